@@ -1,0 +1,1 @@
+"""Functions of arrays: no estimators, no torch at import, no plotting."""

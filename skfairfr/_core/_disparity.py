@@ -1,0 +1,91 @@
+"""The family of disparities of group rates, and its registry.
+
+Each member maps rates of shape (..., n_groups) to (...,), larger being less fair. Zero
+denominators follow one rule: x/0 is +inf, 0/0 is nan. A nan rate makes its disparity nan:
+which groups take part is the caller's decision. Adding a disparity is one function, one
+line of ``DISPARITIES`` and one entry in its test.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+def _divide(numerator, denominator):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.divide(numerator, denominator)
+
+
+def _geometric_mean(rates):
+    with np.errstate(divide="ignore"):
+        return np.exp(np.mean(np.log(rates), axis=-1))
+
+
+def max_min(rates):
+    """max x / min x."""
+    return _divide(rates.max(axis=-1), rates.min(axis=-1))
+
+
+def max_geomean(rates):
+    """max x / geometric mean of x."""
+    return _divide(rates.max(axis=-1), _geometric_mean(rates))
+
+
+def log_geomean(rates, base=10.0, reduce="sum"):
+    """Sum (or mean) over groups of abs(log(x / geometric mean of x)).
+
+    One zero rate among positive ones puts every other infinitely far from the geometric
+    mean, so the sum is +inf; all zero is undefined.
+    """
+    ratios = _divide(rates, _geometric_mean(rates)[..., None])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.abs(np.log10(ratios) / np.log10(base))
+        total = terms.sum(axis=-1) if reduce == "sum" else terms.mean(axis=-1)
+    some_zero = (rates == 0).any(axis=-1) & (rates > 0).any(axis=-1)
+    return np.where(some_zero & ~np.isnan(rates).any(axis=-1), np.inf, total)
+
+
+def gini(rates):
+    """M/(M-1) times the Gini coefficient of the M rates, so that 1 is its maximum."""
+    n_groups = rates.shape[-1]
+    # Sorted, the sum of |x_a - x_b| over all pairs is a weighted sum: no M x M array.
+    rank = 2.0 * np.arange(n_groups) - (n_groups - 1)
+    differences = 2 * (np.sort(rates, axis=-1) * rank).sum(axis=-1)
+    spread = _divide(differences, 2 * n_groups**2 * rates.mean(axis=-1))
+    return n_groups / (n_groups - 1) * spread
+
+
+def difference(rates):
+    """max x - min x."""
+    return rates.max(axis=-1) - rates.min(axis=-1)
+
+
+def std(rates, ddof=0):
+    """Standard deviation of the rates."""
+    return rates.std(axis=-1, ddof=ddof)
+
+
+def ratio(rates):
+    """Signed ratio x_2 / x_1 of exactly two groups, in their order."""
+    return _divide(rates[..., 1], rates[..., 0])
+
+
+@dataclass(frozen=True)
+class Disparity:
+    """One member of the family: its function, neutral value and natural range."""
+
+    function: Callable
+    neutral: float
+    bounds: tuple[float, float]
+
+
+DISPARITIES = {
+    "max_min": Disparity(max_min, 1.0, (1.0, np.inf)),
+    "max_geomean": Disparity(max_geomean, 1.0, (1.0, np.inf)),
+    "log_geomean": Disparity(log_geomean, 0.0, (0.0, np.inf)),
+    "gini": Disparity(gini, 0.0, (0.0, 1.0)),
+    "difference": Disparity(difference, 0.0, (0.0, 1.0)),
+    "std": Disparity(std, 0.0, (0.0, 1.0)),
+    "ratio": Disparity(ratio, 1.0, (0.0, np.inf)),
+}

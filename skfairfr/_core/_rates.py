@@ -1,0 +1,79 @@
+"""From scores and a threshold to counts and rates; the tie rule.
+
+A pair is accepted when ``score >= threshold`` and rejected when ``score < threshold``.
+This is the only module that compares a score with a threshold. Scores come sorted in
+descending order, so that a count of accepted pairs is a position in them.
+"""
+
+import numpy as np
+
+# A rate that is a sum of floating-point weights carries rounding errors; one that exceeds
+# its level by less than this (relative) is taken to equal it. Counts are exact: two
+# rates that differ do so by more than 1e-12 for fewer than 1e12 accepted pairs.
+ROUNDING = 1e-12
+
+
+def exceeds(far, level):
+    """Whether a rate (or a sum of weights) lies above a level (or its target sum)."""
+    return far > level * (1 + ROUNDING)
+
+
+def next_above(scores):
+    """The number next above each score, in the scores' own floating-point type."""
+    scores = np.asarray(scores)
+    return np.nextafter(scores, np.array(np.inf, dtype=scores.dtype))
+
+
+def in_score_dtype(thresholds, dtype):
+    """The smallest number of ``dtype`` not below each threshold.
+
+    Comparing float32 scores with a float64 threshold rounds the threshold, perhaps down
+    onto a score that it should reject. No score lies between a threshold and this number.
+    """
+    thresholds = np.asarray(thresholds, dtype=np.float64)
+    rounded = thresholds.astype(dtype)
+    return np.where(rounded < thresholds, next_above(rounded), rounded)
+
+
+def count_at_least(descending, thresholds):
+    """How many scores are accepted at each threshold: ``score >= threshold``.
+
+    Parameters
+    ----------
+    descending : ndarray, shape (n_scores,)
+        Scores in descending order.
+    thresholds : array-like, any shape
+        NaN thresholds accept nothing; a caller masks them.
+
+    Returns
+    -------
+    counts : ndarray of int64, shape of ``thresholds``
+    """
+    thresholds = in_score_dtype(thresholds, descending.dtype)
+    # Searching the ascending view from the left leaves the scores >= threshold behind.
+    below = np.searchsorted(descending[::-1], thresholds, side="left")
+    return descending.size - below
+
+
+def first_exceeding(accumulated, targets):
+    """First position at which an accumulated weight exceeds each target; -1 if none.
+
+    ``accumulated`` is non-decreasing, shape (n_scores,); ``targets`` is level x total.
+    """
+    bounds = np.asarray(targets, dtype=np.float64) * (1 + ROUNDING)
+    position = np.searchsorted(accumulated, bounds, side="right")
+    return np.where(position < accumulated.size, position, -1)
+
+
+def threshold_at(descending, position):
+    """The threshold just above the score at ``position``; -inf where position is -1.
+
+    With ``position`` from :func:`first_exceeding` this is the number next above the
+    largest impostor score at which the FAR still exceeds the level: the infimum of the
+    thresholds with FAR <= level, in the scores' own type.
+    """
+    position = np.asarray(position)
+    if descending.size == 0:
+        return np.full(position.shape, -np.inf)
+    above = next_above(descending[np.maximum(position, 0)]).astype(np.float64)
+    return np.where(position >= 0, above, -np.inf)

@@ -1,0 +1,236 @@
+"""Labels of images: identity, group and domain, however a caller holds them.
+
+``y`` is an array of identities, a structured array from :func:`face_labels`, or a frame
+with the columns ``identity``, ``group`` and ``domain``. Everything below this floor sees
+integer codes only; -1 stands for an unknown group.
+"""
+
+from typing import NamedTuple
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+FIELDS = ("identity", "group", "domain")
+
+
+class Labels(NamedTuple):
+    """Codes (n_samples,) into sorted labels (n_labels,); code -1 is an unknown label."""
+
+    values: np.ndarray
+    codes: np.ndarray
+
+
+def face_labels(identity, group=None, domain=None):
+    """Bundle identities, groups and domains into one ``y``.
+
+    scikit-learn slices ``y`` with ``X`` in every search and pipeline, so groups that
+    travel inside it need no metadata routing.
+
+    Parameters
+    ----------
+    identity : array-like, shape (n_samples,)
+        Whose image each row is; labels of any type.
+    group : array-like, shape (n_samples,), default=None
+        Demographic group of each image; None or NaN is unknown.
+    domain : array-like, shape (n_samples,), default=None
+        Where each image comes from, such as "selfie" and "document".
+
+    Returns
+    -------
+    y : structured ndarray, shape (n_samples,)
+        With the field ``identity`` and those of ``group`` and ``domain`` that were given.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not one-dimensional or the lengths differ.
+
+    Examples
+    --------
+    >>> from skfairfr import face_labels
+    >>> y = face_labels(["ann", "ann", "bob"], ["f", "f", "m"])
+    >>> y["identity"].tolist(), y.dtype.names
+    (['ann', 'ann', 'bob'], ('identity', 'group'))
+    """
+    given = {"identity": identity, "group": group, "domain": domain}
+    columns = {
+        name: to_column(values, name)
+        for name, values in given.items()
+        if values is not None
+    }
+    n_samples = len(columns["identity"])
+    for name, column in columns.items():
+        check_length(column, n_samples, name, "identity")
+    y = np.empty(n_samples, dtype=[(name, c.dtype) for name, c in columns.items()])
+    for name, column in columns.items():
+        y[name] = column
+    return y
+
+
+def split_labels(y, sensitive_features=None, domain=None):
+    """The identity, group and domain columns of whatever ``y`` is; None where absent.
+
+    Explicit arguments win over nothing: a group given both inside ``y`` and beside it is
+    an error, since one of them would be silently ignored.
+    """
+    columns = dict(zip(FIELDS, _columns_of(y), strict=True))
+    beside = {"group": sensitive_features, "domain": domain}
+    for field, values in beside.items():
+        if values is None:
+            continue
+        argument = "sensitive_features" if field == "group" else "domain"
+        if columns[field] is not None:
+            raise ValueError(
+                f"{argument} was given both inside y (field {field!r}) and as an "
+                "argument; give it once."
+            )
+        columns[field] = values
+    return tuple(columns[field] for field in FIELDS)
+
+
+def encode(values, name, *, n_samples=None, allow_unknown=False):
+    """Labels of any type as sorted values and integer codes.
+
+    Parameters
+    ----------
+    values : array-like, shape (n_samples,) or (n_samples, n_attributes)
+        Several columns are joined into one label of their combination, " & " between.
+    name : str
+        The argument's name, for messages.
+    n_samples : int, default=None
+        The length expected, that of X.
+    allow_unknown : bool, default=False
+        Whether None and NaN are unknown (code -1) or an error.
+
+    Returns
+    -------
+    labels : Labels
+    """
+    columns = to_columns(values, name)
+    if n_samples is not None:
+        check_length(columns[0], n_samples, name, "X")
+    encoded = [_encode_column(column, name) for column in columns]
+    labels = encoded[0] if len(encoded) == 1 else _intersect(encoded)
+    if not allow_unknown and (labels.codes < 0).any():
+        row = int(np.flatnonzero(labels.codes < 0)[0])
+        raise ValueError(
+            f"{name} is missing (None or NaN) in row {row}; every image needs one. "
+            "Drop such rows, with their embeddings, before the call."
+        )
+    return labels
+
+
+def check_length(column, n_samples, name, other):
+    """Raise unless ``column`` has ``n_samples`` rows."""
+    if len(column) != n_samples:
+        raise ValueError(
+            f"{name} has {len(column)} rows but {other} has {n_samples}; give one label "
+            "for each row."
+        )
+
+
+def to_columns(values, name):
+    """One-dimensional numpy columns of an array-like, series or frame."""
+    native = nw.from_native(values, pass_through=True, allow_series=True)
+    if isinstance(native, nw.DataFrame):
+        return [_series_to_numpy(native[column]) for column in native.columns]
+    if isinstance(native, nw.Series):
+        return [_series_to_numpy(native)]
+    array = _to_array(values)
+    if array.ndim == 2 and array.shape[1] >= 1:
+        return list(array.T)
+    if array.ndim != 1:
+        raise ValueError(
+            f"{name} must be one-dimensional, (n_samples,); got shape {array.shape}."
+        )
+    return [array]
+
+
+def to_column(values, name):
+    """One one-dimensional numpy column; an error if there are several."""
+    columns = to_columns(values, name)
+    if len(columns) != 1:
+        raise ValueError(
+            f"{name} must be one column, (n_samples,); got {len(columns)} columns."
+        )
+    return columns[0]
+
+
+def _columns_of(y):
+    """The three columns of a structured array or a frame; plain y is the identities."""
+    native = nw.from_native(y, pass_through=True, allow_series=True)
+    if isinstance(native, nw.DataFrame) and "identity" in native.columns:
+        return [native[f] if f in native.columns else None for f in FIELDS]
+    names = getattr(getattr(y, "dtype", None), "names", None)
+    if names is not None:
+        if "identity" not in names:
+            raise ValueError(
+                f"y is a structured array with the fields {names}, but none is "
+                "'identity'; build it with skfairfr.face_labels."
+            )
+        return [y[f] if f in names else None for f in FIELDS]
+    return [y, None, None]
+
+
+def _to_array(values):
+    """numpy array of labels; a mixture of types stays objects, never becomes strings."""
+    if isinstance(values, np.ndarray):
+        return values
+    array = np.asarray(values)
+    if array.dtype.kind in "US" and array.ndim == 1:
+        # numpy turns [None, "a"] into objects, but [1, "a"] and [nan, "a"] into strings.
+        objects = np.asarray(values, dtype=object)
+        return array if _all_of(objects, str) else objects
+    return array
+
+
+def _all_of(objects, kind):
+    return bool(np.frompyfunc(lambda x: isinstance(x, kind), 1, 1)(objects).all())
+
+
+def _series_to_numpy(series):
+    """A series as numpy, its nulls as None."""
+    if series.null_count() == 0:
+        return series.to_numpy()
+    objects = series.to_numpy().astype(object)
+    objects[series.is_null().to_numpy()] = None
+    return objects
+
+
+def _encode_column(column, name):
+    unknown = _is_unknown(column)
+    known = column[~unknown]
+    try:
+        values, inverse = np.unique(known, return_inverse=True)
+    except TypeError:
+        raise ValueError(
+            f"{name} mixes labels that cannot be sorted together "
+            f"(types {sorted({type(v).__name__ for v in known})}); use one type."
+        ) from None
+    codes = np.full(len(column), -1, dtype=np.int32)
+    codes[~unknown] = inverse
+    return Labels(values, codes)
+
+
+def _is_unknown(column):
+    if column.dtype.kind == "f":
+        return np.isnan(column)
+    if column.dtype.kind in "mM":
+        return np.isnat(column)
+    if column.dtype.kind != "O":
+        return np.zeros(len(column), dtype=bool)
+    return np.equal(column, None).astype(bool) | (column != column).astype(bool)
+
+
+def _intersect(encoded):
+    """Labels of the combinations that occur; unknown where any attribute is unknown."""
+    codes = np.stack([labels.codes for labels in encoded], axis=1)
+    known = (codes >= 0).all(axis=1)
+    cells, inverse = np.unique(codes[known], axis=0, return_inverse=True)
+    values = [
+        " & ".join(str(labels.values[c]) for labels, c in zip(encoded, cell, strict=True))
+        for cell in cells
+    ]
+    joint = np.full(len(codes), -1, dtype=np.int32)
+    joint[known] = inverse.ravel()
+    return Labels(np.array(values), joint)

@@ -1,0 +1,74 @@
+"""Domain rules of arguments; each message names the argument, the value, the remedy."""
+
+import numbers
+
+import numpy as np
+
+
+def check_level(far, name="far"):
+    """FAR levels as a float64 array of any shape, each inside (0, 1)."""
+    levels = np.asarray(far)
+    if levels.dtype.kind not in "fiu" or levels.size == 0:
+        raise ValueError(f"{name} must be a number in (0, 1), or several; got {far!r}.")
+    levels = levels.astype(np.float64)
+    if not ((levels > 0) & (levels < 1)).all():
+        raise ValueError(f"{name} must lie in (0, 1), as 1e-3 does; got {far!r}.")
+    return levels
+
+
+def check_threshold(threshold, name="threshold"):
+    """Thresholds as a float64 array of any shape; infinite ones are allowed, NaN not."""
+    thresholds = np.asarray(threshold)
+    if thresholds.dtype.kind not in "fiu" or thresholds.size == 0:
+        raise ValueError(f"{name} must be a similarity, or several; got {threshold!r}.")
+    thresholds = thresholds.astype(np.float64)
+    if np.isnan(thresholds).any():
+        raise ValueError(f"{name} must not be NaN; got {threshold!r}.")
+    return thresholds
+
+
+def check_option(value, name, options):
+    """Raise unless ``value`` is one of ``options``."""
+    if not isinstance(value, str) or value not in options:
+        choices = ", ".join(repr(o) for o in options)
+        raise ValueError(f"{name} must be one of {choices}; got {value!r}.")
+
+
+def check_group(group, groups, name="group"):
+    """Index of ``group`` in the groups of the data."""
+    found = np.flatnonzero(np.asarray(groups) == group) if len(groups) else []
+    if len(found) != 1:
+        listed = ", ".join(str(g) for g in groups) or "none"
+        raise ValueError(
+            f"{name}={group!r} is not a group of the data; the groups are: {listed}."
+        )
+    return int(found[0])
+
+
+def check_scores(scores, name):
+    """Scores as a one-dimensional float array: float32 stays, everything else float64."""
+    array = np.asarray(scores)
+    if array.ndim != 1:
+        raise ValueError(
+            f"{name} must be one-dimensional, (n_pairs,); got shape {array.shape}."
+        )
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"{name} must be numbers; got the type {array.dtype}.")
+    array = array if array.dtype == np.float32 else array.astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(array))
+    if bad.size:
+        raise ValueError(
+            f"{name} must be finite, but pair {bad[0]} has {array[bad[0]]} "
+            f"({bad.size} such pairs). Remove them, or give a failed comparison the "
+            "score your system gives it."
+        )
+    return array
+
+
+def check_count(value, name, minimum):
+    """An integer of at least ``minimum``."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
+        raise ValueError(f"{name} must be an integer; got {value!r}.")
+    if value < minimum:
+        raise ValueError(f"{name} must be at least {minimum}; got {value!r}.")
+    return int(value)
