@@ -21,7 +21,8 @@ def exceeds(far, level):
 def next_above(scores):
     """The number next above each score, in the scores' own floating-point type."""
     scores = np.asarray(scores)
-    return np.nextafter(scores, np.array(np.inf, dtype=scores.dtype))
+    with np.errstate(over="ignore"):  # +inf is above the largest number of the type
+        return np.nextafter(scores, np.array(np.inf, dtype=scores.dtype))
 
 
 def in_score_dtype(thresholds, dtype):
@@ -31,7 +32,8 @@ def in_score_dtype(thresholds, dtype):
     onto a score that it should reject. No score lies between a threshold and this number.
     """
     thresholds = np.asarray(thresholds, dtype=np.float64)
-    rounded = thresholds.astype(dtype)
+    with np.errstate(over="ignore"):  # beyond the type's range is +-inf, as it should
+        rounded = thresholds.astype(dtype)
     return np.where(rounded < thresholds, next_above(rounded), rounded)
 
 
@@ -53,6 +55,12 @@ def count_at_least(descending, thresholds):
     # Searching the ascending view from the left leaves the scores >= threshold behind.
     below = np.searchsorted(descending[::-1], thresholds, side="left")
     return descending.size - below
+
+
+def accepts(scores, thresholds):
+    """Whether each score is accepted, broadcasting scores against thresholds."""
+    scores = np.asarray(scores)
+    return scores >= in_score_dtype(thresholds, scores.dtype)
 
 
 def first_exceeding(accumulated, targets):
@@ -77,3 +85,55 @@ def threshold_at(descending, position):
         return np.full(position.shape, -np.inf)
     above = next_above(descending[np.maximum(position, 0)]).astype(np.float64)
     return np.where(position >= 0, above, -np.inf)
+
+
+def share_accepted(descending, thresholds):
+    """Share of scores accepted at each threshold (a FAR, of impostor scores).
+
+    NaN where the threshold is NaN, or where there is no score at all.
+    """
+    thresholds = np.asarray(thresholds, dtype=np.float64)
+    if descending.size == 0:
+        return np.full(thresholds.shape, np.nan)
+    share = count_at_least(descending, thresholds) / descending.size
+    return np.where(np.isnan(thresholds), np.nan, share)
+
+
+def share_rejected(descending, thresholds):
+    """Share of scores rejected at each threshold (an FRR, of genuine scores)."""
+    thresholds = np.asarray(thresholds, dtype=np.float64)
+    if descending.size == 0:
+        return np.full(thresholds.shape, np.nan)
+    # Counted, not 1 - share_accepted, which would round.
+    rejected = descending.size - count_at_least(descending, thresholds)
+    return np.where(np.isnan(thresholds), np.nan, rejected / descending.size)
+
+
+def crossing(far, frr):
+    """Where the polyline of (far, frr) crosses far = frr: the equal error rate.
+
+    Parameters
+    ----------
+    far, frr : array-like, shape (..., n_thresholds)
+        Along descending thresholds: far rises, frr falls, from far <= frr on.
+
+    Returns
+    -------
+    rates : ndarray, shape (...,)
+        The common value, interpolated between the two operating points around the
+        crossing; nan where there is none.
+    """
+    far, frr = np.asarray(far, dtype=np.float64), np.asarray(frr, dtype=np.float64)
+    crossed = far - frr >= 0
+    after = np.argmax(crossed, axis=-1)[..., None]
+    before = np.maximum(after - 1, 0)
+    far_0, far_1 = (
+        np.take_along_axis(far, i, axis=-1)[..., 0] for i in (before, after)
+    )
+    frr_0, frr_1 = (
+        np.take_along_axis(frr, i, axis=-1)[..., 0] for i in (before, after)
+    )
+    gap_0, gap_1 = far_0 - frr_0, far_1 - frr_1
+    step = np.where(gap_1 > gap_0, gap_1 - gap_0, 1.0)
+    rates = far_0 - gap_0 / step * (far_1 - far_0)
+    return np.where(crossed.any(axis=-1), rates, np.nan)

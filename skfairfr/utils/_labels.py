@@ -137,6 +137,11 @@ def to_columns(values, name):
     if isinstance(native, nw.Series):
         return [_series_to_numpy(native)]
     array = _to_array(values)
+    if array.dtype.names is not None:
+        raise ValueError(
+            f"{name} is a structured array with the fields {array.dtype.names}; give "
+            "one of its fields."
+        )
     if array.ndim == 2 and array.shape[1] >= 1:
         return list(array.T)
     if array.ndim != 1:
@@ -159,8 +164,14 @@ def to_column(values, name):
 def _columns_of(y):
     """The three columns of a structured array or a frame; plain y is the identities."""
     native = nw.from_native(y, pass_through=True, allow_series=True)
-    if isinstance(native, nw.DataFrame) and "identity" in native.columns:
-        return [native[f] if f in native.columns else None for f in FIELDS]
+    if isinstance(native, nw.DataFrame):
+        if "identity" in native.columns:
+            return [native[f] if f in native.columns else None for f in FIELDS]
+        if len(native.columns) != 1:
+            raise ValueError(
+                f"y is a frame with the columns {native.columns}, but none is "
+                "'identity'; rename the column that tells whose image each row is."
+            )
     names = getattr(getattr(y, "dtype", None), "names", None)
     if names is not None:
         if "identity" not in names:
@@ -177,7 +188,7 @@ def _to_array(values):
     if isinstance(values, np.ndarray):
         return values
     array = np.asarray(values)
-    if array.dtype.kind in "US" and array.ndim == 1:
+    if array.dtype.kind in "US":
         # numpy turns [None, "a"] into objects, but [1, "a"] and [nan, "a"] into strings.
         objects = np.asarray(values, dtype=object)
         return array if _all_of(objects, str) else objects
@@ -192,7 +203,10 @@ def _series_to_numpy(series):
     """A series as numpy, its nulls as None."""
     if series.null_count() == 0:
         return series.to_numpy()
-    objects = series.to_numpy().astype(object)
+    objects = np.empty(len(series), dtype=object)
+    objects[:] = (
+        series.to_list()
+    )  # to_numpy would turn integers beside a null to floats
     objects[series.is_null().to_numpy()] = None
     return objects
 
@@ -219,7 +233,15 @@ def _is_unknown(column):
         return np.isnat(column)
     if column.dtype.kind != "O":
         return np.zeros(len(column), dtype=bool)
-    return np.equal(column, None).astype(bool) | (column != column).astype(bool)
+    return np.frompyfunc(_is_missing, 1, 1)(column).astype(bool)
+
+
+def _is_missing(label):
+    """None, NaN, NaT and pandas.NA, which alone refuses to be a truth value."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True
 
 
 def _intersect(encoded):
@@ -228,7 +250,9 @@ def _intersect(encoded):
     known = (codes >= 0).all(axis=1)
     cells, inverse = np.unique(codes[known], axis=0, return_inverse=True)
     values = [
-        " & ".join(str(labels.values[c]) for labels, c in zip(encoded, cell, strict=True))
+        " & ".join(
+            str(labels.values[c]) for labels, c in zip(encoded, cell, strict=True)
+        )
         for cell in cells
     ]
     joint = np.full(len(codes), -1, dtype=np.int32)

@@ -1,8 +1,14 @@
 """Domain rules of arguments; each message names the argument, the value, the remedy."""
 
 import numbers
+import os
+import sys
+import warnings
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def check_level(far, name="far"):
@@ -72,3 +78,15 @@ def check_count(value, name, minimum):
     if value < minimum:
         raise ValueError(f"{name} must be at least {minimum}; got {value!r}.")
     return int(value)
+
+
+def warn_undefined(message):
+    """Warn that a value is undefined, pointing at the first caller outside skfairfr.
+
+    A fixed ``stacklevel`` would name one of our own files wherever one public function
+    calls another.
+    """
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UndefinedMetricWarning, stacklevel=level)

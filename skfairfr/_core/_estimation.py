@@ -1,0 +1,238 @@
+"""Rates of every scope at an operating point, in the data and in every resample.
+
+The data themselves are the resample in which everything counts once, so that point values
+and replicates come out of the same lines.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skfairfr._core import _rates
+from skfairfr._core._comparisons import TailTooShortError
+from skfairfr._core._parallel import over_blocks
+from skfairfr._core._resampling import draw, unit_weights
+from skfairfr._core._sequences import accepted_weight, crossings, weight_before
+
+OPERATING_POINTS = ("overall", "worst_group", "group")
+
+
+@dataclass(frozen=True)
+class Query:
+    """Which rates are asked for.
+
+    Attributes
+    ----------
+    levels : ndarray, shape (n_levels,), increasing, or None
+        FAR levels whose thresholds are estimated in every resample.
+    thresholds : ndarray, shape (n_levels,), or None
+        Given thresholds, the same in every resample.
+    operating_point : {"overall", "worst_group", "group"}
+    scopes : tuple
+        None (overall), (g, g) and (g, h), in the order of the results.
+    operating_groups : tuple of int
+        Groups with impostor pairs: those whose thresholds the operating point knows.
+    copies : bool
+        Whether pairs of two copies of one image count as genuine pairs of a resample.
+    sampled : frozenset
+        Scopes whose impostor pairs come from a uniform sample.
+    """
+
+    levels: np.ndarray | None
+    thresholds: np.ndarray | None
+    operating_point: str
+    scopes: tuple
+    operating_groups: tuple
+    copies: bool = True
+    sampled: frozenset = frozenset()
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Thresholds and rates, each of shape (n_scopes, n_levels, n_resamples)."""
+
+    thresholds: np.ndarray
+    far: np.ndarray
+    frr: np.ndarray
+
+    @classmethod
+    def joined(cls, blocks):
+        """Blocks of resamples side by side."""
+        return cls(
+            *(
+                np.concatenate([getattr(b, name) for b in blocks], axis=-1)
+                for name in ("thresholds", "far", "frr")
+            )
+        )
+
+
+def point_rates(pairs, query):
+    """Rates in the data, (n_scopes, n_levels, 1)."""
+    return rates(pairs, query, unit_weights())
+
+
+def rates(pairs, query, weights):
+    """Rates in every resample of a block of weights."""
+    thresholds = _operating_thresholds(pairs, query, weights)
+    far = np.stack(
+        [
+            far_in(pairs, scope, t, weights, scope in query.sampled)
+            for scope, t in zip(query.scopes, thresholds, strict=True)
+        ]
+    )
+    frr = np.stack(
+        [
+            frr_in(pairs, scope, t, weights, query.copies)
+            for scope, t in zip(query.scopes, thresholds, strict=True)
+        ]
+    )
+    return Rates(thresholds, far, frr)
+
+
+def replicate_rates(pairs, query, mode, entropy, n_resamples, n_jobs=None):
+    """Rates in resamples 0 to n_resamples of a mode, from seeds of their own."""
+    size = _block_size(pairs.images)
+    tasks = [
+        (pairs, query, mode, entropy, start, min(start + size, n_resamples))
+        for start in range(0, n_resamples, size)
+    ]
+    sizes = [stop - start for *_, start, stop in tasks]
+    return Rates.joined(over_blocks(_block, tasks, n_jobs, "resampling", sizes))
+
+
+def v_statistic_frr(pairs, scopes, thresholds):
+    """FRR~ of ROC24 eq. 10 at fixed thresholds (n_scopes, n_levels).
+
+    The expectation of the resampled rejected weight over that of the resampled total; for
+    whole identities, sum_k c_k (1 - 1/n_k) FRR_k. One side, images resampled.
+    """
+    design = pairs.design
+    images = np.arange(pairs.images.identity.size)
+    centre = np.empty(thresholds.shape)
+    for row, scope in enumerate(scopes):
+        held = pairs.genuine.ascending(scope)
+        kept = design.kept_share(held.left)
+        base = kept if held.base is None else held.base * kept
+        rejected = pairs.genuine.rejected(scope, thresholds[row])
+        weight = held.with_base(base).weight_before(rejected)
+        copies = design.copy_base(scope, images) * design.kept_share(images) / 2
+        weight = (
+            weight
+            + _rejected_copies(pairs, copies[:, None], thresholds[row][:, None])[:, 0]
+        )
+        total = design.expected_genuine_total(scope)
+        centre[row] = _divide(weight, total)
+    return centre
+
+
+def _block(pairs, query, mode, entropy, start, stop):
+    return rates(pairs, query, draw(pairs.images, mode, entropy, start, stop))
+
+
+def _block_size(images, budget=2**26):
+    """Resamples whose multiplicities fit a budget of bytes, 16 to 256."""
+    return int(np.clip(budget // max(images.identity.size, 1), 16, 256))
+
+
+def _operating_thresholds(pairs, query, weights):
+    """Thresholds (n_scopes, n_levels, n_resamples)."""
+    if query.thresholds is not None:
+        shape = (len(query.scopes), query.thresholds.size, weights.n_resamples)
+        return np.broadcast_to(query.thresholds[:, None], shape)
+    if query.operating_point == "overall":
+        shared = _level_thresholds(pairs, None, query, weights)
+        return np.broadcast_to(shared, (len(query.scopes), *shared.shape))
+    own = {
+        g: _level_thresholds(pairs, (g, g), query, weights)
+        for g in query.operating_groups
+    }
+    undefined = np.full((query.levels.size, weights.n_resamples), np.nan)
+    if query.operating_point == "worst_group":
+        # fmax passes over a group without any weight in this resample.
+        worst = np.fmax.reduce([undefined, *own.values()])
+        return np.broadcast_to(worst, (len(query.scopes), *worst.shape))
+    return np.stack(
+        [own.get(s[0], undefined) if s is not None else undefined for s in query.scopes]
+    )
+
+
+def _level_thresholds(pairs, scope, query, weights):
+    sampled = scope in query.sampled
+    sequence = pairs.impostors(scope, sampled)
+    unit, units = weights.of_impostors(pairs.images, sequence.left, sequence.right)
+    total = pairs.total(scope, weights, sampled)
+    thresholds, short = crossings(sequence, unit, units, query.levels, total)
+    if short:
+        raise TailTooShortError(scope)
+    return thresholds
+
+
+def far_in(pairs, scope, thresholds, weights, sampled=False):
+    """FAR of a scope at per-resample thresholds (n_levels, n_resamples)."""
+    sequence = pairs.impostors(scope, sampled)
+    finite = thresholds[~np.isnan(thresholds)]
+    if not sequence.complete and finite.size:
+        lowest = finite.min()
+        held = sequence.scores[-1] if len(sequence) else np.inf
+        if lowest < held:
+            raise TailTooShortError(scope, lowest)
+    unit, units = weights.of_impostors(pairs.images, sequence.left, sequence.right)
+    accepted = accepted_weight(sequence, unit, units, thresholds)
+    return _divide(accepted, pairs.total(scope, weights, sampled))
+
+
+def frr_in(pairs, scope, thresholds, weights, copies):
+    """FRR of a scope at per-resample thresholds (n_levels, n_resamples).
+
+    Rejected weight is summed, never taken as the rest: no rejection gives exactly 0.
+    """
+    undefined = np.isnan(thresholds)
+    known = np.where(undefined, -np.inf, thresholds)
+    held = pairs.genuine.ascending(scope)
+    with_copies = copies and weights.image is not None and _has_copies(pairs)
+    without_copies = not copies and weights.image is not None and _has_copies(pairs)
+    if without_copies:
+        scale = pairs.design.without_copies(held.left)
+        held = held.with_base(scale if held.base is None else held.base * scale)
+    unit, units = weights.of_genuine(pairs.images, held.left, held.right)
+    rejected = weight_before(held, unit, units, pairs.genuine.rejected(scope, known))
+    if with_copies:
+        rejected = rejected + _rejected_copies(
+            pairs, _copy_weights(pairs, scope, weights), known
+        )
+    total = pairs.genuine.total(scope, weights, pairs.images, not without_copies)
+    return np.where(undefined, np.nan, _divide(rejected, total))
+
+
+def _has_copies(pairs):
+    """Whether two draws of one image make a pair: all pairs within one side."""
+    design = getattr(pairs, "design", None)
+    return design is not None and not design.two_sides
+
+
+def _copy_weights(pairs, scope, weights):
+    """Weight of each image's pairs of copies, v_k w (w - 1) / 2 times its base weight."""
+    drawn = weights.image.astype(np.float64)
+    images = np.arange(drawn.shape[0])
+    weight = pairs.design.copy_base(scope, images)[:, None] * drawn * (drawn - 1) / 2
+    if weights.identity is not None:
+        weight = weight * weights.identity[pairs.images.identity]
+    return weight
+
+
+def _rejected_copies(pairs, weight, thresholds):
+    """Weight of the copies whose own score s(x, x) is rejected (n_levels, n_resamples)."""
+    own = pairs.own_scores()
+    rejected = np.zeros((thresholds.shape[0], weight.shape[1]))
+    # Only images below the highest threshold can matter, and for cosine hardly ever do.
+    below = np.flatnonzero(~_rates.accepts(own, thresholds.max()))
+    if below.size:
+        for level, t in enumerate(thresholds):
+            out = ~_rates.accepts(own[below, None], t[None, :])
+            rejected[level] = (weight[below] * out).sum(axis=0)
+    return rejected
+
+
+def _divide(numerator, denominator):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.divide(numerator, denominator)

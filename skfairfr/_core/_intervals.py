@@ -1,0 +1,105 @@
+"""Intervals: from replicates (percentile, recentred, multiplicative), and Wilson's."""
+
+import numpy as np
+from scipy.special import ndtri
+
+METHODS = ("naive", "recentered", "multiplicative", "offdiagonal")
+
+
+def adjusted(replicates, value, centre, method):
+    """The replicates that an interval is made of, (..., n_resamples).
+
+    ``"recentered"`` is value + replicate - centre, ``"multiplicative"`` value * replicate /
+    centre, with centre the V-statistic (ROC24 §3.2). Where value or centre is not finite
+    (or, for the quotient, centre is 0) there is nothing to move, and replicates stay.
+    """
+    value, centre = np.asarray(value)[..., None], np.asarray(centre)[..., None]
+    movable = np.isfinite(value) & np.isfinite(centre)
+    if method == "recentered":
+        with np.errstate(invalid="ignore"):
+            return np.where(movable, value + (replicates - centre), replicates)
+    if method == "multiplicative":
+        movable = movable & (centre != 0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(movable, replicates * (value / centre), replicates)
+    return replicates
+
+
+def percentile(replicates, confidence_level, bounds):
+    """Equal-tailed interval of replicates, intersected with the natural range.
+
+    Parameters
+    ----------
+    replicates : ndarray, shape (..., n_resamples)
+        +inf counts as the largest. NaN (undefined) could have been anything: it counts as
+        the smallest for the lower bound and as the largest for the upper one.
+    confidence_level : float in (0, 1)
+    bounds : tuple of two floats
+        Natural range of the quantity.
+
+    Returns
+    -------
+    low, high : ndarrays, shape (...,)
+        NaN where more than alpha/2 of the replicates are undefined.
+    n_undefined : ndarray of int, shape (...,)
+    """
+    tail = (1 - confidence_level) / 2
+    undefined = np.isnan(replicates)
+    low = _quantile(np.where(undefined, -np.inf, replicates), tail)
+    high = _quantile(np.where(undefined, np.inf, replicates), 1 - tail)
+    n_undefined = undefined.sum(axis=-1)
+    unknown = n_undefined > tail * replicates.shape[-1]
+    low = np.where(unknown, np.nan, np.clip(low, *bounds))
+    high = np.where(unknown, np.nan, np.clip(high, *bounds))
+    return low, high, n_undefined
+
+
+def _quantile(values, q):
+    """Linear-interpolation quantile over the last axis that bears infinite values."""
+    ordered = np.sort(values, axis=-1)
+    place = q * (ordered.shape[-1] - 1)
+    below = int(np.floor(place))
+    above = min(below + 1, ordered.shape[-1] - 1)
+    share = place - below
+    left, right = ordered[..., below], ordered[..., above]
+    with np.errstate(invalid="ignore"):
+        between = left + (right - left) * share
+    # Next to an infinite neighbour the wider choice: down for low, up for high bounds.
+    wider = left if q < 0.5 else right
+    finite = np.isfinite(left) & np.isfinite(right)
+    return np.where(finite, between, np.where(share == 0, left, wider))
+
+
+def wilson(errors, n, var=None, alpha=0.05):
+    """Wilson interval of an error rate with an effective sample size (CI24).
+
+    Parameters
+    ----------
+    errors, n : array-like of numbers
+        Errors among ``n`` independent trials, or a dependence-adjusted number of them.
+    var : array-like, default=None
+        Variance of the rate; n_eff = mu (1 - mu) / var. None means n_eff = n.
+    alpha : float in (0, 1), default=0.05
+        One minus the confidence level.
+
+    Returns
+    -------
+    low, high : ndarrays
+        One error takes the modified lower bound -log(1 - alpha) / n and n - 1 errors its
+        mirror (Brown, Cai, DasGupta 2001).
+    """
+    errors, n = (np.asarray(a, dtype=np.float64) for a in (errors, n))
+    rate = errors / n
+    spread = rate * (1 - rate)
+    effective = n
+    if var is not None:
+        effective = np.where(spread > 0, spread / np.asarray(var, dtype=np.float64), n)
+    z2 = ndtri(1 - alpha / 2) ** 2
+    centre = rate + z2 / (2 * effective)
+    half = np.sqrt(z2 * (spread + z2 / (4 * effective)) / effective)
+    low = (centre - half) / (1 + z2 / effective)
+    high = (centre + half) / (1 + z2 / effective)
+    low = np.where(errors == 0, 0.0, np.where(errors == 1, -np.log(1 - alpha) / n, low))
+    one_less = 1 + np.log(1 - alpha) / n
+    high = np.where(errors == n, 1.0, np.where(errors == n - 1, one_less, high))
+    return low, high

@@ -1,0 +1,148 @@
+"""Multiplicities of one resample: images within identities, identities, or both.
+
+Every resample has a seed of its own, derived from the entropy drawn in ``fit``, so that
+neither the size of a block nor the number of workers changes a single bit.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+MODES = ("images", "identities", "both")
+
+
+@dataclass(frozen=True)
+class Images:
+    """The images (or, where images are unnamed, the identities) that pairs are made of.
+
+    Attributes
+    ----------
+    identity : ndarray of int32, shape (n_images,)
+    group : ndarray of int32, shape (n_images,)
+        -1 is unknown.
+    side : ndarray of int8, shape (n_images,), or None
+        0 for probes and 1 for references where only pairs across are compared.
+    n_identities, n_groups : int
+    """
+
+    identity: np.ndarray
+    group: np.ndarray
+    side: np.ndarray | None
+    n_identities: int
+    n_groups: int
+
+    @property
+    def strata(self):
+        """Code of (side, identity): what an image is drawn within."""
+        if self.side is None:
+            return self.identity
+        return self.identity + self.n_identities * self.side.astype(np.int32)
+
+    def per_stratum(self):
+        """Number of images of the same identity on the same side, for each image."""
+        strata = self.strata
+        return np.bincount(strata)[strata]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Multiplicities of a block of resamples.
+
+    Attributes
+    ----------
+    identity : ndarray, shape (n_identities, n_resamples), or None where all are 1
+    image : ndarray, shape (n_images, n_resamples), or None where all are 1
+    n_resamples : int
+    """
+
+    identity: np.ndarray | None
+    image: np.ndarray | None
+    n_resamples: int
+
+    def of_impostors(self, images, left, right):
+        """Unit weights, and the units of pairs whose weight is v_k w_i v_l w_j."""
+        if self.image is None:
+            unit = self._identity_or_one(images.n_identities)
+            return (unit, unit), (images.identity[left], images.identity[right])
+        unit = self._image_with_identity(images)
+        return (unit, unit), (left, right)
+
+    def of_genuine(self, images, left, right):
+        """Unit weights, and the units of pairs whose weight is v_k w_i w_j."""
+        if self.image is None:
+            unit = self._identity_or_one(images.n_identities)
+            one = np.ones((1, self.n_resamples), dtype=unit.dtype)
+            return (unit, one), (images.identity[left], np.zeros_like(right))
+        return (self._image_with_identity(images), self.image), (left, right)
+
+    def _identity_or_one(self, n_identities):
+        if self.identity is not None:
+            return self.identity
+        return np.ones((n_identities, self.n_resamples), dtype=np.uint8)
+
+    def _image_with_identity(self, images):
+        if self.identity is None:
+            return self.image
+        product = self.identity[images.identity].astype(np.int64) * self.image
+        return _smallest(product)
+
+
+def draw(images, mode, entropy, start, stop):
+    """Weights of the resamples ``start`` to ``stop`` of a mode.
+
+    Parameters
+    ----------
+    images : Images
+    mode : {"images", "identities", "both"}
+    entropy : int
+        The same entropy gives the same resamples, and modes that both draw identities
+        draw the same ones.
+    start, stop : int
+
+    Returns
+    -------
+    weights : Weights
+    """
+    identity = image = None
+    if mode in ("identities", "both"):
+        identity = np.empty((images.n_identities, stop - start), dtype=np.int64)
+        for r, rng in enumerate(_generators(entropy, 0, start, stop)):
+            picks = rng.integers(0, images.n_identities, images.n_identities)
+            identity[:, r] = np.bincount(picks, minlength=images.n_identities)
+    if mode in ("images", "both"):
+        image = _draw_images(images, _generators(entropy, 1, start, stop), stop - start)
+    return Weights(_smallest(identity), _smallest(image), stop - start)
+
+
+def unit_weights():
+    """The data themselves as one resample in which everything counts once."""
+    return Weights(None, None, 1)
+
+
+def _draw_images(images, generators, n_resamples):
+    """Draw as many images as there are, with replacement, within every stratum."""
+    strata = images.strata
+    order = np.argsort(strata, kind="stable")
+    counts = np.bincount(strata)
+    first = np.repeat(np.cumsum(counts) - counts, counts)
+    size = np.repeat(counts, counts)
+    image = np.empty((strata.size, n_resamples), dtype=np.int64)
+    for r, rng in enumerate(generators):
+        picks = order[first + rng.integers(0, size)]
+        image[:, r] = np.bincount(picks, minlength=strata.size)
+    return image
+
+
+def _generators(entropy, stream, start, stop):
+    for r in range(start, stop):
+        yield np.random.default_rng(
+            np.random.SeedSequence(entropy, spawn_key=(stream, r))
+        )
+
+
+def _smallest(multiplicities):
+    """uint8 where the multiplicities fit, for the running sums' fast path."""
+    if multiplicities is None:
+        return None
+    fits = multiplicities.size == 0 or multiplicities.max() <= np.iinfo(np.uint8).max
+    return multiplicities.astype(np.uint8 if fits else np.float64)

@@ -1,0 +1,55 @@
+"""Metrics of biometric verification, overall and by group.
+
+Two images of one *identity* make a *genuine* pair, of two an *impostor* pair. A pair is
+accepted when its similarity is at least a *threshold*. The *far* is the share of impostor
+pairs accepted, the *frr* that of genuine pairs rejected; lower is better for both. ISO/IEC
+19795 calls them FMR and FNMR, since its FAR and FRR also count failures to acquire.
+
+``sensitive_features`` tell the *group* of each image; a pair belongs to a group when both
+its images do. A *disparity* is one number for how much the rates of groups differ at an
+operating point, the threshold that meets a level of the far: over all pairs ("overall"),
+in every group ("worst_group"), or in each group at its own threshold ("group").
+
+Functions named ``*_rate``, ``*_at_far`` and ``*_disparity``, and ``bfar``, ``bfrr`` and
+``garbe``, are to be minimised; ``fairness_discrepancy_rate`` alone is to be maximised. What
+the data cannot answer comes as nan with an ``UndefinedMetricWarning``, never as a guess.
+"""
+
+from skfairfr.metrics._all_pairs import all_pairs
+from skfairfr.metrics._disparity import disparity
+from skfairfr.metrics._fairness_indices import (
+    fairness_discrepancy_rate,
+    garbe,
+    inequity_rate,
+)
+from skfairfr.metrics._group_rates import GroupErrorRates, group_error_rates
+from skfairfr.metrics._pair_disparities import (
+    bfar,
+    bfrr,
+    far_disparity,
+    frr_disparity,
+)
+from skfairfr.metrics._pair_rates import (
+    equal_error_rate,
+    far_frr_curve,
+    frr_at_far,
+    threshold_at_far,
+)
+
+__all__ = [
+    "GroupErrorRates",
+    "all_pairs",
+    "bfar",
+    "bfrr",
+    "disparity",
+    "equal_error_rate",
+    "fairness_discrepancy_rate",
+    "far_disparity",
+    "far_frr_curve",
+    "frr_at_far",
+    "frr_disparity",
+    "garbe",
+    "group_error_rates",
+    "inequity_rate",
+    "threshold_at_far",
+]

@@ -1,0 +1,202 @@
+"""Scored pairs at the door: checked, split by group, and given a threshold.
+
+Everything that the metrics on pairs share lives here: what ``y_true``, ``y_score`` and
+``sensitive_features`` may be, which pairs belong to a group, and the one function that
+serves the three operating points. Rates and disparities are computed elsewhere.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skfairfr._core._rates import exceeds, first_exceeding, threshold_at
+from skfairfr.utils._labels import Labels, check_length, encode, to_columns
+from skfairfr.utils._validation import check_level, check_scores, warn_undefined
+
+OPERATING_POINTS = ("overall", "worst_group", "group")
+
+
+class ScoredPairs(NamedTuple):
+    """Descending scores of some genuine and impostor pairs: all, or those of a group."""
+
+    genuine: np.ndarray
+    impostor: np.ndarray
+
+
+def check_pairs(y_true, y_score):
+    """Which pairs are genuine, bool (n_pairs,), and their scores, float (n_pairs,)."""
+    is_genuine = _check_y_true(y_true)
+    scores = check_scores(y_score, "y_score")
+    if len(is_genuine) != len(scores):
+        raise ValueError(
+            f"y_true has {len(is_genuine)} pairs but y_score has {len(scores)}; give "
+            "one of each for every pair."
+        )
+    if len(scores) == 0:
+        raise ValueError("y_true and y_score are empty; give at least one pair.")
+    return is_genuine, scores
+
+
+def check_pair_groups(sensitive_features, n_pairs):
+    """The groups of the data and each pair's group: that of both images, else -1.
+
+    Parameters
+    ----------
+    sensitive_features : array-like, shape (n_pairs,) or (n_pairs, 2)
+        The group of both images, or of each image; None and NaN are unknown.
+    n_pairs : int
+
+    Returns
+    -------
+    labels : Labels
+        ``values`` (n_groups,) sorted; ``codes`` (n_pairs,), -1 for a pair in no group.
+    """
+    name = "sensitive_features"
+    if sensitive_features is None:
+        raise ValueError(f"{name} must give the group of each pair; got None.")
+    columns = to_columns(sensitive_features, name)
+    if len(columns) > 2:
+        raise ValueError(
+            f"{name} must have the shape (n_pairs,), the group of both images, or "
+            f"(n_pairs, 2), the group of each; got {len(columns)} columns."
+        )
+    check_length(columns[0], n_pairs, name, "y_score")
+    # Encoded as one column, so that a label has the same code on both sides.
+    joint = encode(_concatenate(columns), name, allow_unknown=True)
+    if joint.values.size == 0:
+        raise ValueError(
+            f"{name} has no known group: every label is None or NaN. Give the group of "
+            "some pairs at least."
+        )
+    codes = joint.codes.reshape(len(columns), n_pairs)
+    return Labels(joint.values, np.where(codes[0] == codes[-1], codes[0], -1))
+
+
+def split_pairs(is_genuine, scores):
+    """All the pairs, genuine and impostor apart."""
+    return ScoredPairs(
+        _descending(scores[is_genuine]), _descending(scores[~is_genuine])
+    )
+
+
+def split_by_group(is_genuine, scores, labels):
+    """The pairs of each group, in the order of ``labels.values``."""
+    members = [labels.codes == code for code in range(len(labels.values))]
+    return [split_pairs(is_genuine[m], scores[m]) for m in members]
+
+
+def check_single_level(far):
+    """One FAR level in (0, 1), as a float."""
+    level = check_level(far)
+    if level.ndim != 0:
+        raise ValueError(f"far must be one number in (0, 1); got {far!r}.")
+    return float(level)
+
+
+def operating_thresholds(overall, by_group, groups, *, far, operating_point):
+    """The threshold at which each group operates; warns of what the data cannot give.
+
+    Parameters
+    ----------
+    overall : ScoredPairs
+        All the pairs, cross-group ones included.
+    by_group : list of ScoredPairs, length n_groups
+        The pairs of each group.
+    groups : ndarray, shape (n_groups,)
+        The groups' labels, for messages.
+    far : float in (0, 1)
+    operating_point : {"overall", "worst_group", "group"}
+
+    Returns
+    -------
+    thresholds : ndarray, shape (n_groups,)
+        All equal but for "group"; nan where no impostor pair decides.
+    """
+    if operating_point == "overall":
+        if overall.impostor.size == 0:
+            warn_undefined(
+                f"No impostor pair in y_true: the threshold at far={far:g} is undefined "
+                "and set to nan. Add impostor pairs (y_true = 0)."
+            )
+        _warn_unresolved(far, [overall], ["all pairs"])
+        return np.full(len(by_group), _threshold(overall.impostor, far))
+    without = [pairs.impostor.size == 0 for pairs in by_group]
+    if any(without):
+        purpose = "worst-group" if operating_point == "worst_group" else "group"
+        warn_undefined(
+            f"No impostor pair in {name_groups(groups[without])}: left out of the "
+            f"{purpose} threshold at far={far:g}."
+        )
+    _warn_unresolved(far, by_group, [repr(str(group)) for group in groups])
+    thresholds = np.array([_threshold(pairs.impostor, far) for pairs in by_group])
+    if operating_point == "worst_group":
+        known = thresholds[~np.isnan(thresholds)]
+        thresholds[:] = known.max() if known.size else np.nan
+    return thresholds
+
+
+def name_groups(groups):
+    """Groups as messages name them; a long list is cut."""
+    names = [repr(str(group)) for group in groups[:10]]
+    more = f" and {len(groups) - 10} more" if len(groups) > 10 else ""
+    return ("group " if len(groups) == 1 else "groups ") + ", ".join(names) + more
+
+
+def _check_y_true(y_true):
+    array = np.asarray(y_true)
+    if array.ndim != 1:
+        raise ValueError(
+            f"y_true must be one-dimensional, (n_pairs,); got shape {array.shape}."
+        )
+    if array.dtype.kind == "O":
+        wrong = np.array([not _is_zero_or_one(v) for v in array], dtype=bool)
+    else:
+        wrong = ~np.isin(array, (0, 1)) | (array.dtype.kind not in "biuf")
+    if wrong.any():
+        pair = int(np.flatnonzero(wrong)[0])
+        raise ValueError(
+            "y_true must be 1 (or True) for a genuine pair and 0 (or False) for an "
+            f"impostor pair; pair {pair} has {array[pair]!r}. Recode it."
+        )
+    return array.astype(bool)
+
+
+def _is_zero_or_one(value):
+    return isinstance(value, (bool, int, float, np.generic)) and value in (0, 1)
+
+
+def _concatenate(columns):
+    """Columns end to end; labels of two kinds stay objects, never become strings."""
+    if len({column.dtype.kind for column in columns}) > 1:
+        columns = [column.astype(object) for column in columns]
+    return np.concatenate(columns)
+
+
+def _descending(scores):
+    return np.sort(scores)[::-1]
+
+
+def _threshold(impostor, far):
+    """The threshold at a FAR level (METHODS: the infimum of those with FAR <= far)."""
+    if impostor.size == 0:
+        return np.nan
+    accepted = np.arange(1, impostor.size + 1)
+    return float(threshold_at(impostor, first_exceeding(accepted, far * impostor.size)))
+
+
+def _warn_unresolved(far, pair_sets, names):
+    """Warn where a single false accept already exceeds the level."""
+    coarse = [
+        (name, pairs.impostor.size)
+        for name, pairs in zip(names, pair_sets, strict=True)
+        if pairs.impostor.size and exceeds(1, far * pairs.impostor.size)
+    ]
+    if not coarse:
+        return
+    counted = ", ".join(f"{n} impostor pairs in {name}" for name, n in coarse[:10])
+    fewest = min(n for _, n in coarse)
+    warn_undefined(
+        f"far={far:g} is below what the data can resolve ({counted}): the threshold is "
+        "placed just above their largest impostor score, where no pair is falsely "
+        f"accepted. Add impostor pairs, or use far >= {1 / fewest:.3g}."
+    )

@@ -1,0 +1,142 @@
+"""Facts of the tie rule, the threshold at a level and the equal error rate."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from scipy.interpolate import interp1d
+from scipy.optimize import brentq
+
+from skfairfr._core._rates import (
+    count_at_least,
+    crossing,
+    exceeds,
+    first_exceeding,
+    in_score_dtype,
+    next_above,
+    share_accepted,
+    share_rejected,
+    threshold_at,
+)
+
+grid = st.integers(-5, 5).map(lambda i: i / 4)
+
+
+def descending(scores, dtype=np.float64):
+    return np.sort(np.asarray(scores, dtype=dtype))[::-1]
+
+
+@given(st.lists(grid, max_size=30), st.lists(grid, max_size=10))
+def test_counts_are_those_of_a_double_loop(scores, thresholds):
+    expected = [sum(s >= t for s in scores) for t in thresholds]
+    assert count_at_least(descending(scores), thresholds).tolist() == expected
+
+
+def test_a_score_equal_to_the_threshold_is_accepted():
+    assert count_at_least(descending([0.25, 0.5, 0.5, 0.75]), 0.5) == 3
+
+
+@pytest.mark.parametrize(("threshold", "count"), [(np.inf, 0), (-np.inf, 3)])
+def test_infinite_thresholds(threshold, count):
+    assert count_at_least(descending([1, 2, 3], np.float32), threshold) == count
+
+
+def test_thresholds_keep_their_shape():
+    assert count_at_least(descending([1, 2]), np.zeros((2, 0, 3))).shape == (2, 0, 3)
+
+
+def test_a_float64_threshold_just_above_a_float32_score_rejects_it():
+    score = np.float32(0.1)
+    threshold = np.nextafter(np.float64(score), np.inf)
+    assert np.float32(threshold) == score  # so a plain comparison would accept
+    assert count_at_least(descending([score], np.float32), threshold) == 0
+    assert count_at_least(descending([score], np.float32), float(score)) == 1
+
+
+@given(st.floats(-1e300, 1e300))
+def test_in_score_dtype_is_the_smallest_number_not_below(threshold):
+    rounded = in_score_dtype(threshold, np.float32)
+    assert rounded.dtype == np.float32
+    assert float(rounded) >= threshold
+    with np.errstate(over="ignore"):
+        below = float(np.nextafter(rounded, np.float32(-np.inf)))
+    assert below < threshold
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_next_above_stays_in_the_type_and_leaves_no_gap(dtype):
+    scores = np.array([-1, 0, 0.1, np.finfo(dtype).max], dtype=dtype)
+    above = next_above(scores)
+    assert above.dtype == dtype
+    assert (above > scores).all()
+    assert_array_equal(np.nextafter(above[:3], dtype(-np.inf)), scores[:3])
+
+
+@given(st.lists(grid, min_size=1, max_size=30), st.integers(1, 60))
+def test_threshold_is_the_infimum_of_those_that_meet_the_level(scores, sixtieths):
+    level = sixtieths / 61
+    impostor = descending(scores, np.float32)
+    accumulated = np.arange(1, impostor.size + 1)
+    position = first_exceeding(accumulated, level * impostor.size)
+    threshold = threshold_at(impostor, position)
+    assert np.mean(impostor >= np.float32(threshold)) <= level
+    just_below = np.nextafter(np.float32(threshold), np.float32(-np.inf))
+    assert np.mean(impostor >= just_below) > level
+
+
+def test_threshold_is_minus_infinity_where_no_score_exceeds():
+    assert first_exceeding(np.array([0.1, 0.2]), 0.5) == -1
+    assert threshold_at(descending([1, 2]), -1) == -np.inf
+    assert threshold_at(descending([]), np.array([-1, -1])).tolist() == [-np.inf] * 2
+
+
+def test_a_sum_of_rounded_weights_that_equals_its_level_does_not_exceed_it():
+    tenths = np.cumsum(np.full(10, 0.1))  # the third is 0.30000000000000004
+    assert tenths[2] > 0.3
+    assert not exceeds(tenths[2], 0.3)
+    assert first_exceeding(tenths, 0.3) == 3
+
+
+@pytest.mark.parametrize("n", [49, 1000, 10**9])
+def test_one_count_more_always_exceeds(n):
+    assert exceeds(n + 1, n)
+    assert not exceeds(n, n)
+
+
+@given(st.lists(grid, min_size=1, max_size=20), st.lists(grid, max_size=5))
+def test_every_score_is_accepted_or_rejected(scores, thresholds):
+    scores = descending(scores)
+    both = share_accepted(scores, thresholds) + share_rejected(scores, thresholds)
+    assert both == pytest.approx(np.ones(len(thresholds)))
+
+
+@pytest.mark.parametrize("share", [share_accepted, share_rejected])
+def test_shares_are_nan_without_scores_or_threshold(share):
+    assert np.isnan(share(descending([]), [0.0, np.nan])).all()
+    assert np.isnan(share(descending([1.0]), np.nan))
+
+
+def test_crossing_between_two_points_and_at_a_point():
+    # From (.1, .3) to (.3, .1) the line meets far = frr half way.
+    assert crossing([0, 0.1, 0.3, 1], [1, 0.3, 0.1, 0]) == pytest.approx(0.2)
+    assert crossing([0, 0.25, 1], [1, 0.25, 0]) == 0.25
+    assert crossing([0, 0, 1], [1, 0, 0]) == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_crossing_agrees_with_a_root_finder(seed):
+    rng = np.random.default_rng(seed)
+    far = np.concatenate([[0], np.sort(rng.random(20)), [1]])
+    frr = np.concatenate([[1], np.sort(rng.random(20))[::-1], [0]])
+    index = np.arange(far.size)
+    far_at, frr_at = interp1d(index, far), interp1d(index, frr)
+    root = brentq(lambda u: far_at(u) - frr_at(u), 0, index[-1], xtol=1e-14)
+    assert crossing(far, frr) == pytest.approx(far_at(root), abs=1e-12)
+
+
+def test_crossing_goes_along_the_last_axis_and_is_nan_without_one():
+    far = np.array([[0, 0.5, 1], [0, 0.1, 0.2], [np.nan] * 3])
+    frr = np.array([[1, 0.5, 0], [1, 0.9, 0.8], [1, 0.5, 0]])
+    assert_array_equal(crossing(far, frr), [0.5, np.nan, np.nan])
+    assert crossing([0, 0, 1], [1, 1, 0]) == 0.5  # a step without change is no matter

@@ -1,0 +1,403 @@
+"""A docstring says shape, range, direction and source, for every public name.
+
+Every rule below is a function from a ``Subject`` (a callable's parameters, its parsed
+docstring and its source) to a list of the facts that are missing. Every public name must
+miss none; a bad docstring must miss some.
+"""
+
+import dataclasses
+import importlib
+import importlib.util
+import inspect
+import re
+
+import pytest
+from numpydoc.docscrape import ClassDoc, FunctionDoc
+
+SUBPACKAGES = (
+    "skfairfr.metrics",
+    "skfairfr.datasets",
+    "skfairfr.utils",
+    "skfairfr.samplers",
+    "skfairfr.losses",
+    "skfairfr.projectors",
+    "skfairfr.model_selection",
+)
+
+# Functions that implement no published formula or protocol, each with the reason.
+WITHOUT_SOURCE = {
+    "skfairfr.datasets.load_embeddings": "reads a file",
+    "skfairfr.datasets.load_pairs": "reads a file",
+    "skfairfr.metrics.all_pairs": "lists pairs",
+}
+# Functions of metrics whose result is neither a rate nor a disparity.
+WITHOUT_DIRECTION = {
+    "skfairfr.metrics.all_pairs": "returns pairs; the direction of scores is checked",
+    "skfairfr.metrics.threshold_at_far": "returns a threshold",
+}
+
+RATES = {
+    *("far", "frr", "fmr", "fnmr", "far_max", "fpr", "level", "confidence_level"),
+    *("beta", "smoothing", "validation_fraction", "min_agreement"),
+}
+SCORES = {"y_score", "threshold", "thresholds"}
+
+INTERVAL = re.compile(r"[\[(]\s*-?(\d|inf)[\d.e+-]*\s*,\s*-?(\d|inf)[\d.e+-]*\s*[\])]")
+ARRAY = re.compile(r"array|\btensor|\bsequence of", re.IGNORECASE)
+SHAPE = re.compile(r"\bshape|\(n_\w+,|one-dimensional|two-dimensional", re.IGNORECASE)
+SCALE = re.compile(r"similar|alike|accept|reject|>=", re.IGNORECASE)
+DIRECTION = re.compile(
+    r"\b(less|more|most|least|un)[ -]?fair"
+    r"|\b(lower|smaller|larger|greater|higher|less|more)\b[^.]{0,40}"
+    r"\b(better|worse|equal|alike|dispar\w+|unequal|false(ly)? (accept|reject)\w*)"
+    r"|\bbetter\b[^.]{0,20}\b(lower|smaller|larger|greater|higher)\b",
+    re.IGNORECASE,
+)
+COMPLAINS = re.compile(r"\braise\s+\w|\b_?(check|validate)_\w+\(")
+
+
+@dataclasses.dataclass(frozen=True)
+class Subject:
+    """What the rules read of a public callable."""
+
+    name: str
+    kind: str  # function, method, class, result (dataclass, named tuple) or warning
+    parameters: tuple
+    doc: object
+    source: str
+
+    def entries(self, *sections):
+        """The documented (name, everything said of it) of these sections."""
+        return [
+            (name.strip().lstrip("*"), f"{entry.type} {' '.join(entry.desc)}")
+            for section in sections
+            for entry in self.doc[section]
+            for name in (entry.name or entry.type).split(",")
+        ]
+
+    @property
+    def everything(self):
+        sections = ("Parameters", "Other Parameters", "Returns", "Yields", "Attributes")
+        return self.entries(*sections)
+
+
+def parameters_of(obj):
+    parameters = inspect.signature(obj).parameters
+    return tuple(name for name in parameters if name not in ("self", "cls"))
+
+
+def kind_of(cls):
+    if issubclass(cls, Exception):
+        return "warning"
+    recorded = dataclasses.is_dataclass(cls) or issubclass(cls, tuple)
+    return "result" if recorded else "class"
+
+
+def describe(name, obj):
+    """The Subject of a class, a function or a method found under ``name``."""
+    if inspect.isclass(obj):
+        kind = kind_of(obj)
+        doc = ClassDoc(obj, config={"show_class_members": False})
+        parameters = () if kind == "warning" else parameters_of(obj)
+        return Subject(name, kind, parameters, doc, inspect.getsource(obj))
+    kind = "method" if obj.__qualname__.count(".") else "function"
+    return Subject(name, kind, parameters_of(obj), FunctionDoc(obj), source_of(obj))
+
+
+def source_of(function):
+    """Code of a function, its docstring left out."""
+    source = inspect.getsource(function)
+    return source.replace(function.__doc__ or "\0", "", 1)
+
+
+def missing_parameters(subject):
+    """Both ways; the fields of a result may be documented as its attributes."""
+    stated = {name for name, _ in subject.entries("Parameters", "Other Parameters")}
+    attributes = {name for name, _ in subject.entries("Attributes")}
+    fields = attributes if subject.kind == "result" else set()
+    absent = [p for p in subject.parameters if p not in stated | fields]
+    stale = sorted(stated - set(subject.parameters))
+    return [f"{p} is not documented" for p in absent] + [
+        f"{p} is documented but no parameter" for p in stale
+    ]
+
+
+def missing_shapes(subject):
+    return [
+        f"{name} is an array without a shape"
+        for name, said in subject.everything
+        if ARRAY.search(said) and not SHAPE.search(said)
+    ]
+
+
+def missing_intervals(subject):
+    return [
+        f"{name} is a rate without its interval"
+        for name, said in subject.everything
+        if name in RATES and not INTERVAL.search(said)
+    ]
+
+
+def missing_scales(subject):
+    return [
+        f"{name} does not say that larger means more alike, or what is accepted"
+        for name, said in subject.everything
+        if name in SCORES and not SCALE.search(said)
+    ]
+
+
+def missing_returns(subject):
+    """A function says what it gives; so does a method unless it returns None."""
+    gives = re.search(r"\breturn\s+\S", subject.source)
+    stated = subject.doc["Returns"] or subject.doc["Yields"]
+    if subject.kind in ("function", "method") and gives and not stated:
+        return ["nothing is said of what it returns"]
+    return []
+
+
+def missing_raises(subject):
+    """A public function checks at the door; a method does where its body shows it."""
+    checks = subject.kind == "function" or (
+        subject.kind == "method" and COMPLAINS.search(subject.source)
+    )
+    return ["no Raises section"] if checks and not subject.doc["Raises"] else []
+
+
+def missing_references(subject):
+    homes = ("skfairfr.metrics.", "skfairfr.datasets.", "skfairfr.losses.")
+    function = subject.kind == "function" and subject.name.startswith(homes)
+    # A display draws what others computed: there is nothing to cite.
+    needed = function or (
+        subject.kind == "class" and not subject.name.endswith("Display")
+    )
+    if needed and subject.name not in WITHOUT_SOURCE and not subject.doc["References"]:
+        return ["no References section"]
+    return []
+
+
+def missing_examples(subject):
+    needed = subject.kind in ("function", "class")
+    shown = any(">>>" in line for line in subject.doc["Examples"])
+    return ["no Examples section that runs"] if needed and not shown else []
+
+
+def missing_direction(subject):
+    needed = subject.kind == "function" and subject.name.startswith("skfairfr.metrics.")
+    # Lines are joined: a sentence may be broken anywhere.
+    said = re.sub(r"\s+", " ", str(subject.doc))
+    if needed and subject.name not in WITHOUT_DIRECTION and not DIRECTION.search(said):
+        return ["not said whether larger or smaller is better, or less fair"]
+    return []
+
+
+def missing_summary(subject):
+    return [] if " ".join(subject.doc["Summary"]).strip() else ["no summary line"]
+
+
+RULES = (
+    missing_summary,
+    missing_parameters,
+    missing_shapes,
+    missing_intervals,
+    missing_scales,
+    missing_returns,
+    missing_raises,
+    missing_references,
+    missing_examples,
+    missing_direction,
+)
+
+
+def public_methods(cls):
+    """Methods written in this package; scikit-learn documents those it brings."""
+    for name, member in inspect.getmembers(cls, callable):
+        function = inspect.unwrap(getattr(member, "__func__", member))
+        ours = str(getattr(function, "__module__", "")).startswith("skfairfr")
+        if ours and inspect.isfunction(function) and not name.startswith("_"):
+            yield name, function
+
+
+def public_objects():
+    """Full name -> object, of every public name and every public method of classes."""
+    found = {}
+    for package in SUBPACKAGES:
+        spec = importlib.util.find_spec(package)
+        if spec is None or spec.origin is None:
+            continue
+        module = importlib.import_module(package)
+        for name in getattr(module, "__all__", ()):
+            found[f"{package}.{name}"] = obj = getattr(module, name)
+            if inspect.isclass(obj):
+                methods = public_methods(obj)
+                found |= {f"{package}.{name}.{m}": f for m, f in methods}
+    return {name: obj for name, obj in found.items() if callable(obj)}
+
+
+def instance_or_class(obj):
+    """A public instance, such as a scorer, is described by its class."""
+    described = inspect.isclass(obj) or inspect.isfunction(obj)
+    return obj if described else type(obj)
+
+
+PUBLIC = {name: instance_or_class(obj) for name, obj in public_objects().items()}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_docstring_misses_nothing(rule, name):
+    assert rule(describe(name, PUBLIC[name])) == []
+
+
+def test_every_top_level_name_is_looked_at():
+    import skfairfr
+
+    names = {name.split(".")[2] for name in PUBLIC}
+    assert set(skfairfr.__all__) <= names
+
+
+@pytest.mark.parametrize("table", [WITHOUT_SOURCE, WITHOUT_DIRECTION])
+def test_exceptions_name_what_exists(table):
+    assert set(table) <= set(PUBLIC)
+
+
+def bad_rate(y_true, y_score, *, far=1e-3, extra=None):
+    """
+
+    Parameters
+    ----------
+    y_true : array-like
+        Whether each pair is genuine.
+    y_score : array-like
+        The scores.
+    far : float
+        The far value.
+    gone : int
+        A parameter of yesterday.
+    """
+    if far > 1:
+        raise ValueError("far")
+    return y_true
+
+
+def good_rate(y_true, y_score, *, far=1e-3):
+    """False rejection rate at a false acceptance rate.
+
+    Parameters
+    ----------
+    y_true : array-like, shape (n_pairs,)
+        1 for genuine pairs, 0 for impostor pairs.
+    y_score : array-like, shape (n_pairs,)
+        Similarities, larger meaning more alike.
+    far : float in (0, 1), default=1e-3
+        Level to operate at.
+
+    Returns
+    -------
+    frr : float in [0, 1]
+        Lower is better.
+
+    Raises
+    ------
+    ValueError
+        If far is outside (0, 1).
+
+    References
+    ----------
+    .. [1] A paper.
+
+    Examples
+    --------
+    >>> 1 + 1
+    2
+    """
+    if far > 1:
+        raise ValueError("far")
+    return y_true
+
+
+@pytest.mark.parametrize(
+    ("rule", "n_missing"),
+    [
+        (missing_summary, 1),
+        (missing_parameters, 2),
+        (missing_shapes, 2),
+        (missing_intervals, 1),
+        (missing_scales, 1),
+        (missing_returns, 1),
+        (missing_raises, 1),
+        (missing_references, 1),
+        (missing_examples, 1),
+        (missing_direction, 1),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_rule_sees_what_is_missing(rule, n_missing):
+    assert len(rule(describe("skfairfr.metrics.bad_rate", bad_rate))) == n_missing
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_rule_passes_a_good_docstring(rule):
+    assert rule(describe("skfairfr.metrics.good_rate", good_rate)) == []
+
+
+@dataclasses.dataclass(frozen=True)
+class Pair:
+    """A result.
+
+    Attributes
+    ----------
+    far : ndarray, shape (n_thresholds,)
+        False acceptance rates.
+    """
+
+    far: object
+    frr: object
+
+
+def test_fields_of_a_result_are_its_parameters():
+    subject = describe("skfairfr.metrics.Pair", Pair)
+    assert missing_parameters(subject) == ["frr is not documented"]
+    assert len(missing_intervals(subject)) == 1
+    assert missing_references(subject) + missing_examples(subject) == []
+
+
+class Checker:
+    """A class."""
+
+    def check(self, X):
+        """Check.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            Embeddings.
+        """
+        check_count(X)  # noqa: F821
+
+
+def test_methods_that_check_must_say_what_they_raise():
+    subject = describe("skfairfr.metrics.Checker.check", Checker.check)
+    assert subject.kind == "method"
+    assert len(missing_raises(subject)) == 1
+    assert missing_references(describe("skfairfr.metrics.Checker", Checker)) != []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Larger is less fair.",
+        "1 when all groups are treated alike; larger means more disparity.",
+        "Lower is better.",
+        "The greater, the more unequal.",
+        "Higher values mean a worse system.",
+    ],
+)
+def test_direction_is_recognised(sentence):
+    assert DIRECTION.search(sentence)
+
+
+@pytest.mark.parametrize(
+    "said", ["in (0, 1)", "in [0, 1]", "within (0, 0.5]", "[1e-6, 1)", "in [1, inf)"]
+)
+def test_interval_is_recognised(said):
+    assert INTERVAL.search(said)

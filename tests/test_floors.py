@@ -1,0 +1,317 @@
+"""The house has floors: an import goes down, or one way between siblings.
+
+Every rule below is a function from the imports of modules, read from their text, to a list
+of sentences, one for each breach. The house must give none; a bad text must give one.
+"""
+
+import ast
+import graphlib
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+FLOORS = {
+    "skfairfr": 6,
+    "skfairfr.cli": 6,
+    "skfairfr.report": 5,
+    "skfairfr.model_selection": 4,
+    "skfairfr.projectors": 4,
+    "skfairfr.metrics._plot": 4,
+    "skfairfr.metrics": 3,
+    "skfairfr.datasets": 3,
+    "skfairfr.losses": 3,
+    "skfairfr.samplers": 3,
+    "skfairfr.utils": 2,
+    "skfairfr._core": 1,
+    "skfairfr._compat": 0,
+}
+
+# Modules without a test module of their own, each with the reason.
+UNTESTED = {}
+
+
+class Import(NamedTuple):
+    """One imported module and, of ``from module import name``, the name."""
+
+    module: str
+    name: str | None
+    at_module_level: bool
+    line: int
+
+
+def find_modules(root):
+    """Dotted name -> path of every module under ``root``/skfairfr."""
+    modules = {}
+    for path in sorted((root / "skfairfr").rglob("*.py")):
+        parts = path.relative_to(root).with_suffix("").parts
+        modules[".".join(p for p in parts if p != "__init__")] = path
+    return modules
+
+
+def imports_of(text, known=()):
+    """Every import of a module's text; ``from p import m`` of a known p.m imports p.m."""
+    tree = ast.parse(text)
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    nested = {
+        id(node)
+        for function in ast.walk(tree)
+        if isinstance(function, functions)
+        for node in ast.walk(function)
+    }
+    found = []
+    for node in ast.walk(tree):
+        at_top = id(node) not in nested
+        if isinstance(node, ast.Import):
+            names = [(alias.name, None) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            names = [(base, alias.name) for alias in node.names]
+        else:
+            continue
+        for module, name in names:
+            if f"{module}.{name}" in known:
+                module, name = f"{module}.{name}", None
+            found.append(Import(module, name, at_top, node.lineno))
+    return found
+
+
+def home(module):
+    """The entry of FLOORS that a module of ours belongs to."""
+    parts = module.split(".")
+    while ".".join(parts) not in FLOORS:
+        parts.pop()
+    entry = ".".join(parts)
+    if entry == "skfairfr" and module != "skfairfr":
+        raise KeyError(f"{module} has no floor: add it to DESIGN and to FLOORS")
+    return entry
+
+
+def within(module, package):
+    return module == package or module.startswith(package + ".")
+
+
+def relative_imports(module, imports, packages):
+    return [
+        f"{module}:{i.line} imports relatively: {i.module}"
+        for i in imports
+        if i.module.startswith(".")
+    ]
+
+
+def upward_imports(module, imports, packages):
+    """A package's __init__ re-exports its own modules, whatever their floor."""
+    breaches = []
+    for i in imports:
+        if not within(i.module, "skfairfr"):
+            continue
+        if module in packages and within(i.module, module):
+            continue
+        here, there = home(module), home(i.module)
+        siblings = here == there or {here, there} == {"skfairfr", "skfairfr.cli"}
+        if not siblings and FLOORS[there] >= FLOORS[here]:
+            breaches.append(
+                f"{module}:{i.line} (floor {FLOORS[here]}) imports {i.module} "
+                f"(floor {FLOORS[there]})"
+            )
+    return breaches
+
+
+def forbidden_neighbours(module, imports, packages):
+    """metrics and projectors never meet; metrics and losses know their own libraries."""
+    never = {
+        "skfairfr.metrics": ("skfairfr.projectors", "torch", "skorch"),
+        "skfairfr.projectors": ("skfairfr.metrics",),
+        "skfairfr.losses": ("sklearn", "skorch"),
+        "skfairfr.samplers": ("skorch",),
+    }
+    return [
+        f"{module}:{i.line} imports {i.module}, which {package} never does"
+        for package, others in never.items()
+        if within(module, package)
+        for i in imports
+        if any(within(i.module, other) for other in others)
+    ]
+
+
+def impure_core(module, imports, packages):
+    """_core is functions of arrays: no estimators, no plotting, torch in one module."""
+    if not within(module, "skfairfr._core"):
+        return []
+    breaches = []
+    for i in imports:
+        full = f"{i.module}.{i.name}" if i.name else i.module
+        if within(i.module, "torch") and module != "skfairfr._core._pairs_torch":
+            breaches.append(f"{module}:{i.line} imports torch")
+        if within(i.module, "matplotlib"):
+            breaches.append(f"{module}:{i.line} imports matplotlib")
+        allowed = ("sklearn.utils", "sklearn.exceptions")
+        if within(i.module, "sklearn") and not any(within(full, a) for a in allowed):
+            breaches.append(f"{module}:{i.line} imports {full}")
+    return breaches
+
+
+def eager_imports(module, imports, packages):
+    """What is slow to import is imported inside the function that needs it."""
+    late = ["skfairfr._core._pairs_torch"]
+    if FLOORS[home(module)] < FLOORS["skfairfr.report"]:
+        late.append("matplotlib")
+    if home(module) in ("skfairfr", "skfairfr.cli", "skfairfr.utils"):
+        late += ["torch", "matplotlib"]
+    return [
+        f"{module}:{i.line} imports {i.module} at module level"
+        for i in imports
+        if i.at_module_level and any(within(i.module, name) for name in late)
+    ]
+
+
+def private_sklearn(module, imports, packages):
+    if module == "skfairfr._compat":
+        return []
+    breaches = []
+    for i in imports:
+        parts = [*i.module.split("."), i.name or ""]
+        private = any(p.startswith("_") and not p.endswith("__") for p in parts)
+        if parts[0] == "sklearn" and private:
+            breaches.append(f"{module}:{i.line} imports {'.'.join(parts)}")
+    return breaches
+
+
+RULES = (
+    relative_imports,
+    upward_imports,
+    forbidden_neighbours,
+    impure_core,
+    eager_imports,
+    private_sklearn,
+)
+
+
+def cycle(imports_by_module):
+    """Modules that import each other in a ring, inside functions or out; [] if none."""
+    graph = {
+        module: {i.module for i in imports if i.module in imports_by_module} - {module}
+        for module, imports in imports_by_module.items()
+    }
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return []
+
+
+def path_of_tests(module):
+    """Where the tests of a module live: skfairfr/a/_b.py -> tests/a/test_b.py."""
+    *folders, name = module.split(".")[1:]
+    return "/".join(["tests", *folders, f"test_{name.lstrip('_')}.py"])
+
+
+MODULES = find_modules(ROOT)
+PACKAGES = {name for name, path in MODULES.items() if path.name == "__init__.py"}
+IMPORTS = {name: imports_of(p.read_text(), MODULES) for name, p in MODULES.items()}
+
+
+@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_module_keeps_to_the_rule(rule, module):
+    assert rule(module, IMPORTS[module], PACKAGES) == []
+
+
+def test_imports_never_go_in_a_ring():
+    assert cycle(IMPORTS) == []
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_module_has_a_docstring(module):
+    assert ast.get_docstring(ast.parse(MODULES[module].read_text()))
+
+
+@pytest.mark.parametrize("module", sorted(set(MODULES) - PACKAGES - set(UNTESTED)))
+def test_module_has_a_test_module(module):
+    assert (ROOT / path_of_tests(module)).is_file(), path_of_tests(module)
+
+
+def test_exceptions_are_still_needed():
+    stale = [
+        m for m in UNTESTED if m not in MODULES or (ROOT / path_of_tests(m)).is_file()
+    ]
+    assert stale == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "module", "text"),
+    [
+        (relative_imports, "skfairfr.metrics._pairs", "from ._rates import frr_at_far"),
+        (relative_imports, "skfairfr.metrics._pairs", "from . import _rates"),
+        (upward_imports, "skfairfr._core._rates", "import skfairfr.utils"),
+        (upward_imports, "skfairfr.metrics._a", "import skfairfr.datasets._b"),
+        (upward_imports, "skfairfr.metrics._a", "from skfairfr import face_labels"),
+        (upward_imports, "skfairfr.metrics", "import skfairfr.report"),
+        (upward_imports, "skfairfr.metrics._a", "def f():\n import skfairfr.cli"),
+        (upward_imports, "skfairfr.metrics._a", "import skfairfr.metrics._plot._b"),
+        (forbidden_neighbours, "skfairfr.metrics._a", "def f(): import torch.nn"),
+        (forbidden_neighbours, "skfairfr.projectors._a", "import skfairfr.metrics"),
+        (forbidden_neighbours, "skfairfr.losses._a", "from skorch import NeuralNet"),
+        (impure_core, "skfairfr._core._rates", "def f():\n from torch import nn"),
+        (impure_core, "skfairfr._core._rates", "from sklearn.base import clone"),
+        (impure_core, "skfairfr._core._rates", "from sklearn import base"),
+        (impure_core, "skfairfr._core._rates", "def f():\n import matplotlib.pyplot"),
+        (eager_imports, "skfairfr.metrics._plot._a", "import matplotlib.pyplot as plt"),
+        (eager_imports, "skfairfr.metrics._a", "import skfairfr._core._pairs_torch"),
+        (eager_imports, "skfairfr.utils._torch", "class A:\n import torch"),
+        (
+            private_sklearn,
+            "skfairfr.metrics._a",
+            "from sklearn.base import _fit_context",
+        ),
+        (private_sklearn, "skfairfr.metrics._a", "import sklearn.metrics._ranking"),
+    ],
+)
+def test_rule_sees_a_breach(rule, module, text):
+    assert len(rule(module, imports_of(text), PACKAGES)) == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "text"),
+    [
+        ("skfairfr.metrics._a", "from skfairfr._core._rates import count_at_least"),
+        ("skfairfr.metrics._a", "import skfairfr.metrics._b"),
+        ("skfairfr.metrics", "from skfairfr.metrics._plot._a import Display"),
+        ("skfairfr.metrics._a", "def f():\n from skfairfr._core import _pairs_torch"),
+        ("skfairfr.metrics._plot._a", "def f():\n import matplotlib.pyplot as plt"),
+        ("skfairfr._core._a", "from sklearn.utils.parallel import Parallel, delayed"),
+        ("skfairfr._core._pairs_torch", "import torch"),
+        ("skfairfr._compat", "from sklearn.base import _fit_context"),
+        ("skfairfr.report._a", "from sklearn import __version__"),
+        ("skfairfr.cli", "from skfairfr import __version__"),
+    ],
+)
+def test_rules_pass_what_they_should(module, text):
+    imports = imports_of(text, {"skfairfr._core._pairs_torch"})
+    assert [
+        b for rule in RULES for b in rule(module, imports, {"skfairfr.metrics"})
+    ] == []
+
+
+def test_a_module_without_a_floor_is_an_error():
+    with pytest.raises(KeyError, match="no floor"):
+        upward_imports("skfairfr.attic._a", imports_of("import skfairfr.utils"), set())
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"p._a": "import p._b", "p._b": "def f():\n from p import _a"},
+        {"p": "from p._a import f", "p._a": "from p import g"},
+    ],
+    ids=["siblings", "through the package"],
+)
+def test_a_ring_is_seen(texts):
+    assert cycle({name: imports_of(text, texts) for name, text in texts.items()}) != []
+
+
+def test_one_way_is_no_ring():
+    texts = {"p": "from p._a import f", "p._a": "import p._b", "p._b": "import numpy"}
+    assert cycle({name: imports_of(text, texts) for name, text in texts.items()}) == []

@@ -1,0 +1,94 @@
+"""Importing is cheap, and the public names are where they are said to be."""
+
+import importlib.util
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import skfairfr
+
+ROOT = Path(__file__).resolve().parents[1]
+SUBPACKAGES = (
+    "skfairfr.utils",
+    "skfairfr.datasets",
+    "skfairfr.metrics",
+    "skfairfr.model_selection",
+    "skfairfr.losses",
+    "skfairfr.samplers",
+    "skfairfr.projectors",
+    "skfairfr.report",
+)
+HEAVY = ("torch", "matplotlib", "skorch")
+
+
+def exists(package):
+    """Whether there is such a package; a folder without an ``__init__`` is none."""
+    spec = importlib.util.find_spec(package)
+    return spec is not None and spec.origin is not None
+
+
+existing = [name for name in SUBPACKAGES if exists(name)]
+
+
+def loaded_by(statement):
+    """Names of HEAVY that a fresh interpreter has loaded after ``statement``."""
+    code = f"{statement}\nimport sys\nprint(*[m for m in {HEAVY} if m in sys.modules])"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import skfairfr",
+        "import skfairfr.utils",
+        "import skfairfr.datasets",
+        "import skfairfr.metrics",
+        "from skfairfr import SimilarityROC, make_face_embeddings, face_labels",
+    ],
+)
+def test_import_loads_nothing_heavy(statement):
+    assert loaded_by(statement) == []
+
+
+def test_the_import_check_sees_what_is_loaded():
+    assert loaded_by("import matplotlib") == ["matplotlib"]
+
+
+def test_dir_lists_the_public_names():
+    assert set(skfairfr.__all__) <= set(dir(skfairfr))
+
+
+@pytest.mark.parametrize("name", skfairfr.__all__)
+def test_top_level_name_resolves(name):
+    assert getattr(skfairfr, name) is not None
+
+
+@pytest.mark.parametrize("package", existing)
+def test_subpackage_names_resolve(package):
+    module = importlib.import_module(package)
+    missing = [name for name in module.__all__ if not hasattr(module, name)]
+    assert missing == []
+    assert set(module.__all__) <= set(dir(module))
+
+
+@pytest.mark.parametrize("name", skfairfr.__all__)
+def test_top_level_name_is_the_subpackage_s(name):
+    homes = [importlib.import_module(package) for package in existing]
+    found = [home for home in homes if name in home.__all__]
+    assert found
+    assert all(getattr(home, name) is getattr(skfairfr, name) for home in found)
+
+
+def test_unknown_name_raises_attribute_error():
+    with pytest.raises(AttributeError, match="no_such_name"):
+        skfairfr.no_such_name  # noqa: B018
+
+
+def test_version_is_that_of_the_metadata():
+    metadata = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert skfairfr.__version__ == metadata["project"]["version"]

@@ -1,0 +1,208 @@
+"""Labels come in from lists, arrays, frames and structured arrays, to the same codes."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from skfairfr.utils import face_labels
+from skfairfr.utils._labels import encode, split_labels, to_column, to_columns
+
+CONTAINERS = {
+    "list": list,
+    "tuple": tuple,
+    "numpy": np.array,
+    "objects": lambda values: np.array(values, dtype=object),
+    "pandas": pd.Series,
+    "pandas categorical": lambda values: pd.Series(values, dtype="category"),
+    "pandas index": lambda values: pd.Series(values, index=range(5, 5 + len(values))),
+    "pandas frame": lambda values: pd.DataFrame({"g": values}),
+    "polars": pl.Series,
+    "polars frame": lambda values: pl.DataFrame({"g": values}),
+}
+LABELS = {
+    "str": ["b", "a", "b", "c"],
+    "int": [20, 10, 20, 30],
+    "bool": [True, False, True, True],
+    "float": [1.5, 0.5, 1.5, 2.5],
+}
+UNKNOWN = {
+    "None in a list": ["b", None, "a"],
+    "nan in a list": ["b", np.nan, "a"],
+    "pandas.NA in a list": ["b", pd.NA, "a"],
+    "nan in floats": np.array([2.0, np.nan, 1.0]),
+    "NaT": np.array(["2021", "NaT", "2020"], dtype="datetime64[Y]"),
+    "pandas str": pd.Series(["b", None, "a"]),
+    "pandas string": pd.Series(["b", None, "a"], dtype="string"),
+    "pandas Int64": pd.Series([2, None, 1], dtype="Int64"),
+    "pandas categorical": pd.Series(["b", None, "a"], dtype="category"),
+    "polars null": pl.Series(["b", None, "a"]),
+    "polars int": pl.Series([2, None, 1]),
+    "polars nan": pl.Series([2.0, float("nan"), 1.0]),
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("kind", LABELS)
+def test_every_container_gives_sorted_values_and_their_codes(container, kind):
+    given_labels = LABELS[kind]
+    labels = encode(CONTAINERS[container](given_labels), "group")
+    assert labels.values.tolist() == sorted(set(given_labels))
+    assert labels.values[labels.codes].tolist() == given_labels
+
+
+@pytest.mark.parametrize("case", UNKNOWN)
+def test_unknown_labels_have_code_minus_one(case):
+    labels = encode(UNKNOWN[case], "group", allow_unknown=True)
+    assert labels.codes.tolist() == [1, -1, 0]
+    assert len(labels.values) == 2
+
+
+@pytest.mark.parametrize("case", UNKNOWN)
+def test_an_unknown_identity_is_an_error_that_names_its_row(case):
+    with pytest.raises(ValueError, match=r"y is missing .* in row 1.*Drop"):
+        encode(UNKNOWN[case], "y")
+
+
+@pytest.mark.parametrize("values", [pl.Series([2, None, 1]), UNKNOWN["pandas Int64"]])
+def test_integers_beside_a_null_stay_integers(values):
+    # One group must not be called "1" in one data set and "1.0" in another.
+    labels = encode(values, "group", allow_unknown=True)
+    assert [type(value) for value in labels.values] == [int, int]
+
+
+@given(st.lists(st.one_of(st.none(), st.sampled_from("xyz")), min_size=1, max_size=20))
+def test_codes_are_those_of_a_plain_loop(values):
+    known = sorted({v for v in values if v is not None})
+    expected = [-1 if v is None else known.index(v) for v in values]
+    assert encode(values, "group", allow_unknown=True).codes.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [["f", "old"], ["m", "old"], ["f", "old"]],
+        pd.DataFrame({"sex": ["f", "m", "f"], "age": ["old"] * 3}),
+        pl.DataFrame({"sex": ["f", "m", "f"], "age": ["old"] * 3}),
+    ],
+)
+def test_several_columns_become_one_label(values):
+    labels = encode(values, "group")
+    assert labels.values.tolist() == ["f & old", "m & old"]
+    assert labels.codes.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("unknown", [None, np.nan])
+def test_an_unknown_attribute_leaves_the_combination_unknown(unknown):
+    values = [["f", "old"], ["m", unknown], [unknown, "old"]]
+    labels = encode(values, "group", allow_unknown=True)
+    assert labels.codes.tolist() == [0, -1, -1]
+    assert labels.values.tolist() == ["f & old"]
+
+
+def test_all_unknown_leaves_no_value():
+    assert encode([None, None], "group", allow_unknown=True).values.size == 0
+    assert encode([[None, 1]], "group", allow_unknown=True).values.size == 0
+
+
+def test_mixed_types_never_become_strings():
+    with pytest.raises(ValueError, match=r"group mixes labels .*'int', 'str'"):
+        encode([1, "1", "a"], "group")
+    assert encode([1, None, 2], "group", allow_unknown=True).values.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (5, "one-dimensional"),
+        (np.zeros((2, 2, 2)), "one-dimensional"),
+        (np.zeros((2, 0)), "one-dimensional"),
+        (face_labels([1, 2], ["f", "m"]), "structured array .* give one of its fields"),
+    ],
+)
+def test_what_is_no_column_is_named(values, message):
+    with pytest.raises(ValueError, match=f"group .*{message}"):
+        to_columns(values, "group")
+
+
+def test_lengths_and_counts_of_columns():
+    with pytest.raises(ValueError, match="group has 2 rows but X has 3"):
+        encode(["a", "b"], "group", n_samples=3)
+    with pytest.raises(ValueError, match=r"y must be one column.* got 2 columns"):
+        to_column([["a", "b"]], "y")
+
+
+def test_face_labels_keep_each_column():
+    y = face_labels(["ann", "bob"], ["f", None], domain=[0, 1])
+    assert y.dtype.names == ("identity", "group", "domain")
+    assert y["identity"].tolist() == ["ann", "bob"]
+    assert y["group"].tolist() == ["f", None]
+    assert y[[1, 0]]["domain"].tolist() == [1, 0]  # it is sliced as scikit-learn does
+
+
+def test_face_labels_of_one_column():
+    assert face_labels([3, 1]).dtype.names == ("identity",)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((["a", "b"], ["f"]), "group has 1 rows but identity has 2"),
+        ((["a", "b"], None, [0]), "domain has 1 rows but identity has 2"),
+        (([["a", "b"]],), "identity must be one column"),
+    ],
+)
+def test_face_labels_refuse(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        face_labels(*arguments)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        face_labels([2, 1], ["f", "m"]),
+        pd.DataFrame({"identity": [2, 1], "group": ["f", "m"]}),
+        pl.DataFrame({"group": ["f", "m"], "identity": [2, 1], "note": ["", ""]}),
+    ],
+)
+def test_split_finds_identity_and_group_inside_y(y):
+    identity, group, domain = split_labels(y)
+    assert to_column(identity, "y").tolist() == [2, 1]
+    assert to_column(group, "group").tolist() == ["f", "m"]
+    assert domain is None
+    with pytest.raises(ValueError, match=r"sensitive_features .* give it once"):
+        split_labels(y, sensitive_features=["f", "m"])
+
+
+def test_plain_y_is_the_identities_and_groups_come_beside():
+    identity, group, domain = split_labels([2, 1], ["f", "m"], domain=["s", "d"])
+    assert (identity, group, domain) == ([2, 1], ["f", "m"], ["s", "d"])
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([(1, "f")], dtype=[("id", int), ("group", "U1")]),
+        pd.DataFrame({"id": [1], "group": ["f"]}),
+        pl.DataFrame({"id": [1], "group": ["f"]}),
+    ],
+)
+def test_several_columns_without_an_identity_are_an_error(y):
+    with pytest.raises(ValueError, match=r"y is a .* none is 'identity'"):
+        split_labels(y)
+
+
+def test_a_frame_of_one_column_is_the_identities():
+    identity, group, _ = split_labels(pd.DataFrame({"person": ["a", "b"]}))
+    assert_array_equal(to_column(identity, "y"), ["a", "b"])
+    assert group is None
+
+
+def test_dates_are_labels_too():
+    dates = [datetime.date(2021, 1, 1), None, datetime.date(2020, 1, 1)]
+    assert encode(dates, "group", allow_unknown=True).codes.tolist() == [1, -1, 0]
