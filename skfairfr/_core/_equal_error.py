@@ -1,20 +1,74 @@
 """The equal error rate in the data and in every resample, by bisection over scores."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from skfairfr._core import _rates
+from skfairfr._core._estimation import far_in, frr_in, v_statistic_frr
+from skfairfr._core._parallel import over_blocks
+from skfairfr._core._rate_table import has_copies
+from skfairfr._core._resampling import block_size, draw, unit_weights
 
-# Thresholds tried per round: a walk over the pairs costs the same for 1 as for 15.
+# Thresholds tried per round: a walk over the pairs costs about the same for 1 as for 15.
 GRID = 15
 
 
-def candidate_thresholds(impostor, genuine):
-    """All distinct scores in descending order, behind +inf (accepting nothing)."""
-    scores = np.union1d(impostor, genuine)[::-1].astype(np.float64)
-    return np.concatenate([[np.inf], scores])
+@dataclass(frozen=True)
+class EqualErrorRates:
+    """Equal error rates of one scope.
+
+    Attributes
+    ----------
+    value, centre, threshold : float
+        In the data, what the replicates are centred on, and where FAR meets FRR.
+    replicates : ndarray, shape (n_resamples,)
+    sampled : bool
+        Whether impostor scores came from a sample, and the value from a histogram.
+    """
+
+    value: float
+    centre: float
+    threshold: float
+    replicates: np.ndarray
+    sampled: bool
 
 
-def equal_error_rates(rates_at, candidates, n_columns):
+def equal_error_rates(pairs, scope, resampling):
+    """Value, centre and replicates of the equal error rate of a scope."""
+    sampled = not pairs.is_whole(scope)
+    copies = resampling.method != "offdiagonal"
+    candidates = _candidates(
+        pairs.impostors(scope, sampled).scores, pairs.genuine.ascending(scope).scores
+    )
+
+    def of_data(thresholds):
+        return _rates_of(pairs, scope, sampled, copies, unit_weights(), thresholds)
+
+    def of_histogram(thresholds):
+        return pairs.histogram(scope).far(thresholds), of_data(thresholds)[1]
+
+    def of_v_statistic(thresholds):
+        frr = v_statistic_frr(pairs, (scope,), thresholds.T)
+        return of_data(thresholds)[0], frr.T
+
+    from_histogram = sampled and pairs.histogram(scope) is not None
+    source = of_histogram if from_histogram else of_data
+    value, threshold = crossings(source, candidates, 1)
+    centre = of_v_statistic if has_copies(pairs, resampling) else of_data
+    centre, _ = crossings(centre, candidates, 1)
+    size = block_size(pairs.images)
+    tasks = [
+        (pairs, scope, sampled, copies, candidates, resampling, start, start + size)
+        for start in range(0, resampling.n_resamples, size)
+    ]
+    blocks = over_blocks(_block, tasks, resampling.n_jobs, "resampling")
+    return EqualErrorRates(
+        value[0], centre[0], threshold[0], np.concatenate(blocks), sampled
+    )
+
+
+def crossings(rates_at, candidates, n_columns):
     """Where FAR meets FRR on the polyline over the candidates, for every column.
 
     Parameters
@@ -27,20 +81,40 @@ def equal_error_rates(rates_at, candidates, n_columns):
 
     Returns
     -------
-    rates : ndarray, shape (n_columns,)
-    thresholds : ndarray, shape (n_columns,)
-        The first candidate with FAR >= FRR.
+    rates, thresholds : ndarrays, shape (n_columns,)
+        The threshold is the first candidate with FAR >= FRR.
     """
     low = np.zeros(n_columns, dtype=np.int64)
     high = np.full(n_columns, candidates.size - 1)
     steps = np.arange(1, GRID + 1)[:, None]
+    column = np.arange(n_columns)
     while (high - low > 1).any():
-        tried = low + np.maximum((high - low) * steps // (GRID + 1), 0)
+        tried = low + (high - low) * steps // (GRID + 1)
         far, frr = rates_at(candidates[tried])
         crossed = far >= frr
         first = np.where(crossed.any(axis=0), crossed.argmax(axis=0), GRID)
         bounds = np.vstack([low, tried, high])
-        column = np.arange(n_columns)
         low, high = bounds[first, column], bounds[first + 1, column]
     far, frr = rates_at(candidates[np.stack([low, high])])
     return _rates.crossing(far.T, frr.T), candidates[high]
+
+
+def _candidates(impostor, genuine):
+    """All distinct scores in descending order, behind +inf (accepting nothing)."""
+    scores = np.union1d(impostor, genuine)[::-1].astype(np.float64)
+    return np.concatenate([[np.inf], scores])
+
+
+def _block(pairs, scope, sampled, copies, candidates, resampling, start, stop):
+    stop = min(stop, resampling.n_resamples)
+    weights = draw(pairs.images, resampling.mode, resampling.entropy, start, stop)
+
+    def rates_at(thresholds):
+        return _rates_of(pairs, scope, sampled, copies, weights, thresholds)
+
+    return crossings(rates_at, candidates, weights.n_resamples)[0]
+
+
+def _rates_of(pairs, scope, sampled, copies, weights, thresholds):
+    far = far_in(pairs, scope, thresholds, weights, sampled)
+    return far, frr_in(pairs, scope, thresholds, weights, copies)

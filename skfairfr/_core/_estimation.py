@@ -11,7 +11,7 @@ import numpy as np
 from skfairfr._core import _rates
 from skfairfr._core._comparisons import TailTooShortError
 from skfairfr._core._parallel import over_blocks
-from skfairfr._core._resampling import draw, unit_weights
+from skfairfr._core._resampling import block_size, draw
 from skfairfr._core._sequences import accepted_weight, crossings, weight_before
 
 OPERATING_POINTS = ("overall", "worst_group", "group")
@@ -36,6 +36,9 @@ class Query:
         Whether pairs of two copies of one image count as genuine pairs of a resample.
     sampled : frozenset
         Scopes whose impostor pairs come from a uniform sample.
+    histograms : bool
+        Whether those scopes answer from the histogram of all scores instead, which has
+        point values only.
     """
 
     levels: np.ndarray | None
@@ -45,6 +48,7 @@ class Query:
     operating_groups: tuple
     copies: bool = True
     sampled: frozenset = frozenset()
+    histograms: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,17 +70,14 @@ class Rates:
         )
 
 
-def point_rates(pairs, query):
-    """Rates in the data, (n_scopes, n_levels, 1)."""
-    return rates(pairs, query, unit_weights())
-
-
 def rates(pairs, query, weights):
     """Rates in every resample of a block of weights."""
     thresholds = _operating_thresholds(pairs, query, weights)
     far = np.stack(
         [
-            far_in(pairs, scope, t, weights, scope in query.sampled)
+            far_from_histogram(pairs, scope, t)
+            if query.histograms and has_histogram(pairs, query, scope)
+            else far_in(pairs, scope, t, weights, scope in query.sampled)
             for scope, t in zip(query.scopes, thresholds, strict=True)
         ]
     )
@@ -91,7 +92,7 @@ def rates(pairs, query, weights):
 
 def replicate_rates(pairs, query, mode, entropy, n_resamples, n_jobs=None):
     """Rates in resamples 0 to n_resamples of a mode, from seeds of their own."""
-    size = _block_size(pairs.images)
+    size = block_size(pairs.images)
     tasks = [
         (pairs, query, mode, entropy, start, min(start + size, n_resamples))
         for start in range(0, n_resamples, size)
@@ -129,11 +130,6 @@ def _block(pairs, query, mode, entropy, start, stop):
     return rates(pairs, query, draw(pairs.images, mode, entropy, start, stop))
 
 
-def _block_size(images, budget=2**26):
-    """Resamples whose multiplicities fit a budget of bytes, 16 to 256."""
-    return int(np.clip(budget // max(images.identity.size, 1), 16, 256))
-
-
 def _operating_thresholds(pairs, query, weights):
     """Thresholds (n_scopes, n_levels, n_resamples)."""
     if query.thresholds is not None:
@@ -157,6 +153,8 @@ def _operating_thresholds(pairs, query, weights):
 
 
 def _level_thresholds(pairs, scope, query, weights):
+    if query.histograms and has_histogram(pairs, query, scope):
+        return pairs.histogram(scope).threshold(query.levels)[:, None]
     sampled = scope in query.sampled
     sequence = pairs.impostors(scope, sampled)
     unit, units = weights.of_impostors(pairs.images, sequence.left, sequence.right)
@@ -165,6 +163,16 @@ def _level_thresholds(pairs, scope, query, weights):
     if short:
         raise TailTooShortError(scope)
     return thresholds
+
+
+def has_histogram(pairs, query, scope):
+    """Whether a scope that is not held far enough has a histogram of all its scores."""
+    return scope in query.sampled and pairs.histogram(scope) is not None
+
+
+def far_from_histogram(pairs, scope, thresholds):
+    """FAR of a scope in the data, from the histogram of all its scores."""
+    return pairs.histogram(scope).far(thresholds)
 
 
 def far_in(pairs, scope, thresholds, weights, sampled=False):

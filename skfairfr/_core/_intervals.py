@@ -103,3 +103,40 @@ def wilson(errors, n, var=None, alpha=0.05):
     one_less = 1 + np.log(1 - alpha) / n
     high = np.where(errors == n, 1.0, np.where(errors == n - 1, one_less, high))
     return low, high
+
+
+def simultaneous(replicates, value, pointwise, confidence_level, bounds):
+    """Band over all levels at once: value +- c standard errors.
+
+    c is the quantile of the largest studentised deviation from the replicates' mean over
+    the levels. Levels whose replicates do not vary, or are not all finite, take no part
+    and keep their interval; nowhere is the band narrower than the interval.
+
+    Parameters
+    ----------
+    replicates : ndarray, shape (n_levels, n_resamples)
+    value : ndarray, shape (n_levels,)
+    pointwise : tuple of two ndarrays, shape (n_levels,)
+    confidence_level : float in (0, 1)
+    bounds : tuple of two floats
+
+    Returns
+    -------
+    low, high : ndarrays, shape (n_levels,)
+    """
+    low, high = pointwise
+    usable = np.isfinite(replicates).all(axis=-1) & np.isfinite(value)
+    spread = np.zeros(value.shape)
+    spread[usable] = replicates[usable].std(axis=-1)
+    varying = spread > 0
+    if not varying.any():
+        return low, high
+    centred = replicates[varying] - replicates[varying].mean(axis=-1, keepdims=True)
+    largest = np.abs(centred / spread[varying, None]).max(axis=0)
+    reach = np.quantile(largest, confidence_level) * spread
+    wide_low = np.clip(value - reach, *bounds)
+    wide_high = np.clip(value + reach, *bounds)
+    return (
+        np.where(varying, np.fmin(low, wide_low), low),
+        np.where(varying, np.fmax(high, wide_high), high),
+    )

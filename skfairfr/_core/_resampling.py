@@ -119,6 +119,11 @@ def unit_weights():
     return Weights(None, None, 1)
 
 
+def block_size(images, budget=2**26):
+    """Resamples whose multiplicities fit a budget of bytes, 16 to 256."""
+    return int(np.clip(budget // max(images.identity.size, 1), 16, 256))
+
+
 def _draw_images(images, generators, n_resamples):
     """Draw as many images as there are, with replacement, within every stratum."""
     strata = images.strata

@@ -35,9 +35,23 @@ from skfairfr.metrics._pair_rates import (
     frr_at_far,
     threshold_at_far,
 )
+from skfairfr.metrics._results import (
+    Estimate,
+    EstimandWarning,
+    GroupFARMatrix,
+    ROCCurve,
+    ScoreSummary,
+)
+from skfairfr.metrics._similarity_roc import SimilarityROC
 
 __all__ = [
+    "Estimate",
+    "EstimandWarning",
     "GroupErrorRates",
+    "GroupFARMatrix",
+    "ROCCurve",
+    "ScoreSummary",
+    "SimilarityROC",
     "all_pairs",
     "bfar",
     "bfrr",

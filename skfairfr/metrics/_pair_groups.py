@@ -62,7 +62,7 @@ def check_pair_groups(sensitive_features, n_pairs):
         )
     check_length(columns[0], n_pairs, name, "y_score")
     # Encoded as one column, so that a label has the same code on both sides.
-    joint = encode(_concatenate(columns), name, allow_unknown=True)
+    joint = encode(np.concatenate(columns), name, allow_unknown=True)
     if joint.values.size == 0:
         raise ValueError(
             f"{name} has no known group: every label is None or NaN. Give the group of "
@@ -163,13 +163,6 @@ def _check_y_true(y_true):
 
 def _is_zero_or_one(value):
     return isinstance(value, (bool, int, float, np.generic)) and value in (0, 1)
-
-
-def _concatenate(columns):
-    """Columns end to end; labels of two kinds stay objects, never become strings."""
-    if len({column.dtype.kind for column in columns}) > 1:
-        columns = [column.astype(object) for column in columns]
-    return np.concatenate(columns)
 
 
 def _descending(scores):

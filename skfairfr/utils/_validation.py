@@ -81,7 +81,12 @@ def check_count(value, name, minimum):
 
 
 def warn_undefined(message):
-    """Warn that a value is undefined, pointing at the first caller outside skfairfr.
+    """Warn the caller that a value is undefined or cannot be resolved."""
+    warn_caller(message, UndefinedMetricWarning)
+
+
+def warn_caller(message, category):
+    """Warn, pointing at the first caller outside skfairfr.
 
     A fixed ``stacklevel`` would name one of our own files wherever one public function
     calls another.
@@ -89,4 +94,4 @@ def warn_undefined(message):
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, UndefinedMetricWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)

@@ -98,6 +98,11 @@ def test_a_sum_of_rounded_weights_that_equals_its_level_does_not_exceed_it():
     assert first_exceeding(tenths, 0.3) == 3
 
 
+def test_scores_without_weight_do_not_exceed_a_target_of_zero():
+    assert first_exceeding(np.array([0.0, 0.0, 1.0]), 0.0) == 2
+    assert first_exceeding(np.array([0.0, 0.0]), 0.0) == -1
+
+
 @pytest.mark.parametrize("n", [49, 1000, 10**9])
 def test_one_count_more_always_exceeds(n):
     assert exceeds(n + 1, n)

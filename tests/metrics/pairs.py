@@ -15,7 +15,9 @@ def scored_pairs(draw, min_each=1, n_groups=2):
             n = draw(st.integers(min_each, min_each + 6))
             y_true += [kind] * n
             groups += [f"group {group}"] * n
-    scores = draw(st.lists(st.integers(-4, 4), min_size=len(y_true), max_size=len(y_true)))
+    scores = draw(
+        st.lists(st.integers(-4, 4), min_size=len(y_true), max_size=len(y_true))
+    )
     return np.array(y_true), np.array(scores) / 4, np.array(groups)
 
 
@@ -43,7 +45,9 @@ def loop_rates(y_true, y_score, threshold, member=None):
 def loop_threshold(y_true, y_score, level):
     """The number above the largest impostor score at which FAR still exceeds the level."""
     impostor = [s for kind, s in zip(y_true, y_score, strict=True) if kind == 0]
-    exceeding = [t for t in impostor if sum(s >= t for s in impostor) > level * len(impostor)]
+    exceeding = [
+        t for t in impostor if sum(s >= t for s in impostor) > level * len(impostor)
+    ]
     if not exceeding:
         return -math.inf
     return float(np.nextafter(max(exceeding), np.asarray(y_score).dtype.type(np.inf)))

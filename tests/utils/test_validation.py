@@ -18,7 +18,9 @@ from skfairfr.utils._validation import (
 )
 
 
-@pytest.mark.parametrize("far", [0, 1, -0.1, 1.5, np.nan, "1e-3", None, [], True, [0.1, 2]])
+@pytest.mark.parametrize(
+    "far", [0, 1, -0.1, 1.5, np.nan, "1e-3", None, [], True, [0.1, 2]]
+)
 def test_levels_outside_the_open_interval_are_named(far):
     with pytest.raises(ValueError, match=r"far must .*\(0, 1\)"):
         check_level(far)
@@ -61,7 +63,7 @@ def test_only_float32_scores_keep_their_type(given, kept):
 def test_options_groups_and_counts_list_what_is_possible():
     with pytest.raises(ValueError, match="rate must be one of 'far', 'frr'; got 'roc'"):
         check_option("roc", "rate", ("far", "frr"))
-    with pytest.raises(ValueError, match="group='x' is not .* groups are: f, m"):
+    with pytest.raises(ValueError, match=r"group='x' is not .* groups are: f, m"):
         check_group("x", np.array(["f", "m"]))
     with pytest.raises(ValueError, match="n must be at least 2; got 1"):
         check_count(1, "n", 2)
@@ -74,7 +76,9 @@ def test_options_groups_and_counts_list_what_is_possible():
     "call",
     [
         lambda: warn_undefined("nothing there"),
-        lambda: bfar([0] * 8, np.arange(8.0), sensitive_features=[*"aaaabbbb"], far=0.1),
+        lambda: bfar(
+            [0] * 8, np.arange(8.0), sensitive_features=[*"aaaabbbb"], far=0.1
+        ),
     ],
     ids=["directly", "through four of our own frames"],
 )

@@ -1,0 +1,288 @@
+"""From a table of rates to an estimate: which groups, which interval, how supported."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skfairfr._core._intervals import adjusted, percentile, simultaneous, wilson
+from skfairfr._core._support import support_of_first
+from skfairfr.metrics._results import Estimate, ROCCurve
+
+SAMPLED = (
+    "beyond far_max: values from a histogram of all scores, intervals from a uniform "
+    "sample of impostor pairs"
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Everything about one question, levels in increasing order.
+
+    Attributes
+    ----------
+    value, low, high, threshold : ndarrays, shape (n_levels,)
+    replicates, adjusted : ndarrays, shape (n_levels, n_resamples)
+        As resampled, and as the interval is made of.
+    n_undefined : ndarray of int, shape (n_levels,)
+    reasons : list of str
+        Why a level is not supported; empty where it is.
+    notes : list of str
+        Where a level's value comes from, if not from all pairs.
+    """
+
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    replicates: np.ndarray
+    adjusted: np.ndarray
+    threshold: np.ndarray
+    n_undefined: np.ndarray
+    reasons: list
+    notes: list
+
+
+def scopes_of(question, n_groups):
+    """Scopes whose rates a question needs; one table serves all of the common ones."""
+    if question.scope is not None and question.scope[0] != question.scope[1]:
+        return (question.scope,)
+    own = tuple((g, g) for g in range(n_groups))
+    return own if question.operating_point == "group" else (None, *own)
+
+
+def quantity(rates, scopes, question, used):
+    """The rate or disparity asked for, (n_levels, ...), from rates by scope."""
+    values = getattr(rates, question.rate)
+    if question.how is None:
+        return values[scopes.index(question.scope)]
+    if len(used) < 2:
+        return np.full(values.shape[1:], np.nan)
+    of_groups = np.stack([values[scopes.index((g, g))] for g in used], axis=-1)
+    return question.how.function(of_groups)
+
+
+def answer(pairs, table, question, used, settings, labels):
+    """Value, interval and support of a question.
+
+    Parameters
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    table : RateTable
+    question : Question
+    used : tuple of int
+        Groups that take part in a disparity.
+    settings : Settings
+        ``method`` and ``confidence_level`` of the interval.
+    labels : sequence
+        Names of the groups.
+
+    Returns
+    -------
+    found : Answer
+    """
+    scopes = table.query.scopes
+    value, centre, replicates = (
+        quantity(rates, scopes, question, used)
+        for rates in (table.point, table.centre, table.replicates)
+    )
+    asked = [question.scope] if question.how is None else [(g, g) for g in used]
+    reasons = _reasons(pairs, table, question, asked, labels)
+    note = SAMPLED if table.query.sampled & {None, *asked} else ""
+    own = question.operating_point == "group" and question.how is not None
+    row = 0 if question.scope is None else scopes.index(question.scope)
+    threshold = table.point.thresholds[row]
+    return _with_interval(
+        pairs,
+        question,
+        (value, centre, replicates),
+        np.full_like(threshold, np.nan) if own else threshold,
+        settings,
+        (reasons, note),
+    )
+
+
+def answer_equal_error(pairs, rates, question, settings, labels):
+    """Value, interval and support of an equal error rate, as one level."""
+    threshold = np.array([rates.threshold])
+    reasons = []
+    for rate in ("far", "frr"):
+        support = _support(pairs, rate, question.scope, threshold, rates.sampled)
+        reasons += [support.reason(0, f"{_name(question.scope, labels)}, {rate}")]
+    return _with_interval(
+        pairs,
+        question,
+        (np.array([rates.value]), np.array([rates.centre]), rates.replicates[None]),
+        threshold,
+        settings,
+        ([[r for r in reasons if r]], SAMPLED if rates.sampled else ""),
+    )
+
+
+def _with_interval(pairs, question, values, threshold, settings, said):
+    value, centre, replicates = values
+    reasons, note = said
+    moved = adjusted(replicates, value, centre, settings.method)
+    low, high, n_undefined = percentile(
+        moved, settings.confidence_level, _bounds(question)
+    )
+    if question.how is None:
+        low, high = _zero_error_bounds(
+            pairs, question, (value, centre, low, high), settings.confidence_level
+        )
+    allowed = (1 - settings.confidence_level) / 2 * replicates.shape[-1]
+    for level, undefined in enumerate(n_undefined):
+        if np.isnan(value[level]):
+            reasons[level].insert(0, "undefined")
+        elif undefined > allowed:
+            reasons[level].append(f"undefined in {undefined} resamples")
+    return Answer(
+        value,
+        low,
+        high,
+        replicates,
+        moved,
+        threshold,
+        n_undefined,
+        ["; ".join(r) for r in reasons],
+        [note] * value.size,
+    )
+
+
+def _bounds(question):
+    return (0.0, 1.0) if question.how is None else question.how.bounds
+
+
+def to_estimate(found, question, counts):
+    """The public record, in the caller's order and shape."""
+    n_levels = found.value.size
+    with np.errstate(invalid="ignore", divide="ignore"):
+        spread = _sd(found.adjusted)
+        normalized = _sd(found.replicates) / found.value
+    reasons = [
+        "; ".join(filter(None, r)) for r in zip(found.reasons, found.notes, strict=True)
+    ]
+    n_genuine, n_impostor = (np.full(n_levels, n) for n in counts)
+    return Estimate(
+        *(
+            question.in_shape(values)
+            for values in (
+                found.value,
+                found.low,
+                found.high,
+                spread,
+                normalized,
+                n_genuine,
+                n_impostor,
+                found.n_undefined,
+                np.array([not r for r in found.reasons]),
+                np.array(reasons, dtype=object),
+            )
+        )
+    )
+
+
+def to_curve(found, question, confidence_level):
+    """The public curve, in the caller's order."""
+    band_low, band_high = simultaneous(
+        found.adjusted,
+        found.value,
+        (found.low, found.high),
+        confidence_level,
+        _bounds(question),
+    )
+    supported = np.array([not r for r in found.reasons])
+    columns = (
+        question.levels,
+        found.value,
+        found.low,
+        found.high,
+        band_low,
+        band_high,
+        found.threshold,
+        supported,
+    )
+    return ROCCurve(*(question.in_shape(values) for values in columns))
+
+
+def standard_errors(found):
+    """Standard deviation of the adjusted replicates, (n_levels,)."""
+    return _sd(found.adjusted)
+
+
+def _sd(replicates):
+    if replicates.shape[-1] < 2:
+        return np.full(replicates.shape[:-1], np.nan)
+    with np.errstate(invalid="ignore"):
+        return replicates.std(axis=-1, ddof=1)
+
+
+def _zero_error_bounds(pairs, question, found, confidence_level):
+    """Wilson's bound where no pair, or every pair, is an error: replicates cannot vary.
+
+    The effective number of trials is that of the people involved, never of pairs.
+    """
+    value, centre, low, high = found
+    if question.rate == "far":
+        n = pairs.n_identities(question.scope)
+    else:
+        n = pairs.genuine.n_identities(question.scope, pairs.images)
+    if n == 0:
+        return low, high
+    alpha = 1 - confidence_level
+    none, all_of = (value == 0) | (centre == 0), value == 1
+    high = np.where(none, wilson(0, n, alpha=alpha)[1], high)
+    low = np.where(none, 0.0, low)
+    low = np.where(all_of, wilson(n, n, alpha=alpha)[0], low)
+    return low, np.where(all_of, 1.0, high)
+
+
+def _reasons(pairs, table, question, asked, labels):
+    """For each level, why the rates asked for are not supported."""
+    n_levels = table.point.far.shape[1]
+    reasons = [[] for _ in range(n_levels)]
+    if question.how is not None and len(asked) < 2:
+        return [["fewer than two groups have the pairs it needs"] for _ in reasons]
+    for scope in asked:
+        row = table.query.scopes.index(scope)
+        support = _support(
+            pairs,
+            question.rate,
+            scope,
+            table.point.thresholds[row],
+            scope in table.query.sampled,
+        )
+        for level in range(n_levels):
+            reason = support.reason(level, _name(scope, labels))
+            if reason:
+                reasons[level].append(reason)
+    if question.levels is not None:
+        hardest = hardest_to_resolve(pairs, table.query)
+        for level in np.flatnonzero(question.levels * hardest < 1):
+            reasons[level].append("the FAR level is below 1 / n_impostor")
+    return reasons
+
+
+def hardest_to_resolve(pairs, query):
+    """Impostor pairs of the scope whose threshold is the hardest to resolve."""
+    if query.operating_point == "overall":
+        return pairs.count(None)
+    return min((pairs.count((g, g)) for g in query.operating_groups), default=0)
+
+
+def _support(pairs, rate, scope, thresholds, sampled):
+    undefined = np.isnan(thresholds)
+    if rate == "far":
+        sequence = pairs.impostors(scope, sampled)
+        positions = sequence.positions(np.where(undefined, np.inf, thresholds))
+    else:
+        sequence = pairs.genuine.ascending(scope)
+        known = np.where(undefined, -np.inf, thresholds)
+        positions = pairs.genuine.rejected(scope, known)
+    left, right = (pairs.images.identity[i] for i in (sequence.left, sequence.right))
+    return support_of_first(left, right, positions, pairs.images.n_identities)
+
+
+def _name(scope, labels):
+    if scope is None:
+        return "overall"
+    g, h = (str(labels[code]) for code in scope)
+    return g if g == h else f"{g} x {h}"

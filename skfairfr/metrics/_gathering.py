@@ -1,0 +1,213 @@
+"""From a caller's arrays to the comparisons that SimilarityROC measures."""
+
+import numpy as np
+
+from skfairfr._core._comparisons import EmbeddingPairs, ListedPairs
+from skfairfr._core._design import CompleteDesign
+from skfairfr._core._pairs import unit_rows
+from skfairfr._core._resampling import Images
+from skfairfr.utils._labels import Labels, check_length, encode, split_labels, to_column
+from skfairfr.utils._validation import check_scores
+
+
+def label_images(y, sensitive_features, domain, n_samples):
+    """Identity, group and domain codes of the rows of X; None where not given."""
+    identity, group, domain = split_labels(y, sensitive_features, domain)
+    identity = encode(identity, "y", n_samples=n_samples)
+    if group is not None:
+        group = encode(
+            group, "sensitive_features", n_samples=n_samples, allow_unknown=True
+        )
+    if domain is not None:
+        domain = encode(domain, "domain", n_samples=n_samples)
+        if domain.values.size != 2:
+            raise ValueError(
+                "domain must have two values, whose images are compared with each "
+                f"other; got {domain.values.size}: {domain.values.tolist()[:5]}."
+            )
+    return identity, group, domain
+
+
+def join_sides(probe, reference):
+    """Labels of probes and references, coded together."""
+    if probe is None and reference is None:
+        return None
+    if probe is None or reference is None:
+        missing = (
+            "sensitive_features" if probe is None else "sensitive_features_reference"
+        )
+        raise ValueError(
+            f"{missing} is missing: with a reference side, give the groups of both "
+            "sides or of none."
+        )
+    values = np.unique(np.concatenate([probe.values, reference.values]))
+    codes = [
+        np.where(side.codes >= 0, np.searchsorted(values, side.values)[side.codes], -1)
+        for side in (probe, reference)
+    ]
+    return Labels(values, np.concatenate(codes).astype(np.int32))
+
+
+def compare_embeddings(X, identity, group, side, settings):
+    """All pairs of embeddings, one side or two.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n_images, n_features)
+    identity : Labels
+    group : Labels or None
+    side : ndarray of int8, shape (n_images,), or None
+    settings : Settings
+
+    Returns
+    -------
+    pairs : EmbeddingPairs
+    """
+    images = Images(
+        identity.codes,
+        np.full(len(X), -1, dtype=np.int32) if group is None else group.codes,
+        side,
+        identity.values.size,
+        0 if group is None else group.values.size,
+    )
+    _check_people(images)
+    _check_rows(X, settings.similarity)
+    vectors = unit_rows(X, settings.similarity)
+    design = CompleteDesign(images, settings.average, settings.impostors)
+    pairs = EmbeddingPairs(
+        vectors, design, settings.far_max, settings.similarity, settings.n_jobs
+    )
+    if side is not None:
+        _check_no_photograph_twice(pairs)
+    return pairs
+
+
+def compare_listed(y_score, identities, features, images, settings):
+    """Pairs of a protocol file.
+
+    Parameters
+    ----------
+    y_score : array-like, shape (n_pairs,)
+    identities, features, images : tuples of two array-likes, shape (n_pairs,), or Nones
+    settings : Settings
+
+    Returns
+    -------
+    pairs : ListedPairs
+    identity, group : Labels
+        ``group`` may be None.
+    named : bool
+        Whether images are named, so that they can be resampled.
+    """
+    scores = check_scores(y_score, "y_score")
+    if scores.size == 0:
+        raise ValueError("y_score is empty; give at least one pair.")
+    identity = _encode_both(identities, ("identity_1", "identity_2"), scores.size)
+    names = ("sensitive_features_1", "sensitive_features_2")
+    group = _encode_both(features, names, scores.size, allow_unknown=True)
+    image = _encode_both(images, ("image_1", "image_2"), scores.size)
+    members = identity if image is None else image
+    codes = members.codes.reshape(2, -1)
+    of_image = np.empty(members.values.size, dtype=np.int32)
+    of_image[members.codes] = identity.codes
+    if image is not None:
+        _check_images(of_image, identity, image)
+    universe = Images(
+        of_image,
+        np.full(of_image.size, -1, dtype=np.int32),
+        None,
+        identity.values.size,
+        0 if group is None else group.values.size,
+    )
+    groups = np.full(2 * scores.size, -1) if group is None else group.codes
+    pairs = ListedPairs(
+        scores,
+        *codes,
+        tuple(groups.reshape(2, -1)),
+        universe,
+        settings.average,
+        settings.impostors,
+    )
+    return pairs, identity, group, image is not None
+
+
+def _encode_both(columns, names, n_pairs, allow_unknown=False):
+    """Labels of both members of every pair, coded together; None where not given."""
+    if columns[0] is None and columns[1] is None:
+        return None
+    for column, name, other in zip(columns, names, names[::-1], strict=True):
+        if column is None:
+            raise ValueError(f"{name} is missing while {other} was given; give both.")
+    columns = [to_column(c, n) for c, n in zip(columns, names, strict=True)]
+    for column, name in zip(columns, names, strict=True):
+        check_length(column, n_pairs, name, "y_score")
+    joint = np.concatenate(columns)
+    if joint.dtype.kind in "US" and any(c.dtype.kind not in "US" for c in columns):
+        joint = np.concatenate([c.astype(object) for c in columns])
+    return encode(joint, f"{names[0]} or {names[1]}", allow_unknown=allow_unknown)
+
+
+def _check_images(of_image, identity, image):
+    wrong = np.flatnonzero(of_image[image.codes] != identity.codes)
+    if wrong.size:
+        name = image.values[image.codes[wrong[0]]]
+        raise ValueError(
+            f"image {name!r} is listed under two identities; an image shows one person: "
+            "make image labels unique, for example by the person's label before them."
+        )
+    left, right = image.codes.reshape(2, -1)
+    if (left == right).any():
+        pair = int(np.flatnonzero(left == right)[0])
+        raise ValueError(
+            f"pair {pair} compares the image {image.values[left[pair]]!r} with itself; "
+            "remove the pairs whose image_1 is their image_2."
+        )
+
+
+def _check_people(images):
+    if images.side is None:
+        if images.n_identities < 2:
+            raise ValueError(
+                "y holds one identity; a FAR needs impostor pairs, of two people at "
+                "least. Give the embeddings of more people."
+            )
+        return
+    people = [np.unique(images.identity[images.side == s]) for s in (0, 1)]
+    if any(p.size == 0 for p in people) or np.union1d(*people).size < 2:
+        raise ValueError(
+            "y holds no two people to compare across the two sides; a FAR needs a probe "
+            "of one person and a reference of another."
+        )
+
+
+def _check_rows(X, similarity):
+    if similarity != "cosine":
+        return
+    zero = np.flatnonzero(~X.any(axis=1))
+    if zero.size:
+        raise ValueError(
+            f"X has a zero row ({zero[0]}, {zero.size} in all), whose cosine similarity "
+            "is undefined; remove failed extractions, with their labels."
+        )
+
+
+def _check_no_photograph_twice(pairs):
+    genuine = pairs.genuine.ascending(None)
+    own = pairs.own_scores()
+    # Equal rows have the very score of a row with itself: only those are compared.
+    suspects = np.flatnonzero(genuine.scores == own[genuine.left])
+    left, right = genuine.left[suspects], genuine.right[suspects]
+    same = (pairs.vectors[left] == pairs.vectors[right]).all(axis=1)
+    if same.any():
+        row = int(np.flatnonzero(same)[0])
+        probe, reference = np.array([left[row], right[row]]).tolist()
+        n_probe = int((pairs.images.side == 0).sum())
+        where = (
+            f"rows {probe} and {reference} of X"
+            if (pairs.images.side[:n_probe] == 1).any()
+            else f"row {probe} of X and row {reference - n_probe} of X_reference"
+        )
+        raise ValueError(
+            f"The same photograph stands on both sides ({where}; {int(same.sum())} such "
+            "pairs): its genuine pair would always be accepted. Remove it from one side."
+        )

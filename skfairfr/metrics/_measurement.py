@@ -1,0 +1,273 @@
+"""Fitted comparisons, ready to be asked: queries, tables of rates, warnings."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from skfairfr._core import _equal_error
+from skfairfr._core._estimation import Query
+from skfairfr._core._rate_table import Resampling, point_table, rate_table
+from skfairfr.metrics import _answers
+from skfairfr.metrics._questions import ask
+from skfairfr.metrics._results import EstimandWarning, Estimate
+from skfairfr.utils._validation import warn_caller, warn_undefined
+
+# Tables of rates that a fitted object remembers: one for each set of levels asked.
+REMEMBERED = 8
+# Resamples of identities that show whether an interval over images is far too narrow.
+N_COMPARED = 100
+ESTIMAND_RATIO = 1.5
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The parameters of SimilarityROC as they were in ``fit``."""
+
+    average: str
+    impostors: str
+    resample: str
+    method: str
+    n_resamples: int
+    confidence_level: float
+    far_max: float
+    similarity: str
+    n_jobs: int | None
+
+
+@dataclass
+class Measurement:
+    """Comparisons with everything that answering about them needs.
+
+    Attributes
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    settings : Settings
+    groups : ndarray, shape (n_groups,)
+    entropy : int
+        Of the resamples.
+    images_named : bool
+        Whether images can be resampled.
+    """
+
+    pairs: object
+    settings: Settings
+    groups: np.ndarray
+    entropy: int
+    images_named: bool = True
+    _tables: dict = field(default_factory=dict)
+    _told_estimand: bool = False
+
+    @property
+    def two_sides(self):
+        """Whether probes are compared with references."""
+        return self.pairs.images.side is not None
+
+    def ask(self, far, threshold, rate, group, how, operating_point):
+        """Check the arguments of a question."""
+        if operating_point in ("worst_group", "group"):
+            self.check_has_groups(f"operating_point={operating_point!r}")
+        return ask(far, threshold, rate, group, how, operating_point, self.groups)
+
+    def check_has_groups(self, what):
+        """Raise where a question needs groups and there are none."""
+        if self.groups.size == 0:
+            raise ValueError(
+                f"{what} needs groups, but fit was given none; pass sensitive_features= "
+                "to fit, or face_labels(identity, group) as y."
+            )
+
+    def thresholds(self, question):
+        """Thresholds in the data that answer a question's levels, in the caller's shape."""
+        query, point = point_table(self.pairs, self._query(question))
+        self._warn_unresolved(query)
+        row = 0 if question.scope is None else query.scopes.index(question.scope)
+        return question.in_shape(point.thresholds[row])
+
+    def answer(self, question, resampling=None):
+        """Value, interval and support, levels in increasing order."""
+        used = self._used_groups(question)
+        table = self._table(question, resampling)
+        self._warn_unresolved(table.query)
+        found = _answers.answer(
+            self.pairs, table, question, used, self.settings, self.groups
+        )
+        if question.how is None and np.isnan(found.value).any():
+            kind = "impostor" if question.rate == "far" else "genuine"
+            where = "" if question.scope is None else " in the group asked for"
+            warn_undefined(
+                f"No {kind} pair{where}: the {question.rate} is undefined and set to nan."
+            )
+        if resampling is None:
+            self._warn_of_estimand(question, found)
+        return found
+
+    def matrix(self, question, scopes):
+        """Answers for several scopes from one table."""
+        table = self._table(question, scopes=scopes)
+        self._warn_unresolved(table.query)
+        return [
+            _answers.answer(
+                self.pairs,
+                table,
+                replace(question, scope=scope),
+                (),
+                self.settings,
+                self.groups,
+            )
+            for scope in scopes
+        ]
+
+    def equal_error_rate(self, question):
+        """Estimate of the equal error rate of the question's scope."""
+        scope = question.scope
+        counts = self.counts(question)
+        missing = [
+            f"no {kind} pair"
+            for kind, n in zip(("genuine", "impostor"), counts, strict=True)
+            if n == 0
+        ]
+        if missing:
+            reason = " and ".join(missing)
+            where = "overall" if scope is None else f"in {self.groups[scope[0]]!r}"
+            warn_undefined(
+                f"There is {reason} {where}: the equal error rate is undefined and set "
+                "to nan."
+            )
+            return Estimate(*(np.nan,) * 5, *counts, 0, False, reason)
+        self.check_resampling()
+        rates = _equal_error.equal_error_rates(self.pairs, scope, self._resampling())
+        found = _answers.answer_equal_error(
+            self.pairs, rates, question, self.settings, self.groups
+        )
+        return _answers.to_estimate(found, question, counts)
+
+    def counts(self, question):
+        """Genuine and impostor pairs that a question is about."""
+        genuine, impostor = self.pairs.genuine.count, self.pairs.count
+        if question.how is None:
+            return genuine(question.scope), impostor(question.scope)
+        scopes = [(g, g) for g in self._groups_with_pairs(question)]
+        return sum(map(genuine, scopes)), sum(map(impostor, scopes))
+
+    def check_resampling(self):
+        """Raise where there is nothing to draw."""
+        resample = self.settings.resample
+        if resample == "identities":
+            return
+        remedy = "use SimilarityROC(resample='identities')"
+        if not self.images_named:
+            raise ValueError(
+                f"resample={resample!r} draws images, but fit_pairs was not told which "
+                f"they are; give image_1 and image_2, or {remedy}."
+            )
+        if self.pairs.images.per_stratum().max() == 1:
+            raise ValueError(
+                f"resample={resample!r} draws among the images of one person, but every "
+                f"person has one (on each side), so that nothing would vary; {remedy}."
+            )
+
+    def _query(self, question, scopes=None):
+        n_groups = self.groups.size
+        if scopes is None:
+            scopes = _answers.scopes_of(question, n_groups)
+        with_impostors = tuple(g for g in range(n_groups) if self.pairs.count((g, g)))
+        query = Query(
+            question.levels,
+            question.thresholds,
+            question.operating_point,
+            scopes,
+            with_impostors,
+        )
+        if question.levels is None or question.levels.max() <= self.settings.far_max:
+            return query
+        # What is not held whole answers levels above far_max from a sample.
+        asked = {None, *((g, g) for g in with_impostors), *scopes}
+        sampled = frozenset(s for s in asked if not self.pairs.is_whole(s))
+        return replace(query, sampled=sampled)
+
+    def _resampling(self, mode=None, n_resamples=None):
+        settings = self.settings
+        return Resampling(
+            settings.resample if mode is None else mode,
+            settings.method,
+            settings.n_resamples if n_resamples is None else n_resamples,
+            self.entropy,
+            settings.n_jobs,
+        )
+
+    def _table(self, question, resampling=None, scopes=None):
+        resampling = self._resampling() if resampling is None else resampling
+        query = self._query(question, scopes)
+        given = question.levels if question.thresholds is None else question.thresholds
+        key = (
+            question.thresholds is None,
+            given.tobytes(),
+            query.operating_point,
+            query.scopes,
+            resampling.mode,
+        )
+        if key not in self._tables:
+            self.check_resampling()
+            while len(self._tables) >= REMEMBERED:
+                self._tables.pop(next(iter(self._tables)))
+            self._tables[key] = rate_table(self.pairs, query, resampling)
+        return self._tables[key]
+
+    def _groups_with_pairs(self, question):
+        """Groups that take part in a disparity: those with the pairs its rate needs."""
+        wanted = question.picked or range(self.groups.size)
+        counts = [
+            self.pairs.count if question.rate == "far" else self.pairs.genuine.count
+        ]
+        if question.operating_point == "group":
+            counts.append(self.pairs.count)
+        return tuple(g for g in wanted if all(count((g, g)) for count in counts))
+
+    def _used_groups(self, question):
+        """The groups of a disparity; a warning names those that cannot take part."""
+        if question.how is None:
+            return ()
+        used = self._groups_with_pairs(question)
+        wanted = question.picked or range(self.groups.size)
+        left_out = [repr(str(self.groups[g])) for g in wanted if g not in used]
+        if left_out:
+            kind = "impostor" if question.rate == "far" else "genuine"
+            warn_undefined(
+                f"No {kind} pair within group {', '.join(left_out)}: left out of the "
+                f"disparity of the {question.rate}."
+            )
+        return used
+
+    def _warn_unresolved(self, query):
+        if query.levels is None:
+            return
+        n_pairs = _answers.hardest_to_resolve(self.pairs, query)
+        if n_pairs and query.levels.min() * n_pairs < 1:
+            warn_undefined(
+                f"far={query.levels.min():g} is below 1 / n_impostor = {1 / n_pairs:.3g}, "
+                "the smallest FAR these data can resolve: the threshold is the one just "
+                "above the largest impostor score. Give a larger far or more people."
+            )
+
+    def _warn_of_estimand(self, question, found):
+        """Compare with the standard error over other people, once a fit."""
+        if self.settings.resample != "images" or self._told_estimand:
+            return
+        n_compared = min(self.settings.n_resamples, N_COMPARED)
+        table = self._table(question, self._resampling("identities", n_compared))
+        used = self._groups_with_pairs(question) if question.how is not None else ()
+        other = _answers.answer(
+            self.pairs, table, question, used, self.settings, self.groups
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = _answers.standard_errors(other) / _answers.standard_errors(found)
+        ratio = ratio[np.isfinite(ratio)]
+        if ratio.size and ratio.max() > ESTIMAND_RATIO:
+            self._told_estimand = True
+            warn_caller(
+                "resample='images' speaks of these people in other photographs. Over "
+                "other people of the same population the standard error is "
+                f"{ratio.max():.1f} times as large; SimilarityROC(resample='identities') "
+                "gives that interval.",
+                EstimandWarning,
+            )

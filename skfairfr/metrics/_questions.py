@@ -1,0 +1,147 @@
+"""What SimilarityROC is asked, checked once at the door."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skfairfr._core._disparity import DISPARITIES, Disparity
+from skfairfr._core._estimation import OPERATING_POINTS
+from skfairfr.utils._validation import (
+    check_group,
+    check_level,
+    check_option,
+    check_threshold,
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One rate or disparity at levels or thresholds.
+
+    Attributes
+    ----------
+    levels, thresholds : ndarray, shape (n_levels,), or None
+        In increasing order; exactly one of them.
+    order : ndarray of int, shape (n_levels,)
+        Where each of them stood in what the caller gave.
+    shape : tuple
+        Shape of what the caller gave.
+    rate : {"far", "frr"}
+    scope : None, (g, g) or (g, h)
+        Of a rate; None where ``how`` is given.
+    how : Disparity or None
+    picked : tuple of int or None
+        Groups a signed ratio was asked for, instead of all.
+    operating_point : {"overall", "worst_group", "group"}
+    """
+
+    levels: np.ndarray | None
+    thresholds: np.ndarray | None
+    order: np.ndarray
+    shape: tuple
+    rate: str
+    scope: tuple | None
+    how: Disparity | None
+    picked: tuple | None
+    operating_point: str
+
+    def in_shape(self, values):
+        """Values (n_levels,) in the caller's order and shape; numbers for a number."""
+        values = np.asarray(values)
+        restored = np.empty_like(values)
+        restored[self.order] = values
+        restored = restored.reshape(self.shape)
+        return restored.item() if self.shape == () else restored
+
+
+def ask(far, threshold, rate, group, how, operating_point, groups):
+    """Check the arguments of ``estimate`` against the groups of the data."""
+    if (far is None) == (threshold is None):
+        given = "neither" if far is None else "both"
+        raise ValueError(
+            f"Give exactly one of far and threshold; got {given}. far=1e-3 sets the "
+            "threshold by its FAR, threshold=0.4 is that of a deployed system."
+        )
+    check_option(rate, "rate", ("far", "frr"))
+    check_option(operating_point, "operating_point", OPERATING_POINTS)
+    if threshold is not None and operating_point != "overall":
+        raise ValueError(
+            f"operating_point={operating_point!r} says how a FAR level becomes a "
+            "threshold; with threshold= leave it out."
+        )
+    if group is not None and how is not None:
+        raise ValueError(
+            f"group={group!r} and how={how!r} exclude each other: a disparity is over "
+            "all groups, a rate of one group has none."
+        )
+    scope = _scope(group, rate, groups)
+    disparity, picked = _disparity(how, groups)
+    if operating_point == "group" and disparity is None and not _within_one(scope):
+        raise ValueError(
+            "operating_point='group' gives every group its own threshold, so that there "
+            "is no overall or cross-group rate; give group= or how=."
+        )
+    values = check_level(far) if far is not None else check_threshold(threshold)
+    order = np.argsort(values, axis=None, kind="stable")
+    ordered = values.ravel()[order]
+    levels, thresholds = (ordered, None) if far is not None else (None, ordered)
+    return Question(
+        levels,
+        thresholds,
+        order,
+        values.shape,
+        rate,
+        scope,
+        disparity,
+        picked,
+        operating_point,
+    )
+
+
+def _within_one(scope):
+    return scope is not None and scope[0] == scope[1]
+
+
+def _scope(group, rate, groups):
+    if group is None:
+        return None
+    if not isinstance(group, tuple):
+        code = check_group(group, groups)
+        return (code, code)
+    if len(group) != 2:
+        raise ValueError(f"group must be one group or two, (g, h); got {group!r}.")
+    scope = tuple(check_group(g, groups) for g in group)
+    if rate != "far" and scope[0] != scope[1]:
+        raise ValueError(
+            f"group={group!r} asks for a cross-group rate, and only impostor pairs cross "
+            f"groups; give rate='far' (got {rate!r})."
+        )
+    return scope
+
+
+def _disparity(how, groups):
+    if how is None:
+        return None, None
+    if len(groups) == 0:
+        raise ValueError(
+            f"how={how!r} compares groups, but fit was given none; pass "
+            "sensitive_features= to fit, or face_labels(identity, group) as y."
+        )
+    if callable(how):
+        return Disparity(how, np.nan, (-np.inf, np.inf)), None
+    name, *named = how if isinstance(how, tuple) else (how,)
+    check_option(name, "how", tuple(DISPARITIES))
+    if name != "ratio":
+        if named:
+            raise ValueError(
+                f"how={how!r}: only 'ratio' takes the names of two groups."
+            )
+        return DISPARITIES[name], None
+    if not named and len(groups) == 2:
+        return DISPARITIES[name], (0, 1)
+    if len(named) != 2:
+        raise ValueError(
+            "how='ratio' is x_b / x_a of two groups; the data have "
+            f"{len(groups)}: give how=('ratio', a, b). Got {how!r}."
+        )
+    return DISPARITIES[name], tuple(check_group(g, groups, "how") for g in named)

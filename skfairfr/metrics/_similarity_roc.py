@@ -1,0 +1,312 @@
+"""SimilarityROC: error rates of a verification system, by group, with their uncertainty.
+
+The class checks what it is given and keeps what was fitted; pairs, resamples and intervals
+are functions of arrays in ``skfairfr._core``.
+"""
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.validation import check_array, validate_data
+
+from skfairfr._compat import Interval, StrOptions, fit_context
+from skfairfr._core._intervals import METHODS
+from skfairfr._core._resampling import MODES
+from skfairfr.metrics import _gathering
+from skfairfr.metrics._asking import PairQuestions
+from skfairfr.metrics._measurement import Measurement, Settings
+
+
+class SimilarityROC(PairQuestions, BaseEstimator):
+    """Error rates of a verification system over all pairs, by group, with intervals.
+
+    ``fit`` compares every two images once, in tiles, and keeps the largest impostor
+    scores; every rate, disparity and bootstrap replicate is then a running sum over them.
+    A pair is accepted when its similarity is at least the threshold. FAR(t) is the share
+    of impostor pairs accepted, FRR(t) that of genuine pairs rejected, ROC(far) = FRR at
+    the threshold where FAR = far: eq. (2)-(4) of [1]_.
+
+    Parameters
+    ----------
+    average : {"pair", "identity"}, default="pair"
+        Whether every comparison weighs the same (NIST, [2]_), or every person and every
+        two people ([1]_ with p_k = 1/K).
+    impostors : {"all", "same_group"}, default="all"
+        Which impostor pairs the overall FAR is over: all, or those within a group.
+    resample : {"images", "identities", "both"}, default="images"
+        What an interval is about: these people in other photographs ([1]_), other people
+        of the same population ([3]_), or both at once (conservative).
+    method : {"recentered", "naive", "multiplicative", "offdiagonal"}, \
+default="recentered"
+        How replicates become an interval. Two draws of one image make a pair that is
+        always accepted, so that naive replicates of the FRR are too low: recentered moves
+        them by the V-statistic of eq. (10) of [1]_, multiplicative scales them, and
+        offdiagonal leaves such pairs out.
+    n_resamples : int, default=1000
+        Number of bootstrap resamples, >= 1.
+    confidence_level : float in (0, 1), default=0.95
+        Nominal coverage of the intervals.
+    far_max : float in (0, 1), default=1e-2
+        Largest FAR level answered exactly. About ``2 * far_max`` of all pairs are held, 12
+        bytes each: take 1e-3 from 100,000 images on, 1e-4 from a million. Sets of up to
+        four million pairs are held whole and exact at every level.
+    similarity : {"cosine", "dot"}, default="cosine"
+        Of embeddings. Distances of unit rows order pairs as their cosine does, reversed.
+    device : {"cpu"}, default="cpu"
+        Where the pass over all pairs runs.
+    n_jobs : int, default=None
+        Joblib workers for tiles and for blocks of resamples; results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Draws the seeds of the resamples, in ``fit``: asking twice gives the same answer.
+
+    Attributes
+    ----------
+    groups_ : ndarray, shape (n_groups,)
+        Sorted labels of the groups.
+    identities_ : ndarray, shape (n_identities,)
+        Sorted labels of the people.
+    n_features_in_ : int
+        Number of features of the embeddings; absent after ``fit_pairs``.
+    feature_names_in_ : ndarray, shape (n_features_in_,)
+        Names of the features, where X has string names.
+
+    See Also
+    --------
+    skfairfr.metrics.bfar : The worst-group disparity of scored pairs, without interval.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., & Clémençon, S. (2024). Assessing Uncertainty in Similarity
+       Scoring: Performance & Fairness in Face Recognition. ICLR. Eq. (2)-(4), (8)-(11).
+    .. [2] Conti, J.-R., et al. (2022). Mitigating Gender Bias in Face Recognition Using
+       the von Mises-Fisher Mixture Model. ICML. Eq. (3)-(4).
+    .. [3] Fogliato, R., Patil, P., & Perona, P. (2024). Confidence Intervals for Error
+       Rates in 1:1 Matching Tasks. IJCV.
+
+    Examples
+    --------
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> data = make_face_embeddings(n_identities=300, random_state=0)
+    >>> roc = SimilarityROC(resample="identities", n_resamples=200, random_state=0)
+    >>> roc = roc.fit(data.X, data.y, data.sensitive_features)
+    >>> bfar = roc.estimate(1e-2, rate="far", how="max_min", operating_point="worst_group")
+    >>> bool(1 < bfar.low < bfar.value < bfar.high)
+    True
+    """
+
+    # The reference arrays are not aligned with X, so that no split may slice them.
+    __metadata_request__fit = {  # noqa: RUF012
+        "sensitive_features": True,
+        "domain": True,
+        "X_reference": UNUSED,
+        "y_reference": UNUSED,
+        "sensitive_features_reference": UNUSED,
+    }
+
+    _parameter_constraints: dict = {  # noqa: RUF012
+        "average": [StrOptions({"pair", "identity"})],
+        "impostors": [StrOptions({"all", "same_group"})],
+        "resample": [StrOptions(set(MODES))],
+        "method": [StrOptions(set(METHODS))],
+        "n_resamples": [Interval(Integral, 1, None, closed="left")],
+        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
+        "far_max": [Interval(Real, 0, 1, closed="neither")],
+        "similarity": [StrOptions({"cosine", "dot"})],
+        "device": [StrOptions({"cpu"})],
+        "n_jobs": [None, Integral],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        average="pair",
+        impostors="all",
+        resample="images",
+        method="recentered",
+        n_resamples=1000,
+        confidence_level=0.95,
+        far_max=1e-2,
+        similarity="cosine",
+        device="cpu",
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.average = average
+        self.impostors = impostors
+        self.resample = resample
+        self.method = method
+        self.n_resamples = n_resamples
+        self.confidence_level = confidence_level
+        self.far_max = far_max
+        self.similarity = similarity
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X,
+        y,
+        sensitive_features=None,
+        *,
+        domain=None,
+        X_reference=None,
+        y_reference=None,
+        sensitive_features_reference=None,
+    ):
+        """Compare all pairs of embeddings.
+
+        Parameters
+        ----------
+        X : array-like, shape (n_samples, n_features)
+            Embeddings; with a reference side, the probes.
+        y : array-like, shape (n_samples,)
+            Identity of each row, of any label type; or the structured array of
+            :func:`~skfairfr.face_labels`, or a frame with the columns ``identity``,
+            ``group`` and ``domain``.
+        sensitive_features : array-like, shape (n_samples,), default=None
+            Group of each row; None and NaN are unknown: such images count overall and in
+            no group. Several columns make the groups of their combinations.
+        domain : array-like, shape (n_samples,), default=None
+            With two values, only pairs across them are compared (selfie against
+            document); the first value in sorted order is the probe's.
+        X_reference : array-like, shape (n_references, n_features), default=None
+            Every row of X is compared with every row of these instead.
+        y_reference : array-like, shape (n_references,), default=None
+            Identities of the references.
+        sensitive_features_reference : array-like, shape (n_references,), default=None
+            Groups of the references.
+
+        Returns
+        -------
+        self : SimilarityROC
+            Fitted.
+
+        Raises
+        ------
+        ValueError
+            If shapes differ, values are not finite, a row is zero, fewer than two people
+            can be compared, or one photograph stands on both sides.
+        """
+        X = validate_data(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
+        labels = _gathering.label_images(y, sensitive_features, domain, len(X))
+        identity, group, domain_labels = labels
+        side = None if domain_labels is None else domain_labels.codes.astype(np.int8)
+        if X_reference is not None or y_reference is not None:
+            X, identity, group, side = self._join_reference(
+                X, labels, X_reference, y_reference, sensitive_features_reference
+            )
+        elif sensitive_features_reference is not None:
+            raise ValueError(
+                "sensitive_features_reference was given without X_reference and "
+                "y_reference; give the three together."
+            )
+        settings = self._settings()
+        pairs = _gathering.compare_embeddings(X, identity, group, side, settings)
+        return self._remember(pairs, settings, identity, group)
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit_pairs(
+        self,
+        y_score,
+        identity_1,
+        identity_2,
+        *,
+        sensitive_features_1=None,
+        sensitive_features_2=None,
+        image_1=None,
+        image_2=None,
+    ):
+        """Take scored pairs, as a protocol file lists them.
+
+        Everything that an earlier fit left is forgotten.
+
+        Parameters
+        ----------
+        y_score : array-like, shape (n_pairs,)
+            Similarity of each pair, larger meaning more alike; give minus a distance.
+        identity_1, identity_2 : array-like, shape (n_pairs,)
+            Whom the two images show; a pair is genuine where they are equal.
+        sensitive_features_1, sensitive_features_2 : array-like, shape (n_pairs,), \
+default=None
+            Group of each image; None and NaN are unknown.
+        image_1, image_2 : array-like, shape (n_pairs,), default=None
+            Names of the images, which resampling images needs.
+
+        Returns
+        -------
+        self : SimilarityROC
+            Fitted.
+
+        Raises
+        ------
+        ValueError
+            If lengths differ, a score is not finite, no pair is an impostor pair, an image
+            belongs to two people or is compared with itself.
+        """
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        settings = self._settings()
+        pairs, identity, group, named = _gathering.compare_listed(
+            y_score,
+            (identity_1, identity_2),
+            (sensitive_features_1, sensitive_features_2),
+            (image_1, image_2),
+            settings,
+        )
+        if pairs.count(None) == 0:
+            raise ValueError(
+                "identity_1 and identity_2 list no impostor pair"
+                + (" within a group" if self.impostors == "same_group" else "")
+                + "; a FAR needs pairs of two people."
+            )
+        return self._remember(pairs, settings, identity, group, named)
+
+    def _settings(self):
+        return Settings(
+            **{name: getattr(self, name) for name in Settings.__dataclass_fields__}
+        )
+
+    def _join_reference(self, X, labels, X_reference, y_reference, features):
+        identity, group, domain = labels
+        if X_reference is None or y_reference is None:
+            missing = "X_reference" if X_reference is None else "y_reference"
+            raise ValueError(f"{missing} is missing; give X_reference and y_reference.")
+        if domain is not None:
+            raise ValueError(
+                "domain and X_reference both say which pairs are compared; give one."
+            )
+        reference = check_array(
+            X_reference, dtype=(np.float32, np.float64), input_name="X_reference"
+        )
+        if reference.shape[1] != X.shape[1]:
+            raise ValueError(
+                f"X_reference has {reference.shape[1]} features but X has {X.shape[1]}; "
+                "both sides need embeddings of one encoder."
+            )
+        other = _gathering.label_images(y_reference, features, None, len(reference))
+        side = np.repeat(np.array([0, 1], dtype=np.int8), (len(X), len(reference)))
+        return (
+            np.concatenate([X, reference]),
+            _gathering.join_sides(identity, other[0]),
+            _gathering.join_sides(group, other[1]),
+            side,
+        )
+
+    def _remember(self, pairs, settings, identity, group, named=True):
+        self.identities_ = identity.values
+        self.groups_ = np.empty(0) if group is None else group.values
+        random_state = check_random_state(self.random_state)
+        entropy = int(random_state.randint(np.iinfo(np.int32).max))
+        self._measurement = Measurement(pairs, settings, self.groups_, entropy, named)
+        return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,85 @@
+"""Facts of the list of all pairs."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_array_equal
+
+from skfairfr import face_labels
+from skfairfr.metrics import all_pairs
+
+X = np.random.default_rng(0).normal(size=(7, 4))
+IDENTITY = ["c", "a", "a", "b", "c", "a", "d"]
+GROUP = ["m", "f", "f", None, "m", "f", "m"]
+
+
+def test_every_pair_of_a_double_loop_in_its_order():
+    y_true, y_score, groups = all_pairs(X, IDENTITY, sensitive_features=GROUP)
+    pairs = list(combinations(range(7), 2))
+    assert y_true.tolist() == [int(IDENTITY[i] == IDENTITY[j]) for i, j in pairs]
+    assert groups.tolist() == [[GROUP[i], GROUP[j]] for i, j in pairs]
+    norm = np.linalg.norm
+    cosines = [X[i] @ X[j] / (norm(X[i]) * norm(X[j])) for i, j in pairs]
+    assert y_score == pytest.approx(np.array(cosines), abs=1e-6)
+    assert y_score.dtype == np.float32
+    assert y_true.dtype.kind == "i"
+
+
+def test_no_groups_give_none():
+    assert all_pairs(X, IDENTITY)[2] is None
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        face_labels(IDENTITY, GROUP),
+        pd.DataFrame({"identity": IDENTITY, "group": GROUP}),
+        pl.DataFrame({"identity": IDENTITY, "group": GROUP}),
+    ],
+)
+def test_groups_may_travel_inside_y(y):
+    expected = all_pairs(X, IDENTITY, sensitive_features=GROUP)
+    for ours, theirs in zip(all_pairs(X, y), expected, strict=True):
+        assert_array_equal(ours, theirs)
+
+
+def test_known_groups_keep_their_type():
+    ages = np.array([10, 20, 10, 20, 10, 20, 10])
+    groups = all_pairs(X, IDENTITY, sensitive_features=ages)[2]
+    assert groups.dtype == ages.dtype
+    assert groups[0].tolist() == [10, 20]
+
+
+def test_scores_ignore_length_and_stay_within_one():
+    lengths = np.geomspace(1e-3, 1e3, 7)[:, None]
+    assert_array_equal(all_pairs(X * 4, IDENTITY)[1], all_pairs(X, IDENTITY)[1])
+    same = np.outer(lengths, X[0])
+    assert all_pairs(same, IDENTITY)[1].tolist() == [1.0] * 21
+    assert all_pairs([[1.0, 2.0, 3.0], [-1.0, -2.0, -3.0]], [0, 0])[1].tolist() == [
+        -1.0
+    ]
+
+
+def test_two_images_make_one_pair():
+    assert [len(part) for part in all_pairs(X[:2], [1, 1])[:2]] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "groups", "message"),
+    [
+        (X, IDENTITY[:6], None, "y has 6 rows but X has 7"),
+        (X, IDENTITY, GROUP[:6], "sensitive_features has 6 rows but X has 7"),
+        (X, [None, *IDENTITY[1:]], None, "y is missing .* row 0"),
+        (X, np.zeros((7, 2)), None, "y must be one column"),
+        (X[:1], ["a"], None, "minimum of 2"),
+        ([[1.0, 0.0], [0.0, 0.0]], [0, 1], None, "X has a zero row, 1"),
+        ([[1.0, np.nan], [0.0, 1.0]], [0, 1], None, "X contains NaN"),
+        (X, face_labels(IDENTITY, GROUP), GROUP, "give it once"),
+    ],
+)
+def test_refused(X, y, groups, message):
+    with pytest.raises(ValueError, match=message):
+        all_pairs(X, y, sensitive_features=groups)

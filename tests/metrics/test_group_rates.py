@@ -1,0 +1,97 @@
+"""Facts of the error rates within groups."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfairfr.metrics import group_error_rates
+from tests.metrics.pairs import loop_rates, scored_pairs
+
+
+@given(
+    pairs=scored_pairs(n_groups=3), threshold=st.sampled_from([-1.0, 0.25, 0.3, np.inf])
+)
+def test_rates_are_those_of_a_double_loop(pairs, threshold):
+    y_true, y_score, groups = pairs
+    rates = group_error_rates(
+        y_true, y_score, sensitive_features=groups, threshold=threshold
+    )
+    expected = [
+        loop_rates(y_true, y_score, threshold, groups == g) for g in rates.groups
+    ]
+    assert_array_equal(np.stack([rates.far, rates.frr], axis=1), expected)
+    counts = [((y_true == 0) & (groups == g)).sum() for g in rates.groups]
+    assert rates.n_impostor.tolist() == counts
+    assert (rates.n_impostor + rates.n_genuine).sum() == len(y_true)
+
+
+@given(scored_pairs())
+def test_renaming_groups_only_moves_their_rates(pairs):
+    y_true, y_score, groups = pairs
+    renamed = np.where(groups == "group 0", "z", "a")
+    before = group_error_rates(y_true, y_score, sensitive_features=groups, threshold=0)
+    after = group_error_rates(y_true, y_score, sensitive_features=renamed, threshold=0)
+    assert after.groups.tolist() == ["a", "z"]
+    assert_array_equal(after.far, before.far[::-1])
+    assert_array_equal(after.frr, before.frr[::-1])
+
+
+def test_cross_group_and_unknown_pairs_count_for_no_group():
+    groups = [["f", "f"], ["m", "m"], ["f", "m"], ["f", None], ["f", "f"], ["m", "m"]]
+    rates = group_error_rates(
+        [0, 0, 0, 0, 1, 1], np.ones(6), sensitive_features=groups, threshold=1
+    )
+    assert rates.n_impostor.tolist() == rates.n_genuine.tolist() == [1, 1]
+
+
+def test_a_float64_threshold_does_not_round_onto_a_float32_score():
+    score = np.array([0.1, 0.1], dtype=np.float32)
+    above = np.nextafter(float(score[0]), 1.0)
+    for threshold, far in ((float(score[0]), 1.0), (above, 0.0)):
+        rates = group_error_rates(
+            [0, 1], score, sensitive_features=["a", "a"], threshold=threshold
+        )
+        assert (rates.far[0], rates.frr[0]) == (far, 1 - far)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "message"),
+    [
+        (0, "frr", "No genuine pair in group 'b'"),
+        (1, "far", "No impostor pair in group"),
+    ],
+)
+def test_a_group_lacking_pairs_has_a_nan_rate(kind, name, message):
+    with pytest.warns(UndefinedMetricWarning, match=message):
+        rates = group_error_rates(
+            [0, 1, kind], [1, 2, 3], sensitive_features=["a", "a", "b"], threshold=2
+        )
+    assert np.isnan(getattr(rates, name)).tolist() == [False, True]
+
+
+def test_groups_that_only_meet_across_have_no_rate():
+    with pytest.warns(UndefinedMetricWarning, match="groups 'f', 'm'"):
+        rates = group_error_rates(
+            [0], [1], sensitive_features=[["f", "m"]], threshold=0
+        )
+    assert np.isnan(rates.far).all()
+
+
+@pytest.mark.parametrize("threshold", [np.nan, [0.1, 0.2], "high", None])
+def test_threshold_is_one_number(threshold):
+    with pytest.raises(ValueError, match="threshold must"):
+        group_error_rates(
+            [0, 1], [1, 2], sensitive_features=[1, 1], threshold=threshold
+        )
+
+
+def test_the_result_is_frozen():
+    rates = group_error_rates([0, 1], [1, 2], sensitive_features=[1, 1], threshold=1)
+    assert (rates.threshold, type(rates.threshold)) == (1.0, float)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        rates.threshold = 2.0
