@@ -86,6 +86,8 @@ class Genuine:
         return _sum_of_all(self.ascending(scope), weights.of_genuine, images)
 
     def _base(self, scope, pairs):
+        if scope is not None and scope[0] != scope[1]:
+            return None  # counted only: a cross-group FRR is never asked for
         if self._design is not None:
             return self._design.genuine_base(scope, pairs.left, pairs.right)
         return self._listed_base(pairs)
@@ -174,6 +176,12 @@ class EmbeddingPairs:
     def is_whole(self, scope):
         """Whether all pairs of the scope are held."""
         return np.isneginf(self._floor_of(scope))
+
+    def holds(self, scope, lowest):
+        """Whether every pair of the scope that a threshold accepts is held."""
+        # The last score held says less: thresholds below it may be above the floor.
+        below_floor = np.nextafter(self._floor_of(scope), np.float32(-np.inf))
+        return not _rates.accepts(below_floor, lowest)
 
     def can_reach(self, scope, lowest):
         """Whether a tail down to a score stays of a size worth holding."""

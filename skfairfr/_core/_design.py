@@ -126,7 +126,7 @@ class CompleteDesign:
     def _impostor_total(self, scope, weights, average):
         if scope is None and self.impostors == "same_group":
             if average == "identity" and self.mixed:
-                return self.mixed_total(weights)
+                return self._mixed_total(weights)
             groups = range(self.images.n_groups)
             totals = [self._impostor_total((g, g), weights, average) for g in groups]
             return sum(totals, start=np.zeros(1))

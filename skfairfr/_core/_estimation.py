@@ -111,6 +111,9 @@ def v_statistic_frr(pairs, scopes, thresholds):
     images = np.arange(pairs.images.identity.size)
     centre = np.empty(thresholds.shape)
     for row, scope in enumerate(scopes):
+        if _crosses(scope):
+            centre[row] = np.nan
+            continue
         held = pairs.genuine.ascending(scope)
         kept = design.kept_share(held.left)
         base = kept if held.base is None else held.base * kept
@@ -181,8 +184,7 @@ def far_in(pairs, scope, thresholds, weights, sampled=False):
     finite = thresholds[~np.isnan(thresholds)]
     if not sequence.complete and finite.size:
         lowest = finite.min()
-        held = sequence.scores[-1] if len(sequence) else np.inf
-        if lowest < held:
+        if not pairs.holds(scope, lowest):
             raise TailTooShortError(scope, lowest)
     unit, units = weights.of_impostors(pairs.images, sequence.left, sequence.right)
     accepted = accepted_weight(sequence, unit, units, thresholds)
@@ -193,7 +195,11 @@ def frr_in(pairs, scope, thresholds, weights, copies):
     """FRR of a scope at per-resample thresholds (n_levels, n_resamples).
 
     Rejected weight is summed, never taken as the rest: no rejection gives exactly 0.
+    Cross-group scopes have none: two images of one person in two groups are not what a
+    group's FRR is about.
     """
+    if _crosses(scope):
+        return np.full(thresholds.shape, np.nan)
     undefined = np.isnan(thresholds)
     known = np.where(undefined, -np.inf, thresholds)
     held = pairs.genuine.ascending(scope)
@@ -210,6 +216,10 @@ def frr_in(pairs, scope, thresholds, weights, copies):
         )
     total = pairs.genuine.total(scope, weights, pairs.images, not without_copies)
     return np.where(undefined, np.nan, _divide(rejected, total))
+
+
+def _crosses(scope):
+    return scope is not None and scope[0] != scope[1]
 
 
 def _has_copies(pairs):

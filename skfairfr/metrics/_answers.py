@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skfairfr._core._intervals import adjusted, percentile, simultaneous, wilson
+from skfairfr._core._rates import ROUNDING
 from skfairfr._core._support import support_of_first
 from skfairfr.metrics._results import Estimate, ROCCurve
 
@@ -228,7 +229,9 @@ def _zero_error_bounds(pairs, question, found, confidence_level):
     if n == 0:
         return low, high
     alpha = 1 - confidence_level
-    none, all_of = (value == 0) | (centre == 0), value == 1
+    defined = ~np.isnan(low)
+    none = defined & ((value == 0) | (centre == 0))
+    all_of = defined & (value > 1 - ROUNDING)
     high = np.where(none, wilson(0, n, alpha=alpha)[1], high)
     low = np.where(none, 0.0, low)
     low = np.where(all_of, wilson(n, n, alpha=alpha)[0], low)

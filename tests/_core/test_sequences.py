@@ -1,0 +1,178 @@
+"""Facts of sorted pairs: their order, thresholds at levels and accepted weight."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from numpy.testing import assert_array_equal
+
+from skfairfr._core._sequences import (
+    PairSequence,
+    accepted_weight,
+    crossings,
+    descending_order,
+    sorted_descending,
+    weight_before,
+)
+
+FORMATS = [("uint8", False), ("uint8", True), ("float64", False), ("float64", True)]
+
+
+def finite(width):
+    return st.floats(width=width, allow_nan=False, allow_infinity=False)
+
+
+def make_sequence(seed, n=40, dtype="uint8", with_base=False, complete=True):
+    """A sequence with ties, weights of three resamples and the units of its pairs."""
+    rng = np.random.default_rng(seed)
+    scores = np.sort(rng.integers(-6, 7, n) / 4)[::-1].astype(np.float32)
+    units = tuple(rng.integers(0, 5, (2, n)).astype(np.int32))
+    base = rng.integers(1, 9, n) / 8 if with_base else None
+    unit = rng.integers(0, 4, (5, 3)).astype(dtype)
+    return PairSequence(scores, *units, base, complete), (unit, unit), units
+
+
+def pair_weights(sequence, weights, units):
+    """Weight of every pair in every resample, (n_pairs, n_resamples)."""
+    product = weights[0][units[0]].astype(float) * weights[1][units[1]]
+    return product if sequence.base is None else product * sequence.base[:, None]
+
+
+@given(arrays.arrays(np.float32, st.integers(0, 60), elements=finite(32)))
+def test_order_of_float32_is_that_of_a_stable_argsort(scores):
+    assert_array_equal(descending_order(scores), np.argsort(-scores, kind="stable"))
+
+
+@given(st.lists(st.integers(-2, 2), max_size=40), st.sampled_from(["f4", "f8"]))
+def test_ties_keep_their_order(values, dtype):
+    scores = np.array(values, dtype=dtype)
+    assert_array_equal(descending_order(scores), np.argsort(-scores, kind="stable"))
+
+
+def test_order_of_zeros_denormals_and_extremes():
+    tiny, huge = np.finfo(np.float32).smallest_subnormal, np.finfo(np.float32).max
+    scores = [0.0, -tiny, -0.0, huge, tiny, -huge, 0.0, 1, -1, -np.inf, np.inf, -tiny]
+    order = descending_order(np.array(scores, dtype=np.float32))
+    assert order.tolist() == [10, 3, 7, 4, 0, 2, 6, 1, 11, 8, 5, 9]
+
+
+@given(arrays.arrays(np.float64, st.integers(0, 40), elements=finite(64)))
+def test_order_of_float64_is_that_of_a_stable_argsort(scores):
+    assert_array_equal(descending_order(scores), np.argsort(-scores, kind="stable"))
+
+
+def test_sorted_pairs_stay_together():
+    scores = np.array([0.5, 2, -1, 2], dtype=np.float32)
+    held = sorted_descending(scores, np.arange(4), 10 + np.arange(4))
+    assert held.scores.tolist() == [2, 2, 0.5, -1]
+    assert held.left.tolist() == [1, 3, 0, 2]
+    assert_array_equal(held.right, held.left + 10)
+    assert held.left.dtype == held.right.dtype == np.int32
+    assert held.complete
+    assert not held.sampled
+
+
+@pytest.mark.parametrize("with_base", [False, True])
+def test_sums_of_base_weights(with_base):
+    held, _, _ = make_sequence(0, with_base=with_base)
+    base = held.base if with_base else np.ones(40)
+    assert_array_equal(held.accumulated(), [base[: p + 1].sum() for p in range(40)])
+    places = np.array([[0, 40], [7, 3]])
+    expected = [[base[:p].sum() for p in row] for row in places]
+    assert_array_equal(held.weight_before(places), expected)
+
+
+def test_taking_pairs_keeps_what_belongs_together():
+    held, _, _ = make_sequence(0, with_base=True, complete=False)
+    few = held.take(np.arange(40) % 3 == 0)
+    assert_array_equal(few.base, held.base[::3])
+    assert_array_equal(few.left, held.left[::3])
+    assert not few.complete
+    assert held.with_base(None).take([1, 2]).base is None
+
+
+def test_positions_count_the_accepted():
+    held, _, _ = make_sequence(0)
+    thresholds = np.array([-9, -0.5, 0, 0.1, np.inf])
+    assert held.positions(thresholds).tolist() == [
+        sum(s >= t for s in held.scores) for t in thresholds
+    ]
+
+
+@pytest.mark.parametrize(("dtype", "with_base"), FORMATS)
+@pytest.mark.parametrize("seed", range(3))
+def test_threshold_is_the_infimum_of_those_that_meet_the_level(seed, dtype, with_base):
+    held, weights, units = make_sequence(seed, 40, dtype, with_base)
+    weight = pair_weights(held, weights, units)
+    total = weight.sum(axis=0)
+    levels = np.array([0.0, 0.1, 0.3, 0.9])
+    thresholds, short = crossings(held, weights, units, levels, total)
+    assert not short
+    for level, row in zip(levels, thresholds, strict=True):
+        for r, t in enumerate(row):
+            assert weight[held.scores >= t, r].sum() <= level * total[r] * (1 + 1e-9)
+            below = np.nextafter(np.float32(t), np.float32(-np.inf))
+            assert weight[held.scores >= below, r].sum() > level * total[r]
+
+
+def test_the_whole_weight_exceeds_no_level_of_one():
+    held, weights, units = make_sequence(0)
+    total = pair_weights(held, weights, units).sum(axis=0)
+    thresholds, short = crossings(held, weights, units, np.ones(1), total)
+    assert (thresholds == -np.inf).all()
+    assert not short
+
+
+def test_a_tail_that_does_not_reach_a_level_is_short():
+    tail, weights, units = make_sequence(0, complete=False)
+    total = pair_weights(tail, weights, units).sum(axis=0) * 10
+    assert not crossings(tail, weights, units, np.array([0.05]), total)[1]
+    assert crossings(tail, weights, units, np.array([0.05, 0.1]), total)[1]
+
+
+def test_a_resample_without_weight_has_no_threshold_and_is_not_short():
+    tail, weights, units = make_sequence(0, complete=False)
+    weights = tuple(w * np.array([1, 0, 1], dtype=w.dtype) for w in weights)
+    total = pair_weights(tail, weights, units).sum(axis=0) * 10
+    thresholds, short = crossings(tail, weights, units, np.array([0.05]), total)
+    assert_array_equal(np.isnan(thresholds), [[False, True, False]])
+    assert not short
+
+
+def test_no_pairs_but_weight_elsewhere_is_short_only_in_a_tail():
+    held, weights, units = make_sequence(0, n=0)
+    levels, total = np.array([0.5]), np.ones(3)
+    assert (crossings(held, weights, units, levels, total)[0] == -np.inf).all()
+    tail, _, _ = make_sequence(0, n=0, complete=False)
+    assert crossings(tail, weights, units, levels, total)[1]
+
+
+@pytest.mark.parametrize(("dtype", "with_base"), FORMATS)
+def test_accepted_weight_is_that_of_a_loop_in_any_order_of_levels(dtype, with_base):
+    held, weights, units = make_sequence(1, 40, dtype, with_base)
+    weight = pair_weights(held, weights, units)
+    thresholds = np.random.default_rng(0).permuted(
+        np.array([[-9, 0.25, 0.3, 1, np.inf, -np.inf]] * 3).T, axis=0
+    )
+    found = accepted_weight(held, weights, units, thresholds)
+    for place, t in np.ndenumerate(thresholds):
+        assert found[place] == weight[held.scores >= t, place[1]].sum()
+
+
+def test_undefined_thresholds_give_undefined_weight_and_disturb_no_other():
+    held, weights, units = make_sequence(1)
+    thresholds = np.array([[0.5, np.nan, 0.0], [0.0, 0.5, np.nan]])
+    found = accepted_weight(held, weights, units, thresholds)
+    assert_array_equal(np.isnan(found), np.isnan(thresholds))
+    plain = accepted_weight(held, weights, units, np.nan_to_num(thresholds, nan=0.2))
+    defined = ~np.isnan(thresholds)
+    assert_array_equal(found[defined], plain[defined])
+
+
+def test_weight_before_any_positions():
+    held, weights, units = make_sequence(2, with_base=True)
+    weight = pair_weights(held, weights, units)
+    positions = np.array([[40, 0, 7], [3, 40, 7], [20, 1, 0]])
+    expected = [[weight[:p, r].sum() for r, p in enumerate(row)] for row in positions]
+    assert_array_equal(weight_before(held, weights, units, positions), expected)

@@ -1,0 +1,70 @@
+"""Small designs with exactly representable scores, for the class and for its oracle."""
+
+import numpy as np
+
+from skfairfr._core._resampling import draw
+from tests.metrics.oracle import Oracle
+
+LEVELS = (0.05, 0.2)
+
+
+def exact_rows(n_rows, rng):
+    """Unit rows of 16 entries +-1/4: cosines are multiples of 1/8, so ties abound."""
+    return rng.choice([-0.25, 0.25], size=(n_rows, 16))
+
+
+def people(n_images, n_people, rng):
+    """Identity of each image: everyone has one image at least."""
+    rest = rng.integers(0, n_people, n_images - n_people)
+    return rng.permutation(np.concatenate([np.arange(n_people), rest]))
+
+
+def groups_of(identity, kind, rng):
+    """No groups, groups of people, or groups of images with unknown ones."""
+    if kind == "none":
+        return None
+    if kind == "people":
+        of_person = rng.permutation(np.arange(identity.max() + 1) % 2)
+        return np.array(["a", "b"])[of_person[identity]]
+    labels = np.array(["a", "b", "c", None], dtype=object)
+    return labels[rng.choice(4, size=identity.size, p=[0.4, 0.3, 0.2, 0.1])]
+
+
+def one_side(kind, rng, n_images=20, n_people=8):
+    """Embeddings whose identities have 1 to some images, their identities and groups."""
+    identity = people(n_images, n_people, rng)
+    return exact_rows(n_images, rng), identity, groups_of(identity, kind, rng)
+
+
+def weights_of(roc, resample):
+    """v (by identity) and w (by image) of one resample, as the oracle takes them."""
+    measured = roc._measurement
+    mode = measured.settings.resample
+    drawn = draw(measured.pairs.images, mode, measured.entropy, resample, resample + 1)
+    v = None if drawn.identity is None else dict(enumerate(drawn.identity[:, 0]))
+    w = None if drawn.image is None else drawn.image[:, 0].astype(int).tolist()
+    return v, w
+
+
+def oracle_of(X, identity, group, **options):
+    """The oracle of one side."""
+    rows = np.asarray(X, dtype=np.float32)
+    return Oracle.one_side(rows @ rows.T, identity.tolist(), group, **options)
+
+
+def questions(kind):
+    """Everything that can be asked of rates by group, as keyword arguments."""
+    yield {"rate": "frr"}
+    yield {"rate": "far"}
+    if kind == "none":
+        return
+    for rate in ("far", "frr"):
+        yield {"rate": rate, "group": "a"}
+        for point in ("overall", "worst_group", "group"):
+            yield {"rate": rate, "how": "max_min", "operating_point": point}
+        yield {"rate": rate, "how": ("ratio", "b", "a")}
+    yield {"rate": "far", "group": ("a", "b")}
+    yield {"rate": "frr", "group": "b", "operating_point": "group"}
+    yield {"rate": "frr", "operating_point": "worst_group"}
+    yield {"rate": "far", "how": "gini"}
+    yield {"rate": "frr", "how": "log_geomean"}

@@ -1,0 +1,558 @@
+"""SimilarityROC against the slow oracle, resample by resample, and its invariants."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfairfr import SimilarityROC
+from skfairfr._core import _comparisons
+from skfairfr.metrics import EstimandWarning
+from tests.metrics import designs
+from tests.metrics.designs import LEVELS
+from tests.metrics.oracle import Oracle
+
+N_RESAMPLES = 4
+AVERAGES = ("pair", "identity")
+KINDS = ("none", "people", "images")
+MODES = ("images", "identities", "both")
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::skfairfr.metrics.EstimandWarning"),
+    pytest.mark.filterwarnings(
+        "ignore::sklearn.exceptions.UndefinedMetricWarning"
+    ),
+]
+
+
+def roc_of(X, identity, group, **options):
+    options = {"n_resamples": N_RESAMPLES, "random_state": 0, "far_max": 0.2, **options}
+    return SimilarityROC(**options).fit(X, identity, group)
+
+
+def assert_resamples_equal(roc, oracle, kind, diagonal=True, weights=None):
+    """Point values and every replicate of every question equal the oracle's."""
+    weights = weights or [designs.weights_of(roc, b) for b in range(N_RESAMPLES)]
+    for question in designs.questions(kind):
+        got = roc.resamples(LEVELS, **question)
+        value = roc.estimate(LEVELS, **question).value
+        for column, level in enumerate(LEVELS):
+            said = f"{question} at {level}"
+            point = oracle.replicate(level=level, **question)
+            assert_allclose(value[column], point, rtol=1e-12, atol=1e-14, err_msg=said)
+            expected = [
+                oracle.replicate(level=level, v=v, w=w, diagonal=diagonal, **question)
+                for v, w in weights
+            ]
+            assert_allclose(got[:, column], expected, rtol=1e-12, atol=1e-14, err_msg=said)
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("impostors", ["all", "same_group"])
+@pytest.mark.parametrize("resample", MODES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_side_equals_the_double_loop(average, impostors, resample, kind):
+    if impostors == "same_group" and kind == "none":
+        pytest.skip("without groups no pair is within one")
+    X, identity, group = designs.one_side(kind, np.random.default_rng(1))
+    oracle = designs.oracle_of(X, identity, group, average=average, impostors=impostors)
+    roc = roc_of(
+        X, identity, group, average=average, impostors=impostors, resample=resample
+    )
+    assert_resamples_equal(roc, oracle, kind)
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("resample", ["images", "both"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_offdiagonal_leaves_copies_out(average, resample, kind):
+    X, identity, group = designs.one_side(kind, np.random.default_rng(2))
+    oracle = designs.oracle_of(X, identity, group, average=average)
+    roc = roc_of(
+        X, identity, group, average=average, resample=resample, method="offdiagonal"
+    )
+    assert_resamples_equal(roc, oracle, kind, diagonal=False)
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("impostors", ["all", "same_group"])
+@pytest.mark.parametrize("resample", MODES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_sides_equal_the_double_loop(average, impostors, resample, kind):
+    if impostors == "same_group" and kind == "none":
+        pytest.skip("without groups no pair is within one")
+    rng = np.random.default_rng(3)
+    X, identity, group = designs.one_side(kind, rng, n_images=24)
+    probe = np.arange(24) < 11
+    options = {"average": average, "impostors": impostors}
+    sides = [[a[m] if a is not None else None for a in (X, identity, group)]
+             for m in (probe, ~probe)]
+    rows = [s[0].astype(np.float32) for s in sides]
+    oracle = Oracle.two_sides(
+        rows[0] @ rows[1].T, sides[0][1].tolist(), sides[1][1].tolist(),
+        sides[0][2], sides[1][2], **options,
+    )  # fmt: skip
+    roc = SimilarityROC(
+        n_resamples=N_RESAMPLES, random_state=0, far_max=0.2, resample=resample, **options
+    ).fit(
+        *sides[0],
+        X_reference=sides[1][0],
+        y_reference=sides[1][1],
+        sensitive_features_reference=sides[1][2],
+    )
+    weights = []
+    for b in range(N_RESAMPLES):
+        v, w = designs.weights_of(roc, b)
+        weights.append((v, None if w is None else (w[:11], w[11:])))
+    assert_resamples_equal(roc, oracle, kind, weights=weights)
+
+
+def test_domain_is_the_same_as_two_arrays():
+    X, identity, group = designs.one_side("people", np.random.default_rng(4))
+    domain = np.where(np.arange(20) % 2, "selfie", "document")
+    probe = domain == "document"
+    by_domain = SimilarityROC(resample="identities", n_resamples=5, random_state=0).fit(
+        X, identity, group, domain=domain
+    )
+    by_arrays = SimilarityROC(resample="identities", n_resamples=5, random_state=0).fit(
+        X[probe],
+        identity[probe],
+        group[probe],
+        X_reference=X[~probe],
+        y_reference=identity[~probe],
+        sensitive_features_reference=group[~probe],
+    )
+    for question in designs.questions("people"):
+        assert_allclose(
+            by_domain.resamples(0.2, **question), by_arrays.resamples(0.2, **question)
+        )
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("impostors", ["all", "same_group"])
+@pytest.mark.parametrize("resample", MODES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_listed_pairs_equal_the_double_loop(average, impostors, resample, kind):
+    if impostors == "same_group" and kind == "none":
+        pytest.skip("without groups no pair is within one")
+    rng = np.random.default_rng(5)
+    X, identity, group = designs.one_side(kind, rng)
+    left, right = np.triu_indices(20, 1)
+    kept = rng.permutation(left.size)[:140]
+    left, right = left[kept], right[kept]
+    scores = (X @ X.T)[left, right]
+    sides = [identity[left], identity[right]]
+    groups = [None if group is None else group[s] for s in (left, right)]
+    options = {"average": average, "impostors": impostors}
+    oracle = Oracle.listed(
+        scores, *(s.tolist() for s in sides), *groups, left.tolist(), right.tolist(),
+        **options,
+    )  # fmt: skip
+    roc = SimilarityROC(
+        n_resamples=N_RESAMPLES, random_state=0, resample=resample, **options
+    ).fit_pairs(
+        scores,
+        *sides,
+        sensitive_features_1=groups[0],
+        sensitive_features_2=groups[1],
+        image_1=left,
+        image_2=right,
+    )
+    weights = []
+    for b in range(N_RESAMPLES):
+        v, w = designs.weights_of(roc, b)
+        weights.append((v, None if w is None else dict(enumerate(w))))
+    assert_resamples_equal(roc, oracle, kind, weights=weights)
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_centre_of_image_resamples_is_the_v_statistic(average, kind):
+    X, identity, group = designs.one_side(kind, np.random.default_rng(6), 40)
+    oracle = designs.oracle_of(X, identity, group, average=average)
+    naive, moved = (
+        roc_of(X, identity, group, average=average, method=method, n_resamples=50)
+        for method in ("naive", "recentered")
+    )
+    for name in [None] if kind == "none" else [None, "a", "b"]:
+        question = {"threshold": 0.1, "group": name}
+        value = naive.estimate(**question).value
+        assert 0 < value < 1
+        shift = value - float(oracle.v_statistic_frr(0.1, name))
+        replicates = naive.resamples(**question)
+        expected = np.quantile(replicates + shift, [0.025, 0.975])
+        got = moved.estimate(**question)
+        assert_allclose([got.low, got.high], np.clip(expected, 0, 1), atol=1e-12)
+
+
+def interval(roc, question):
+    found = roc.estimate(0.2, **question)
+    return found.low, found.high
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("resample", MODES)
+def test_recentring_changes_no_far(average, resample):
+    X, identity, group = designs.one_side("people", np.random.default_rng(7))
+    options = {"average": average, "resample": resample, "n_resamples": 30}
+    for question in ({"rate": "far"}, {"rate": "far", "how": "max_min"}):
+        naive, moved = (
+            interval(roc_of(X, identity, group, method=m, **options), question)
+            for m in ("naive", "recentered")
+        )
+        assert_allclose(naive, moved, rtol=1e-12)
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("method", ["recentered", "multiplicative", "offdiagonal"])
+def test_recentring_changes_nothing_for_identities(average, method):
+    X, identity, group = designs.one_side("people", np.random.default_rng(8))
+    options = {"average": average, "resample": "identities", "n_resamples": 30}
+    for question in designs.questions("people"):
+        naive, moved = (
+            interval(roc_of(X, identity, group, method=m, **options), question)
+            for m in ("naive", method)
+        )
+        assert_allclose(naive, moved, rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["recentered", "multiplicative", "offdiagonal"])
+def test_recentring_changes_nothing_across_two_sides(method):
+    X, identity, group = designs.one_side("people", np.random.default_rng(9), 30)
+    domain = np.arange(30) % 2
+    for question in designs.questions("people"):
+        naive, moved = (
+            interval(
+                SimilarityROC(n_resamples=30, random_state=0, method=m).fit(
+                    X, identity, group, domain=domain
+                ),
+                question,
+            )
+            for m in ("naive", method)
+        )
+        assert_allclose(naive, moved, rtol=1e-12)
+
+
+@pytest.mark.parametrize("how", ["max_min", "max_geomean", "log_geomean", "gini"])
+def test_recentring_changes_no_scale_free_disparity_if_all_have_as_many_images(how):
+    rng = np.random.default_rng(10)
+    identity = np.repeat(np.arange(12), 3)
+    group = np.array(["a", "b"])[identity % 2]
+    roc = roc_of(designs.exact_rows(36, rng), identity, group)
+    measured = roc._measurement
+    question = measured.ask(None, 0.5, "frr", None, how, "overall")
+    table = measured._table(question)
+    point, centre = (
+        measured_rates.frr[1:, 0] for measured_rates in (table.point, table.centre)
+    )
+    assert_allclose(centre, point * (1 - 1 / 3), rtol=1e-12)
+    assert_allclose(
+        question.how.function(centre), question.how.function(point), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("impostors", ["all", "same_group"])
+def test_a_tail_gives_the_bits_of_all_pairs_at_far_max(monkeypatch, average, impostors):
+    rng = np.random.default_rng(11)
+    X = rng.standard_normal((300, 12))
+    identity = people = designs.people(300, 90, rng)
+    group = np.array(["a", "b", "c"])[people % 3]
+    options = {
+        "average": average, "impostors": impostors, "far_max": 0.02, "n_resamples": 40,
+    }  # fmt: skip
+    whole = roc_of(X, identity, group, **options)
+    monkeypatch.setattr(_comparisons, "WHOLE", 0)
+    monkeypatch.setattr(_comparisons, "WHOLE_GROUP", 0)
+    tail = roc_of(X, identity, group, **options)
+    held = tail._measurement.pairs.impostors(None)
+    assert not held.complete and len(held) < 0.2 * tail._measurement.pairs.count(None)
+    for question in designs.questions("images"):
+        for level in (0.02, 0.004):
+            assert_allclose(
+                tail.resamples(level, **question),
+                whole.resamples(level, **question),
+                rtol=0,
+                atol=0,
+            )
+            assert tail.estimate(level, **question) == whole.estimate(level, **question)
+
+
+def test_levels_above_far_max_come_close_to_all_pairs(monkeypatch):
+    rng = np.random.default_rng(12)
+    X = rng.standard_normal((300, 12))
+    identity = designs.people(300, 90, rng)
+    group = np.array(["a", "b"])[identity % 2]
+    options = {"far_max": 1e-3, "n_resamples": 100, "resample": "identities"}
+    whole = roc_of(X, identity, group, **options)
+    monkeypatch.setattr(_comparisons, "WHOLE", 0)
+    monkeypatch.setattr(_comparisons, "WHOLE_GROUP", 0)
+    part = roc_of(X, identity, group, **options)
+    for ask in (
+        lambda roc: roc.estimate(0.3, rate="frr"),
+        lambda roc: roc.estimate(0.3, rate="far", group="a"),
+        lambda roc: roc.estimate(threshold=0.1, rate="far"),
+        lambda roc: roc.equal_error_rate(),
+        lambda roc: roc.equal_error_rate("b"),
+    ):
+        exact, near = ask(whole), ask(part)
+        assert near.value == pytest.approx(exact.value, abs=2e-3)
+        assert near.low == pytest.approx(exact.low, abs=0.02)
+        assert near.high == pytest.approx(exact.high, abs=0.02)
+        assert "histogram" in near.reason and "histogram" not in exact.reason
+
+
+def test_equal_error_rate_is_that_of_the_scored_pairs():
+    from skfairfr.metrics import all_pairs, equal_error_rate
+
+    X, identity, group = designs.one_side("people", np.random.default_rng(13), 40)
+    y_true, y_score, pair_groups = all_pairs(X, identity, sensitive_features=group)
+    roc = roc_of(X, identity, group)
+    assert roc.equal_error_rate().value == pytest.approx(
+        equal_error_rate(y_true, y_score), rel=1e-12
+    )
+    within = (pair_groups == "a").all(axis=1)
+    assert roc.equal_error_rate("a").value == pytest.approx(
+        equal_error_rate(y_true[within], y_score[within]), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("resample", MODES)
+def test_equal_error_rate_of_a_resample_is_that_of_its_weights(resample):
+    X, identity, group = designs.one_side("people", np.random.default_rng(14), 40)
+    oracle = designs.oracle_of(X, identity, group)
+    roc = roc_of(X, identity, group, resample=resample)
+    measured = roc._measurement
+    question = measured.ask(None, 0.0, "frr", None, None, "overall")
+    from skfairfr._core._equal_error import equal_error_rates
+
+    got = equal_error_rates(measured.pairs, question.scope, measured._resampling())
+    scores = sorted({p.score for p in oracle.pairs}, reverse=True)
+    for b in range(N_RESAMPLES):
+        v, w = designs.weights_of(roc, b)
+        far = [float(oracle.far(t, v=v, w=w)) for t in [np.inf, *scores]]
+        frr = [float(oracle.frr(t, v=v, w=w)) for t in [np.inf, *scores]]
+        gap = np.array(far) - np.array(frr)
+        k = int(np.argmax(gap >= 0))
+        step = gap[k] - gap[k - 1]
+        expected = far[k - 1] - gap[k - 1] / step * (far[k] - far[k - 1])
+        assert got.replicates[b] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("n_jobs", [2])
+def test_results_do_not_depend_on_the_workers(n_jobs):
+    rng = np.random.default_rng(15)
+    X = rng.standard_normal((200, 16)).astype(np.float32)
+    identity = designs.people(200, 60, rng)
+    group = np.array(["a", "b"])[identity % 2]
+    one = roc_of(X, identity, group, n_resamples=40)
+    several = roc_of(X, identity, group, n_resamples=40, n_jobs=n_jobs)
+    for question in designs.questions("people"):
+        assert_allclose(
+            one.resamples(LEVELS, **question), several.resamples(LEVELS, **question), atol=0
+        )
+
+
+def test_order_of_rows_and_names_of_labels_do_not_matter():
+    X, identity, group = designs.one_side("people", np.random.default_rng(16))
+    order = np.random.default_rng(0).permutation(20)
+    names = {"a": "zz", "b": "aa"}
+    renamed = np.array([names[g] for g in group])
+    first = roc_of(X, identity, group)
+    second = roc_of(X[order], identity[order].astype(str), renamed[order])
+    for question in designs.questions("people"):
+        if "resamples" in question or question.get("group") is not None:
+            continue
+        if isinstance(question.get("how"), tuple):
+            continue
+        a, b = (roc.estimate(0.2, **question).value for roc in (first, second))
+        assert a == pytest.approx(b, rel=1e-12)
+
+
+def test_rotation_of_embeddings_changes_nothing():
+    rng = np.random.default_rng(17)
+    X = rng.standard_normal((120, 10))
+    identity = designs.people(120, 40, rng)
+    rotation = np.linalg.qr(rng.standard_normal((10, 10)))[0]
+    first, second = roc_of(X, identity, None), roc_of(X @ rotation, identity, None)
+    assert_allclose(first.resamples(LEVELS), second.resamples(LEVELS), rtol=1e-9)
+
+
+def test_increasing_transforms_of_listed_scores_change_nothing():
+    rng = np.random.default_rng(18)
+    X, identity, _ = designs.one_side("none", rng)
+    left, right = np.triu_indices(20, 1)
+    scores = (X @ X.T)[left, right]
+    roc = SimilarityROC(resample="identities", n_resamples=20, random_state=0)
+    ends = (identity[left], identity[right])
+    plain = roc.fit_pairs(scores, *ends).resamples(LEVELS)
+    assert_allclose(roc.fit_pairs(np.exp(scores), *ends).resamples(LEVELS), plain)
+
+
+def test_both_averages_agree_if_all_have_as_many_images():
+    rng = np.random.default_rng(19)
+    identity = np.repeat(np.arange(10), 3)
+    X = designs.exact_rows(30, rng)
+    pair, by_identity = (roc_of(X, identity, None, average=a) for a in AVERAGES)
+    assert_allclose(pair.resamples(LEVELS), by_identity.resamples(LEVELS), rtol=1e-12)
+
+
+def test_far_matrix_equals_the_double_loop():
+    X, identity, group = designs.one_side("images", np.random.default_rng(20), 30)
+    oracle = designs.oracle_of(X, identity, group)
+    roc = roc_of(X, identity, group, n_resamples=200)
+    matrix = roc.far_matrix(0.2)
+    threshold = oracle.threshold(0.2)
+    for i, g in enumerate(matrix.groups):
+        for j, h in enumerate(matrix.groups):
+            scope = g if g == h else (g, h)
+            assert matrix.far[i, j] == pytest.approx(float(oracle.far(threshold, scope)))
+            assert matrix.n_impostor[i, j] == oracle.counts(scope)[1]
+            # nan where too many resamples lack the pairs
+            assert not matrix.low[i, j] > matrix.far[i, j]
+            assert not matrix.high[i, j] < matrix.far[i, j]
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+def test_threshold_is_that_of_the_oracle(average):
+    X, identity, group = designs.one_side("people", np.random.default_rng(21))
+    oracle = designs.oracle_of(X, identity, group, average=average)
+    roc = roc_of(X, identity, group, average=average)
+    for level in LEVELS:
+        assert roc.threshold_at(level) == oracle.threshold(level)
+        own = oracle.operating_thresholds(level, "group")
+        assert roc.threshold_at(level, operating_point="group", group="b") == own["b"]
+        worst = roc.threshold_at(level, operating_point="worst_group")
+        assert worst == max(own["a"], own["b"])
+
+
+def test_asking_twice_gives_the_same_answer():
+    X, identity, group = designs.one_side("people", np.random.default_rng(22))
+    roc = SimilarityROC(n_resamples=10).fit(X, identity, group)
+    first = roc.estimate(0.2)
+    for level in (0.1, 0.3, 0.4, 0.15, 0.25, 0.35, 0.45, 0.5, 0.55):
+        roc.estimate(level)
+    assert roc.estimate(0.2) == first
+
+
+def test_support_counts_errors_people_and_their_shares():
+    X, identity, group = designs.one_side("people", np.random.default_rng(23), 60, 20)
+    oracle = designs.oracle_of(X, identity, group)
+    roc = roc_of(X, identity, group)
+    for rate in ("far", "frr"):
+        found = roc.estimate(threshold=0.4, rate=rate, group="a")
+        errors, people, share = oracle.support(0.4, rate, "a")
+        expected = errors >= 30 and people >= 10 and share <= 1 / 3
+        assert found.supported == expected
+        assert (f"{errors} errors" in found.reason) == (errors < 30)
+
+
+def test_zero_errors_take_wilsons_bound_of_the_people():
+    rng = np.random.default_rng(24)
+    identity = np.repeat(np.arange(30), 2)
+    X = np.repeat(rng.standard_normal((30, 8)), 2, axis=0)
+    X += 1e-3 * rng.standard_normal(X.shape)
+    found = roc_of(X, identity, None, resample="identities").estimate(0.05)
+    z2 = 1.959963984540054**2
+    assert (found.value, found.low) == (0.0, 0.0)
+    assert found.high == pytest.approx(z2 / (30 + z2))
+
+
+def test_estimand_warning_once_a_fit():
+    rng = np.random.default_rng(25)
+    identity = np.repeat(np.arange(40), 6)
+    noise = rng.uniform(0.1, 2.0, 40)[identity, None]
+    X = rng.standard_normal((40, 24))[identity] + noise * rng.standard_normal((240, 24))
+    roc = SimilarityROC(n_resamples=60, random_state=0).fit(X, identity)
+    with pytest.warns(EstimandWarning, match="times as large"):
+        roc.estimate(0.01)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", EstimandWarning)
+        roc.estimate(0.05)
+    with pytest.warns(EstimandWarning):
+        roc.fit(X, identity).estimate(0.01)
+
+
+def test_curve_holds_the_estimates_and_a_wider_band():
+    X, identity, group = designs.one_side("people", np.random.default_rng(26), 40)
+    roc = roc_of(X, identity, group, n_resamples=100)
+    levels = [0.3, 0.05, 0.1]
+    curve = roc.curve(levels, how="max_min", rate="far")
+    found = roc.estimate(levels, how="max_min", rate="far")
+    assert_allclose(curve.far, levels)
+    for name in ("value", "low", "high", "supported"):
+        assert_allclose(getattr(curve, name), getattr(found, name))
+    assert not (curve.band_low > curve.low).any()
+    assert not (curve.band_high < curve.high).any()
+    assert_allclose(curve.threshold, roc.threshold_at(levels))
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2, 2)])
+def test_fields_follow_the_shape_of_far(shape):
+    X, identity, group = designs.one_side("people", np.random.default_rng(27))
+    roc = roc_of(X, identity, group)
+    far = np.full(shape, 0.2) if shape else 0.2
+    found = roc.estimate(far)
+    for name, value in vars(found).items():
+        assert np.shape(value) == shape, name
+    assert isinstance(roc.estimate(0.2).supported, bool)
+
+
+def test_fit_pairs_forgets_the_embeddings():
+    X, identity, _ = designs.one_side("none", np.random.default_rng(28))
+    roc = roc_of(X, identity, None, resample="identities")
+    assert roc.n_features_in_ == 16
+    roc.fit_pairs([0.9, 0.1, 0.4], ["a", "a", "b"], ["a", "b", "c"])
+    assert not hasattr(roc, "n_features_in_")
+    assert roc.identities_.tolist() == ["a", "b", "c"]
+
+
+def test_undefined_replicates_are_counted():
+    rng = np.random.default_rng(29)
+    identity = np.repeat(np.arange(10), 2)
+    group = np.where(identity < 9, "many", "few")
+    X = designs.exact_rows(20, rng)
+    roc = roc_of(X, identity, group, resample="identities", n_resamples=200)
+    drawn = [designs.weights_of(roc, b)[0] for b in range(200)]
+    missing = sum(v[9] == 0 for v in drawn)
+    found = roc.estimate(0.2, rate="frr", group="few")
+    assert found.n_undefined == missing > 5
+    assert np.isnan(found.low) and np.isnan(found.high) and not found.supported
+
+
+def test_groups_without_pairs_are_left_out_aloud():
+    X, identity, group = designs.one_side("people", np.random.default_rng(30))
+    group = np.where(identity == 0, "alone", group)
+    roc = roc_of(X, identity, group)
+    with pytest.warns(UndefinedMetricWarning, match="'alone'"):
+        roc.estimate(0.2, rate="far", how="max_min")
+
+
+def test_real_embeddings_have_the_known_rates(shared_data):
+    data = np.load(shared_data / "lfw_facenet" / "lfw_facenet.npz")
+    roc = SimilarityROC(resample="identities", n_resamples=20, random_state=0).fit(
+        data["embedding"], data["identity"], data["gender"]
+    )
+    table = {
+        (None, 1e-2): (0.01000, 0.1091),
+        (None, 1e-3): (0.00100, 0.3349),
+        ("female", 1e-2): (0.01942, 0.1776),
+        ("female", 1e-3): (0.00217, 0.4153),
+        ("male", 1e-2): (0.01659, 0.0837),
+        ("male", 1e-3): (0.00162, 0.3052),
+    }
+    for (group, level), (far, frr) in table.items():
+        got = [roc.estimate(level, rate=r, group=group).value for r in ("far", "frr")]
+        assert got[0] == pytest.approx(far, abs=5.1e-6)
+        assert got[1] == pytest.approx(frr, abs=5.1e-5)
+    cross = roc.estimate([1e-2, 1e-3], rate="far", group=("female", "male")).value
+    assert_allclose(cross, [0.00151, 0.00012], atol=5.1e-6)
+    for group, rate in ((None, 0.0422), ("female", 0.0764), ("male", 0.0407)):
+        assert roc.equal_error_rate(group).value == pytest.approx(rate, abs=2e-4)
+    summary = roc.score_summary()
+    assert_allclose(summary.genuine_mean, [0.632, 0.604, 0.643], atol=5e-4)
+    assert_allclose(summary.impostor_mean, [0.043, 0.071, 0.067], atol=5e-4)
+    assert summary.n_impostor.tolist() == [1020965, 128815, 421930]
+    assert summary.n_genuine.tolist() == [3631, 980, 2651]
