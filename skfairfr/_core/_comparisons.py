@@ -194,9 +194,10 @@ class EmbeddingPairs:
         row = -1 if scope is None or scope[0] != scope[1] else scope[0]
         if lowest is None:
             self._depth[row] *= 2
-            self._floors[row] = self._pilot(row)
+            floor = self._pilot(row)
         else:
-            self._floors[row] = np.nextafter(np.float32(lowest), np.float32(-np.inf))
+            floor = np.nextafter(np.float32(lowest), np.float32(-np.inf))
+        self._floors[row] = min(self._floors[row], floor)
         self._collect()
 
     # ---- the tail --------------------------------------------------------------------
@@ -231,13 +232,16 @@ class EmbeddingPairs:
         if row < 0 and self.design.impostors == "same_group":
             same = picked[0].group[:, None] == picked[1].group
             usable &= same & (picked[1].group >= 0)
-        weight = self._pilot_weight(picked, row)[usable]
-        scores = scores[usable]
-        if scores.size == 0:
+        kept = scores[usable]
+        if kept.size == 0:
             return np.float32(-np.inf)
-        order = np.argsort(-scores)
+        if self.design.average == "pair":
+            place = int(kept.size * (1 - depth))
+            return np.partition(kept, place)[place]
+        weight = self._pilot_weight(picked, row)[usable]
+        order = np.argsort(-kept)
         share = np.cumsum(weight[order]) / weight.sum()
-        return scores[order][min(np.searchsorted(share, depth), scores.size - 1)]
+        return kept[order][min(np.searchsorted(share, depth), kept.size - 1)]
 
     def _pick(self, rows, group, size, rng):
         members = np.arange(rows.image.size)
@@ -252,8 +256,6 @@ class EmbeddingPairs:
         )
 
     def _pilot_weight(self, picked, row):
-        if self.design.average == "pair":
-            return np.ones((picked[0].image.size, picked[1].image.size))
         cells = self.design.by_identity if row < 0 else self.design.by_group
         factors = [
             1.0 / c.count[c.of_image[p.image]]
@@ -280,17 +282,16 @@ class EmbeddingPairs:
         group = self.images.group
         held = self._held
         if scope is None:
-            rows = _rates.accepts(held.scores, self._floors[-1])
+            rows = slice(0, held.positions(self._floors[-1]))
             if self.design.impostors == "same_group":
-                rows &= (group[held.left] == group[held.right]) & (
-                    group[held.left] >= 0
-                )
+                left, right = group[held.left[rows]], group[held.right[rows]]
+                rows = np.flatnonzero((left == right) & (left >= 0))
         elif scope[0] == scope[1]:
             rows = self._rows_within(scope[0])
         else:
             groups = (group[held.left], group[held.right])
             rows = _within(groups, scope, self.design.two_sides)
-        pairs = held if rows is None else held.take(rows)
+        pairs = held.take(rows)
         return PairSequence(
             pairs.scores, pairs.left, pairs.right, None, self.is_whole(scope)
         )
@@ -431,6 +432,6 @@ def _within(groups, scope, ordered):
 
 def _sum_of_all(pairs, weights_of, images):
     """Weight of all pairs of a sequence in every resample."""
-    weights, units = weights_of(images, pairs.left, pairs.right)
+    weights, units = weights_of(images, pairs)
     end = np.full((1, weights[0].shape[1]), len(pairs))
     return _running_sums.sums_before(weights, (*units, pairs.base), end)[0]

@@ -8,7 +8,7 @@ from skfairfr._core import _rates
 from skfairfr._core._estimation import far_in, frr_in, v_statistic_frr
 from skfairfr._core._parallel import over_blocks
 from skfairfr._core._rate_table import has_copies
-from skfairfr._core._resampling import block_size, draw, unit_weights
+from skfairfr._core._resampling import blocks_of_resamples, draw, unit_weights
 
 # Thresholds tried per round: a walk over the pairs costs about the same for 1 as for 15.
 GRID = 15
@@ -57,12 +57,12 @@ def equal_error_rates(pairs, scope, resampling):
     value, threshold = crossings(source, candidates, 1)
     centre = of_v_statistic if has_copies(pairs, resampling) else of_data
     centre, _ = crossings(centre, candidates, 1)
-    size = block_size(pairs.images)
+    spans, threads = blocks_of_resamples(pairs.images, resampling.n_resamples)
     tasks = [
-        (pairs, scope, sampled, copies, candidates, resampling, start, start + size)
-        for start in range(0, resampling.n_resamples, size)
+        (pairs, scope, sampled, copies, candidates, resampling, *span) for span in spans
     ]
-    blocks = over_blocks(_block, tasks, resampling.n_jobs, "resampling")
+    sizes = [stop - start for start, stop in spans]
+    blocks = over_blocks(_block, tasks, resampling.n_jobs, "resampling", sizes, threads)
     return EqualErrorRates(
         value[0], centre[0], threshold[0], np.concatenate(blocks), sampled
     )
@@ -106,7 +106,6 @@ def _candidates(impostor, genuine):
 
 
 def _block(pairs, scope, sampled, copies, candidates, resampling, start, stop):
-    stop = min(stop, resampling.n_resamples)
     weights = draw(pairs.images, resampling.mode, resampling.entropy, start, stop)
 
     def rates_at(thresholds):

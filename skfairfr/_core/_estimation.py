@@ -11,7 +11,7 @@ import numpy as np
 from skfairfr._core import _rates
 from skfairfr._core._comparisons import TailTooShortError
 from skfairfr._core._parallel import over_blocks
-from skfairfr._core._resampling import block_size, draw
+from skfairfr._core._resampling import blocks_of_resamples, draw
 from skfairfr._core._sequences import accepted_weight, crossings, weight_before
 
 OPERATING_POINTS = ("overall", "worst_group", "group")
@@ -92,13 +92,12 @@ def rates(pairs, query, weights):
 
 def replicate_rates(pairs, query, mode, entropy, n_resamples, n_jobs=None):
     """Rates in resamples 0 to n_resamples of a mode, from seeds of their own."""
-    size = block_size(pairs.images)
-    tasks = [
-        (pairs, query, mode, entropy, start, min(start + size, n_resamples))
-        for start in range(0, n_resamples, size)
-    ]
-    sizes = [stop - start for *_, start, stop in tasks]
-    return Rates.joined(over_blocks(_block, tasks, n_jobs, "resampling", sizes))
+    blocks, threads = blocks_of_resamples(pairs.images, n_resamples)
+    tasks = [(pairs, query, mode, entropy, *block) for block in blocks]
+    sizes = [stop - start for start, stop in blocks]
+    return Rates.joined(
+        over_blocks(_block, tasks, n_jobs, "resampling", sizes, threads)
+    )
 
 
 def v_statistic_frr(pairs, scopes, thresholds):
@@ -160,7 +159,7 @@ def _level_thresholds(pairs, scope, query, weights):
         return pairs.histogram(scope).threshold(query.levels)[:, None]
     sampled = scope in query.sampled
     sequence = pairs.impostors(scope, sampled)
-    unit, units = weights.of_impostors(pairs.images, sequence.left, sequence.right)
+    unit, units = weights.of_impostors(pairs.images, sequence)
     total = pairs.total(scope, weights, sampled)
     thresholds, short = crossings(sequence, unit, units, query.levels, total)
     if short:
@@ -186,7 +185,7 @@ def far_in(pairs, scope, thresholds, weights, sampled=False):
         lowest = finite.min()
         if not pairs.holds(scope, lowest):
             raise TailTooShortError(scope, lowest)
-    unit, units = weights.of_impostors(pairs.images, sequence.left, sequence.right)
+    unit, units = weights.of_impostors(pairs.images, sequence)
     accepted = accepted_weight(sequence, unit, units, thresholds)
     return _divide(accepted, pairs.total(scope, weights, sampled))
 
@@ -208,7 +207,7 @@ def frr_in(pairs, scope, thresholds, weights, copies):
     if without_copies:
         scale = pairs.design.without_copies(held.left)
         held = held.with_base(scale if held.base is None else held.base * scale)
-    unit, units = weights.of_genuine(pairs.images, held.left, held.right)
+    unit, units = weights.of_genuine(pairs.images, held)
     rejected = weight_before(held, unit, units, pairs.genuine.rejected(scope, known))
     if with_copies:
         rejected = rejected + _rejected_copies(

@@ -5,12 +5,13 @@ group and each block is compared with one collection floor. Only a tile, the col
 and the genuine scores are ever held; nothing is n x n.
 """
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 
-from skfairfr._core._parallel import over_blocks
+from skfairfr._core._parallel import n_threads, over_blocks, over_threads
 
 TILE = 2048
 
@@ -53,8 +54,14 @@ def unit_rows(X, similarity):
     """float32 rows whose inner product is the similarity; X is left untouched."""
     if similarity == "dot":
         return np.array(X, dtype=np.float32, order="C")
-    norms = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))
-    return np.divide(X, norms[:, None], dtype=np.float64).astype(np.float32)
+    unit = np.empty(X.shape, dtype=np.float32)
+    for start in range(0, len(X), TILE):
+        block = X[start : start + TILE].astype(np.float64)
+        norms = np.sqrt(np.einsum("ij,ij->i", block, block))
+        np.divide(
+            block, norms[:, None], out=unit[start : start + TILE], casting="same_kind"
+        )
+    return unit
 
 
 def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE):
@@ -171,27 +178,43 @@ def _tiles(probe, reference, start, size):
 
 def _tail_of_strip(probe, reference, floors, start, width):
     strip = slice(start, start + width)
-    size = width * len(probe.image[strip])
-    buffers = (
-        np.empty(size, dtype=np.float32),
-        np.empty(size, dtype=np.int32),
-        np.empty(size, dtype=np.int32),
-    )
-    found = [[], [], []]
+    height = len(probe.image[strip])
+    bounds = np.linspace(0, height, min(n_threads(), height) + 1).astype(int)
+    bands = list(itertools.pairwise(bounds))
+    buffers = [_buffers((last - first) * width) for first, last in bands]
+    found = []
     for column, diagonal, tile in _tiles(probe, reference, start, width):
-        filled = _collect(
-            tile,
-            diagonal,
-            (probe.identity[strip], probe.group[strip]),
-            reference.identity[column : column + width],
-            _clip(reference.blocks(), column, tile.shape[1]),
-            floors,
-            buffers,
-        )
-        for part, buffer, offset in zip(found, buffers, (0, 0, column), strict=True):
-            part.append(buffer[:filled] + buffer.dtype.type(offset))
-    scores, left, right = (np.concatenate(part) for part in found)
-    return scores, probe.image[strip][left], reference.image[right]
+        columns = slice(column, column + width)
+        blocks = _clip(reference.blocks(), column, tile.shape[1])
+        tasks = [
+            (
+                tile,
+                (first, last, diagonal),
+                (probe.identity[strip], probe.group[strip]),
+                reference.identity[columns],
+                blocks,
+                floors,
+                buffer,
+            )
+            for (first, last), buffer in zip(bands, buffers, strict=True)
+        ]
+        counts = over_threads(_collect, tasks)
+        found += [
+            (
+                scores[:n].copy(),
+                left[:n] + np.int32(start),
+                right[:n] + np.int32(column),
+            )
+            for n, (scores, left, right) in zip(counts, buffers, strict=True)
+        ]
+    scores, left, right = (np.concatenate(part) for part in zip(*found, strict=True))
+    return scores, probe.image[left], reference.image[right]
+
+
+def _buffers(size):
+    """Room for the scores, rows and columns found in a band of a tile."""
+    kinds = (np.float32, np.int32, np.int32)
+    return tuple(np.empty(size, dtype=kind) for kind in kinds)
 
 
 def _histogram_of_strip(probe, reference, edges, factors, start, width):
@@ -222,13 +245,14 @@ def _clip(blocks, column, width):
 
 
 @njit(nogil=True, cache=True)
-def _collect(tile, diagonal, rows, column_identity, blocks, floors, buffers):
-    """Write the impostor pairs at or above their floor; return how many."""
+def _collect(tile, band, rows, column_identity, blocks, floors, buffers):
+    """Write the impostor pairs of a band at or above their floor; return how many."""
+    begin, end, diagonal = band
     identity, group = rows
     starts, stops, groups = blocks
     scores, left, right = buffers
     filled = 0
-    for r in range(tile.shape[0]):
+    for r in range(begin, end):
         for q in range(starts.size):
             floor = floors[group[r], groups[q]]
             first = max(starts[q], r + 1) if diagonal else starts[q]

@@ -1,15 +1,17 @@
-"""Blocks of work over joblib workers, with a progress bar where one was asked for.
+"""Blocks of work over joblib workers or threads, with a progress bar where asked for.
 
-One layer is parallel at a time: with several workers the BLAS threads inside are limited
-to one, with a single worker BLAS keeps its own.
+One layer is parallel at a time: with several workers the threads inside are limited to
+one; with a single worker BLAS keeps its own, and so many threads share our own loops.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
+from functools import cache
 
-from joblib import effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
 from tqdm import tqdm
 
 _SHOWN = ContextVar("skfairfr_progress_shown", default=False)
@@ -25,7 +27,25 @@ def show_progress(shown=True):
         _SHOWN.reset(token)
 
 
-def over_blocks(function, tasks, n_jobs, description, sizes=None):
+@cache
+def _controller():
+    return ThreadpoolController().select(user_api="blas")
+
+
+def n_threads():
+    """As many threads as BLAS may use here: a limit set for it is one for us."""
+    return min([cpu_count(), *(blas["num_threads"] for blas in _controller().info())])
+
+
+def over_threads(function, tasks):
+    """Results of ``function(*task)`` in order, for functions that release the GIL."""
+    if len(tasks) < 2:
+        return [function(*task) for task in tasks]
+    with ThreadPoolExecutor(len(tasks)) as pool:
+        return list(pool.map(lambda task: function(*task), tasks))
+
+
+def over_blocks(function, tasks, n_jobs, description, sizes=None, threads=1):
     """Results of ``function(*task)`` for every task, in order.
 
     Parameters
@@ -38,6 +58,8 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None):
         What the progress bar says.
     sizes : list of int, default=None
         How much each task counts on the progress bar.
+    threads : int, default=1
+        How many tasks run at once within a single worker; they must release the GIL.
 
     Returns
     -------
@@ -48,10 +70,13 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None):
         total=sum(sizes), desc=description, disable=not _SHOWN.get(), leave=False
     )
     several = effective_n_jobs(n_jobs) > 1 and len(tasks) > 1
-    with bar, threadpool_limits(1) if several else nullcontext():
+    pool = nullcontext() if several else ThreadPoolExecutor(threads)
+    with bar, threadpool_limits(1) if several else nullcontext(), pool:
         if several:
             parallel = Parallel(n_jobs=n_jobs, return_as="generator")
             results = parallel(delayed(function)(*task) for task in tasks)
+        elif threads > 1:
+            results = pool.map(lambda task: function(*task), tasks)
         else:
             results = (function(*task) for task in tasks)
         collected = []

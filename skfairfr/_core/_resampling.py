@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skfairfr._core._parallel import n_threads
+
 MODES = ("images", "identities", "both")
 
 
@@ -59,21 +61,25 @@ class Weights:
     image: np.ndarray | None
     n_resamples: int
 
-    def of_impostors(self, images, left, right):
+    def of_impostors(self, images, pairs):
         """Unit weights, and the units of pairs whose weight is v_k w_i v_l w_j."""
         if self.image is None:
             unit = self._identity_or_one(images.n_identities)
-            return (unit, unit), (images.identity[left], images.identity[right])
+            return (unit, unit), pairs.identities(images)
         unit = self._image_with_identity(images)
-        return (unit, unit), (left, right)
+        return (unit, unit), (pairs.left, pairs.right)
 
-    def of_genuine(self, images, left, right):
+    def of_genuine(self, images, pairs):
         """Unit weights, and the units of pairs whose weight is v_k w_i w_j."""
         if self.image is None:
             unit = self._identity_or_one(images.n_identities)
             one = np.ones((1, self.n_resamples), dtype=unit.dtype)
-            return (unit, one), (images.identity[left], np.zeros_like(right))
-        return (self._image_with_identity(images), self.image), (left, right)
+            left = pairs.identities(images)[0]
+            return (unit, one), (left, np.zeros_like(left))
+        return (self._image_with_identity(images), self.image), (
+            pairs.left,
+            pairs.right,
+        )
 
     def _identity_or_one(self, n_identities):
         if self.identity is not None:
@@ -119,9 +125,17 @@ def unit_weights():
     return Weights(None, None, 1)
 
 
-def block_size(images, budget=2**26):
-    """Resamples whose multiplicities fit a budget of bytes, 16 to 256."""
-    return int(np.clip(budget // max(images.identity.size, 1), 16, 256))
+def blocks_of_resamples(images, n_resamples, budget=2**26):
+    """Blocks (start, stop) for the threads of one worker, and their number.
+
+    A block holds at most 256 resamples and as many bytes as the budget, but 16 at least;
+    where there are fewer blocks than threads, they share.
+    """
+    threads = n_threads()
+    fitting = int(np.clip(budget // max(images.identity.size, 1), 16, 256))
+    size = min(fitting, max(16, -(-n_resamples // threads)))
+    starts = range(0, n_resamples, size)
+    return [(s, min(s + size, n_resamples)) for s in starts], threads
 
 
 def _draw_images(images, generators, n_resamples):

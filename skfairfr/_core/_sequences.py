@@ -1,10 +1,11 @@
 """Pairs in descending order of score: what rates, thresholds and resamples walk along."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from skfairfr._core import _rates, _running_sums
+from skfairfr._core._sorting import sort_pairs
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class PairSequence:
     base: np.ndarray | None = None
     complete: bool = True
     sampled: bool = False
+    _identities: list = field(default_factory=list, repr=False, compare=False)
 
     def __len__(self):
         return self.scores.size
@@ -42,11 +44,20 @@ class PairSequence:
             left=self.left[rows],
             right=self.right[rows],
             base=base,
+            _identities=[],
         )
 
     def with_base(self, base):
         """The same pairs with other base weights."""
         return replace(self, base=base)
+
+    def identities(self, images):
+        """Identity of the left and right image of each pair; remembered."""
+        if not self._identities:
+            self._identities.append(
+                (images.identity[self.left], images.identity[self.right])
+            )
+        return self._identities[0]
 
     def positions(self, thresholds):
         """Number of accepted pairs at each threshold."""
@@ -68,30 +79,7 @@ class PairSequence:
 
 def sorted_descending(scores, left, right):
     """A complete sequence of unsorted pairs, ties in their given order."""
-    order = descending_order(scores)
-    return PairSequence(
-        scores[order],
-        left[order].astype(np.int32, copy=False),
-        right[order].astype(np.int32, copy=False),
-    )
-
-
-def descending_order(scores):
-    """Stable order of descending scores; NaN-free float32 or float64.
-
-    Packing a float32 score and its position into one uint64 sorts several times faster
-    than an argsort, since numpy sorts plain integers with vector instructions.
-    """
-    if scores.dtype != np.float32 or scores.size >= 2**32:
-        return np.argsort(-scores, kind="stable")
-    bits = (scores + np.float32(0.0)).view(np.uint32)  # + 0: no negative zero
-    sign = (bits.view(np.int32) >> np.int32(31)).view(np.uint32)
-    # Flipping makes the unsigned order of the bits the descending order of the scores.
-    flipped = ~(bits ^ (sign | np.uint32(0x80000000)))
-    keys = flipped.astype(np.uint64) << np.uint64(32)
-    keys |= np.arange(scores.size, dtype=np.uint64)
-    keys.sort()
-    return (keys & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    return PairSequence(*sort_pairs(scores, left, right))
 
 
 def crossings(sequence, weights, units, levels, totals):

@@ -36,8 +36,8 @@ from skfairfr.metrics._pair_rates import (
     threshold_at_far,
 )
 from skfairfr.metrics._results import (
-    Estimate,
     EstimandWarning,
+    Estimate,
     GroupFARMatrix,
     ROCCurve,
     ScoreSummary,
@@ -45,8 +45,8 @@ from skfairfr.metrics._results import (
 from skfairfr.metrics._similarity_roc import SimilarityROC
 
 __all__ = [
-    "Estimate",
     "EstimandWarning",
+    "Estimate",
     "GroupErrorRates",
     "GroupFARMatrix",
     "ROCCurve",

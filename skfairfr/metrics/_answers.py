@@ -280,7 +280,7 @@ def _support(pairs, rate, scope, thresholds, sampled):
         sequence = pairs.genuine.ascending(scope)
         known = np.where(undefined, -np.inf, thresholds)
         positions = pairs.genuine.rejected(scope, known)
-    left, right = (pairs.images.identity[i] for i in (sequence.left, sequence.right))
+    left, right = sequence.identities(pairs.images)
     return support_of_first(left, right, positions, pairs.images.n_identities)
 
 

@@ -73,6 +73,11 @@ def split_labels(y, sensitive_features=None, domain=None):
     Explicit arguments win over nothing: a group given both inside ``y`` and beside it is
     an error, since one of them would be silently ignored.
     """
+    if y is None:
+        raise ValueError(
+            "This estimator requires y to be passed, but the target y is None: give the "
+            "identity of each row, or face_labels(identity, group)."
+        )
     columns = dict(zip(FIELDS, _columns_of(y), strict=True))
     beside = {"group": sensitive_features, "domain": domain}
     for field, values in beside.items():

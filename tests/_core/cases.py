@@ -138,7 +138,7 @@ def sides_of(images):
     return tuple(np.flatnonzero(images.side == s) for s in (0, 1))
 
 
-def of_oracle(pairs, sequence, scope, images):
+def scores_and_base(sequence):
     """(score, base weight) of every pair of a sequence, sorted, for a comparison."""
     base = np.ones(len(sequence)) if sequence.base is None else sequence.base
     return sorted(zip(sequence.scores.tolist(), base.tolist(), strict=True))

@@ -97,7 +97,7 @@ def test_the_target_is_exceeded_at_the_position_and_not_before(seed, n_pairs, ki
 
 
 def test_the_largest_multiplicities_do_not_overflow():
-    n_pairs = 40 * CHUNK  # 255 * 255 * n_pairs is above 2 ** 31 within some chunks more
+    n_pairs = 160 * CHUNK  # 255 * 255 * n_pairs is above 2 ** 31
     unit = np.full((1, 2), 255, dtype=np.uint8)
     zero = np.zeros(n_pairs, dtype=np.int32)
     ends = np.array([[n_pairs // 2] * 2, [n_pairs] * 2])
@@ -113,7 +113,11 @@ def test_formats_give_the_same_bits():
     ones = (*pairs[:2], np.ones(5 * CHUNK))
     ends = np.sort(np.random.default_rng(0).integers(0, 5 * CHUNK, (6, 3)), axis=0)
     expected = sums_before(weights, pairs, ends)
-    for other in [(as_float, pairs), (weights, ones), (weights[:1] + as_float[1:], pairs)]:
+    for other in [
+        (as_float, pairs),
+        (weights, ones),
+        (weights[:1] + as_float[1:], pairs),
+    ]:
         assert_array_equal(sums_before(*other, ends), expected)
         found = first_exceeding_positions(*other, expected)
         assert_array_equal(found, first_exceeding_positions(weights, pairs, expected))

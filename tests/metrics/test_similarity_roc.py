@@ -21,9 +21,7 @@ MODES = ("images", "identities", "both")
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::skfairfr.metrics.EstimandWarning"),
-    pytest.mark.filterwarnings(
-        "ignore::sklearn.exceptions.UndefinedMetricWarning"
-    ),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
 ]
 
 
@@ -46,7 +44,9 @@ def assert_resamples_equal(roc, oracle, kind, diagonal=True, weights=None):
                 oracle.replicate(level=level, v=v, w=w, diagonal=diagonal, **question)
                 for v, w in weights
             ]
-            assert_allclose(got[:, column], expected, rtol=1e-12, atol=1e-14, err_msg=said)
+            assert_allclose(
+                got[:, column], expected, rtol=1e-12, atol=1e-14, err_msg=said
+            )
 
 
 @pytest.mark.parametrize("average", AVERAGES)
@@ -87,15 +87,21 @@ def test_two_sides_equal_the_double_loop(average, impostors, resample, kind):
     X, identity, group = designs.one_side(kind, rng, n_images=24)
     probe = np.arange(24) < 11
     options = {"average": average, "impostors": impostors}
-    sides = [[a[m] if a is not None else None for a in (X, identity, group)]
-             for m in (probe, ~probe)]
+    sides = [
+        [a[m] if a is not None else None for a in (X, identity, group)]
+        for m in (probe, ~probe)
+    ]
     rows = [s[0].astype(np.float32) for s in sides]
     oracle = Oracle.two_sides(
         rows[0] @ rows[1].T, sides[0][1].tolist(), sides[1][1].tolist(),
         sides[0][2], sides[1][2], **options,
     )  # fmt: skip
     roc = SimilarityROC(
-        n_resamples=N_RESAMPLES, random_state=0, far_max=0.2, resample=resample, **options
+        n_resamples=N_RESAMPLES,
+        random_state=0,
+        far_max=0.2,
+        resample=resample,
+        **options,
     ).fit(
         *sides[0],
         X_reference=sides[1][0],
@@ -351,7 +357,9 @@ def test_results_do_not_depend_on_the_workers(n_jobs):
     several = roc_of(X, identity, group, n_resamples=40, n_jobs=n_jobs)
     for question in designs.questions("people"):
         assert_allclose(
-            one.resamples(LEVELS, **question), several.resamples(LEVELS, **question), atol=0
+            one.resamples(LEVELS, **question),
+            several.resamples(LEVELS, **question),
+            atol=0,
         )
 
 
@@ -408,7 +416,9 @@ def test_far_matrix_equals_the_double_loop():
     for i, g in enumerate(matrix.groups):
         for j, h in enumerate(matrix.groups):
             scope = g if g == h else (g, h)
-            assert matrix.far[i, j] == pytest.approx(float(oracle.far(threshold, scope)))
+            assert matrix.far[i, j] == pytest.approx(
+                float(oracle.far(threshold, scope))
+            )
             assert matrix.n_impostor[i, j] == oracle.counts(scope)[1]
             # nan where too many resamples lack the pairs
             assert not matrix.low[i, j] > matrix.far[i, j]

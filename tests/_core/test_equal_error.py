@@ -1,0 +1,178 @@
+"""Facts of the equal error rate: that of the polyline over all distinct scores."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.interpolate import interp1d
+from scipy.optimize import brentq
+
+from skfairfr._core import _comparisons, _equal_error
+from skfairfr._core._equal_error import crossings, equal_error_rates
+from skfairfr._core._rate_table import Resampling
+from skfairfr._core._resampling import MODES, draw
+from tests._core.cases import (
+    compare,
+    embedded,
+    hamming,
+    listed,
+    oracle_of_listed,
+    oracle_of_pairs,
+    oracle_scope,
+    resample,
+)
+
+OWN = (None, (0, 0), (1, 1))
+
+
+def polyline(seed, n, n_columns=1):
+    """FAR and FRR (n, n_columns) along descending thresholds, with steps."""
+    rng = np.random.default_rng(seed)
+    far, frr = (
+        np.sort(rng.integers(0, 20, (n, n_columns)) / 20, axis=0) for _ in range(2)
+    )
+    far[0], frr[0], far[-1], frr[-1] = 0, 0, 1, 1
+    return far, 1 - frr
+
+
+def crossings_of(far, frr, n_columns=1):
+    candidates = np.concatenate([[np.inf], -np.arange(1.0, len(far))])
+
+    def rates_at(thresholds):
+        rows = np.searchsorted(-candidates, -thresholds)
+        return tuple(np.take_along_axis(a, rows, axis=0) for a in (far, frr))
+
+    return crossings(rates_at, candidates, n_columns)
+
+
+def root(far, frr):
+    """The crossing by a root finder, and the first point at or beyond it."""
+    index = np.arange(len(far))
+    far_at, frr_at = interp1d(index, far), interp1d(index, frr)
+    place = brentq(lambda u: far_at(u) - frr_at(u), 0, index[-1], xtol=1e-14)
+    return float(far_at(place)), int(np.argmax(far >= frr))
+
+
+@given(st.integers(0, 10**6), st.integers(2, 300))
+def test_bisection_finds_the_root_of_the_whole_polyline(seed, n):
+    far, frr = polyline(seed, n)
+    rate, threshold = crossings_of(far, frr)
+    expected, first = root(far[:, 0], frr[:, 0])
+    assert rate[0] == pytest.approx(expected, abs=1e-9)
+    assert threshold[0] == -first
+
+
+@pytest.mark.parametrize("n", [2, 3, 16, 17, 18, 257, 1000])
+def test_columns_are_searched_apart(n):
+    far, frr = polyline(0, n, 5)
+    rate, threshold = crossings_of(far, frr, 5)
+    for c in range(5):
+        alone = crossings_of(far[:, c : c + 1], frr[:, c : c + 1])
+        assert (rate[c], threshold[c]) == (alone[0][0], alone[1][0])
+
+
+def test_undefined_rates_have_no_crossing():
+    far, frr = polyline(0, 40, 2)
+    frr[:, 0] = np.nan
+    rate, _ = crossings_of(far, frr, 2)
+    assert np.isnan(rate).tolist() == [True, False]
+
+
+def brute_force(twin, group, frr_at, **times):
+    """Rate and threshold from FAR and FRR at every distinct score, by the oracle."""
+    scope = twin.scope(group)
+    scores = {p.score for p, _ in [*scope.impostor, *scope.genuine]}
+    candidates = [np.inf, *sorted(scores, reverse=True)]
+    far = np.array([float(twin.far(t, group, **times)) for t in candidates])
+    frr = np.array([float(frr_at(t, group, **times)) for t in candidates])
+    if np.isnan(far).any() or np.isnan(frr).any():
+        return np.nan, np.nan
+    rate, first = root(far, frr)
+    return rate, candidates[first]
+
+
+@pytest.mark.parametrize("average", ["pair", "identity"])
+@pytest.mark.parametrize("scope", OWN)
+def test_value_and_threshold_are_those_of_all_scores(scope, average):
+    pairs = embedded(1, average)
+    found = equal_error_rates(pairs, scope, Resampling("images", "naive", 2, 0, None))
+    twin = oracle_of_pairs(pairs)
+    rate, threshold = brute_force(twin, oracle_scope(scope), twin.frr)
+    assert found.value == pytest.approx(rate, abs=1e-9)
+    assert found.threshold == threshold
+    assert not found.sampled
+
+
+@pytest.mark.parametrize("average", ["pair", "identity"])
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("scope", OWN)
+def test_replicates_are_those_of_each_resample_s_weights(scope, mode, average):
+    # Copies of one image are accepted wherever the scores of other pairs cross.
+    pairs = compare(*hamming(1, n_identities=8, most=4), average)
+    found = equal_error_rates(pairs, scope, Resampling(mode, "naive", 4, 2, None))
+    twin, weights = oracle_of_pairs(pairs), draw(pairs.images, mode, 2, 0, 4)
+    for r, rate in enumerate(found.replicates):
+        times = resample(pairs.images, weights, r)
+        expected, _ = brute_force(twin, oracle_scope(scope), twin.frr, **times)
+        assert_allclose(rate, expected, atol=1e-9)
+
+
+def test_offdiagonal_replicates_leave_copies_out():
+    pairs = compare(*hamming(1, n_identities=8, most=4))
+    asked = Resampling("images", "offdiagonal", 4, 2, None)
+    found = equal_error_rates(pairs, None, asked)
+    twin, weights = oracle_of_pairs(pairs), draw(pairs.images, "images", 2, 0, 4)
+    for r, rate in enumerate(found.replicates):
+        times = {**resample(pairs.images, weights, r)}
+        expected, _ = brute_force(
+            twin,
+            None,
+            lambda t, group, v, w: twin.frr(t, group, v, w, diagonal=False),
+            **times,
+        )
+        assert rate == pytest.approx(expected, abs=1e-9)
+    assert found.centre == found.value
+
+
+@pytest.mark.parametrize("mode", ["images", "both"])
+def test_the_centre_is_the_crossing_with_the_v_statistic(mode):
+    pairs = compare(*hamming(1, n_identities=8, most=4), "identity")
+    found = equal_error_rates(pairs, None, Resampling(mode, "recentered", 2, 0, None))
+    twin = oracle_of_pairs(pairs)
+    expected, _ = brute_force(twin, None, twin.v_statistic_frr)
+    assert found.centre == pytest.approx(expected, abs=1e-9)
+    assert found.centre < found.value
+
+
+def test_identities_and_listed_pairs_are_centred_on_the_data():
+    pairs = embedded(1)
+    found = equal_error_rates(pairs, None, Resampling("identities", "naive", 2, 0, None))
+    assert found.centre == found.value
+    pairs, arguments = listed(3, 150)
+    found = equal_error_rates(pairs, None, Resampling("both", "naive", 2, 0, None))
+    assert found.centre == found.value
+    twin = oracle_of_listed(arguments)
+    assert found.value == pytest.approx(brute_force(twin, None, twin.frr)[0], abs=1e-9)
+
+
+def test_blocks_change_no_bit(monkeypatch):
+    pairs, asked = embedded(1), Resampling("both", "naive", 11, 0, None)
+    whole = equal_error_rates(pairs, None, asked).replicates
+    monkeypatch.setattr(_equal_error, "block_size", lambda _: 4)
+    assert_array_equal(equal_error_rates(pairs, None, asked).replicates, whole)
+
+
+def test_from_a_histogram_and_a_sample_it_is_close_to_the_truth(monkeypatch):
+    images, vectors = hamming(1)
+    vectors = vectors / 8  # unit rows, but dot products stay exact
+    asked = Resampling("identities", "naive", 20, 0, None)
+    whole = equal_error_rates(compare(images, vectors), None, asked)
+    for name, size in [("WHOLE", 1), ("WHOLE_GROUP", 1), ("SAMPLE", 2**15)]:
+        monkeypatch.setattr(_comparisons, name, size)
+    found = equal_error_rates(compare(images, vectors, far_max=0.01), None, asked)
+    assert found.sampled
+    assert not whole.sampled
+    assert found.value == pytest.approx(whole.value, abs=1e-3)
+    assert found.centre == pytest.approx(whole.value, abs=0.01)
+    assert_allclose(found.replicates, whole.replicates, atol=0.015)

@@ -1,0 +1,74 @@
+"""Facts of blocks of work: same results in the same order on every back end."""
+
+import time
+
+import pytest
+from joblib import parallel_config
+from threadpoolctl import threadpool_info
+
+from skfairfr._core._parallel import over_blocks, show_progress
+
+TASKS = [(i, 2) for i in range(7)]
+
+
+def raised(base, exponent):
+    time.sleep(0.002 * (7 - base))  # the last are done first
+    return base**exponent
+
+
+def blas_threads(*_):
+    return [p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"]
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, -1])
+def test_results_come_in_order_for_any_number_of_workers(n_jobs):
+    with parallel_config("threading"):
+        found = over_blocks(raised, TASKS, n_jobs, "raising")
+    assert found == [base**2 for base in range(7)]
+
+
+def test_results_come_in_order_from_processes():
+    assert over_blocks(divmod, TASKS, 2, "dividing") == [divmod(*t) for t in TASKS]
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_without_tasks_there_are_no_results(n_jobs):
+    assert over_blocks(raised, [], n_jobs, "nothing", sizes=[]) == []
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_errors_come_through(n_jobs):
+    with parallel_config("threading"), pytest.raises(ZeroDivisionError):
+        over_blocks(divmod, [(1, 1), (1, 0)], n_jobs, "dividing")
+
+
+def test_several_workers_leave_blas_one_thread_and_give_it_back():
+    before = blas_threads()
+    with parallel_config("threading"):
+        inside = over_blocks(blas_threads, TASKS, 2, "asking")
+    assert all(n == 1 for threads in inside for n in threads)
+    assert blas_threads() == before
+
+
+def test_a_single_worker_leaves_blas_alone():
+    assert over_blocks(blas_threads, TASKS[:2], None, "asking") == [blas_threads()] * 2
+
+
+def test_no_bar_is_drawn_unless_asked_for(capsys):
+    over_blocks(raised, TASKS, None, "raising")
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_bar_says_what_is_done_and_how_much(shown, capsys):
+    with show_progress(shown):
+        over_blocks(raised, TASKS, None, "raising", sizes=range(7))
+    drawn = capsys.readouterr().err
+    assert ("raising" in drawn) == ("/21" in drawn) == shown
+
+
+def test_progress_ends_with_its_context(capsys):
+    with pytest.raises(KeyError), show_progress():
+        raise KeyError
+    over_blocks(raised, TASKS, None, "raising")
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,163 @@
+"""Facts of point values, centres and replicates of a query."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from skfairfr._core import _comparisons
+from skfairfr._core._estimation import Query, rates, v_statistic_frr
+from skfairfr._core._rate_table import (
+    Resampling,
+    has_copies,
+    point_table,
+    rate_table,
+)
+from skfairfr._core._resampling import MODES, draw
+from tests._core.cases import (
+    ONE,
+    compare,
+    embedded,
+    hamming,
+    listed,
+    oracle_of_pairs,
+    oracle_scope,
+    resample,
+)
+
+OWN = (None, (0, 0), (1, 1))
+LEVELS = np.array([0.05, 0.25])
+NAMES = ("thresholds", "far", "frr")
+AT_LEVELS = Query(LEVELS, None, "overall", OWN, (0, 1))
+AT_THRESHOLDS = Query(None, np.array([1.0, 4.0]), "overall", OWN, (0, 1))
+
+
+def resampling(mode, method="recentered", n_resamples=20, entropy=3):
+    return Resampling(mode, method, n_resamples, entropy, None)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("method", ["naive", "offdiagonal"])
+def test_replicates_are_the_rates_of_the_drawn_weights(method, mode):
+    pairs = embedded(1)
+    table = rate_table(pairs, AT_LEVELS, resampling(mode, method))
+    asked = replace(AT_LEVELS, copies=method != "offdiagonal")
+    expected = rates(pairs, asked, draw(pairs.images, mode, 3, 0, 20))
+    for name in NAMES:
+        assert_array_equal(getattr(table.replicates, name), getattr(expected, name))
+
+
+@pytest.mark.parametrize("query", [AT_LEVELS, AT_THRESHOLDS])
+def test_point_values_are_those_of_the_data(query):
+    pairs = embedded(2, "identity")
+    twin = oracle_of_pairs(pairs)
+    _, point = point_table(pairs, query)
+    for (s, x), t in np.ndenumerate(point.thresholds):
+        group = oracle_scope(OWN[s])
+        assert point.far[s, x] == pytest.approx(float(twin.far(t, group)), rel=1e-12)
+        assert point.frr[s, x] == pytest.approx(float(twin.frr(t, group)), rel=1e-12)
+        if query is AT_LEVELS:
+            assert t == twin.threshold(LEVELS[x])
+
+
+@pytest.mark.parametrize(
+    ("mode", "method", "options"),
+    [
+        ("identities", "recentered", {}),
+        ("images", "offdiagonal", {}),
+        ("both", "offdiagonal", {}),
+        ("images", "recentered", {"sides": 2}),
+        ("both", "multiplicative", {"sides": 2}),
+    ],
+)
+@pytest.mark.parametrize("query", [AT_LEVELS, AT_THRESHOLDS])
+def test_without_copies_replicates_are_centred_on_the_data(query, mode, method, options):
+    pairs = embedded(1, "identity", **options)
+    table = rate_table(pairs, query, resampling(mode, method))
+    for name in NAMES:
+        assert_array_equal(getattr(table.centre, name), getattr(table.point, name))
+
+
+@pytest.mark.parametrize("method", ["naive", "recentered", "multiplicative"])
+@pytest.mark.parametrize("mode", ["images", "both"])
+def test_with_copies_frr_is_centred_on_its_v_statistic_and_far_on_the_data(mode, method):
+    pairs = embedded(1)
+    table = rate_table(pairs, AT_LEVELS, resampling(mode, method))
+    expected = v_statistic_frr(pairs, OWN, table.point.thresholds)
+    assert_array_equal(table.centre.frr, expected)
+    assert (table.centre.frr < table.point.frr).any()
+    assert_array_equal(table.centre.far, table.point.far)
+
+
+def test_listed_pairs_are_centred_on_the_data():
+    pairs, _ = listed(3, 150)
+    table = rate_table(pairs, AT_LEVELS, resampling("both"))
+    assert_array_equal(table.centre.frr, table.point.frr)
+
+
+@pytest.mark.parametrize("average", ["pair", "identity"])
+@pytest.mark.parametrize("mode", ["images", "both", "identities"])
+def test_the_centre_is_the_mean_of_replicates_at_a_given_threshold(mode, average):
+    images, vectors = hamming(0)
+    pairs = compare(images, vectors, average)
+    query = Query(None, np.array([8.0, 16.0]), "overall", (None,), (0, 1))
+    table = rate_table(pairs, query, resampling(mode, n_resamples=400))
+    for name in ("far", "frr"):
+        values = getattr(table.replicates, name)[0]
+        error = values.std(axis=-1) / np.sqrt(400)
+        # Exact for images; totals that vary over people leave a bias of order 1/K.
+        slack = 5 * error + (0 if mode == "images" else 0.03) * values.mean(axis=-1)
+        distance = np.abs(values.mean(axis=-1) - getattr(table.centre, name)[0])
+        assert (distance < slack).all()
+
+
+@pytest.mark.parametrize("mode", ["images", "both"])
+def test_offdiagonal_leaves_the_copies_out_and_stays_between_zero_and_one(mode):
+    pairs = embedded(1, "identity")
+    table = rate_table(pairs, AT_THRESHOLDS, resampling(mode, "offdiagonal"))
+    twin, weights = oracle_of_pairs(pairs), draw(pairs.images, mode, 3, 0, 20)
+    for (s, x, r), frr in np.ndenumerate(table.replicates.frr):
+        times = resample(pairs.images, weights, r)
+        t, group = AT_THRESHOLDS.thresholds[x], oracle_scope(OWN[s])
+        assert_allclose(frr, float(twin.frr(t, group, diagonal=False, **times)))
+        assert not frr > 1
+
+
+@pytest.mark.parametrize(
+    ("mode", "method", "sides", "expected"),
+    [
+        ("images", "naive", 1, True),
+        ("both", "recentered", 1, True),
+        ("identities", "recentered", 1, False),
+        ("images", "offdiagonal", 1, False),
+        ("images", "recentered", 2, False),
+    ],
+)
+def test_copies_are_pairs_of_one_side_s_resampled_images(mode, method, sides, expected):
+    assert has_copies(embedded(0, sides=sides), resampling(mode, method)) == expected
+
+
+def test_listed_pairs_have_no_copies():
+    assert not has_copies(listed()[0], resampling("images"))
+
+
+def test_a_sampled_scope_takes_its_value_from_the_histogram_and_its_centre_from_the_sample(
+    monkeypatch,
+):
+    for name, size in [("WHOLE", 1), ("WHOLE_GROUP", 1), ("SAMPLE", 2**14)]:
+        monkeypatch.setattr(_comparisons, name, size)
+    pairs = compare(*hamming(0), far_max=0.02)
+    query = Query(None, np.array([-4.0]), "overall", (None,), (0, 1))
+    table = rate_table(pairs, query, resampling("identities"))
+    assert table.query.sampled == {None}
+    histogram = pairs.histogram(None).far(-4.0)
+    assert table.point.far[0, 0] == histogram
+    drawn = pairs.impostors(None, sampled=True)
+    assert table.centre.far[0, 0] == (drawn.scores >= -4).mean() != histogram
+    assert_array_equal(table.centre.frr, table.point.frr)
+    assert_array_equal(
+        table.replicates.far,
+        rates(pairs, table.query, draw(pairs.images, "identities", 3, 0, 20)).far,
+    )
+    assert_array_equal(rates(pairs, table.query, ONE).far[..., 0], table.centre.far)

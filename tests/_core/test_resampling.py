@@ -1,0 +1,193 @@
+"""Facts of the multiplicities of a resample."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from skfairfr._core import _resampling
+from skfairfr._core._resampling import (
+    MODES,
+    Images,
+    Weights,
+    block_size,
+    draw,
+    unit_weights,
+)
+from tests._core.cases import make_images
+
+
+def one_person(n_images, side=None):
+    codes = np.zeros(n_images, dtype=np.int32)
+    return Images(codes, codes, side, 1, 1)
+
+
+@pytest.mark.parametrize("mode", ["images", "both"])
+@pytest.mark.parametrize("sides", [1, 2])
+def test_as_many_images_as_there_are_are_drawn_within_every_stratum(sides, mode):
+    images = make_images(0, sides=sides)
+    drawn = draw(images, mode, 7, 0, 20).image
+    for stratum in np.unique(images.strata):
+        members = images.strata == stratum
+        assert (drawn[members].sum(axis=0) == members.sum()).all()
+
+
+@pytest.mark.parametrize("mode", ["identities", "both"])
+def test_as_many_identities_as_there_are_are_drawn(mode):
+    drawn = draw(make_images(0), mode, 7, 0, 20).identity
+    assert drawn.shape == (7, 20)
+    assert (drawn.sum(axis=0) == 7).all()
+
+
+def test_strata_are_people_on_a_side():
+    images = make_images(0, sides=2)
+    strata = list(zip(images.identity.tolist(), images.side.tolist(), strict=True))
+    expected = [strata.count(s) for s in strata]
+    assert images.per_stratum().tolist() == expected
+    assert np.unique(images.strata).size == len(set(strata))
+
+
+@pytest.mark.parametrize(
+    ("mode", "drawn"),
+    [
+        ("images", {"image"}),
+        ("identities", {"identity"}),
+        ("both", {"image", "identity"}),
+    ],
+)
+def test_a_mode_draws_what_it_says(mode, drawn):
+    weights = draw(make_images(0), mode, 7, 0, 3)
+    assert {
+        k for k in ("image", "identity") if getattr(weights, k) is not None
+    } == drawn
+    assert weights.n_resamples == 3
+    assert mode in MODES
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+def test_modes_share_their_draws(sides):
+    images = make_images(0, sides=sides)
+    drawn = {mode: draw(images, mode, 7, 2, 9) for mode in MODES}
+    assert_array_equal(drawn["both"].identity, drawn["identities"].identity)
+    assert_array_equal(drawn["both"].image, drawn["images"].image)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("size", [1, 2, 7, 11])
+def test_blocks_change_no_bit(mode, size):
+    images = make_images(3)
+    whole = draw(images, mode, 11, 0, 11)
+    blocks = [draw(images, mode, 11, s, min(s + size, 11)) for s in range(0, 11, size)]
+    for kind in ("identity", "image"):
+        if getattr(whole, kind) is not None:
+            joined = np.hstack([getattr(b, kind) for b in blocks])
+            assert_array_equal(joined, getattr(whole, kind))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_entropy_and_place_decide_a_resample(mode):
+    images = make_images(0, n_identities=30)
+    kind = "image" if mode == "images" else "identity"
+    first, again, other = (
+        getattr(draw(images, mode, e, 0, 9), kind) for e in (1, 1, 2)
+    )
+    assert_array_equal(first, again)
+    assert (first != other).any()
+    assert np.unique(first, axis=1).shape[1] == 9
+
+
+def test_the_two_sides_of_a_person_are_drawn_apart():
+    side = np.repeat(np.array([0, 1], dtype=np.int8), 3)
+    drawn = draw(one_person(6, side), "images", 0, 0, 200).image.astype(int)
+    assert (drawn[:3].sum(axis=0) == 3).all()
+    assert (drawn[:3] != drawn[3:]).any(axis=0).mean() > 0.5
+    # Independent: E[w_i w_j] = 1 across the sides.
+    assert (drawn[0] * drawn[3]).mean() == pytest.approx(1, abs=0.2)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_two_images_of_a_person_have_the_multinomial_moments(n):
+    drawn = draw(one_person(n), "images", 5, 0, 20000).image.astype(float)
+    moments = drawn @ drawn.T / 20000
+    # E[w_i w_j] = 1 - 1/n = E[w_i (w_i - 1)]; 20000 draws leave errors below .02.
+    expected = np.full((n, n), 1 - 1 / n) + np.eye(n)
+    assert moments == pytest.approx(expected, abs=0.05)
+    assert drawn.mean(axis=1) == pytest.approx(np.ones(n), abs=0.03)
+
+
+def test_people_are_drawn_alike_and_without_regard_to_their_images():
+    images = make_images(1, n_identities=5)
+    drawn = draw(images, "identities", 5, 0, 20000).identity.astype(float)
+    expected = np.full((5, 5), 1 - 1 / 5) + np.eye(5)
+    assert drawn @ drawn.T / 20000 == pytest.approx(expected, abs=0.05)
+
+
+def test_images_of_one_are_never_anything_but_there():
+    images = make_images(0, most=1)
+    assert (draw(images, "images", 3, 0, 5).image == 1).all()
+
+
+class AlwaysTheFirst:
+    """A generator that draws nothing but zeros."""
+
+    def integers(self, low, high, size=None):
+        return np.zeros(np.size(high) if size is None else size, dtype=np.int64)
+
+
+@pytest.mark.parametrize(("n", "dtype"), [(255, np.uint8), (256, np.float64)])
+@pytest.mark.parametrize("mode", ["images", "identities"])
+def test_multiplicities_beyond_a_byte_become_floats(mode, n, dtype, monkeypatch):
+    first = [AlwaysTheFirst()] * 2
+    monkeypatch.setattr(_resampling, "_generators", lambda *_: first)
+    images = one_person(n)
+    if mode == "identities":
+        images = Images(np.arange(n), images.group, None, n, 1)
+    weights = draw(images, mode, 0, 0, 2)
+    drawn = weights.image if mode == "images" else weights.identity
+    assert drawn.dtype == dtype
+    assert drawn[:2].tolist() == [[n, n], [0, 0]]
+
+
+@pytest.mark.parametrize(("times", "dtype"), [(51, np.uint8), (52, np.float64)])
+def test_products_of_multiplicities_do_not_wrap(times, dtype):
+    images = Images(np.zeros(2, np.int32), np.zeros(2, np.int32), None, 1, 1)
+    weights = Weights(
+        np.array([[5]], dtype=np.uint8), np.array([[times], [0]], dtype=np.uint8), 1
+    )
+    unit = weights.of_impostors(images, np.array([0]), np.array([1]))[0][0]
+    assert unit.dtype == dtype
+    assert unit.tolist() == [[5 * times], [0]]
+
+
+@pytest.mark.parametrize("mode", [*MODES, None])
+@pytest.mark.parametrize("kind", ["impostors", "genuine"])
+def test_units_multiply_to_the_weight_of_a_pair(kind, mode):
+    images = make_images(2)
+    weights = unit_weights() if mode is None else draw(images, mode, 1, 0, 4)
+    left, right = np.triu_indices(images.identity.size, 1)
+    same = images.identity[left] == images.identity[right]
+    left, right = (i[same if kind == "genuine" else ~same] for i in (left, right))
+    unit, units = getattr(weights, f"of_{kind}")(images, left, right)
+    v, w = weights.identity, weights.image
+    v = np.ones((7, weights.n_resamples)) if v is None else v.astype(float)
+    w = np.ones((images.identity.size, 1)) if w is None else w.astype(float)
+    expected = v[images.identity[left]] * w[left] * w[right]
+    if kind == "impostors":
+        expected = expected * v[images.identity[right]]
+    found = unit[0][units[0]].astype(float) * unit[1][units[1]]
+    assert_array_equal(found, expected)
+
+
+def test_the_data_are_one_resample():
+    weights = unit_weights()
+    assert (weights.identity, weights.image, weights.n_resamples) == (None, None, 1)
+
+
+@pytest.mark.parametrize(
+    ("n_images", "size"), [(1, 256), (10, 256), (1000, 100), (10**5, 16)]
+)
+def test_blocks_fit_the_budget_between_16_and_256(n_images, size):
+    assert block_size(one_person(n_images), budget=10**5) == size
+
+
+def test_no_images_at_all_make_a_block():
+    assert block_size(one_person(0)) == 256

@@ -1,0 +1,182 @@
+"""The audit asks SimilarityROC and reads its answers rightly."""
+
+import numpy as np
+import pytest
+from pytest import approx
+
+from skfairfr.metrics import SimilarityROC
+from skfairfr.report import audit
+from skfairfr.report._audit import combinations_of
+from tests.report.audits import small_audit, synthetic, with_a_lone_person
+
+# Of /work/shared/data/README.md: FAR level -> group -> (FMR, FNMR).
+LFW = {
+    1e-2: {
+        None: (0.01, 0.1091),
+        "female": (0.01942, 0.1776),
+        "male": (0.01659, 0.0837),
+    },
+    1e-3: {
+        None: (0.001, 0.3349),
+        "female": (0.00217, 0.4153),
+        "male": (0.00162, 0.3052),
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def lfw(shared_data):
+    data = np.load(shared_data / "lfw_facenet" / "lfw_facenet.npz")
+    columns = (data[name] for name in ("embedding", "identity", "gender"))
+    return audit(*columns, attribute="gender", n_resamples=50)
+
+
+def test_lfw_rates_are_the_published_ones(lfw):
+    assert [level.far for level in lfw.levels] == [1e-2, 1e-3]
+    for level in lfw.levels:
+        for row in level.rates:
+            expected = LFW[level.far][row.group]
+            assert row.far.value == approx(expected[0], abs=6e-6)
+            assert row.frr.value == approx(expected[1], abs=6e-5)
+
+
+def test_lfw_sizes_are_the_published_ones(lfw):
+    sizes = {
+        r.group: (r.n_identities, r.n_images, r.n_genuine, r.n_impostor)
+        for r in lfw.groups
+    }
+    assert sizes == {
+        None: (751, 1432, 3631, 1_020_965),
+        "female": (258, 510, 980, 128_815),
+        "male": (493, 922, 2651, 421_930),
+    }
+    equal = [row.equal_error_rate.value for row in lfw.groups]
+    assert equal == approx([0.0422, 0.0764, 0.0407], abs=3e-4)
+
+
+def test_lfw_has_a_dominant_person_and_both_averages(lfw):
+    assert lfw.largest_genuine_share == approx(741 / 3631)
+    assert lfw.averaged.value == "identity"
+    # METHODS 1: one person makes the pair average's standard error the larger one.
+    pair, person = (x.levels[0].rates[0].frr for x in (lfw, lfw.averaged))
+    assert pair.standard_error > person.standard_error
+
+
+def test_lfw_does_not_tell_who_is_treated_worse(lfw):
+    """max_min cannot fall below 1, and so would tell whatever the data are."""
+    for level in lfw.levels:
+        found = level.findings[0]
+        assert (found.worst, found.best, found.verdict) == (
+            "female",
+            "male",
+            "undecided",
+        )
+        assert found.ratio.low < 1 < found.ratio.high
+        assert level.disparities[0].far.low >= 1
+
+
+@pytest.mark.parametrize("resample", ["identities", "images", "both"])
+def test_figures_are_those_of_similarity_roc(resample):
+    data = synthetic()
+    found = small_audit(data, resample=resample).levels[0]
+    roc = SimilarityROC(
+        resample=resample, n_resamples=40, far_max=0.05, random_state=0
+    ).fit(*data)
+    estimate = roc.estimate(0.05, rate="far", group="female")
+    row = next(row for row in found.rates if row.group == "female")
+    assert (row.far.value, row.far.low) == (estimate.value, estimate.low)
+    estimate = roc.estimate(0.05, how="max_min", operating_point="worst_group")
+    assert found.disparities[-1].frr.high == estimate.high
+    assert found.threshold == roc.threshold_at(0.05)
+
+
+@pytest.mark.parametrize(
+    ("resample", "beside"),
+    [("identities", "images"), ("images", "identities"), ("both", "identities")],
+)
+def test_other_resampling_stands_beside(resample, beside):
+    other = small_audit(resample=resample).resampled
+    assert (other.setting, other.value) == ("resample", beside)
+    assert len(other.levels) == 1
+
+
+def test_one_image_each_has_nothing_to_resample():
+    X, y, groups = synthetic()
+    first = np.unique(y, return_index=True)[1]
+    found = small_audit((X[first], y[first], groups[first]))
+    assert found.resampled.levels == ()
+    assert "every person has one image" in found.resampled.reason
+    assert found.averaged is None
+    assert np.isnan(found.levels[0].rates[0].frr.value)
+    assert found.levels[0].findings[1].verdict == "unsupported"
+
+
+def test_a_clear_difference_is_found():
+    data = synthetic(120, crowding={"male": 0.0, "female": 12.0})
+    found = small_audit(data, n_resamples=200).levels[0].findings[0]
+    assert (found.worst, found.best, found.verdict) == ("female", "male", "worse")
+    assert 1 < found.ratio.low < found.ratio.value < found.ratio.high
+
+
+def test_a_group_without_data_leaves_the_others_comparable():
+    data = with_a_lone_person(synthetic(120))
+    found = small_audit(data)
+    row = next(row for row in found.groups if row.group == "alone")
+    assert (row.n_identities, row.n_impostor) == (1, 0)
+    assert row.equal_error_rate.reason == "alone: no impostor pair"
+    of_far = found.levels[0].findings[0]
+    assert of_far.not_compared == ("alone",)
+    assert of_far.n_compared == 2
+    assert any("'alone'" in note for note in found.notes)
+
+
+def test_picking_the_extremes_widens_the_interval():
+    shares = {"a": 0.3, "b": 0.3, "c": 0.4}
+    data = synthetic(150, groups=shares)
+    found = small_audit(data, n_resamples=200).levels[0].findings[0]
+    roc = SimilarityROC(
+        resample="identities", n_resamples=200, far_max=0.05, random_state=0
+    ).fit(*data)
+    asked = {"rate": "far", "how": ("ratio", found.best, found.worst)}
+    estimate = roc.estimate(0.05, **asked)
+    assert found.n_compared == 3
+    assert found.ratio.value == estimate.value
+    assert found.ratio.low < estimate.low
+    assert found.ratio.high > estimate.high
+
+
+@pytest.mark.parametrize("n", [2, 3, 7])
+def test_extremes_are_where_they_are_said_to_be(n):
+    assert combinations_of(n)[:, n - 2].tolist() == [0, n - 1]
+
+
+def test_unknown_groups_are_counted():
+    X, y, groups = synthetic()
+    groups = groups.astype(object)
+    groups[:7] = None
+    found = small_audit((X, y, groups))
+    assert found.n_unknown == 7
+    assert [row.group for row in found.groups] == [None, "female", "male"]
+
+
+def test_same_seed_same_audit():
+    assert small_audit().to_json() == small_audit().to_json()
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (lambda y: np.full(len(y), "a"), "gender has one group, 'a'"),
+        (lambda y: np.full(len(y), None), "gender has no group"),
+        (lambda y: y + 0.5, "60 different numbers"),
+    ],
+)
+def test_attribute_that_makes_no_groups_is_an_error(groups, message):
+    X, y, _ = synthetic()
+    with pytest.raises(ValueError, match=message):
+        small_audit((X, y, groups(y)))
+
+
+def test_far_outside_its_range_is_an_error():
+    with pytest.raises(ValueError, match=r"far must lie in \(0, 1\)"):
+        small_audit(far=[0.01, 2.0])

@@ -1,0 +1,35 @@
+"""Every estimator obeys scikit-learn, routing off and on."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skfairfr import SimilarityROC
+from skfairfr.utils import face_labels
+
+ESTIMATORS = [SimilarityROC(resample="identities", n_resamples=5, random_state=0)]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_checks_with_routing(estimator, check):
+    with config_context(enable_metadata_routing=True):
+        check(estimator)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_pickled_estimator_answers_the_same(estimator):
+    rng = np.random.default_rng(0)
+    y = face_labels(np.repeat(np.arange(20), 3), np.repeat(["a", "b"], 30))
+    fitted = clone(estimator).fit(rng.standard_normal((60, 8)), y)
+    again = pickle.loads(pickle.dumps(fitted))
+    question = {"far": 0.1, "rate": "far", "how": "max_min"}
+    assert again.estimate(**question) == fitted.estimate(**question)
