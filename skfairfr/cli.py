@@ -68,7 +68,6 @@ def _add_audit(commands):
         help="which groups a system treats worse, by how much, and how sure that is",
         description="Error rates by group and their disparities, with intervals, from "
         "embeddings. Exit status: 0 done, 2 unusable input.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     audit.add_argument(
         "data", metavar="DATA.npz", help="arrays, one row for each image"
@@ -79,51 +78,65 @@ def _add_audit(commands):
     audit.add_argument(
         "--embedding",
         metavar="NAME",
-        help="array of the embeddings; None: embedding or X",
+        help="array of the embeddings; by default embedding or X",
     )
     audit.add_argument(
-        "--identity", metavar="NAME", help="array of the people; None: identity or y"
+        "--identity",
+        metavar="NAME",
+        help="array of the people; by default identity or y",
     )
+    _add_measurement(audit)
+    _add_common(audit)
+    audit.set_defaults(run=_audit)
+
+
+def _add_measurement(audit):
     audit.add_argument(
         "--far",
         nargs="+",
         type=float,
         default=[1e-2, 1e-3],
         metavar="LEVEL",
-        help="FAR levels to operate at",
+        help="FAR levels to operate at (default: 1e-2 1e-3)",
     )
     audit.add_argument(
         "--resample",
         choices=("identities", "images", "both"),
         default="identities",
-        help="whether intervals are about other people, other photographs, or both",
+        help="intervals for other people, other photographs, or both (default: %(default)s)",
     )
     audit.add_argument(
         "--average",
         choices=("pair", "identity"),
         default="pair",
-        help="whether every pair or every person weighs the same",
+        help="what weighs the same (default: %(default)s)",
     )
     audit.add_argument(
         "--impostors",
         choices=("all", "same_group"),
         default="all",
-        help="impostor pairs whose FAR sets the threshold",
+        help="pairs whose FAR sets the threshold (default: %(default)s)",
     )
     audit.add_argument(
         "--method",
         choices=("recentered", "naive", "multiplicative", "offdiagonal"),
         default="recentered",
-        help="how replicates become an interval",
+        help="how resamples become an interval (default: %(default)s)",
     )
     audit.add_argument(
-        "--n-resamples", type=int, default=1000, metavar="N", help="bootstrap"
+        "--n-resamples",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="bootstrap resamples (default: %(default)s)",
     )
     audit.add_argument(
-        "--confidence-level", type=float, default=0.95, metavar="P", help="of intervals"
+        "--confidence-level",
+        type=float,
+        default=0.95,
+        metavar="P",
+        help="of the intervals (default: %(default)s)",
     )
-    _add_common(audit)
-    audit.set_defaults(run=_audit)
 
 
 def _add_demo(commands):
@@ -131,7 +144,6 @@ def _add_demo(commands):
         "demo",
         help="an audit of synthetic embeddings",
         description="Audit synthetic embeddings of two groups that differ on purpose.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     _add_common(demo)
     demo.set_defaults(run=_demo)
@@ -141,8 +153,15 @@ def _add_common(parser):
     parser.add_argument(
         "--out", metavar="DIR", help="folder that audit.json is written to"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of everything random")
-    parser.add_argument("--n-jobs", type=int, metavar="N", help="workers; None: one")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        help="of all that is random (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--n-jobs", type=int, metavar="N", help="parallel workers (default: 1)"
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
 

@@ -80,7 +80,7 @@ def test_two_runs_print_the_same(capsys, faces):
 )
 def test_options_are_heard(capsys, faces, options):
     arguments = ("audit", faces, "--attribute", "gender", *QUICK, *options)
-    code, out, err = run(capsys, *arguments)
+    code, _, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
 
 

@@ -11,15 +11,25 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from skfairfr import SimilarityROC
 from skfairfr.utils import face_labels
 
-ESTIMATORS = [SimilarityROC(resample="identities", n_resamples=5, random_state=0)]
+ESTIMATORS = [
+    SimilarityROC(resample="identities", n_resamples=5, random_state=0),
+    SimilarityROC(similarity="dot", resample="identities", n_resamples=5),
+]
 
 
-@parametrize_with_checks(ESTIMATORS)
+def expected_failures(estimator):
+    """One check draws integers and so a row of zeros, whose cosine is undefined."""
+    if getattr(estimator, "similarity", None) == "cosine":
+        return {"check_estimators_dtypes": "its data hold a zero row, an error here"}
+    return {}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks_with_routing(estimator, check):
     with config_context(enable_metadata_routing=True):
         check(estimator)

@@ -93,7 +93,9 @@ def wilson(errors, n, var=None, alpha=0.05):
     spread = rate * (1 - rate)
     effective = n
     if var is not None:
-        effective = np.where(spread > 0, spread / np.asarray(var, dtype=np.float64), n)
+        # Without errors, or with nothing but errors, the variance says nothing (0/0).
+        var = np.where(spread > 0, np.asarray(var, dtype=np.float64), 1.0)
+        effective = np.where(spread > 0, spread / var, n)
     z2 = ndtri(1 - alpha / 2) ** 2
     centre = rate + z2 / (2 * effective)
     half = np.sqrt(z2 * (spread + z2 / (4 * effective)) / effective)

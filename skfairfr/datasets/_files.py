@@ -5,15 +5,12 @@ Every message names the file or the argument, what was found and what to do.
 
 import os
 import zipfile
-import zlib
 from typing import NamedTuple
 
 import numpy as np
 
 EMBEDDING_NAMES = ("embedding", "embeddings", "X")
 IDENTITY_NAMES = ("identity", "identities", "y")
-# What numpy and zipfile raise on damaged or unreadable members.
-DAMAGE = (ValueError, OSError, EOFError, KeyError, RuntimeError, zlib.error)
 
 
 class Faces(NamedTuple):
@@ -75,18 +72,24 @@ def read_npz(path, wanted):
     """
     path = os.fspath(path)
     _check_archive(path)
+    # numpy leaves a file that it opened itself open where the archive is damaged.
+    with open(path, "rb") as file:
+        archive = _open(file, path)
+        names = {
+            argument: _choose(argument, candidates, archive.files, path)
+            for argument, candidates in wanted.items()
+        }
+        return {
+            argument: (name, _read_member(archive, name, path))
+            for argument, name in names.items()
+        }
+
+
+def _open(file, path):
+    # Here and below: damaged archives raise nearly anything, from zipfile to tokenize.
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            present = archive.files
-            names = {
-                argument: _choose(argument, candidates, present, path)
-                for argument, candidates in wanted.items()
-            }
-            return {
-                argument: (name, _read_member(archive, name, path))
-                for argument, name in names.items()
-            }
-    except (zipfile.BadZipFile, OSError, EOFError) as error:
+        return np.load(file, allow_pickle=False)
+    except Exception as error:
         raise _damaged(path, error) from None
 
 
@@ -140,14 +143,12 @@ def _choose(argument, candidates, present, path):
 
 def _read_member(archive, name, path):
     try:
-        return archive[name]
+        array = archive[name]
     except MemoryError:
         raise ValueError(
             f"DATA {path!r}: {name!r} does not fit into memory; give fewer rows."
         ) from None
-    except zipfile.BadZipFile as error:
-        raise _damaged(path, error) from None
-    except DAMAGE as error:
+    except Exception as error:
         if "allow_pickle" not in str(error):
             raise _damaged(path, f"{name!r}: {error}") from None
         raise ValueError(
@@ -155,6 +156,9 @@ def _read_member(archive, name, path):
             f"not read since they can run code; save {name} as numbers or as "
             "numpy.asarray(..., dtype=str)."
         ) from None
+    if not isinstance(array, np.ndarray):
+        raise _damaged(path, f"{name!r} is no array")
+    return array
 
 
 def _check_vectors(name, vectors):

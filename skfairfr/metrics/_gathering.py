@@ -48,7 +48,7 @@ def join_sides(probe, reference):
     return Labels(values, np.concatenate(codes).astype(np.int32))
 
 
-def compare_embeddings(X, identity, group, side, settings):
+def compare_embeddings(X, identity, group, side, settings, n_probes=None):
     """All pairs of embeddings, one side or two.
 
     Parameters
@@ -58,6 +58,8 @@ def compare_embeddings(X, identity, group, side, settings):
     group : Labels or None
     side : ndarray of int8, shape (n_images,), or None
     settings : Settings
+    n_probes : int, default=None
+        Rows of X that were X where the rest was X_reference, for messages.
 
     Returns
     -------
@@ -78,7 +80,7 @@ def compare_embeddings(X, identity, group, side, settings):
         vectors, design, settings.far_max, settings.similarity, settings.n_jobs
     )
     if side is not None:
-        _check_no_photograph_twice(pairs)
+        _check_no_photograph_twice(pairs, n_probes)
     return pairs
 
 
@@ -191,7 +193,7 @@ def _check_rows(X, similarity):
         )
 
 
-def _check_no_photograph_twice(pairs):
+def _check_no_photograph_twice(pairs, n_probes):
     genuine = pairs.genuine.ascending(None)
     own = pairs.own_scores()
     # Equal rows have the very score of a row with itself: only those are compared.
@@ -201,12 +203,9 @@ def _check_no_photograph_twice(pairs):
     if same.any():
         row = int(np.flatnonzero(same)[0])
         probe, reference = np.array([left[row], right[row]]).tolist()
-        n_probe = int((pairs.images.side == 0).sum())
-        where = (
-            f"rows {probe} and {reference} of X"
-            if (pairs.images.side[:n_probe] == 1).any()
-            else f"row {probe} of X and row {reference - n_probe} of X_reference"
-        )
+        where = f"rows {probe} and {reference} of X"
+        if n_probes is not None:
+            where = f"row {probe} of X and row {reference - n_probes} of X_reference"
         raise ValueError(
             f"The same photograph stands on both sides ({where}; {int(same.sum())} such "
             "pairs): its genuine pair would always be accepted. Remove it from one side."

@@ -197,7 +197,9 @@ default="recentered"
         labels = _gathering.label_images(y, sensitive_features, domain, len(X))
         identity, group, domain_labels = labels
         side = None if domain_labels is None else domain_labels.codes.astype(np.int8)
+        n_probes = None
         if X_reference is not None or y_reference is not None:
+            n_probes = len(X)
             X, identity, group, side = self._join_reference(
                 X, labels, X_reference, y_reference, sensitive_features_reference
             )
@@ -207,7 +209,9 @@ default="recentered"
                 "y_reference; give the three together."
             )
         settings = self._settings()
-        pairs = _gathering.compare_embeddings(X, identity, group, side, settings)
+        pairs = _gathering.compare_embeddings(
+            X, identity, group, side, settings, n_probes
+        )
         return self._remember(pairs, settings, identity, group)
 
     @fit_context(prefer_skip_nested_validation=True)

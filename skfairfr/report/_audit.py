@@ -82,6 +82,16 @@ def audit(
     ValueError
         If an argument is out of range, the data have fewer than two people or two groups,
         or the attribute is a measurement rather than a label.
+
+    Examples
+    --------
+    >>> from skfairfr import make_face_embeddings
+    >>> from skfairfr.report import audit
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2, n_resamples=100)
+    >>> finding = found.levels[0].findings[0]
+    >>> finding.rate, finding.worst, finding.verdict
+    ('far', 'female', 'worse')
     """
     levels = np.unique(check_level(far))[::-1]
     identity = encode(y, "y")

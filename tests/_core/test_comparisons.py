@@ -21,11 +21,11 @@ from tests._core.cases import (
     listed,
     make_images,
     make_vectors,
-    scores_and_base,
     oracle_of_listed,
     oracle_of_pairs,
     oracle_scope,
     resample,
+    scores_and_base,
 )
 
 SCOPES = (None, (0, 0), (1, 1), (0, 1))
@@ -330,7 +330,7 @@ def test_the_total_of_a_sample_is_that_of_its_pairs(only_tails):
     pairs = embedded(4, "identity", groups="unknown")
     weights = draw(pairs.images, "both", 0, 0, 3)
     drawn = pairs.impostors((0, 0), sampled=True)
-    units, of = weights.of_impostors(pairs.images, drawn.left, drawn.right)
+    units, of = weights.of_impostors(pairs.images, drawn)
     product = units[0][of[0]].astype(float) * units[1][of[1]]
     expected = (product * drawn.base[:, None]).sum(axis=0)
     assert_allclose(pairs.total((0, 0), weights, sampled=True), expected)

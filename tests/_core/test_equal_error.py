@@ -13,6 +13,7 @@ from skfairfr._core._equal_error import crossings, equal_error_rates
 from skfairfr._core._rate_table import Resampling
 from skfairfr._core._resampling import MODES, draw
 from tests._core.cases import (
+    blocks_of,
     compare,
     embedded,
     hamming,
@@ -147,7 +148,9 @@ def test_the_centre_is_the_crossing_with_the_v_statistic(mode):
 
 def test_identities_and_listed_pairs_are_centred_on_the_data():
     pairs = embedded(1)
-    found = equal_error_rates(pairs, None, Resampling("identities", "naive", 2, 0, None))
+    found = equal_error_rates(
+        pairs, None, Resampling("identities", "naive", 2, 0, None)
+    )
     assert found.centre == found.value
     pairs, arguments = listed(3, 150)
     found = equal_error_rates(pairs, None, Resampling("both", "naive", 2, 0, None))
@@ -156,11 +159,13 @@ def test_identities_and_listed_pairs_are_centred_on_the_data():
     assert found.value == pytest.approx(brute_force(twin, None, twin.frr)[0], abs=1e-9)
 
 
-def test_blocks_change_no_bit(monkeypatch):
+def test_blocks_and_threads_change_no_bit(monkeypatch):
     pairs, asked = embedded(1), Resampling("both", "naive", 11, 0, None)
     whole = equal_error_rates(pairs, None, asked).replicates
-    monkeypatch.setattr(_equal_error, "block_size", lambda _: 4)
-    assert_array_equal(equal_error_rates(pairs, None, asked).replicates, whole)
+    for threads in (1, 2):
+        blocks = blocks_of(4, threads)
+        monkeypatch.setattr(_equal_error, "blocks_of_resamples", blocks)
+        assert_array_equal(equal_error_rates(pairs, None, asked).replicates, whole)
 
 
 def test_from_a_histogram_and_a_sample_it_is_close_to_the_truth(monkeypatch):

@@ -19,6 +19,7 @@ from skfairfr._core._resampling import MODES, draw
 from tests._core.cases import (
     GROUPS,
     ONE,
+    blocks_of,
     compare,
     embedded,
     hamming,
@@ -118,7 +119,7 @@ def test_far_between_groups_is_the_oracle_s_and_frr_there_is_undefined():
     for (_, x, r), far in np.ndenumerate(found.far):
         options = {"level": LEVELS[x], **resample(pairs.images, weights, r)}
         expected = twin.replicate(rate="far", group=(0, 1), **options)
-        assert far == pytest.approx(expected, rel=1e-12)
+        assert_allclose(far, expected, rtol=1e-12)
     assert np.isnan(found.frr).all()
 
 
@@ -174,8 +175,9 @@ def test_far_below_the_tail_is_an_error_that_names_scope_and_threshold(monkeypat
 def test_blocks_and_workers_change_no_bit(mode, monkeypatch):
     pairs = embedded(1, "identity")
     whole = rates(pairs, query(), draw(pairs.images, mode, 5, 0, 11))
-    for size, n_jobs in [(3, None), (4, 2)]:
-        monkeypatch.setattr(_estimation, "block_size", lambda _, size=size: size)
+    for size, threads, n_jobs in [(3, 1, None), (4, 3, None), (6, 1, 2)]:
+        blocks = blocks_of(size, threads)
+        monkeypatch.setattr(_estimation, "blocks_of_resamples", blocks)
         found = replicate_rates(pairs, query(), mode, 5, 11, n_jobs)
         for name in ("thresholds", "far", "frr"):
             assert_array_equal(getattr(found, name), getattr(whole, name))

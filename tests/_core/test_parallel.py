@@ -4,9 +4,14 @@ import time
 
 import pytest
 from joblib import parallel_config
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from skfairfr._core._parallel import over_blocks, show_progress
+from skfairfr._core._parallel import (
+    n_threads,
+    over_blocks,
+    over_threads,
+    show_progress,
+)
 
 TASKS = [(i, 2) for i in range(7)]
 
@@ -27,6 +32,31 @@ def test_results_come_in_order_for_any_number_of_workers(n_jobs):
     assert found == [base**2 for base in range(7)]
 
 
+@pytest.mark.parametrize("threads", [1, 2, 20])
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_results_come_in_order_for_any_number_of_threads(n_jobs, threads):
+    with parallel_config("threading"):
+        found = over_blocks(raised, TASKS, n_jobs, "raising", threads=threads)
+    assert found == [base**2 for base in range(7)]
+
+
+@pytest.mark.parametrize("n_tasks", [0, 1, 7])
+def test_threads_of_one_function_give_its_results_in_order(n_tasks):
+    assert over_threads(raised, TASKS[:n_tasks]) == [b**2 for b in range(n_tasks)]
+
+
+def test_a_limit_for_blas_is_one_for_our_threads():
+    assert n_threads() >= 1
+    with threadpool_limits(1, user_api="blas"):
+        assert n_threads() == 1
+
+
+def test_one_layer_is_parallel_at_a_time():
+    with parallel_config("threading"):
+        inside = over_blocks(lambda *_: n_threads(), TASKS, 2, "asking")
+    assert inside == [1] * 7
+
+
 def test_results_come_in_order_from_processes():
     assert over_blocks(divmod, TASKS, 2, "dividing") == [divmod(*t) for t in TASKS]
 
@@ -36,10 +66,10 @@ def test_without_tasks_there_are_no_results(n_jobs):
     assert over_blocks(raised, [], n_jobs, "nothing", sizes=[]) == []
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_errors_come_through(n_jobs):
+@pytest.mark.parametrize(("n_jobs", "threads"), [(None, 1), (None, 2), (2, 1)])
+def test_errors_come_through(n_jobs, threads):
     with parallel_config("threading"), pytest.raises(ZeroDivisionError):
-        over_blocks(divmod, [(1, 1), (1, 0)], n_jobs, "dividing")
+        over_blocks(divmod, [(1, 1), (1, 0)], n_jobs, "dividing", threads=threads)
 
 
 def test_several_workers_leave_blas_one_thread_and_give_it_back():

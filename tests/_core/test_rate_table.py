@@ -72,7 +72,9 @@ def test_point_values_are_those_of_the_data(query):
     ],
 )
 @pytest.mark.parametrize("query", [AT_LEVELS, AT_THRESHOLDS])
-def test_without_copies_replicates_are_centred_on_the_data(query, mode, method, options):
+def test_without_copies_replicates_are_centred_on_the_data(
+    query, mode, method, options
+):
     pairs = embedded(1, "identity", **options)
     table = rate_table(pairs, query, resampling(mode, method))
     for name in NAMES:
@@ -81,7 +83,9 @@ def test_without_copies_replicates_are_centred_on_the_data(query, mode, method, 
 
 @pytest.mark.parametrize("method", ["naive", "recentered", "multiplicative"])
 @pytest.mark.parametrize("mode", ["images", "both"])
-def test_with_copies_frr_is_centred_on_its_v_statistic_and_far_on_the_data(mode, method):
+def test_with_copies_frr_is_centred_on_its_v_statistic_and_far_on_the_data(
+    mode, method
+):
     pairs = embedded(1)
     table = rate_table(pairs, AT_LEVELS, resampling(mode, method))
     expected = v_statistic_frr(pairs, OWN, table.point.thresholds)

@@ -9,10 +9,11 @@ from skfairfr._core._resampling import (
     MODES,
     Images,
     Weights,
-    block_size,
+    blocks_of_resamples,
     draw,
     unit_weights,
 )
+from skfairfr._core._sequences import PairSequence
 from tests._core.cases import make_images
 
 
@@ -153,7 +154,8 @@ def test_products_of_multiplicities_do_not_wrap(times, dtype):
     weights = Weights(
         np.array([[5]], dtype=np.uint8), np.array([[times], [0]], dtype=np.uint8), 1
     )
-    unit = weights.of_impostors(images, np.array([0]), np.array([1]))[0][0]
+    pair = PairSequence(np.zeros(1), np.array([0]), np.array([1]))
+    unit = weights.of_impostors(images, pair)[0][0]
     assert unit.dtype == dtype
     assert unit.tolist() == [[5 * times], [0]]
 
@@ -166,7 +168,8 @@ def test_units_multiply_to_the_weight_of_a_pair(kind, mode):
     left, right = np.triu_indices(images.identity.size, 1)
     same = images.identity[left] == images.identity[right]
     left, right = (i[same if kind == "genuine" else ~same] for i in (left, right))
-    unit, units = getattr(weights, f"of_{kind}")(images, left, right)
+    pairs = PairSequence(np.zeros(left.size), left, right)
+    unit, units = getattr(weights, f"of_{kind}")(images, pairs)
     v, w = weights.identity, weights.image
     v = np.ones((7, weights.n_resamples)) if v is None else v.astype(float)
     w = np.ones((images.identity.size, 1)) if w is None else w.astype(float)
@@ -182,12 +185,20 @@ def test_the_data_are_one_resample():
     assert (weights.identity, weights.image, weights.n_resamples) == (None, None, 1)
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("n_resamples", [1, 16, 200, 1000])
 @pytest.mark.parametrize(
-    ("n_images", "size"), [(1, 256), (10, 256), (1000, 100), (10**5, 16)]
+    ("n_images", "fitting"), [(0, 256), (10, 256), (1000, 100), (10**5, 16)]
 )
-def test_blocks_fit_the_budget_between_16_and_256(n_images, size):
-    assert block_size(one_person(n_images), budget=10**5) == size
-
-
-def test_no_images_at_all_make_a_block():
-    assert block_size(one_person(0)) == 256
+def test_blocks_fit_the_budget_and_hold_every_resample_once(
+    n_images, fitting, n_resamples, threads, monkeypatch
+):
+    monkeypatch.setattr(_resampling, "n_threads", lambda: threads)
+    images = one_person(n_images)
+    blocks, at_once = blocks_of_resamples(images, n_resamples, budget=10**5)
+    assert at_once == threads
+    assert [r for block in blocks for r in range(*block)] == list(range(n_resamples))
+    largest = max(stop - start for start, stop in blocks)
+    assert largest <= fitting
+    # Threads share what there is, in blocks of 16 at least.
+    assert largest == min(fitting, n_resamples, max(16, -(-n_resamples // threads)))

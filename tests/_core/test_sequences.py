@@ -2,25 +2,18 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as arrays
 from numpy.testing import assert_array_equal
 
 from skfairfr._core._sequences import (
     PairSequence,
     accepted_weight,
     crossings,
-    descending_order,
     sorted_descending,
     weight_before,
 )
+from tests._core.cases import make_images
 
 FORMATS = [("uint8", False), ("uint8", True), ("float64", False), ("float64", True)]
-
-
-def finite(width):
-    return st.floats(width=width, allow_nan=False, allow_infinity=False)
 
 
 def make_sequence(seed, n=40, dtype="uint8", with_base=False, complete=True):
@@ -39,32 +32,10 @@ def pair_weights(sequence, weights, units):
     return product if sequence.base is None else product * sequence.base[:, None]
 
 
-@given(arrays.arrays(np.float32, st.integers(0, 60), elements=finite(32)))
-def test_order_of_float32_is_that_of_a_stable_argsort(scores):
-    assert_array_equal(descending_order(scores), np.argsort(-scores, kind="stable"))
-
-
-@given(st.lists(st.integers(-2, 2), max_size=40), st.sampled_from(["f4", "f8"]))
-def test_ties_keep_their_order(values, dtype):
-    scores = np.array(values, dtype=dtype)
-    assert_array_equal(descending_order(scores), np.argsort(-scores, kind="stable"))
-
-
-def test_order_of_zeros_denormals_and_extremes():
-    tiny, huge = np.finfo(np.float32).smallest_subnormal, np.finfo(np.float32).max
-    scores = [0.0, -tiny, -0.0, huge, tiny, -huge, 0.0, 1, -1, -np.inf, np.inf, -tiny]
-    order = descending_order(np.array(scores, dtype=np.float32))
-    assert order.tolist() == [10, 3, 7, 4, 0, 2, 6, 1, 11, 8, 5, 9]
-
-
-@given(arrays.arrays(np.float64, st.integers(0, 40), elements=finite(64)))
-def test_order_of_float64_is_that_of_a_stable_argsort(scores):
-    assert_array_equal(descending_order(scores), np.argsort(-scores, kind="stable"))
-
-
 def test_sorted_pairs_stay_together():
     scores = np.array([0.5, 2, -1, 2], dtype=np.float32)
-    held = sorted_descending(scores, np.arange(4), 10 + np.arange(4))
+    images = np.arange(4, dtype=np.int32)
+    held = sorted_descending(scores, images, 10 + images)
     assert held.scores.tolist() == [2, 2, 0.5, -1]
     assert held.left.tolist() == [1, 3, 0, 2]
     assert_array_equal(held.right, held.left + 10)
@@ -90,6 +61,16 @@ def test_taking_pairs_keeps_what_belongs_together():
     assert_array_equal(few.left, held.left[::3])
     assert not few.complete
     assert held.with_base(None).take([1, 2]).base is None
+
+
+def test_identities_are_those_of_the_images_also_after_taking_some():
+    images = make_images(0)
+    held, _, _ = make_sequence(0)
+    for some in (held, held.take(np.arange(5, 20)), held.with_base(None)):
+        for _ in range(2):  # remembered from the first time
+            left, right = some.identities(images)
+            assert_array_equal(left, images.identity[some.left])
+            assert_array_equal(right, images.identity[some.right])
 
 
 def test_positions_count_the_accepted():

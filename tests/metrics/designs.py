@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from skfairfr import SimilarityROC
 from skfairfr._core._resampling import draw
 from tests.metrics.oracle import Oracle
 
@@ -68,3 +69,19 @@ def questions(kind):
     yield {"rate": "frr", "operating_point": "worst_group"}
     yield {"rate": "far", "how": "gini"}
     yield {"rate": "frr", "how": "log_geomean"}
+
+
+def roc_of(X, identity, group, **options):
+    """A small fitted SimilarityROC that answers LEVELS exactly."""
+    options = {"n_resamples": 4, "random_state": 0, "far_max": 0.2, **options}
+    return SimilarityROC(**options).fit(X, identity, group)
+
+
+def unfitted(**options):
+    """An unfitted one that resamples people."""
+    options = {"resample": "identities", "n_resamples": 5, "random_state": 0, **options}
+    return SimilarityROC(**options)
+
+
+X, IDENTITY, GROUP = one_side("people", np.random.default_rng(0), 30)
+SCORES, ONE, TWO = [0.9, 0.1, 0.3], ["a", "a", "b"], ["a", "b", "c"]

@@ -1,17 +1,13 @@
 """SimilarityROC against the slow oracle, resample by resample, and its invariants."""
 
-import warnings
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr import SimilarityROC
 from skfairfr._core import _comparisons
-from skfairfr.metrics import EstimandWarning
 from tests.metrics import designs
-from tests.metrics.designs import LEVELS
+from tests.metrics.designs import LEVELS, roc_of
 from tests.metrics.oracle import Oracle
 
 N_RESAMPLES = 4
@@ -23,11 +19,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::skfairfr.metrics.EstimandWarning"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
 ]
-
-
-def roc_of(X, identity, group, **options):
-    options = {"n_resamples": N_RESAMPLES, "random_state": 0, "far_max": 0.2, **options}
-    return SimilarityROC(**options).fit(X, identity, group)
 
 
 def assert_resamples_equal(roc, oracle, kind, diagonal=True, weights=None):
@@ -310,21 +301,6 @@ def test_levels_above_far_max_come_close_to_all_pairs(monkeypatch):
         assert "histogram" in near.reason and "histogram" not in exact.reason
 
 
-def test_equal_error_rate_is_that_of_the_scored_pairs():
-    from skfairfr.metrics import all_pairs, equal_error_rate
-
-    X, identity, group = designs.one_side("people", np.random.default_rng(13), 40)
-    y_true, y_score, pair_groups = all_pairs(X, identity, sensitive_features=group)
-    roc = roc_of(X, identity, group)
-    assert roc.equal_error_rate().value == pytest.approx(
-        equal_error_rate(y_true, y_score), rel=1e-12
-    )
-    within = (pair_groups == "a").all(axis=1)
-    assert roc.equal_error_rate("a").value == pytest.approx(
-        equal_error_rate(y_true[within], y_score[within]), rel=1e-12
-    )
-
-
 @pytest.mark.parametrize("resample", MODES)
 def test_equal_error_rate_of_a_resample_is_that_of_its_weights(resample):
     X, identity, group = designs.one_side("people", np.random.default_rng(14), 40)
@@ -407,109 +383,6 @@ def test_both_averages_agree_if_all_have_as_many_images():
     assert_allclose(pair.resamples(LEVELS), by_identity.resamples(LEVELS), rtol=1e-12)
 
 
-def test_far_matrix_equals_the_double_loop():
-    X, identity, group = designs.one_side("images", np.random.default_rng(20), 30)
-    oracle = designs.oracle_of(X, identity, group)
-    roc = roc_of(X, identity, group, n_resamples=200)
-    matrix = roc.far_matrix(0.2)
-    threshold = oracle.threshold(0.2)
-    for i, g in enumerate(matrix.groups):
-        for j, h in enumerate(matrix.groups):
-            scope = g if g == h else (g, h)
-            assert matrix.far[i, j] == pytest.approx(
-                float(oracle.far(threshold, scope))
-            )
-            assert matrix.n_impostor[i, j] == oracle.counts(scope)[1]
-            # nan where too many resamples lack the pairs
-            assert not matrix.low[i, j] > matrix.far[i, j]
-            assert not matrix.high[i, j] < matrix.far[i, j]
-
-
-@pytest.mark.parametrize("average", AVERAGES)
-def test_threshold_is_that_of_the_oracle(average):
-    X, identity, group = designs.one_side("people", np.random.default_rng(21))
-    oracle = designs.oracle_of(X, identity, group, average=average)
-    roc = roc_of(X, identity, group, average=average)
-    for level in LEVELS:
-        assert roc.threshold_at(level) == oracle.threshold(level)
-        own = oracle.operating_thresholds(level, "group")
-        assert roc.threshold_at(level, operating_point="group", group="b") == own["b"]
-        worst = roc.threshold_at(level, operating_point="worst_group")
-        assert worst == max(own["a"], own["b"])
-
-
-def test_asking_twice_gives_the_same_answer():
-    X, identity, group = designs.one_side("people", np.random.default_rng(22))
-    roc = SimilarityROC(n_resamples=10).fit(X, identity, group)
-    first = roc.estimate(0.2)
-    for level in (0.1, 0.3, 0.4, 0.15, 0.25, 0.35, 0.45, 0.5, 0.55):
-        roc.estimate(level)
-    assert roc.estimate(0.2) == first
-
-
-def test_support_counts_errors_people_and_their_shares():
-    X, identity, group = designs.one_side("people", np.random.default_rng(23), 60, 20)
-    oracle = designs.oracle_of(X, identity, group)
-    roc = roc_of(X, identity, group)
-    for rate in ("far", "frr"):
-        found = roc.estimate(threshold=0.4, rate=rate, group="a")
-        errors, people, share = oracle.support(0.4, rate, "a")
-        expected = errors >= 30 and people >= 10 and share <= 1 / 3
-        assert found.supported == expected
-        assert (f"{errors} errors" in found.reason) == (errors < 30)
-
-
-def test_zero_errors_take_wilsons_bound_of_the_people():
-    rng = np.random.default_rng(24)
-    identity = np.repeat(np.arange(30), 2)
-    X = np.repeat(rng.standard_normal((30, 8)), 2, axis=0)
-    X += 1e-3 * rng.standard_normal(X.shape)
-    found = roc_of(X, identity, None, resample="identities").estimate(0.05)
-    z2 = 1.959963984540054**2
-    assert (found.value, found.low) == (0.0, 0.0)
-    assert found.high == pytest.approx(z2 / (30 + z2))
-
-
-def test_estimand_warning_once_a_fit():
-    rng = np.random.default_rng(25)
-    identity = np.repeat(np.arange(40), 6)
-    noise = rng.uniform(0.1, 2.0, 40)[identity, None]
-    X = rng.standard_normal((40, 24))[identity] + noise * rng.standard_normal((240, 24))
-    roc = SimilarityROC(n_resamples=60, random_state=0).fit(X, identity)
-    with pytest.warns(EstimandWarning, match="times as large"):
-        roc.estimate(0.01)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", EstimandWarning)
-        roc.estimate(0.05)
-    with pytest.warns(EstimandWarning):
-        roc.fit(X, identity).estimate(0.01)
-
-
-def test_curve_holds_the_estimates_and_a_wider_band():
-    X, identity, group = designs.one_side("people", np.random.default_rng(26), 40)
-    roc = roc_of(X, identity, group, n_resamples=100)
-    levels = [0.3, 0.05, 0.1]
-    curve = roc.curve(levels, how="max_min", rate="far")
-    found = roc.estimate(levels, how="max_min", rate="far")
-    assert_allclose(curve.far, levels)
-    for name in ("value", "low", "high", "supported"):
-        assert_allclose(getattr(curve, name), getattr(found, name))
-    assert not (curve.band_low > curve.low).any()
-    assert not (curve.band_high < curve.high).any()
-    assert_allclose(curve.threshold, roc.threshold_at(levels))
-
-
-@pytest.mark.parametrize("shape", [(), (1,), (2, 2)])
-def test_fields_follow_the_shape_of_far(shape):
-    X, identity, group = designs.one_side("people", np.random.default_rng(27))
-    roc = roc_of(X, identity, group)
-    far = np.full(shape, 0.2) if shape else 0.2
-    found = roc.estimate(far)
-    for name, value in vars(found).items():
-        assert np.shape(value) == shape, name
-    assert isinstance(roc.estimate(0.2).supported, bool)
-
-
 def test_fit_pairs_forgets_the_embeddings():
     X, identity, _ = designs.one_side("none", np.random.default_rng(28))
     roc = roc_of(X, identity, None, resample="identities")
@@ -517,27 +390,6 @@ def test_fit_pairs_forgets_the_embeddings():
     roc.fit_pairs([0.9, 0.1, 0.4], ["a", "a", "b"], ["a", "b", "c"])
     assert not hasattr(roc, "n_features_in_")
     assert roc.identities_.tolist() == ["a", "b", "c"]
-
-
-def test_undefined_replicates_are_counted():
-    rng = np.random.default_rng(29)
-    identity = np.repeat(np.arange(10), 2)
-    group = np.where(identity < 9, "many", "few")
-    X = designs.exact_rows(20, rng)
-    roc = roc_of(X, identity, group, resample="identities", n_resamples=200)
-    drawn = [designs.weights_of(roc, b)[0] for b in range(200)]
-    missing = sum(v[9] == 0 for v in drawn)
-    found = roc.estimate(0.2, rate="frr", group="few")
-    assert found.n_undefined == missing > 5
-    assert np.isnan(found.low) and np.isnan(found.high) and not found.supported
-
-
-def test_groups_without_pairs_are_left_out_aloud():
-    X, identity, group = designs.one_side("people", np.random.default_rng(30))
-    group = np.where(identity == 0, "alone", group)
-    roc = roc_of(X, identity, group)
-    with pytest.warns(UndefinedMetricWarning, match="'alone'"):
-        roc.estimate(0.2, rate="far", how="max_min")
 
 
 def test_real_embeddings_have_the_known_rates(shared_data):
@@ -566,3 +418,25 @@ def test_real_embeddings_have_the_known_rates(shared_data):
     assert_allclose(summary.impostor_mean, [0.043, 0.071, 0.067], atol=5e-4)
     assert summary.n_impostor.tolist() == [1020965, 128815, 421930]
     assert summary.n_genuine.tolist() == [3631, 980, 2651]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("average", "image"),
+        ("impostors", "none"),
+        ("resample", "people"),
+        ("method", "bca"),
+        ("n_resamples", 0),
+        ("n_resamples", 2.5),
+        ("confidence_level", 1.0),
+        ("far_max", 0),
+        ("similarity", "euclidean"),
+        ("device", "cuda"),
+        ("n_jobs", "two"),
+        ("random_state", "x"),
+    ],
+)
+def test_parameters(name, value):
+    with pytest.raises(ValueError, match=f"'{name}' parameter of SimilarityROC"):
+        SimilarityROC(**{name: value}).fit(np.eye(4), [0, 0, 1, 1])

@@ -9,6 +9,7 @@ from skfairfr.report import audit
 def synthetic(n_identities=60, groups=None, **options):
     """Arrays of a small synthetic set: X, y, sensitive_features."""
     groups = {"male": 0.6, "female": 0.4} if groups is None else groups
+    options = {"kappa": 30.0, "heterogeneity": 0.5} | options
     made = make_face_embeddings(
         n_identities, n_features=16, groups=groups, random_state=0, **options
     )

@@ -75,6 +75,7 @@ def test_lfw_does_not_tell_who_is_treated_worse(lfw):
         assert level.disparities[0].far.low >= 1
 
 
+@pytest.mark.filterwarnings("ignore::skfairfr.metrics.EstimandWarning")
 @pytest.mark.parametrize("resample", ["identities", "images", "both"])
 def test_figures_are_those_of_similarity_roc(resample):
     data = synthetic()

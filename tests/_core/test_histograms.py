@@ -1,0 +1,101 @@
+"""Facts of the histogram of all scores: rates within one bin of the exact ones."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from skfairfr._core._comparisons import EmbeddingPairs
+from skfairfr._core._design import CompleteDesign
+from skfairfr._core._histograms import N_BINS, ScoreHistogram, score_histograms
+from skfairfr._core._pairs import unit_rows
+from tests._core.cases import GROUPS, embedded, make_images, oracle_of_pairs
+
+LEVELS = np.array([0.01234, 0.1234, 0.4567, 0.8765])  # between all shares
+designs = pytest.mark.parametrize(
+    ("sides", "average", "impostors", "groups"),
+    [
+        (s, a, i, g)
+        for s, a, i, g in product((1, 2), ("pair", "identity"), ("all", "same_group"), GROUPS)
+        if (a, i) != ("identity", "same_group") or g == "constant"
+    ],
+)  # fmt: skip
+
+
+def continuous(sides, average, impostors, groups):
+    images = make_images(3, sides=sides, groups=groups, n_identities=25)
+    X = np.random.default_rng(0).normal(size=(images.identity.size, 8))
+    design = CompleteDesign(images, average, impostors)
+    return EmbeddingPairs(unit_rows(X, "cosine"), design, 0.1)
+
+
+def weights_of(pairs, scope):
+    group = None if scope is None else scope[0]
+    scored = oracle_of_pairs(pairs).weighted_impostors(group)
+    return np.array([s for s, _ in scored]), np.array([float(w) for _, w in scored])
+
+
+@designs
+def test_far_is_exact_at_the_edges_and_between_its_neighbours_elsewhere(
+    sides, average, impostors, groups
+):
+    pairs = continuous(sides, average, impostors, groups)
+    for scope, found in score_histograms(pairs).items():
+        scores, weights = weights_of(pairs, scope)
+        width = found.edges[1] - found.edges[0]
+        # Scores agree with those of a full product to some float32 ulps, far below a bin.
+        for t in np.linspace(-1, 1, 41):
+            far = [
+                weights[scores >= t + d].sum() / weights.sum() for d in (width, -width)
+            ]
+            assert far[0] - 1e-9 <= found.far(t) <= far[1] + 1e-9
+
+
+@designs
+def test_threshold_is_within_a_bin_of_the_exact_one(sides, average, impostors, groups):
+    pairs = continuous(sides, average, impostors, groups)
+    for scope, found in score_histograms(pairs).items():
+        scores, weights = weights_of(pairs, scope)
+        order = np.argsort(-scores)
+        share = np.cumsum(weights[order]) / weights.sum()
+        width = found.edges[1] - found.edges[0]
+        for level, t in zip(LEVELS, found.threshold(LEVELS), strict=True):
+            exact = scores[order][np.searchsorted(share, level)]
+            assert t == pytest.approx(exact, abs=1.01 * width)
+
+
+def test_all_integer_scores_stand_exactly_on_their_side_of_half_integers():
+    pairs = embedded(1)
+    scores, _ = weights_of(pairs, None)
+    found = pairs.histogram(None)
+    halves = np.arange(-12.5, 20)
+    expected = [(scores >= t).mean() for t in halves]
+    assert_allclose(found.far(halves), expected, atol=1e-12)
+    assert_array_equal(found.edges[[0, -1]] % 1, 0)
+    assert found.edges[-1] == pairs.own_scores().max()
+    assert found.edges.size == N_BINS + 1
+
+
+def test_far_is_one_below_all_scores_and_zero_above():
+    found = score_histograms(embedded(1))[None]
+    assert found.far([-np.inf, -99, 99, np.inf]).tolist() == [1, 1, 0, 0]
+
+
+def test_same_group_rates_of_mixed_people_by_identity_have_no_histogram():
+    assert score_histograms(embedded(1, "identity", "same_group")) == {}
+    pairs = embedded(1, "identity", "same_group")
+    assert pairs.histogram(None) is None
+
+
+def test_scopes_are_everything_and_each_group_with_a_pair():
+    assert set(score_histograms(embedded(1))) == {None, (0, 0), (1, 1)}
+    lonely = embedded(1, groups="constant", n_identities=3)  # one person in group 1
+    assert set(score_histograms(lonely)) == {None, (0, 0)}
+    assert lonely.histogram((0, 1)) is None
+
+
+def test_rates_and_thresholds_interpolate_between_edges():
+    found = ScoreHistogram(np.array([0.0, 1.0, 2.0]), np.array([1.0, 0.5, 0.0]))
+    assert found.far([0.5, 1.5]).tolist() == [0.75, 0.25]
+    assert found.threshold([0.75, 0.25]).tolist() == [0.5, 1.5]

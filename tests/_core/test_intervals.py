@@ -1,0 +1,270 @@
+"""Facts of intervals from replicates, of Wilson's, and of simultaneous bands."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+from skfairfr._core._intervals import (
+    METHODS,
+    adjusted,
+    percentile,
+    simultaneous,
+    wilson,
+)
+
+LINE = (-np.inf, np.inf)
+UNIT = (0.0, 1.0)
+
+
+def normal(seed, *shape):
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+# ---- adjusted replicates -------------------------------------------------------------
+
+
+def test_recentred_replicates_move_by_the_distance_of_value_and_centre():
+    replicates = normal(0, 2, 5)
+    value, centre = np.array([1.0, 2.0]), np.array([0.5, 2.25])
+    expected = replicates + np.array([[0.5], [-0.25]])
+    assert_allclose(adjusted(replicates, value, centre, "recentered"), expected)
+
+
+def test_multiplied_replicates_scale_by_the_quotient_of_value_and_centre():
+    replicates = normal(0, 2, 5)
+    value, centre = np.array([1.0, 2.0]), np.array([0.5, 4.0])
+    expected = replicates * np.array([[2.0], [0.5]])
+    assert_allclose(adjusted(replicates, value, centre, "multiplicative"), expected)
+
+
+@pytest.mark.parametrize("method", ["naive", "offdiagonal"])
+def test_other_methods_leave_replicates_alone(method):
+    replicates = normal(0, 2, 5)
+    assert adjusted(replicates, np.ones(2), np.zeros(2), method) is replicates
+    assert method in METHODS
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_adjusting_changes_nothing_where_value_and_centre_agree(method):
+    replicates, value = np.abs(normal(0, 3, 50)), np.array([0.1, 0.25, 3.0])
+    assert_allclose(adjusted(replicates, value, value, method), replicates)
+
+
+@pytest.mark.parametrize("method", ["recentered", "multiplicative"])
+@pytest.mark.parametrize(
+    ("value", "centre"), [(np.inf, 1), (1, np.inf), (np.nan, np.nan)]
+)
+def test_without_a_finite_value_and_centre_there_is_nothing_to_move(
+    method, value, centre
+):
+    replicates = np.array([[0.5, np.inf, np.nan]])
+    moved = adjusted(replicates, np.array([value]), np.array([centre]), method)
+    assert_array_equal(moved, replicates)
+
+
+def test_a_centre_of_zero_scales_nothing_but_still_shifts():
+    replicates, value, centre = np.array([[0.0, 0.5]]), np.ones(1), np.zeros(1)
+    assert adjusted(replicates, value, centre, "multiplicative").tolist() == [[0, 0.5]]
+    assert adjusted(replicates, value, centre, "recentered").tolist() == [[1, 1.5]]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_infinite_and_undefined_replicates_stay_what_they_are(method):
+    replicates = np.array([[np.inf, np.nan, 0.5]])
+    moved = adjusted(replicates, np.array([0.5]), np.array([0.25]), method)
+    assert moved[0, 0] == np.inf
+    assert np.isnan(moved[0, 1])
+
+
+# ---- percentiles ---------------------------------------------------------------------
+
+
+@given(
+    arrays.arrays(np.float64, (2, 41), elements=st.floats(-9, 9)),
+    st.sampled_from([0.5, 0.9, 0.95, 0.99]),
+)
+def test_percentiles_of_finite_replicates_are_numpy_s(replicates, level):
+    low, high, n_undefined = percentile(replicates, level, LINE)
+    tail = (1 - level) / 2
+    expected = np.quantile(replicates, [tail, 1 - tail], axis=-1)
+    assert_allclose([low, high], expected, rtol=1e-12, atol=1e-12)
+    assert (n_undefined == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("n_infinite", "expected_low", "expected_high"),
+    [
+        (0, 2.5, 97.5),
+        (2, 2.5, 97.5),
+        (3, 2.5, np.inf),
+        (97, 2.5, np.inf),
+        (98, 2, np.inf),  # between 2 and infinity the lower bound goes down
+        (99, np.inf, np.inf),
+        (101, np.inf, np.inf),
+    ],
+)
+def test_infinite_replicates_are_the_largest(n_infinite, expected_low, expected_high):
+    replicates = np.arange(101.0)  # the quantiles stand at places 2.5 and 97.5
+    replicates[101 - n_infinite :] = np.inf
+    replicates = np.random.default_rng(0).permutation(replicates)
+    low, high, n_undefined = percentile(replicates, 0.95, LINE)
+    assert low == pytest.approx(expected_low)
+    assert high == pytest.approx(expected_high)
+    assert n_undefined == 0
+
+
+@pytest.mark.parametrize("n_undefined", range(4))
+def test_undefined_replicates_could_have_been_anything(n_undefined):
+    replicates = np.arange(121.0)  # the places are 3 and 117
+    replicates[50 : 50 + n_undefined] = np.nan
+    low, high, counted = percentile(replicates, 0.95, (-5.0, 500.0))
+    smallest = np.where(np.isnan(replicates), -5.0, replicates)
+    largest = np.where(np.isnan(replicates), 500.0, replicates)
+    assert low == pytest.approx(np.quantile(smallest, 0.025))
+    assert high == pytest.approx(np.quantile(largest, 0.975))
+    assert counted == n_undefined
+
+
+@pytest.mark.parametrize(
+    ("n_undefined", "known"), [(5, True), (6, False), (200, False)]
+)
+def test_above_half_of_alpha_of_undefined_ones_there_is_no_bound(n_undefined, known):
+    replicates = normal(0, 2, 200)
+    replicates[0, :n_undefined] = np.nan
+    low, high, counted = percentile(replicates, 0.95, (-9.0, 9.0))
+    assert np.isfinite([low[0], high[0]]).tolist() == [known, known]
+    assert np.isfinite([low[1], high[1]]).all()
+    assert counted.tolist() == [n_undefined, 0]
+
+
+def test_intervals_stay_within_the_natural_range():
+    low, high, _ = percentile(np.array([[-0.5, 0.2, 1.5]]), 0.9, UNIT)
+    assert (low.tolist(), high.tolist()) == ([0], [1])
+
+
+def test_one_replicate_is_its_own_interval():
+    assert percentile(np.array([0.25]), 0.95, UNIT)[:2] == (0.25, 0.25)
+
+
+# ---- Wilson --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("errors", "expected"),
+    [
+        (1, (0.0005129329438755058, 0.9974806313947331)),
+        (0, (0, 0.03699349820698566)),
+        (100, (0.9630065017930143, 1)),
+        (50, (0.015516486400631463, 0.9844835135993687)),
+    ],
+)
+def test_wilson_gives_the_vectors_of_the_published_code(errors, expected):
+    # METHODS §4, from CI24's code: variance 1 of a rate among 100.
+    assert_allclose(wilson(errors, 100, 1), expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.3])
+@pytest.mark.parametrize(("errors", "n"), [(2, 10), (5, 7), (30, 1000)])
+def test_wilson_bounds_are_where_the_score_test_turns(errors, n, alpha):
+    def excess(p):
+        return np.abs(errors / n - p) / np.sqrt(p * (1 - p) / n) - norm.ppf(
+            1 - alpha / 2
+        )
+
+    expected = [brentq(excess, a, b, xtol=1e-15) for a, b in
+                [(1e-9, errors / n), (errors / n, 1 - 1e-9)]]  # fmt: skip
+    assert_allclose(wilson(errors, n, alpha=alpha), expected, rtol=1e-9)
+
+
+@given(st.integers(1, 200), st.data(), st.sampled_from([0.01, 0.05, 0.2]))
+def test_wilson_mirrors_errors_and_holds_the_rate(n, data, alpha):
+    errors = data.draw(st.integers(0, n))
+    low, high = wilson(errors, n, alpha=alpha)
+    mirrored = wilson(n - errors, n, alpha=alpha)
+    assert_allclose((low, high), (1 - mirrored[1], 1 - mirrored[0]), atol=1e-12)
+    assert 0 <= low <= errors / n <= high <= 1
+
+
+def test_one_error_takes_the_modified_bound():
+    assert wilson(1, 50, alpha=0.1)[0] == pytest.approx(-np.log(0.9) / 50)
+    assert wilson(49, 50, alpha=0.1)[1] == pytest.approx(1 + np.log(0.9) / 50)
+
+
+@pytest.mark.parametrize("factor", [1, 4])
+def test_a_larger_variance_is_a_smaller_sample(factor):
+    variance = factor * 0.2 * 0.8 / 400
+    assert_allclose(wilson(80, 400, variance), wilson(80 / factor, 400 / factor))
+
+
+def test_without_an_error_the_variance_does_not_matter():
+    assert_array_equal(wilson([0, 100], 100, [0.0, 9.0]), wilson([0, 100], 100))
+
+
+# ---- bands ---------------------------------------------------------------------------
+
+
+def band(replicates, value, level=0.9, bounds=LINE):
+    pointwise = percentile(replicates, level, bounds)[:2]
+    return pointwise, simultaneous(replicates, value, pointwise, level, bounds)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([UNIT, LINE]))
+def test_a_band_holds_the_pointwise_one_and_the_range_holds_it(seed, bounds):
+    replicates = 0.3 + 0.3 * normal(seed, 4, 30)
+    pointwise, (low, high) = band(replicates, replicates.mean(axis=-1), 0.9, bounds)
+    assert (low <= pointwise[0]).all()
+    assert (high >= pointwise[1]).all()
+    assert (low >= bounds[0]).all()
+    assert (high <= bounds[1]).all()
+
+
+def test_a_band_is_the_value_and_the_quantile_of_the_largest_deviation():
+    replicates, value = normal(0, 3, 200) * np.array([[1], [5], [0.1]]), np.arange(3.0)
+    studentised = [np.abs(row - row.mean()) / row.std() for row in replicates]
+    c = np.quantile(np.max(studentised, axis=0), 0.9)
+    narrow = (value, value)  # pointwise intervals that never widen the band
+    low, high = simultaneous(replicates, value, narrow, 0.9, LINE)
+    assert_allclose(high - value, c * replicates.std(axis=-1))
+    assert_allclose(value - low, c * replicates.std(axis=-1))
+
+
+def test_a_band_covers_all_levels_of_normal_replicates_at_once():
+    rng = np.random.default_rng(0)
+    root = np.linalg.cholesky(0.6 * np.ones((6, 6)) + 0.4 * np.eye(6))
+    covered, pointwise_covered = [], []
+    for _ in range(400):
+        value = root @ rng.normal(size=6)  # the truth is 0
+        replicates = value[:, None] + root @ rng.normal(size=(6, 200))
+        (p_low, p_high), (low, high) = band(replicates, value)
+        covered.append(((low <= 0) & (high >= 0)).all())
+        pointwise_covered.append(((p_low <= 0) & (p_high >= 0)).all())
+    # Nominal .9; three standard errors of 400 runs are .045.
+    assert 0.85 < np.mean(covered) < 0.96
+    assert np.mean(pointwise_covered) < 0.8
+
+
+@pytest.mark.parametrize("odd", [0.5, np.inf, np.nan])
+def test_levels_that_do_not_vary_or_are_not_finite_keep_their_interval(odd):
+    replicates = np.vstack([normal(0, 2, 40), np.full((1, 40), 0.5)])
+    replicates[2, 0] = odd
+    value = np.array([0.0, 0.0, 0.5])
+    pointwise, (low, high) = band(replicates, value)
+    assert_array_equal([low[2], high[2]], [pointwise[0][2], pointwise[1][2]])
+    alone = band(replicates[:2], value[:2])[1]
+    assert_array_equal([low[:2], high[:2]], alone)
+
+
+def test_a_value_that_is_not_finite_keeps_its_interval():
+    pointwise, (low, high) = band(normal(0, 2, 40), np.array([np.nan, 0.0]))
+    assert (low[0], high[0]) == (pointwise[0][0], pointwise[1][0])
+
+
+def test_nothing_that_varies_leaves_the_intervals():
+    replicates = np.full((2, 10), 0.25)
+    pointwise, found = band(replicates, np.full(2, 0.25))
+    assert_array_equal(found, pointwise)
