@@ -36,6 +36,8 @@ class Query:
         Whether pairs of two copies of one image count as genuine pairs of a resample.
     sampled : frozenset
         Scopes whose impostor pairs come from a uniform sample.
+    wanted : tuple
+        "far", "frr" or both; the others come as nan.
     histograms : bool
         Whether those scopes answer from the histogram of all scores instead, which has
         point values only.
@@ -48,6 +50,7 @@ class Query:
     operating_groups: tuple
     copies: bool = True
     sampled: frozenset = frozenset()
+    wanted: tuple = ("far", "frr")
     histograms: bool = False
 
 
@@ -73,21 +76,15 @@ class Rates:
 def rates(pairs, query, weights):
     """Rates in every resample of a block of weights."""
     thresholds = _operating_thresholds(pairs, query, weights)
-    far = np.stack(
-        [
-            far_from_histogram(pairs, scope, t)
-            if query.histograms and has_histogram(pairs, query, scope)
-            else far_in(pairs, scope, t, weights, scope in query.sampled)
-            for scope, t in zip(query.scopes, thresholds, strict=True)
-        ]
-    )
-    frr = np.stack(
-        [
-            frr_in(pairs, scope, t, weights, query.copies)
-            for scope, t in zip(query.scopes, thresholds, strict=True)
-        ]
-    )
-    return Rates(thresholds, far, frr)
+    found = {}
+    for rate, compute in (("far", _far_of), ("frr", _frr_of)):
+        found[rate] = np.full(thresholds.shape, np.nan)
+        if rate in query.wanted:
+            for row, scope in enumerate(query.scopes):
+                found[rate][row] = compute(
+                    pairs, query, scope, thresholds[row], weights
+                )
+    return Rates(thresholds, **found)
 
 
 def replicate_rates(pairs, query, mode, entropy, n_resamples, n_jobs=None):
@@ -132,6 +129,16 @@ def _block(pairs, query, mode, entropy, start, stop):
     return rates(pairs, query, draw(pairs.images, mode, entropy, start, stop))
 
 
+def _far_of(pairs, query, scope, thresholds, weights):
+    if query.histograms and has_histogram(pairs, query, scope):
+        return pairs.histogram(scope).far(thresholds)
+    return far_in(pairs, scope, thresholds, weights, scope in query.sampled)
+
+
+def _frr_of(pairs, query, scope, thresholds, weights):
+    return frr_in(pairs, scope, thresholds, weights, query.copies)
+
+
 def _operating_thresholds(pairs, query, weights):
     """Thresholds (n_scopes, n_levels, n_resamples)."""
     if query.thresholds is not None:
@@ -170,11 +177,6 @@ def _level_thresholds(pairs, scope, query, weights):
 def has_histogram(pairs, query, scope):
     """Whether a scope that is not held far enough has a histogram of all its scores."""
     return scope in query.sampled and pairs.histogram(scope) is not None
-
-
-def far_from_histogram(pairs, scope, thresholds):
-    """FAR of a scope in the data, from the histogram of all its scores."""
-    return pairs.histogram(scope).far(thresholds)
 
 
 def far_in(pairs, scope, thresholds, weights, sampled=False):

@@ -31,11 +31,14 @@ class Support:
         """Why the rate at a level is not supported; empty if it is."""
         errors, people = self.n_errors[level], self.n_identities[level]
         share = self.largest_share[level]
+        if errors == 0:
+            return f"{label}: no errors, {MIN_ERRORS} needed"
         reasons = []
         if errors < MIN_ERRORS:
-            reasons.append(f"{errors} errors, {MIN_ERRORS} needed")
+            reasons.append(f"{_counted(errors, 'error')}, {MIN_ERRORS} needed")
         if people < MIN_IDENTITIES:
-            reasons.append(f"errors from {people} people, {MIN_IDENTITIES} needed")
+            said = _counted(people, "person", "people")
+            reasons.append(f"errors from {said}, {MIN_IDENTITIES} needed")
         if share > MAX_SHARE:
             reasons.append(f"one person is in {share:.0%} of the errors, at most 33%")
         return f"{label}: " + "; ".join(reasons) if reasons else ""
@@ -71,3 +74,7 @@ def support_of_first(left, right, positions, n_identities):
         if done:
             largest[level] = counts.max() / done
     return Support(positions, people, largest)
+
+
+def _counted(n, one, many=None):
+    return f"{n} {one if n == 1 else many or one + 's'}"

@@ -1,6 +1,7 @@
 """From a table of rates to an estimate: which groups, which interval, how supported."""
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -40,6 +41,20 @@ class Answer:
     n_undefined: np.ndarray
     reasons: list
     notes: list
+
+    @classmethod
+    def joined(cls, parts):
+        """Answers about rising levels as one."""
+        if len(parts) == 1:
+            return parts[0]
+        joined = {}
+        for name in cls.__dataclass_fields__:
+            columns = [getattr(part, name) for part in parts]
+            if isinstance(columns[0], list):
+                joined[name] = list(chain.from_iterable(columns))
+            else:
+                joined[name] = np.concatenate(columns)
+        return cls(**joined)
 
 
 def scopes_of(question, n_groups):

@@ -158,7 +158,11 @@ class PairQuestions:
 
         Parameters
         ----------
-        far, threshold, rate, group, how, operating_point
+        far : float in (0, 1) or array-like, shape (n_levels,), default=None
+            FAR level.
+        threshold : float or array-like, shape (n_levels,), default=None
+            Similarity from which on a pair is accepted; exactly one of far and threshold.
+        rate, group, how, operating_point
             As in :meth:`estimate`.
 
         Returns
@@ -187,7 +191,8 @@ class PairQuestions:
         far : float in (0, 1), default=None
             Overall FAR level.
         threshold : float, default=None
-            Given threshold instead; exactly one of the two.
+            Similarity from which on a deployed system accepts, instead; exactly one of
+            the two.
 
         Returns
         -------

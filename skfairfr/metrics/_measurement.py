@@ -78,33 +78,43 @@ class Measurement:
 
     def thresholds(self, question):
         """Thresholds in the data that answer a question's levels, in the caller's shape."""
-        query, point = point_table(self.pairs, self._query(question))
-        self._warn_unresolved(query)
-        row = 0 if question.scope is None else query.scopes.index(question.scope)
-        return question.in_shape(point.thresholds[row])
+        self._warn_unresolved(question)
+        found = []
+        for part in question.parts(self.settings.far_max):
+            query, point = point_table(self.pairs, self._query(part))
+            row = 0 if part.scope is None else query.scopes.index(part.scope)
+            found.append(point.thresholds[row])
+        return question.in_shape(np.concatenate(found))
 
-    def answer(self, question, resampling=None):
+    def answer(self, question):
         """Value, interval and support, levels in increasing order."""
         used = self._used_groups(question)
-        table = self._table(question, resampling)
-        self._warn_unresolved(table.query)
-        found = _answers.answer(
-            self.pairs, table, question, used, self.settings, self.groups
-        )
+        self._warn_unresolved(question)
+        found = self._answer(question, used, self._resampling())
         if question.how is None and np.isnan(found.value).any():
             kind = "impostor" if question.rate == "far" else "genuine"
             where = "" if question.scope is None else " in the group asked for"
             warn_undefined(
                 f"No {kind} pair{where}: the {question.rate} is undefined and set to nan."
             )
-        if resampling is None:
-            self._warn_of_estimand(question, found)
+        self._warn_of_estimand(question, used, found)
         return found
+
+    def _answer(self, question, used, resampling):
+        parts = []
+        for part in question.parts(self.settings.far_max):
+            table = self._table(part, resampling)
+            parts.append(
+                _answers.answer(
+                    self.pairs, table, part, used, self.settings, self.groups
+                )
+            )
+        return _answers.Answer.joined(parts)
 
     def matrix(self, question, scopes):
         """Answers for several scopes from one table."""
-        table = self._table(question, scopes=scopes)
-        self._warn_unresolved(table.query)
+        self._warn_unresolved(question)
+        table = self._table(question, self._resampling(), scopes)
         return [
             _answers.answer(
                 self.pairs,
@@ -128,7 +138,7 @@ class Measurement:
         ]
         if missing:
             reason = " and ".join(missing)
-            where = "overall" if scope is None else f"in {self.groups[scope[0]]!r}"
+            where = "overall" if scope is None else f"in {str(self.groups[scope[0]])!r}"
             warn_undefined(
                 f"There is {reason} {where}: the equal error rate is undefined and set "
                 "to nan."
@@ -178,7 +188,9 @@ class Measurement:
             scopes,
             with_impostors,
         )
-        if question.levels is None or question.levels.max() <= self.settings.far_max:
+        if question.levels is None:
+            return replace(query, wanted=(question.rate,))
+        if question.levels.max() <= self.settings.far_max:
             return query
         # What is not held whole answers levels above far_max from a sample.
         asked = {None, *((g, g) for g in with_impostors), *scopes}
@@ -195,8 +207,7 @@ class Measurement:
             settings.n_jobs,
         )
 
-    def _table(self, question, resampling=None, scopes=None):
-        resampling = self._resampling() if resampling is None else resampling
+    def _table(self, question, resampling, scopes=None):
         query = self._query(question, scopes)
         given = question.levels if question.thresholds is None else question.thresholds
         key = (
@@ -204,6 +215,7 @@ class Measurement:
             given.tobytes(),
             query.operating_point,
             query.scopes,
+            query.wanted,
             resampling.mode,
         )
         if key not in self._tables:
@@ -238,9 +250,10 @@ class Measurement:
             )
         return used
 
-    def _warn_unresolved(self, query):
-        if query.levels is None:
+    def _warn_unresolved(self, question):
+        if question.levels is None:
             return
+        query = self._query(question)
         n_pairs = _answers.hardest_to_resolve(self.pairs, query)
         if n_pairs and query.levels.min() * n_pairs < 1:
             warn_undefined(
@@ -249,16 +262,13 @@ class Measurement:
                 "above the largest impostor score. Give a larger far or more people."
             )
 
-    def _warn_of_estimand(self, question, found):
+    def _warn_of_estimand(self, question, used, found):
         """Compare with the standard error over other people, once a fit."""
         if self.settings.resample != "images" or self._told_estimand:
             return
         n_compared = min(self.settings.n_resamples, N_COMPARED)
-        table = self._table(question, self._resampling("identities", n_compared))
-        used = self._groups_with_pairs(question) if question.how is not None else ()
-        other = _answers.answer(
-            self.pairs, table, question, used, self.settings, self.groups
-        )
+        resampling = self._resampling("identities", n_compared)
+        other = self._answer(question, used, resampling)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = _answers.standard_errors(other) / _answers.standard_errors(found)
         ratio = ratio[np.isfinite(ratio)]

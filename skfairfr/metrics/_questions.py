@@ -1,6 +1,6 @@
 """What SimilarityROC is asked, checked once at the door."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -44,6 +44,22 @@ class Question:
     how: Disparity | None
     picked: tuple | None
     operating_point: str
+
+    def parts(self, far_max):
+        """The same question about the levels up to far_max, and about those above."""
+        if self.levels is None:
+            return [self]
+        masks = (self.levels <= far_max, self.levels > far_max)
+        return [
+            replace(
+                self,
+                levels=self.levels[mask],
+                order=np.arange(mask.sum()),
+                shape=(int(mask.sum()),),
+            )
+            for mask in masks
+            if mask.any()
+        ]
 
     def in_shape(self, values):
         """Values (n_levels,) in the caller's order and shape; numbers for a number."""

@@ -152,7 +152,7 @@ class ScoreSummary:
 
     Attributes
     ----------
-    groups : tuple
+    groups : tuple, shape (1 + n_groups,)
         None (overall), then the sorted labels: row r of the arrays speaks of groups[r].
     n_genuine, n_impostor : ndarrays of int, shape (1 + n_groups,)
         Number of pairs.

@@ -11,14 +11,15 @@ from skfairfr._core._design import CompleteDesign
 from skfairfr._core._resampling import Images, unit_weights
 from tests.metrics.oracle import Oracle
 
-GROUPS = ("constant", "changing", "unknown")
+GROUPS = ("constant", "changing", "unknown", "partly")
 
 
 def make_images(seed=0, *, sides=1, groups="changing", n_identities=7, most=4):
     """Up to ``most`` images of each identity, in random order.
 
     ``groups``: two of them, constant within an identity, changing from image to image,
-    or changing and sometimes unknown; None for no groups at all.
+    changing and sometimes unknown, or partly unknown and else constant; None for no
+    groups at all.
     """
     rng = np.random.default_rng(seed)
     counts = np.append(rng.integers(1, most + 1, n_identities - 1), most)
@@ -28,6 +29,7 @@ def make_images(seed=0, *, sides=1, groups="changing", n_identities=7, most=4):
         "constant": (np.arange(n_identities) % 2)[identity],
         "changing": rng.integers(0, 2, identity.size),
         "unknown": rng.integers(-1, 2, identity.size),
+        "partly": np.where(rng.random(identity.size) < 0.3, -1, identity % 2),
     }[groups]
     side = rng.integers(0, 2, identity.size).astype(np.int8) if sides == 2 else None
     return Images(

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.interpolate import interp1d
 from scipy.optimize import brentq
 
 from skfairfr._core import _comparisons, _equal_error
+from skfairfr._core._comparisons import ListedPairs
 from skfairfr._core._equal_error import crossings, equal_error_rates
 from skfairfr._core._rate_table import Resampling
 from skfairfr._core._resampling import MODES, draw
@@ -55,6 +56,7 @@ def root(far, frr):
     return float(far_at(place)), int(np.argmax(far >= frr))
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 300))
 def test_bisection_finds_the_root_of_the_whole_polyline(seed, n):
     far, frr = polyline(seed, n)
@@ -71,6 +73,15 @@ def test_columns_are_searched_apart(n):
     for c in range(5):
         alone = crossings_of(far[:, c : c + 1], frr[:, c : c + 1])
         assert (rate[c], threshold[c]) == (alone[0][0], alone[1][0])
+
+
+@pytest.mark.parametrize("threshold", [0.25, -1.0])
+def test_where_all_scores_are_the_same_it_is_one_half(threshold):
+    _, (scores, *others) = listed(3, 60)
+    pairs = ListedPairs(np.full(scores.shape, threshold), *others)
+    found = equal_error_rates(pairs, None, Resampling("both", "naive", 3, 0, None))
+    assert (found.value, found.threshold) == (0.5, threshold)
+    assert (found.replicates == 0.5).all()
 
 
 def test_undefined_rates_have_no_crossing():

@@ -18,7 +18,7 @@ designs = pytest.mark.parametrize(
     [
         (s, a, i, g)
         for s, a, i, g in product((1, 2), ("pair", "identity"), ("all", "same_group"), GROUPS)
-        if (a, i) != ("identity", "same_group") or g == "constant"
+        if (a, i) != ("identity", "same_group") or g in ("constant", "partly")
     ],
 )  # fmt: skip
 

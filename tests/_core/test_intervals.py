@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.testing import assert_allclose, assert_array_equal
@@ -84,6 +84,7 @@ def test_infinite_and_undefined_replicates_stay_what_they_are(method):
 # ---- percentiles ---------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(
     arrays.arrays(np.float64, (2, 41), elements=st.floats(-9, 9)),
     st.sampled_from([0.5, 0.9, 0.95, 0.99]),
@@ -181,6 +182,7 @@ def test_wilson_bounds_are_where_the_score_test_turns(errors, n, alpha):
     assert_allclose(wilson(errors, n, alpha=alpha), expected, rtol=1e-9)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 200), st.data(), st.sampled_from([0.01, 0.05, 0.2]))
 def test_wilson_mirrors_errors_and_holds_the_rate(n, data, alpha):
     errors = data.draw(st.integers(0, n))
@@ -213,6 +215,7 @@ def band(replicates, value, level=0.9, bounds=LINE):
     return pointwise, simultaneous(replicates, value, pointwise, level, bounds)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([UNIT, LINE]))
 def test_a_band_holds_the_pointwise_one_and_the_range_holds_it(seed, bounds):
     replicates = 0.3 + 0.3 * normal(seed, 4, 30)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
@@ -82,6 +82,7 @@ def test_sums_and_crossings_agree_at_the_borders_of_chunks(position):
     assert found.tolist() == [[position] * 3]
 
 
+@settings(deadline=None)
 @given(st.integers(0, 1000), st.integers(1, 40), st.sampled_from(FORMATS))
 def test_the_target_is_exceeded_at_the_position_and_not_before(seed, n_pairs, kind):
     weights, pairs = make_pairs(seed, n_pairs, *kind)

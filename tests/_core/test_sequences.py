@@ -105,6 +105,16 @@ def test_the_whole_weight_exceeds_no_level_of_one():
     assert not short
 
 
+def test_a_sum_of_rounded_weights_that_equals_its_level_does_not_exceed_it():
+    scores, zero = np.arange(10.0)[::-1], np.zeros(10, dtype=np.int32)
+    held = PairSequence(scores, zero, zero, np.full(10, 0.1))
+    one = np.ones((1, 1), dtype=np.uint8)
+    assert held.accumulated()[2] > 0.3  # 0.30000000000000004
+    levels, total = np.array([0.3]), np.ones(1)
+    thresholds, _ = crossings(held, (one, one), (zero, zero), levels, total)
+    assert thresholds == np.nextafter(scores[3], np.inf)
+
+
 def test_a_tail_that_does_not_reach_a_level_is_short():
     tail, weights, units = make_sequence(0, complete=False)
     total = pair_weights(tail, weights, units).sum(axis=0) * 10

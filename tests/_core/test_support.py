@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skfairfr._core._support import (
@@ -51,6 +51,7 @@ def test_support_of_false_rejections_is_the_oracle_s(scope):
     assert_support(found, [twin.support(t, "frr", group) for t in THRESHOLDS])
 
 
+@settings(deadline=None)
 @given(st.data(), st.integers(0, 30))
 def test_support_of_any_pairs_is_that_of_a_loop(data, n_pairs):
     ends = [
@@ -85,7 +86,9 @@ def test_just_enough_is_supported():
         ((29, 10, 0.3), "29 errors"),
         ((30, 9, 0.3), "9 people"),
         ((30, 10, 0.34), "34% of the errors"),
-        ((0, 0, np.nan), "0 errors"),
+        ((0, 0, np.nan), "no errors"),
+        ((1, 1, 1.0), "1 error, "),
+        ((30, 1, 0.3), "1 person, "),
     ],
 )
 def test_each_shortage_is_named_with_what_it_concerns(numbers, said):

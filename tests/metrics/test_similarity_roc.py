@@ -240,7 +240,7 @@ def test_recentring_changes_no_scale_free_disparity_if_all_have_as_many_images(h
     roc = roc_of(designs.exact_rows(36, rng), identity, group)
     measured = roc._measurement
     question = measured.ask(None, 0.5, "frr", None, how, "overall")
-    table = measured._table(question)
+    table = measured._table(question, measured._resampling())
     point, centre = (
         measured_rates.frr[1:, 0] for measured_rates in (table.point, table.centre)
     )
@@ -440,3 +440,28 @@ def test_real_embeddings_have_the_known_rates(shared_data):
 def test_parameters(name, value):
     with pytest.raises(ValueError, match=f"'{name}' parameter of SimilarityROC"):
         SimilarityROC(**{name: value}).fit(np.eye(4), [0, 0, 1, 1])
+
+
+def test_levels_up_to_far_max_stay_exact_beside_larger_ones(monkeypatch):
+    rng = np.random.default_rng(31)
+    X = rng.standard_normal((300, 12))
+    identity = designs.people(300, 90, rng)
+    monkeypatch.setattr(_comparisons, "WHOLE", 0)
+    roc = roc_of(X, identity, None, far_max=0.02)
+    low, high = roc.estimate([0.3, 0.01]).value[::-1], roc.estimate(0.3)
+    assert low[0] == roc.estimate(0.01).value
+    assert low[1] == high.value
+    reasons = roc.estimate([0.3, 0.01]).reason
+    assert "histogram" in reasons[0] and "histogram" not in reasons[1]
+
+
+def test_frr_at_a_threshold_needs_no_impostor(monkeypatch):
+    rng = np.random.default_rng(32)
+    X = rng.standard_normal((300, 12))
+    identity = designs.people(300, 90, rng)
+    monkeypatch.setattr(_comparisons, "WHOLE", 0)
+    roc = roc_of(X, identity, None, far_max=0.02)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    found = roc.estimate(threshold=-0.5)
+    assert found.value == float(designs.oracle_of(unit, identity, None).frr(-0.5)) > 0
+    assert "histogram" not in found.reason
