@@ -3,6 +3,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The first example may compile a kernel, and machines of CI are shared.
+settings.register_profile("skfairfr", deadline=None)
+settings.load_profile("skfairfr")
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

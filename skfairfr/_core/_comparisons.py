@@ -302,7 +302,9 @@ class EmbeddingPairs:
             left, right = (
                 self.images.group[i] for i in (self._held.left, self._held.right)
             )
-            codes = np.where(left == right, left, -1).astype(np.int16)
+            # Few groups fit 16 bits, whose stable sort is a fast counting one.
+            kind = np.int16 if self.images.n_groups < 2**15 else np.int32
+            codes = np.where(left == right, left, -1).astype(kind)
             order = np.argsort(codes, kind="stable")
             bounds = np.searchsorted(codes[order], np.arange(self.images.n_groups + 1))
             self._codes = (order, bounds)

@@ -38,9 +38,13 @@ def equal_error_rates(pairs, scope, resampling):
     """Value, centre and replicates of the equal error rate of a scope."""
     sampled = not pairs.is_whole(scope)
     copies = resampling.method != "offdiagonal"
-    candidates = _candidates(
-        pairs.impostors(scope, sampled).scores, pairs.genuine.ascending(scope).scores
-    )
+    scores = [
+        pairs.impostors(scope, sampled).scores,
+        pairs.genuine.ascending(scope).scores,
+    ]
+    if has_copies(pairs, resampling):
+        scores.append(pairs.own_scores())
+    candidates = _candidates(scores)
 
     def of_data(thresholds):
         return _rates_of(pairs, scope, sampled, copies, unit_weights(), thresholds)
@@ -69,7 +73,9 @@ def equal_error_rates(pairs, scope, resampling):
 
 
 def crossings(rates_at, candidates, n_columns):
-    """Where FAR meets FRR on the polyline over the candidates, for every column.
+    """Where FAR comes closest to FRR among the candidates, for every column.
+
+    FAR - FRR rises along the candidates, so that bisection finds the two around zero.
 
     Parameters
     ----------
@@ -82,7 +88,7 @@ def crossings(rates_at, candidates, n_columns):
     Returns
     -------
     rates, thresholds : ndarrays, shape (n_columns,)
-        The threshold is the first candidate with FAR >= FRR.
+        The rate is (FAR + FRR) / 2 at the threshold.
     """
     low = np.zeros(n_columns, dtype=np.int64)
     high = np.full(n_columns, candidates.size - 1)
@@ -95,14 +101,16 @@ def crossings(rates_at, candidates, n_columns):
         first = np.where(crossed.any(axis=0), crossed.argmax(axis=0), GRID)
         bounds = np.vstack([low, tried, high])
         low, high = bounds[first, column], bounds[first + 1, column]
-    far, frr = rates_at(candidates[np.stack([low, high])])
-    return _rates.crossing(far.T, frr.T), candidates[high]
+    around = candidates[np.stack([low, high])]
+    far, frr = rates_at(around)
+    rates, closest = _rates.equal_error(far.T, frr.T)
+    return rates, around[closest, column]
 
 
-def _candidates(impostor, genuine):
+def _candidates(scores):
     """All distinct scores in descending order, behind +inf (accepting nothing)."""
-    scores = np.union1d(impostor, genuine)[::-1].astype(np.float64)
-    return np.concatenate([[np.inf], scores])
+    distinct = np.unique(np.concatenate(scores))[::-1].astype(np.float64)
+    return np.concatenate([[np.inf], distinct])
 
 
 def _block(pairs, scope, sampled, copies, candidates, resampling, start, stop):

@@ -12,6 +12,11 @@ BLOCK = 8192
 def score_moments(pairs, scope):
     """Pairs, mean and standard deviation of genuine, then of impostor scores.
 
+    Parameters
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    scope : None or (g, g)
+
     Returns
     -------
     moments : tuple

@@ -5,13 +5,14 @@ group and each block is compared with one collection floor. Only a tile, the col
 and the genuine scores are ever held; nothing is n x n.
 """
 
-import itertools
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numba import njit
 
-from skfairfr._core._parallel import n_threads, over_blocks, over_threads
+from skfairfr._core._parallel import n_threads, over_blocks
 
 TILE = 2048
 
@@ -177,36 +178,40 @@ def _tiles(probe, reference, start, size):
 
 
 def _tail_of_strip(probe, reference, floors, start, width):
+    """Tail of one strip; the threads that BLAS uses share the search of every tile."""
     strip = slice(start, start + width)
     height = len(probe.image[strip])
     bounds = np.linspace(0, height, min(n_threads(), height) + 1).astype(int)
-    bands = list(itertools.pairwise(bounds))
+    bands = list(pairwise(bounds))
     buffers = [_buffers((last - first) * width) for first, last in bands]
+    rows = (probe.identity[strip], probe.group[strip])
     found = []
-    for column, diagonal, tile in _tiles(probe, reference, start, width):
-        columns = slice(column, column + width)
-        blocks = _clip(reference.blocks(), column, tile.shape[1])
-        tasks = [
-            (
-                tile,
-                (first, last, diagonal),
-                (probe.identity[strip], probe.group[strip]),
-                reference.identity[columns],
-                blocks,
-                floors,
-                buffer,
-            )
-            for (first, last), buffer in zip(bands, buffers, strict=True)
-        ]
-        counts = over_threads(_collect, tasks)
-        found += [
-            (
-                scores[:n].copy(),
-                left[:n] + np.int32(start),
-                right[:n] + np.int32(column),
-            )
-            for n, (scores, left, right) in zip(counts, buffers, strict=True)
-        ]
+    with ThreadPoolExecutor(len(bands)) as pool:
+        for column, diagonal, tile in _tiles(probe, reference, start, width):
+            identity = reference.identity[column : column + width]
+            blocks = _clip(reference.blocks(), column, tile.shape[1])
+            searches = [
+                pool.submit(
+                    _collect,
+                    tile,
+                    (*band, diagonal),
+                    rows,
+                    identity,
+                    blocks,
+                    floors,
+                    buffer,
+                )
+                for band, buffer in zip(bands, buffers, strict=True)
+            ]
+            for search, (scores, left, right) in zip(searches, buffers, strict=True):
+                n = search.result()
+                found.append(
+                    (
+                        scores[:n].copy(),
+                        left[:n] + np.int32(start),
+                        right[:n] + np.int32(column),
+                    )
+                )
     scores, left, right = (np.concatenate(part) for part in zip(*found, strict=True))
     return scores, probe.image[left], reference.image[right]
 

@@ -37,14 +37,6 @@ def n_threads():
     return min([cpu_count(), *(blas["num_threads"] for blas in _controller().info())])
 
 
-def over_threads(function, tasks):
-    """Results of ``function(*task)`` in order, for functions that release the GIL."""
-    if len(tasks) < 2:
-        return [function(*task) for task in tasks]
-    with ThreadPoolExecutor(len(tasks)) as pool:
-        return list(pool.map(lambda task: function(*task), tasks))
-
-
 def over_blocks(function, tasks, n_jobs, description, sizes=None, threads=1):
     """Results of ``function(*task)`` for every task, in order.
 

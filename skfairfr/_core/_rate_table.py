@@ -68,9 +68,12 @@ def rate_table(pairs, query, resampling):
         )
 
     query = replace(query, copies=resampling.method != "offdiagonal")
-    query, _ = point_table(pairs, query)
-    query, replicates = _settle(pairs, query, compute)
+    # The data first: what they need at all is then at hand for every resample.
     query, point = point_table(pairs, query)
+    asked = query
+    query, replicates = _settle(pairs, query, compute)
+    if query.sampled != asked.sampled:
+        query, point = point_table(pairs, query)
     return RateTable(query, point, _centre(pairs, query, point, resampling), replicates)
 
 

@@ -109,31 +109,28 @@ def share_rejected(descending, thresholds):
     return np.where(np.isnan(thresholds), np.nan, rejected / descending.size)
 
 
-def crossing(far, frr):
-    """Where the polyline of (far, frr) crosses far = frr: the equal error rate.
+def equal_error(far, frr):
+    """The equal error rate: (FAR + FRR) / 2 where the two are closest.
+
+    With finite data they are seldom equal. Of two thresholds equally close the lower one
+    counts.
 
     Parameters
     ----------
     far, frr : array-like, shape (..., n_thresholds)
-        Along descending thresholds: far rises, frr falls, from far <= frr on.
+        Along descending thresholds: far rises and frr falls.
 
     Returns
     -------
     rates : ndarray, shape (...,)
-        The common value, interpolated between the two operating points around the
-        crossing; nan where there is none.
+        nan where some rate is undefined.
+    positions : ndarray of int, shape (...,)
+        Where they are closest.
     """
     far, frr = np.asarray(far, dtype=np.float64), np.asarray(frr, dtype=np.float64)
-    crossed = far - frr >= 0
-    after = np.argmax(crossed, axis=-1)[..., None]
-    before = np.maximum(after - 1, 0)
-    far_0, far_1 = (
-        np.take_along_axis(far, i, axis=-1)[..., 0] for i in (before, after)
-    )
-    frr_0, frr_1 = (
-        np.take_along_axis(frr, i, axis=-1)[..., 0] for i in (before, after)
-    )
-    gap_0, gap_1 = far_0 - frr_0, far_1 - frr_1
-    step = np.where(gap_1 > gap_0, gap_1 - gap_0, 1.0)
-    rates = far_0 - gap_0 / step * (far_1 - far_0)
-    return np.where(crossed.any(axis=-1), rates, np.nan)
+    gap = np.abs(far - frr)[..., ::-1]
+    closest = gap <= gap.min(axis=-1, keepdims=True) + ROUNDING
+    positions = gap.shape[-1] - 1 - np.argmax(closest, axis=-1)
+    middle = (far + frr) / 2
+    rates = np.take_along_axis(middle, positions[..., None], axis=-1)[..., 0]
+    return rates, positions

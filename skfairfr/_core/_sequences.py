@@ -69,6 +69,14 @@ class PairSequence:
             return np.arange(1, len(self) + 1, dtype=np.float64)
         return np.cumsum(self.base)
 
+    def first_exceeding(self, targets):
+        """First position at which the base weights add up to more than each target."""
+        if self.base is None:
+            position = np.floor(targets).astype(np.int64)
+        else:
+            position = np.searchsorted(self.accumulated(), targets, side="right")
+        return np.where(position < len(self), position, -1)
+
     def weight_before(self, positions):
         """Sum of the base weights of the pairs before each position."""
         positions = np.asarray(positions)
@@ -103,9 +111,12 @@ def crossings(sequence, weights, units, levels, totals):
         Whether some threshold lies below the last score held.
     """
     targets = levels[:, None] * totals * (1 + _rates.ROUNDING)
-    positions = _running_sums.first_exceeding_positions(
-        weights, (*units, sequence.base), targets
-    )
+    if _counts_once(weights):
+        positions = sequence.first_exceeding(targets)
+    else:
+        positions = _running_sums.first_exceeding_positions(
+            weights, (*units, sequence.base), targets
+        )
     defined = np.broadcast_to(totals > 0, positions.shape)
     short = not sequence.complete and bool((positions < 0)[defined].any())
     thresholds = _rates.threshold_at(sequence.scores, positions)
@@ -125,6 +136,8 @@ def accepted_weight(sequence, weights, units, thresholds):
 
 def weight_before(sequence, weights, units, positions):
     """Weight of the first so many pairs, (n_levels, n_resamples), levels in any order."""
+    if _counts_once(weights):
+        return sequence.weight_before(positions)
     order = np.argsort(positions, axis=0)
     sums = _running_sums.sums_before(
         weights, (*units, sequence.base), np.take_along_axis(positions, order, axis=0)
@@ -132,3 +145,8 @@ def weight_before(sequence, weights, units, positions):
     result = np.empty_like(sums)
     np.put_along_axis(result, order, sums, axis=0)
     return result
+
+
+def _counts_once(weights):
+    """Whether these are the data themselves: one resample of multiplicities 1."""
+    return all(unit.shape[1] == 1 and (unit == 1).all() for unit in weights)

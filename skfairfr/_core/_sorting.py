@@ -28,46 +28,51 @@ def sort_pairs(scores, left, right):
     if scores.dtype != np.float32:
         order = np.argsort(-scores, kind="stable")
         return scores[order], left[order], right[order]
-    ends = left.astype(np.uint64) << np.uint64(32)
-    ends |= right.astype(np.uint64)
-    keys, ends = _radix_sort(_descending_keys(scores), ends)
-    left = (ends >> np.uint64(32)).astype(np.int32)
-    return _scores_of(keys), left, ends.astype(np.uint32).view(np.int32)
-
-
-def _descending_keys(scores):
-    """Integers whose ascending order is the descending order of the scores."""
     bits = (scores + np.float32(0.0)).view(np.uint32)  # + 0: no negative zero
-    # A negative float's bits already fall as it rises; a positive one's are turned round.
-    return np.where(bits & SIGN, bits, ~(bits | SIGN))
+    keys, left, right = _radix_sort(bits, left, right)
+    return keys.view(np.float32), left, right
 
 
-def _scores_of(keys):
-    """The scores that the keys were made of."""
-    return np.where(keys & SIGN, keys, ~(keys | SIGN)).view(np.float32)
+@njit(nogil=True, cache=True, inline="always")
+def _turned(bits):
+    """A float's bits as an integer that falls as the float rises; its own inverse.
+
+    A negative float's bits already rise as it falls; a positive one's are turned round.
+    """
+    return bits if bits & SIGN else np.uint32(~(bits | SIGN))
 
 
 @njit(nogil=True, cache=True)
-def _radix_sort(keys, payload):
-    n = keys.size
+def _radix_sort(bits, left, right):
+    n = bits.size
+    keys, next_keys = np.empty_like(bits), np.empty_like(bits)
+    ends, next_ends = np.empty((2, n), dtype=np.uint64)
     starts = np.zeros((3, BUCKETS), dtype=np.int64)
     for p in range(n):
+        key = np.uint32(_turned(bits[p]))
+        keys[p] = key
+        ends[p] = np.uint64(left[p]) << np.uint64(32) | np.uint64(right[p])
         for digit in range(3):
-            starts[digit, (keys[p] >> np.uint32(BITS * digit)) & (BUCKETS - 1)] += 1
+            starts[digit, (key >> np.uint32(BITS * digit)) & (BUCKETS - 1)] += 1
     for digit in range(3):
         before = 0
         for bucket in range(BUCKETS):
             count = starts[digit, bucket]
             starts[digit, bucket] = before
             before += count
-    next_keys, next_payload = np.empty_like(keys), np.empty_like(payload)
     for digit in range(3):
         for p in range(n):
             bucket = (keys[p] >> np.uint32(BITS * digit)) & (BUCKETS - 1)
             place = starts[digit, bucket]
             starts[digit, bucket] = place + 1
             next_keys[place] = keys[p]
-            next_payload[place] = payload[p]
+            next_ends[place] = ends[p]
         keys, next_keys = next_keys, keys
-        payload, next_payload = next_payload, payload
-    return keys, payload
+        ends, next_ends = next_ends, ends
+    first = np.empty(n, dtype=np.int32)
+    second = np.empty(n, dtype=np.int32)
+    for p in range(n):
+        keys[p] = _turned(keys[p])
+        first[p] = np.int32(ends[p] >> np.uint64(32))
+        second[p] = np.int32(ends[p] & np.uint64(0xFFFFFFFF))
+    return keys, first, second

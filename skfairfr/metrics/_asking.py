@@ -230,7 +230,8 @@ class PairQuestions:
     def equal_error_rate(self, group=None):
         """The rate at which FAR = FRR, overall or of one group at its own threshold.
 
-        Interpolated on the polyline of (FAR, FRR) over all distinct scores.
+        With finite data they are seldom equal: (FAR + FRR) / 2 at the score where they are
+        closest.
 
         Parameters
         ----------

@@ -7,7 +7,7 @@ within groups live in ``_group_rates.py``, intervals in ``SimilarityROC``.
 
 import numpy as np
 
-from skfairfr._core._rates import crossing, share_accepted, share_rejected
+from skfairfr._core._rates import equal_error, share_accepted, share_rejected
 from skfairfr.metrics._pair_groups import (
     check_pair_groups,
     check_pairs,
@@ -236,9 +236,10 @@ def frr_at_far(y_true, y_score, *, far=1e-3):
 def equal_error_rate(y_true, y_score):
     """The rate at which false acceptances and false rejections are equally frequent.
 
-    Where the polyline of :func:`far_frr_curve` crosses far = frr, interpolated between
-    the two operating points around the crossing. It summarises a system at a threshold at
-    which few are operated; prefer :func:`frr_at_far` at the level in use.
+    With finite data they are seldom equal: (FAR + FRR) / 2 at the score, taken as the
+    threshold, where they are closest (the lower one of two equally close). It summarises
+    a system at a threshold at which few are operated; prefer :func:`frr_at_far` at the
+    level in use.
 
     Parameters
     ----------
@@ -250,8 +251,8 @@ def equal_error_rate(y_true, y_score):
     Returns
     -------
     rate : float in [0, 1]
-        The common value of FAR and FRR, eq. (2)-(3) of [1]_; lower is better. nan if
-        there is no genuine or no impostor pair.
+        Mean of FAR and FRR, eq. (2)-(3) of [1]_, where they meet; lower is better. nan
+        if there is no genuine or no impostor pair.
 
     Raises
     ------
@@ -266,7 +267,7 @@ def equal_error_rate(y_true, y_score):
 
     See Also
     --------
-    far_frr_curve : The curve whose crossing this is.
+    far_frr_curve : The curve on which it lies.
 
     References
     ----------
@@ -280,7 +281,7 @@ def equal_error_rate(y_true, y_score):
     0.25
     """
     far, frr, _ = far_frr_curve(y_true, y_score)
-    return float(crossing(far, frr))
+    return float(equal_error(far, frr)[0])
 
 
 def _no_pair(kind, rate, code):

@@ -10,6 +10,7 @@ from skfairfr._core._comparisons import EmbeddingPairs
 from skfairfr._core._design import CompleteDesign
 from skfairfr._core._histograms import N_BINS, ScoreHistogram, score_histograms
 from skfairfr._core._pairs import unit_rows
+from skfairfr._core._resampling import Images
 from tests._core.cases import GROUPS, embedded, make_images, oracle_of_pairs
 
 LEVELS = np.array([0.01234, 0.1234, 0.4567, 0.8765])  # between all shares
@@ -75,6 +76,17 @@ def test_all_integer_scores_stand_exactly_on_their_side_of_half_integers():
     assert_array_equal(found.edges[[0, -1]] % 1, 0)
     assert found.edges[-1] == pairs.own_scores().max()
     assert found.edges.size == N_BINS + 1
+
+
+def test_the_ends_of_the_range_count():
+    codes = np.arange(3, dtype=np.int32)
+    images = Images(codes, np.full(3, -1, dtype=np.int32), None, 3, 0)
+    vectors = np.array([[1], [-1], [-1]], dtype=np.float32)  # scores -1, -1 and 1
+    for similarity in ("cosine", "dot"):
+        design = CompleteDesign(images, "pair", "all")
+        found = EmbeddingPairs(vectors, design, 0.1, similarity).histogram(None)
+        assert found.edges[[0, -1]].tolist() == [-1, 1]
+        assert found.far([-1, -0.5, 0, 0.5]) == pytest.approx([1, *[1 / 3] * 3])
 
 
 def test_far_is_one_below_all_scores_and_zero_above():

@@ -143,6 +143,12 @@ def test_above_half_of_alpha_of_undefined_ones_there_is_no_bound(n_undefined, kn
     assert counted.tolist() == [n_undefined, 0]
 
 
+def test_just_half_of_alpha_of_undefined_ones_leave_the_bounds():
+    replicates = np.array([np.nan, np.nan, *range(6)])
+    low, high, _ = percentile(replicates, 0.5, (-9.0, 9.0))  # alpha / 2 of 8 is 2
+    assert not np.isnan([low, high]).any()
+
+
 def test_intervals_stay_within_the_natural_range():
     low, high, _ = percentile(np.array([[-0.5, 0.2, 1.5]]), 0.9, UNIT)
     assert (low.tolist(), high.tolist()) == ([0], [1])
@@ -216,10 +222,15 @@ def band(replicates, value, level=0.9, bounds=LINE):
 
 
 @settings(deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from([UNIT, LINE]))
-def test_a_band_holds_the_pointwise_one_and_the_range_holds_it(seed, bounds):
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([UNIT, LINE]),
+    st.sampled_from([-0.5, 0.0, 0.5]),
+)
+def test_a_band_holds_the_pointwise_one_and_the_range_holds_it(seed, bounds, shift):
     replicates = 0.3 + 0.3 * normal(seed, 4, 30)
-    pointwise, (low, high) = band(replicates, replicates.mean(axis=-1), 0.9, bounds)
+    value = replicates.mean(axis=-1) + shift
+    pointwise, (low, high) = band(replicates, value, 0.9, bounds)
     assert (low <= pointwise[0]).all()
     assert (high >= pointwise[1]).all()
     assert (low >= bounds[0]).all()

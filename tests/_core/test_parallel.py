@@ -9,7 +9,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from skfairfr._core._parallel import (
     n_threads,
     over_blocks,
-    over_threads,
     show_progress,
 )
 
@@ -41,8 +40,9 @@ def test_results_come_in_order_for_any_number_of_threads(n_jobs, threads):
 
 
 @pytest.mark.parametrize("n_tasks", [0, 1, 7])
-def test_threads_of_one_function_give_its_results_in_order(n_tasks):
-    assert over_threads(raised, TASKS[:n_tasks]) == [b**2 for b in range(n_tasks)]
+def test_threads_of_one_worker_give_results_in_order(n_tasks):
+    found = over_blocks(raised, TASKS[:n_tasks], None, "raising", threads=3)
+    assert found == [b**2 for b in range(n_tasks)]
 
 
 def test_a_limit_for_blas_is_one_for_our_threads():

@@ -5,12 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
-from scipy.interpolate import interp1d
-from scipy.optimize import brentq
 
 from skfairfr._core._rates import (
     count_at_least,
-    crossing,
+    equal_error,
     exceeds,
     first_exceeding,
     in_score_dtype,
@@ -122,26 +120,17 @@ def test_shares_are_nan_without_scores_or_threshold(share):
     assert np.isnan(share(descending([1.0]), np.nan))
 
 
-def test_crossing_between_two_points_and_at_a_point():
-    # From (.1, .3) to (.3, .1) the line meets far = frr half way.
-    assert crossing([0, 0.1, 0.3, 1], [1, 0.3, 0.1, 0]) == pytest.approx(0.2)
-    assert crossing([0, 0.25, 1], [1, 0.25, 0]) == 0.25
-    assert crossing([0, 0, 1], [1, 0, 0]) == 0
+def test_equal_error_at_a_point_and_beside_it():
+    assert equal_error([0, 0.25, 1], [1, 0.25, 0]) == (0.25, 1)
+    assert equal_error([0, 0.1, 0.5, 1], [1, 0.3, 0.1, 0]) == (0.2, 1)
+    assert equal_error([0, 0, 1], [1, 0, 0]) == (0, 1)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_crossing_agrees_with_a_root_finder(seed):
-    rng = np.random.default_rng(seed)
-    far = np.concatenate([[0], np.sort(rng.random(20)), [1]])
-    frr = np.concatenate([[1], np.sort(rng.random(20))[::-1], [0]])
-    index = np.arange(far.size)
-    far_at, frr_at = interp1d(index, far), interp1d(index, frr)
-    root = brentq(lambda u: far_at(u) - frr_at(u), 0, index[-1], xtol=1e-14)
-    assert crossing(far, frr) == pytest.approx(far_at(root), abs=1e-12)
+def test_of_two_equally_close_thresholds_the_lower_one_counts():
+    assert equal_error([0, 0.1, 0.3, 1], [1, 0.2, 0.2, 0]) == (0.25, 2)
 
 
-def test_crossing_goes_along_the_last_axis_and_is_nan_without_one():
+def test_equal_error_goes_along_the_last_axis_and_is_nan_without_rates():
     far = np.array([[0, 0.5, 1], [0, 0.1, 0.2], [np.nan] * 3])
     frr = np.array([[1, 0.5, 0], [1, 0.9, 0.8], [1, 0.5, 0]])
-    assert_array_equal(crossing(far, frr), [0.5, np.nan, np.nan])
-    assert crossing([0, 0, 1], [1, 1, 0]) == 0.5  # a step without change is no matter
+    assert_array_equal(equal_error(far, frr)[0], [0.5, 0.5, np.nan])

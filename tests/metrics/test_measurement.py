@@ -29,7 +29,7 @@ def test_estimand_warning_once_a_fit():
 
 def test_asking_twice_gives_the_same_answer():
     X, identity, group = designs.one_side("people", np.random.default_rng(22))
-    roc = SimilarityROC(n_resamples=10).fit(X, identity, group)
+    roc = unfitted(n_resamples=10).fit(X, identity, group)
     first = roc.estimate(0.2)
     for level in (0.1, 0.3, 0.4, 0.15, 0.25, 0.35, 0.45, 0.5, 0.55):
         roc.estimate(level)

@@ -14,6 +14,10 @@ N_RESAMPLES = 4
 AVERAGES = ("pair", "identity")
 KINDS = ("none", "people", "images")
 MODES = ("images", "identities", "both")
+# Without groups no pair is within one.
+DESIGNS = [("all", kind) for kind in KINDS] + [
+    ("same_group", kind) for kind in KINDS if kind != "none"
+]
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::skfairfr.metrics.EstimandWarning"),
@@ -41,12 +45,9 @@ def assert_resamples_equal(roc, oracle, kind, diagonal=True, weights=None):
 
 
 @pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("impostors", ["all", "same_group"])
+@pytest.mark.parametrize(("impostors", "kind"), DESIGNS)
 @pytest.mark.parametrize("resample", MODES)
-@pytest.mark.parametrize("kind", KINDS)
 def test_one_side_equals_the_double_loop(average, impostors, resample, kind):
-    if impostors == "same_group" and kind == "none":
-        pytest.skip("without groups no pair is within one")
     X, identity, group = designs.one_side(kind, np.random.default_rng(1))
     oracle = designs.oracle_of(X, identity, group, average=average, impostors=impostors)
     roc = roc_of(
@@ -68,12 +69,9 @@ def test_offdiagonal_leaves_copies_out(average, resample, kind):
 
 
 @pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("impostors", ["all", "same_group"])
+@pytest.mark.parametrize(("impostors", "kind"), DESIGNS)
 @pytest.mark.parametrize("resample", MODES)
-@pytest.mark.parametrize("kind", KINDS)
 def test_two_sides_equal_the_double_loop(average, impostors, resample, kind):
-    if impostors == "same_group" and kind == "none":
-        pytest.skip("without groups no pair is within one")
     rng = np.random.default_rng(3)
     X, identity, group = designs.one_side(kind, rng, n_images=24)
     probe = np.arange(24) < 11
@@ -128,12 +126,9 @@ def test_domain_is_the_same_as_two_arrays():
 
 
 @pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("impostors", ["all", "same_group"])
+@pytest.mark.parametrize(("impostors", "kind"), DESIGNS)
 @pytest.mark.parametrize("resample", MODES)
-@pytest.mark.parametrize("kind", KINDS)
 def test_listed_pairs_equal_the_double_loop(average, impostors, resample, kind):
-    if impostors == "same_group" and kind == "none":
-        pytest.skip("without groups no pair is within one")
     rng = np.random.default_rng(5)
     X, identity, group = designs.one_side(kind, rng)
     left, right = np.triu_indices(20, 1)
@@ -162,92 +157,6 @@ def test_listed_pairs_equal_the_double_loop(average, impostors, resample, kind):
         v, w = designs.weights_of(roc, b)
         weights.append((v, None if w is None else dict(enumerate(w))))
     assert_resamples_equal(roc, oracle, kind, weights=weights)
-
-
-@pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("kind", KINDS)
-def test_centre_of_image_resamples_is_the_v_statistic(average, kind):
-    X, identity, group = designs.one_side(kind, np.random.default_rng(6), 40)
-    oracle = designs.oracle_of(X, identity, group, average=average)
-    naive, moved = (
-        roc_of(X, identity, group, average=average, method=method, n_resamples=50)
-        for method in ("naive", "recentered")
-    )
-    for name in [None] if kind == "none" else [None, "a", "b"]:
-        question = {"threshold": 0.1, "group": name}
-        value = naive.estimate(**question).value
-        assert 0 < value < 1
-        shift = value - float(oracle.v_statistic_frr(0.1, name))
-        replicates = naive.resamples(**question)
-        expected = np.quantile(replicates + shift, [0.025, 0.975])
-        got = moved.estimate(**question)
-        assert_allclose([got.low, got.high], np.clip(expected, 0, 1), atol=1e-12)
-
-
-def interval(roc, question):
-    found = roc.estimate(0.2, **question)
-    return found.low, found.high
-
-
-@pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("resample", MODES)
-def test_recentring_changes_no_far(average, resample):
-    X, identity, group = designs.one_side("people", np.random.default_rng(7))
-    options = {"average": average, "resample": resample, "n_resamples": 30}
-    for question in ({"rate": "far"}, {"rate": "far", "how": "max_min"}):
-        naive, moved = (
-            interval(roc_of(X, identity, group, method=m, **options), question)
-            for m in ("naive", "recentered")
-        )
-        assert_allclose(naive, moved, rtol=1e-12)
-
-
-@pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("method", ["recentered", "multiplicative", "offdiagonal"])
-def test_recentring_changes_nothing_for_identities(average, method):
-    X, identity, group = designs.one_side("people", np.random.default_rng(8))
-    options = {"average": average, "resample": "identities", "n_resamples": 30}
-    for question in designs.questions("people"):
-        naive, moved = (
-            interval(roc_of(X, identity, group, method=m, **options), question)
-            for m in ("naive", method)
-        )
-        assert_allclose(naive, moved, rtol=1e-12)
-
-
-@pytest.mark.parametrize("method", ["recentered", "multiplicative", "offdiagonal"])
-def test_recentring_changes_nothing_across_two_sides(method):
-    X, identity, group = designs.one_side("people", np.random.default_rng(9), 30)
-    domain = np.arange(30) % 2
-    for question in designs.questions("people"):
-        naive, moved = (
-            interval(
-                SimilarityROC(n_resamples=30, random_state=0, method=m).fit(
-                    X, identity, group, domain=domain
-                ),
-                question,
-            )
-            for m in ("naive", method)
-        )
-        assert_allclose(naive, moved, rtol=1e-12)
-
-
-@pytest.mark.parametrize("how", ["max_min", "max_geomean", "log_geomean", "gini"])
-def test_recentring_changes_no_scale_free_disparity_if_all_have_as_many_images(how):
-    rng = np.random.default_rng(10)
-    identity = np.repeat(np.arange(12), 3)
-    group = np.array(["a", "b"])[identity % 2]
-    roc = roc_of(designs.exact_rows(36, rng), identity, group)
-    measured = roc._measurement
-    question = measured.ask(None, 0.5, "frr", None, how, "overall")
-    table = measured._table(question, measured._resampling())
-    point, centre = (
-        measured_rates.frr[1:, 0] for measured_rates in (table.point, table.centre)
-    )
-    assert_allclose(centre, point * (1 - 1 / 3), rtol=1e-12)
-    assert_allclose(
-        question.how.function(centre), question.how.function(point), rtol=1e-12
-    )
 
 
 @pytest.mark.parametrize("average", AVERAGES)
@@ -316,10 +225,9 @@ def test_equal_error_rate_of_a_resample_is_that_of_its_weights(resample):
         v, w = designs.weights_of(roc, b)
         far = [float(oracle.far(t, v=v, w=w)) for t in [np.inf, *scores]]
         frr = [float(oracle.frr(t, v=v, w=w)) for t in [np.inf, *scores]]
-        gap = np.array(far) - np.array(frr)
-        k = int(np.argmax(gap >= 0))
-        step = gap[k] - gap[k - 1]
-        expected = far[k - 1] - gap[k - 1] / step * (far[k] - far[k - 1])
+        gap = np.abs(np.array(far) - np.array(frr))
+        k = int(np.flatnonzero(gap <= gap.min() + 1e-12)[-1])
+        expected = (far[k] + frr[k]) / 2
         assert got.replicates[b] == pytest.approx(expected, rel=1e-9)
 
 
@@ -412,7 +320,7 @@ def test_real_embeddings_have_the_known_rates(shared_data):
     cross = roc.estimate([1e-2, 1e-3], rate="far", group=("female", "male")).value
     assert_allclose(cross, [0.00151, 0.00012], atol=5.1e-6)
     for group, rate in ((None, 0.0422), ("female", 0.0764), ("male", 0.0407)):
-        assert roc.equal_error_rate(group).value == pytest.approx(rate, abs=2e-4)
+        assert roc.equal_error_rate(group).value == pytest.approx(rate, abs=5e-5)
     summary = roc.score_summary()
     assert_allclose(summary.genuine_mean, [0.632, 0.604, 0.643], atol=5e-4)
     assert_allclose(summary.impostor_mean, [0.043, 0.071, 0.067], atol=5e-4)
