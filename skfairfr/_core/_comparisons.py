@@ -10,7 +10,7 @@ import numpy as np
 
 from skfairfr._core import _pairs, _rates, _running_sums
 from skfairfr._core._histograms import score_histograms
-from skfairfr._core._sequences import PairSequence, sorted_descending
+from skfairfr._core._sequences import PairSequence, sorted_descending, split_by_group
 
 # Scopes of up to so many pairs are held whole, so that every level is exact.
 WHOLE = 2**22
@@ -235,33 +235,25 @@ class EmbeddingPairs:
         kept = scores[usable]
         if kept.size == 0:
             return np.float32(-np.inf)
-        if self.design.average == "pair":
-            place = int(kept.size * (1 - depth))
-            return np.partition(kept, place)[place]
-        weight = self._pilot_weight(picked, row)[usable]
-        order = np.argsort(-kept)
-        share = np.cumsum(weight[order]) / weight.sum()
-        return kept[order][min(np.searchsorted(share, depth), kept.size - 1)]
+        place = int(kept.size * (1 - depth))
+        return np.partition(kept, place)[place]
 
     def _pick(self, rows, group, size, rng):
         members = np.arange(rows.image.size)
         if group >= 0:
             members = np.flatnonzero(rows.group == group)
-        chosen = rng.permutation(members)[:size]
+        chosen = rng.permutation(members)
+        if self.design.average == "identity":
+            # One image of each person: pairs of the sample then weigh as people do.
+            _, first = np.unique(rows.identity[chosen], return_index=True)
+            chosen = chosen[np.sort(first)]
+        chosen = chosen[:size]
         return _pairs.Rows(
             rows.vectors[chosen],
             rows.image[chosen],
             rows.identity[chosen],
             rows.group[chosen],
         )
-
-    def _pilot_weight(self, picked, row):
-        cells = self.design.by_identity if row < 0 else self.design.by_group
-        factors = [
-            1.0 / c.count[c.of_image[p.image]]
-            for c, p in zip(cells, picked, strict=True)
-        ]
-        return np.outer(*factors)
 
     def _floor_of(self, scope):
         if scope is None or scope[0] != scope[1]:
@@ -276,7 +268,7 @@ class EmbeddingPairs:
         scores, left, right = _pairs.collect_tail(*self.rows, floors, self.n_jobs)
         self._held = sorted_descending(scores, left, right)
         self._tails = {}
-        self._codes = None
+        self._by_group = None
 
     def _tail(self, scope):
         group = self.images.group
@@ -287,7 +279,7 @@ class EmbeddingPairs:
                 left, right = group[held.left[rows]], group[held.right[rows]]
                 rows = np.flatnonzero((left == right) & (left >= 0))
         elif scope[0] == scope[1]:
-            rows = self._rows_within(scope[0])
+            held, rows = self._within_group(scope[0]), slice(None)
         else:
             groups = (group[held.left], group[held.right])
             rows = _within(groups, scope, self.design.two_sides)
@@ -296,20 +288,18 @@ class EmbeddingPairs:
             pairs.scores, pairs.left, pairs.right, None, self.is_whole(scope)
         )
 
-    def _rows_within(self, group):
-        """Positions of the held pairs within one group, from one sort by group."""
-        if self._codes is None:
-            left, right = (
-                self.images.group[i] for i in (self._held.left, self._held.right)
+    def _within_group(self, group):
+        """Held pairs within one group: a run of the pairs split by group once."""
+        if self._by_group is None:
+            held = self._held
+            self._by_group = split_by_group(
+                (held.scores, held.left, held.right),
+                self.images.group,
+                self.images.n_groups,
             )
-            # Few groups fit 16 bits, whose stable sort is a fast counting one.
-            kind = np.int16 if self.images.n_groups < 2**15 else np.int32
-            codes = np.where(left == right, left, -1).astype(kind)
-            order = np.argsort(codes, kind="stable")
-            bounds = np.searchsorted(codes[order], np.arange(self.images.n_groups + 1))
-            self._codes = (order, bounds)
-        order, bounds = self._codes
-        return order[bounds[group] : bounds[group + 1]]
+        *columns, bounds = self._by_group
+        run = slice(bounds[group], bounds[group + 1])
+        return PairSequence(*(column[run] for column in columns))
 
     # ---- the sample ------------------------------------------------------------------
 

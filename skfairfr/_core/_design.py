@@ -40,6 +40,11 @@ class Cells:
         whole = images.per_stratum()[members]
         self._partial = members[self.count[cell] < whole]
 
+    @cached_property
+    def shares(self):
+        """1 / count of each image's cell, 0 outside the cells, (n_images,)."""
+        return np.where(self.of_image >= 0, 1.0 / self.count[self.of_image], 0.0)
+
     def sums(self, weights, power=1):
         """Sum over a cell's images of their multiplicity (to a power), (n_cells, ...).
 
@@ -117,10 +122,7 @@ class CompleteDesign:
             return 1.0 / (counts[0] * counts[1]).sum(axis=1)
         whole = scope is None and self.impostors == "all"
         cells = self.by_identity if whole else self.by_group
-        factors = [
-            1.0 / c.count[c.of_image[s]]
-            for c, s in zip(cells, (left, right), strict=True)
-        ]
+        factors = [c.shares[s] for c, s in zip(cells, (left, right), strict=True)]
         return factors[0] * factors[1]
 
     def _impostor_total(self, scope, weights, average):

@@ -61,12 +61,12 @@ def equal_error_rates(pairs, scope, resampling):
     value, threshold = crossings(source, candidates, 1)
     centre = of_v_statistic if has_copies(pairs, resampling) else of_data
     centre, _ = crossings(centre, candidates, 1)
-    spans, threads = blocks_of_resamples(pairs.images, resampling.n_resamples)
+    spans = blocks_of_resamples(pairs.images, resampling.n_resamples)
     tasks = [
         (pairs, scope, sampled, copies, candidates, resampling, *span) for span in spans
     ]
     sizes = [stop - start for start, stop in spans]
-    blocks = over_blocks(_block, tasks, resampling.n_jobs, "resampling", sizes, threads)
+    blocks = over_blocks(_block, tasks, resampling.n_jobs, "resampling", sizes)
     return EqualErrorRates(
         value[0], centre[0], threshold[0], np.concatenate(blocks), sampled
     )

@@ -89,12 +89,10 @@ def rates(pairs, query, weights):
 
 def replicate_rates(pairs, query, mode, entropy, n_resamples, n_jobs=None):
     """Rates in resamples 0 to n_resamples of a mode, from seeds of their own."""
-    blocks, threads = blocks_of_resamples(pairs.images, n_resamples)
+    blocks = blocks_of_resamples(pairs.images, n_resamples)
     tasks = [(pairs, query, mode, entropy, *block) for block in blocks]
     sizes = [stop - start for start, stop in blocks]
-    return Rates.joined(
-        over_blocks(_block, tasks, n_jobs, "resampling", sizes, threads)
-    )
+    return Rates.joined(over_blocks(_block, tasks, n_jobs, "resampling", sizes))
 
 
 def v_statistic_frr(pairs, scopes, thresholds):

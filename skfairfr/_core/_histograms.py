@@ -69,11 +69,8 @@ def score_histograms(pairs):
 
 def _factors(design, cells, rows):
     """Each row's factor of a pair's base weight; 0 outside the cells."""
-    cell = cells.of_image[rows.image]
-    inside = cell >= 0
-    if design.average == "pair":
-        return inside.astype(np.float64)
-    return np.where(inside, 1.0 / cells.count[cell], 0.0)
+    shares = cells.shares[rows.image]
+    return (shares > 0).astype(np.float64) if design.average == "pair" else shares
 
 
 def _histogram(edges, weight):

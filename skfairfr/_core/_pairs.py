@@ -5,14 +5,12 @@ group and each block is compared with one collection floor. Only a tile, the col
 and the genuine scores are ever held; nothing is n x n.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numba import njit
 
-from skfairfr._core._parallel import n_threads, over_blocks
+from skfairfr._core._parallel import over_blocks
 
 TILE = 2048
 
@@ -178,48 +176,21 @@ def _tiles(probe, reference, start, size):
 
 
 def _tail_of_strip(probe, reference, floors, start, width):
-    """Tail of one strip; the threads that BLAS uses share the search of every tile."""
     strip = slice(start, start + width)
-    height = len(probe.image[strip])
-    bounds = np.linspace(0, height, min(n_threads(), height) + 1).astype(int)
-    bands = list(pairwise(bounds))
-    buffers = [_buffers((last - first) * width) for first, last in bands]
     rows = (probe.identity[strip], probe.group[strip])
+    size = width * len(rows[0])
+    buffers = tuple(
+        np.empty(size, dtype=kind) for kind in (np.float32, *[np.int32] * 2)
+    )
     found = []
-    with ThreadPoolExecutor(len(bands)) as pool:
-        for column, diagonal, tile in _tiles(probe, reference, start, width):
-            identity = reference.identity[column : column + width]
-            blocks = _clip(reference.blocks(), column, tile.shape[1])
-            searches = [
-                pool.submit(
-                    _collect,
-                    tile,
-                    (*band, diagonal),
-                    rows,
-                    identity,
-                    blocks,
-                    floors,
-                    buffer,
-                )
-                for band, buffer in zip(bands, buffers, strict=True)
-            ]
-            for search, (scores, left, right) in zip(searches, buffers, strict=True):
-                n = search.result()
-                found.append(
-                    (
-                        scores[:n].copy(),
-                        left[:n] + np.int32(start),
-                        right[:n] + np.int32(column),
-                    )
-                )
+    for column, diagonal, tile in _tiles(probe, reference, start, width):
+        identity = reference.identity[column : column + width]
+        blocks = _clip(reference.blocks(), column, tile.shape[1])
+        n = _collect(tile, diagonal, rows, identity, blocks, floors, buffers)
+        scores, left, right = (buffer[:n] for buffer in buffers)
+        found.append((scores.copy(), left + np.int32(start), right + np.int32(column)))
     scores, left, right = (np.concatenate(part) for part in zip(*found, strict=True))
     return scores, probe.image[left], reference.image[right]
-
-
-def _buffers(size):
-    """Room for the scores, rows and columns found in a band of a tile."""
-    kinds = (np.float32, np.int32, np.int32)
-    return tuple(np.empty(size, dtype=kind) for kind in kinds)
 
 
 def _histogram_of_strip(probe, reference, edges, factors, start, width):
@@ -250,14 +221,13 @@ def _clip(blocks, column, width):
 
 
 @njit(nogil=True, cache=True)
-def _collect(tile, band, rows, column_identity, blocks, floors, buffers):
-    """Write the impostor pairs of a band at or above their floor; return how many."""
-    begin, end, diagonal = band
+def _collect(tile, diagonal, rows, column_identity, blocks, floors, buffers):
+    """Write the impostor pairs at or above their floor; return how many."""
     identity, group = rows
     starts, stops, groups = blocks
     scores, left, right = buffers
     filled = 0
-    for r in range(begin, end):
+    for r in range(tile.shape[0]):
         for q in range(starts.size):
             floor = floors[group[r], groups[q]]
             first = max(starts[q], r + 1) if diagonal else starts[q]

@@ -1,7 +1,6 @@
 """Blocks of work over joblib workers or threads, with a progress bar where asked for.
 
-One layer is parallel at a time: with several workers the threads inside are limited to
-one; with a single worker BLAS keeps its own, and so many threads share our own loops.
+One layer is parallel at a time: inside workers and threads, BLAS is limited to one thread.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -37,12 +36,16 @@ def n_threads():
     return min([cpu_count(), *(blas["num_threads"] for blas in _controller().info())])
 
 
-def over_blocks(function, tasks, n_jobs, description, sizes=None, threads=1):
+def over_blocks(function, tasks, n_jobs, description, sizes=None):
     """Results of ``function(*task)`` for every task, in order.
+
+    With one worker, tasks share the threads that BLAS would use, and BLAS takes one in
+    each: products are then the same bits however many threads or workers there are.
 
     Parameters
     ----------
     function : callable
+        It should release the GIL where it takes long.
     tasks : list of tuples
     n_jobs : int or None
         As in scikit-learn; the joblib back end is the caller's choice.
@@ -50,8 +53,6 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, threads=1):
         What the progress bar says.
     sizes : list of int, default=None
         How much each task counts on the progress bar.
-    threads : int, default=1
-        How many tasks run at once within a single worker; they must release the GIL.
 
     Returns
     -------
@@ -62,16 +63,14 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, threads=1):
         total=sum(sizes), desc=description, disable=not _SHOWN.get(), leave=False
     )
     several = effective_n_jobs(n_jobs) > 1 and len(tasks) > 1
-    pool = nullcontext() if several else ThreadPoolExecutor(threads)
-    with bar, threadpool_limits(1) if several else nullcontext(), pool:
+    pool = nullcontext() if several else ThreadPoolExecutor(n_threads())
+    collected = []
+    with bar, threadpool_limits(1), pool:
         if several:
             parallel = Parallel(n_jobs=n_jobs, return_as="generator")
             results = parallel(delayed(function)(*task) for task in tasks)
-        elif threads > 1:
-            results = pool.map(lambda task: function(*task), tasks)
         else:
-            results = (function(*task) for task in tasks)
-        collected = []
+            results = pool.map(lambda task: function(*task), tasks)
         for result, size in zip(results, sizes, strict=True):
             collected.append(result)
             bar.update(size)

@@ -50,8 +50,11 @@ def point_table(pairs, query):
     return _settle(pairs, query, compute)
 
 
-def rate_table(pairs, query, resampling):
+def rate_table(pairs, query, resampling, known=None):
     """Point values, centres and replicates of a query.
+
+    ``known`` is a table of the same query under another resampling, whose point values
+    are these.
 
     A scope whose tail turns out too short in some resample is collected again with a lower
     floor, or answered from a sample where the tail would grow too large.
@@ -69,7 +72,10 @@ def rate_table(pairs, query, resampling):
 
     query = replace(query, copies=resampling.method != "offdiagonal")
     # The data first: what they need at all is then at hand for every resample.
-    query, point = point_table(pairs, query)
+    if known is not None:
+        query, point = replace(known.query, copies=query.copies), known.point
+    else:
+        query, point = point_table(pairs, query)
     asked = query
     query, replicates = _settle(pairs, query, compute)
     if query.sampled != asked.sampled:

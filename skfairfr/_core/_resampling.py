@@ -126,16 +126,15 @@ def unit_weights():
 
 
 def blocks_of_resamples(images, n_resamples, budget=2**26):
-    """Blocks (start, stop) for the threads of one worker, and their number.
+    """Blocks (start, stop) for the threads of one worker.
 
     A block holds at most 256 resamples and as many bytes as the budget, but 16 at least;
     where there are fewer blocks than threads, they share.
     """
-    threads = n_threads()
     fitting = int(np.clip(budget // max(images.identity.size, 1), 16, 256))
-    size = min(fitting, max(16, -(-n_resamples // threads)))
+    size = min(fitting, max(16, -(-n_resamples // n_threads())))
     starts = range(0, n_resamples, size)
-    return [(s, min(s + size, n_resamples)) for s in starts], threads
+    return [(s, min(s + size, n_resamples)) for s in starts]
 
 
 def _draw_images(images, generators, n_resamples):
@@ -147,7 +146,8 @@ def _draw_images(images, generators, n_resamples):
     size = np.repeat(counts, counts)
     image = np.empty((strata.size, n_resamples), dtype=np.int64)
     for r, rng in enumerate(generators):
-        picks = order[first + rng.integers(0, size)]
+        # Below size for every u < 1, and several times faster than drawing integers.
+        picks = order[first + (rng.random(strata.size) * size).astype(np.int64)]
         image[:, r] = np.bincount(picks, minlength=strata.size)
     return image
 

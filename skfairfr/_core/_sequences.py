@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numba import njit
 
 from skfairfr._core import _rates, _running_sums
 from skfairfr._core._sorting import sort_pairs
@@ -88,6 +89,47 @@ class PairSequence:
 def sorted_descending(scores, left, right):
     """A complete sequence of unsorted pairs, ties in their given order."""
     return PairSequence(*sort_pairs(scores, left, right))
+
+
+def split_by_group(pairs, group, n_groups):
+    """Pairs within each group, in their order, one group behind the other.
+
+    Parameters
+    ----------
+    pairs : tuple (scores, left, right), each of shape (n_pairs,)
+    group : ndarray of int, shape (n_images,)
+        -1 is unknown.
+    n_groups : int
+
+    Returns
+    -------
+    scores, left, right : ndarrays, shape (n_within,)
+    bounds : ndarray of int, shape (n_groups + 1,)
+        Where each group's pairs start.
+    """
+    return _split_by_group(*pairs, group, n_groups)
+
+
+@njit(nogil=True, cache=True)
+def _split_by_group(scores, left, right, group, n_groups):
+    bounds = np.zeros(n_groups + 1, dtype=np.int64)
+    for p in range(scores.size):
+        g = group[left[p]]
+        if g >= 0 and g == group[right[p]]:
+            bounds[g + 1] += 1
+    bounds = np.cumsum(bounds)
+    place = bounds.copy()
+    found = np.empty(bounds[-1], dtype=scores.dtype)
+    first = np.empty(bounds[-1], dtype=left.dtype)
+    second = np.empty(bounds[-1], dtype=right.dtype)
+    for p in range(scores.size):
+        g = group[left[p]]
+        if g >= 0 and g == group[right[p]]:
+            found[place[g]] = scores[p]
+            first[place[g]] = left[p]
+            second[place[g]] = right[p]
+            place[g] += 1
+    return found, first, second, bounds
 
 
 def crossings(sequence, weights, units, levels, totals):

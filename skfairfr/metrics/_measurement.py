@@ -210,19 +210,20 @@ class Measurement:
     def _table(self, question, resampling, scopes=None):
         query = self._query(question, scopes)
         given = question.levels if question.thresholds is None else question.thresholds
-        key = (
+        asked = (
             question.thresholds is None,
             given.tobytes(),
             query.operating_point,
             query.scopes,
             query.wanted,
-            resampling.mode,
         )
+        key = (asked, resampling.mode)
         if key not in self._tables:
             self.check_resampling()
+            known = self._tables.get((asked, self.settings.resample))
             while len(self._tables) >= REMEMBERED:
                 self._tables.pop(next(iter(self._tables)))
-            self._tables[key] = rate_table(self.pairs, query, resampling)
+            self._tables[key] = rate_table(self.pairs, query, resampling, known)
         return self._tables[key]
 
     def _groups_with_pairs(self, question):
