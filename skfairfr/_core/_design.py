@@ -43,7 +43,10 @@ class Cells:
     @cached_property
     def shares(self):
         """1 / count of each image's cell, 0 outside the cells, (n_images,)."""
-        return np.where(self.of_image >= 0, 1.0 / self.count[self.of_image], 0.0)
+        shares = np.zeros(self.of_image.size)
+        inside = self.of_image >= 0
+        shares[inside] = 1.0 / self.count[self.of_image[inside]]
+        return shares
 
     def sums(self, weights, power=1):
         """Sum over a cell's images of their multiplicity (to a power), (n_cells, ...).

@@ -87,12 +87,12 @@ def listed(seed=0, n=60, average="pair", impostors="all", named=True):
     return ListedPairs(*arguments), arguments
 
 
-def blocks_of(size, threads=1):
+def blocks_of(size):
     """A stand-in for blocks_of_resamples with blocks of this size."""
 
     def blocks(images, n_resamples):
         starts = range(0, n_resamples, size)
-        return [(s, min(s + size, n_resamples)) for s in starts], threads
+        return [(s, min(s + size, n_resamples)) for s in starts]
 
     return blocks
 

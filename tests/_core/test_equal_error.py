@@ -168,11 +168,11 @@ def test_identities_and_listed_pairs_are_centred_on_the_data():
     assert found.value == pytest.approx(brute_force(twin, None, twin.frr)[0], abs=1e-9)
 
 
-def test_blocks_and_threads_change_no_bit(monkeypatch):
+def test_blocks_change_no_bit(monkeypatch):
     pairs, asked = embedded(1), Resampling("both", "naive", 11, 0, None)
     whole = equal_error_rates(pairs, None, asked).replicates
-    for threads in (1, 2):
-        blocks = blocks_of(4, threads)
+    for size in (4, 11):
+        blocks = blocks_of(size)
         monkeypatch.setattr(_equal_error, "blocks_of_resamples", blocks)
         assert_array_equal(equal_error_rates(pairs, None, asked).replicates, whole)
 

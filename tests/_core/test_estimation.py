@@ -175,8 +175,8 @@ def test_far_below_the_tail_is_an_error_that_names_scope_and_threshold(monkeypat
 def test_blocks_and_workers_change_no_bit(mode, monkeypatch):
     pairs = embedded(1, "identity")
     whole = rates(pairs, query(), draw(pairs.images, mode, 5, 0, 11))
-    for size, threads, n_jobs in [(3, 1, None), (4, 3, None), (6, 1, 2)]:
-        blocks = blocks_of(size, threads)
+    for size, n_jobs in [(3, None), (4, None), (6, 2)]:
+        blocks = blocks_of(size)
         monkeypatch.setattr(_estimation, "blocks_of_resamples", blocks)
         found = replicate_rates(pairs, query(), mode, 5, 11, n_jobs)
         for name in ("thresholds", "far", "frr"):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from joblib import parallel_config
 from numpy.testing import assert_array_equal
 
-from skfairfr._core import _pairs
+from skfairfr._core import _parallel
 from skfairfr._core._pairs import (
     Rows,
     collect_tail,
@@ -83,9 +83,9 @@ def test_tail_of_any_data(seed, tile, sides):
 def test_threads_change_neither_pairs_nor_order(sides, threads, monkeypatch):
     images = make_images(3, sides=sides, groups="unknown", n_identities=12)
     rows = make_rows(images, make_vectors(images))
-    monkeypatch.setattr(_pairs, "n_threads", lambda: 1)
+    monkeypatch.setattr(_parallel, "n_threads", lambda: 1)
     expected = collect_tail(*rows, FLOORS, tile=7)
-    monkeypatch.setattr(_pairs, "n_threads", lambda: threads)
+    monkeypatch.setattr(_parallel, "n_threads", lambda: threads)
     found = collect_tail(*rows, FLOORS, tile=7)
     for one, other in zip(found, expected, strict=True):
         assert_array_equal(one, other)

@@ -9,6 +9,7 @@ from skfairfr._core._sequences import (
     accepted_weight,
     crossings,
     sorted_descending,
+    split_by_group,
     weight_before,
 )
 from tests._core.cases import make_images
@@ -167,3 +168,17 @@ def test_weight_before_any_positions():
     positions = np.array([[40, 0, 7], [3, 40, 7], [20, 1, 0]])
     expected = [[weight[:p, r].sum() for r, p in enumerate(row)] for row in positions]
     assert_array_equal(weight_before(held, weights, units, positions), expected)
+
+
+@pytest.mark.parametrize("n_groups", [1, 3])
+def test_pairs_split_by_group_keep_their_order(n_groups):
+    rng = np.random.default_rng(n_groups)
+    group = rng.integers(-1, n_groups, 40)
+    left, right = rng.integers(0, 40, (2, 200)).astype(np.int32)
+    scores = np.sort(rng.random(200).astype(np.float32))[::-1].copy()
+    *columns, bounds = split_by_group((scores, left, right), group, n_groups)
+    for g in range(n_groups):
+        rows = [p for p in range(200) if group[left[p]] == g == group[right[p]]]
+        run = slice(bounds[g], bounds[g + 1])
+        for column, whole in zip(columns, (scores, left, right), strict=True):
+            assert_array_equal(column[run], whole[rows])
