@@ -8,7 +8,8 @@ beyond the tail is answered from a uniform sample.
 
 import numpy as np
 
-from skfairfr._core import _pairs, _rates, _running_sums
+from skfairfr._core import _pairs, _rates
+from skfairfr._core._genuine import Genuine, sum_of_all, within
 from skfairfr._core._histograms import score_histograms
 from skfairfr._core._sequences import PairSequence, sorted_descending, split_by_group
 
@@ -27,70 +28,6 @@ class TailTooShortError(Exception):
         super().__init__(scope, lowest)
         self.scope = scope
         self.lowest = lowest
-
-
-class Genuine:
-    """Genuine pairs of every scope, in ascending order of score, and their copies.
-
-    Parameters
-    ----------
-    sequence : PairSequence
-        All genuine pairs, descending.
-    groups : tuple of two ndarrays, shape (n_genuine,)
-        Group of the left and right image of each pair.
-    design : CompleteDesign, or None for listed pairs
-    """
-
-    def __init__(self, sequence, groups, design, listed_base=None):
-        self._all = sequence
-        self._groups = groups
-        self._design = design
-        self._listed_base = listed_base
-        self._scopes = {}
-
-    def ascending(self, scope):
-        """Pairs of a scope, lowest score first, with their base weights."""
-        if scope not in self._scopes:
-            rows = slice(None)
-            if scope is not None:
-                rows = np.flatnonzero(_within(self._groups, scope, False))
-            pairs = self._all.take(rows)
-            base = self._base(scope, pairs)
-            pairs = pairs.with_base(base).take(slice(None, None, -1))
-            self._scopes[scope] = PairSequence(
-                *(
-                    np.ascontiguousarray(a)
-                    for a in (pairs.scores, pairs.left, pairs.right)
-                ),
-                None if base is None else np.ascontiguousarray(pairs.base),
-            )
-        return self._scopes[scope]
-
-    def count(self, scope):
-        """Number of genuine pairs of a scope."""
-        return len(self.ascending(scope))
-
-    def n_identities(self, scope, images):
-        """Number of people with a genuine pair in a scope."""
-        return np.unique(images.identity[self.ascending(scope).left]).size
-
-    def rejected(self, scope, thresholds):
-        """Number of rejected pairs at each threshold."""
-        pairs = self.ascending(scope)
-        return len(pairs) - _rates.count_at_least(pairs.scores[::-1], thresholds)
-
-    def total(self, scope, weights, images, copies):
-        """Weight of all genuine pairs of a scope, (n_resamples,)."""
-        if self._design is not None:
-            return self._design.genuine_total(scope, weights, copies)
-        return _sum_of_all(self.ascending(scope), weights.of_genuine, images)
-
-    def _base(self, scope, pairs):
-        if scope is not None and scope[0] != scope[1]:
-            return None  # counted only: a cross-group FRR is never asked for
-        if self._design is not None:
-            return self._design.genuine_base(scope, pairs.left, pairs.right)
-        return self._listed_base(pairs)
 
 
 class EmbeddingPairs:
@@ -149,7 +86,7 @@ class EmbeddingPairs:
         """Weight of all impostor pairs of a scope (of its sample), (n_resamples,)."""
         if sampled:
             pairs = self.impostors(scope, sampled=True)
-            return _sum_of_all(pairs, weights.of_impostors, self.images)
+            return sum_of_all(pairs, weights.of_impostors, self.images)
         return self.design.impostor_total(scope, weights)
 
     def own_scores(self):
@@ -172,6 +109,11 @@ class EmbeddingPairs:
         if scope is not None:
             inside = (groups == scope[0]) | (groups == scope[1])
         return np.unique(self.images.identity[inside]).size
+
+    @property
+    def has_copies(self):
+        """Whether two draws of one image make a pair: all pairs within one side."""
+        return not self.design.two_sides
 
     def is_whole(self, scope):
         """Whether all pairs of the scope are held."""
@@ -282,7 +224,7 @@ class EmbeddingPairs:
             held, rows = self._within_group(scope[0]), slice(None)
         else:
             groups = (group[held.left], group[held.right])
-            rows = _within(groups, scope, self.design.two_sides)
+            rows = within(groups, scope, self.design.two_sides)
         pairs = held.take(rows)
         return PairSequence(
             pairs.scores, pairs.left, pairs.right, None, self.is_whole(scope)
@@ -341,6 +283,9 @@ class EmbeddingPairs:
 class ListedPairs:
     """Genuine and impostor pairs of a list of scored comparisons.
 
+    No design stands behind them, so that totals are sums over the pairs, and an image is
+    never compared with itself, so that copies of it make no pair.
+
     Parameters
     ----------
     scores : ndarray, shape (n_pairs,)
@@ -351,6 +296,9 @@ class ListedPairs:
     average : {"pair", "identity"}
     impostors : {"all", "same_group"}
     """
+
+    design = None
+    has_copies = False
 
     def __init__(self, scores, left, right, groups, images, average, impostors):
         self.images = images
@@ -379,7 +327,7 @@ class ListedPairs:
         if scope not in self._scopes:
             rows = slice(None)
             if scope is not None:
-                rows = np.flatnonzero(_within(self._groups, scope, False))
+                rows = np.flatnonzero(within(self._groups, scope, False))
             elif self._same_group:
                 rows = (self._groups[0] == self._groups[1]) & (self._groups[0] >= 0)
             pairs = self._all.take(rows)
@@ -388,7 +336,7 @@ class ListedPairs:
 
     def total(self, scope, weights, sampled=False):
         """Weight of all impostor pairs of a scope, (n_resamples,)."""
-        return _sum_of_all(self.impostors(scope), weights.of_impostors, self.images)
+        return sum_of_all(self.impostors(scope), weights.of_impostors, self.images)
 
     def n_identities(self, scope):
         """Number of people in an impostor pair of a scope."""
@@ -410,20 +358,3 @@ class ListedPairs:
         key = np.minimum(*ends) * self.images.n_identities + np.maximum(*ends)
         _, inverse, counts = np.unique(key, return_inverse=True, return_counts=True)
         return 1.0 / counts[inverse]
-
-
-def _within(groups, scope, ordered):
-    """Mask of the pairs of a scope; a cross-group scope of one side has no order."""
-    left, right = groups
-    g, h = scope
-    inside = (left == g) & (right == h)
-    if g != h and not ordered:
-        inside |= (left == h) & (right == g)
-    return inside
-
-
-def _sum_of_all(pairs, weights_of, images):
-    """Weight of all pairs of a sequence in every resample."""
-    weights, units = weights_of(images, pairs)
-    end = np.full((1, weights[0].shape[1]), len(pairs))
-    return _running_sums.sums_before(weights, (*units, pairs.base), end)[0]

@@ -202,8 +202,8 @@ def frr_in(pairs, scope, thresholds, weights, copies):
     undefined = np.isnan(thresholds)
     known = np.where(undefined, -np.inf, thresholds)
     held = pairs.genuine.ascending(scope)
-    with_copies = copies and weights.image is not None and _has_copies(pairs)
-    without_copies = not copies and weights.image is not None and _has_copies(pairs)
+    may_copy = weights.image is not None and pairs.has_copies
+    with_copies, without_copies = may_copy and copies, may_copy and not copies
     if without_copies:
         scale = pairs.design.without_copies(held.left)
         held = held.with_base(scale if held.base is None else held.base * scale)
@@ -219,12 +219,6 @@ def frr_in(pairs, scope, thresholds, weights, copies):
 
 def _crosses(scope):
     return scope is not None and scope[0] != scope[1]
-
-
-def _has_copies(pairs):
-    """Whether two draws of one image make a pair: all pairs within one side."""
-    design = getattr(pairs, "design", None)
-    return design is not None and not design.two_sides
 
 
 def _copy_weights(pairs, scope, weights):

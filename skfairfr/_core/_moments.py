@@ -24,10 +24,10 @@ def score_moments(pairs, scope):
     """
     genuine = pairs.genuine.ascending(scope).scores.astype(np.float64)
     first = _of_scores(genuine)
-    if hasattr(pairs, "design"):
-        second = _of_impostors(pairs, scope)
-    else:
+    if pairs.design is None:
         second = _of_scores(pairs.impostors(scope).scores.astype(np.float64))
+    else:
+        second = _of_impostors(pairs, scope)
     return (*first, *second)
 
 

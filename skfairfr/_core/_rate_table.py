@@ -85,13 +85,8 @@ def rate_table(pairs, query, resampling, known=None):
 
 def has_copies(pairs, resampling):
     """Whether resamples hold pairs of two copies of one image that must be centred."""
-    design = getattr(pairs, "design", None)
-    one_side = design is not None and not design.two_sides
-    return (
-        one_side
-        and resampling.mode != "identities"
-        and resampling.method != "offdiagonal"
-    )
+    drawn = resampling.mode != "identities" and resampling.method != "offdiagonal"
+    return drawn and pairs.has_copies
 
 
 def _centre(pairs, query, point, resampling):

@@ -105,33 +105,6 @@ def test_pairs_of_every_scope_are_those_of_a_double_loop(
 
 
 @designs
-def test_genuine_pairs_of_every_scope_are_those_of_a_double_loop(
-    sides, average, impostors
-):
-    pairs = embedded(1, average, impostors, sides=sides, groups="unknown")
-    twin = oracle_of_pairs(pairs)
-    for scope in OWN:
-        held = pairs.genuine.ascending(scope)
-        assert (np.diff(held.scores) >= 0).all()
-        expected = twin.scope(oracle_scope(scope)).genuine
-        people = {p.k for p, _ in expected}
-        expected = sorted((p.score, float(base)) for p, base in expected)
-        assert_allclose(
-            np.reshape(scores_and_base(held), (-1, 2)), np.reshape(expected, (-1, 2))
-        )
-        assert pairs.genuine.count(scope) == len(expected)
-        assert pairs.genuine.n_identities(scope, pairs.images) == len(people)
-
-
-def test_rejected_pairs_are_those_below_the_threshold():
-    pairs = embedded(1)
-    scores = pairs.genuine.ascending((0, 0)).scores
-    thresholds = np.array([-np.inf, 0, scores[3], 2.5, np.inf])
-    expected = [sum(s < t for s in scores) for t in thresholds]
-    assert pairs.genuine.rejected((0, 0), thresholds).tolist() == expected
-
-
-@designs
 def test_people_of_a_scope_are_those_with_an_image_there(sides, average, impostors):
     pairs = embedded(2, average, impostors, sides=sides, groups="unknown")
     identity, group = pairs.images.identity, pairs.images.group
@@ -144,13 +117,6 @@ def test_people_of_a_scope_are_those_with_an_image_there(sides, average, imposto
 def test_own_scores_are_those_of_an_image_with_itself():
     pairs = embedded(0)
     assert_array_equal(pairs.own_scores(), (pairs.vectors**2).sum(axis=1))
-
-
-def test_one_image_each_leaves_no_genuine_pair():
-    pairs = embedded(0, most=1)
-    assert pairs.genuine.count(None) == 0
-    assert pairs.genuine.total(None, ONE, pairs.images, True).tolist() == [0]
-    assert pairs.count(None) == len(pairs.impostors(None)) == 21
 
 
 # ---- the tail ------------------------------------------------------------------------
