@@ -16,6 +16,7 @@ the data cannot answer comes as nan with an ``UndefinedMetricWarning``, never as
 """
 
 from skfairfr.metrics._all_pairs import all_pairs
+from skfairfr.metrics._comparison import Comparison
 from skfairfr.metrics._disparity import disparity
 from skfairfr.metrics._fairness_indices import (
     fairness_discrepancy_rate,
@@ -45,6 +46,7 @@ from skfairfr.metrics._results import (
 from skfairfr.metrics._similarity_roc import SimilarityROC
 
 __all__ = [
+    "Comparison",
     "EstimandWarning",
     "Estimate",
     "GroupErrorRates",

@@ -144,6 +144,50 @@ class PairQuestions:
         found = measured.answer(question)
         return _answers.to_curve(found, question, measured.settings.confidence_level)
 
+    def compare(
+        self,
+        other,
+        far=None,
+        *,
+        threshold=None,
+        rate="frr",
+        group=None,
+        how=None,
+        operating_point="overall",
+    ):
+        """Difference and ratio to another system on the same images.
+
+        Both are asked over the same resamples, so that what varies for both alike cancels.
+
+        Parameters
+        ----------
+        other : SimilarityROC
+            Fitted on another system's embeddings (or scores) of the same images, in the
+            same order, with the same groups.
+        far : float in (0, 1) or array-like, shape (n_levels,), default=None
+            FAR level, which each system meets at a threshold of its own.
+        threshold : float or array-like, shape (n_levels,), default=None
+            Similarity from which on both accept; exactly one of far and threshold.
+        rate, group, how, operating_point
+            As in :meth:`estimate`.
+
+        Returns
+        -------
+        comparison : Comparison
+            This system minus, and over, the other.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`estimate`, and if the two were not fitted on the same images.
+        """
+        check_is_fitted(self)
+        check_is_fitted(other)
+        question = self._measurement.ask(
+            far, threshold, rate, group, how, operating_point
+        )
+        return self._measurement.compare(other._measurement, question)
+
     def resamples(
         self,
         far=None,

@@ -8,6 +8,7 @@ from skfairfr._core import _equal_error
 from skfairfr._core._estimation import Query
 from skfairfr._core._rate_table import Resampling, point_table, rate_table
 from skfairfr.metrics import _answers
+from skfairfr.metrics._comparison import check_same_images, paired
 from skfairfr.metrics._questions import ask
 from skfairfr.metrics._results import EstimandWarning, Estimate
 from skfairfr.utils._validation import warn_caller, warn_undefined
@@ -110,6 +111,18 @@ class Measurement:
                 )
             )
         return _answers.Answer.joined(parts)
+
+    def compare(self, other, question):
+        """Comparison of this and another measurement of the same images."""
+        check_same_images(self, other)
+        resampling = self._resampling()
+        answers = []
+        for measured in (self, other):
+            measured.check_resampling()
+            used = measured._used_groups(question)
+            measured._warn_unresolved(question)
+            answers.append(measured._answer(question, used, resampling))
+        return paired(*answers, question, self.settings.confidence_level)
 
     def matrix(self, question, scopes):
         """Answers for several scopes from one table."""
@@ -217,10 +230,10 @@ class Measurement:
             query.scopes,
             query.wanted,
         )
-        key = (asked, resampling.mode)
+        key = (asked, resampling)
         if key not in self._tables:
             self.check_resampling()
-            known = self._tables.get((asked, self.settings.resample))
+            known = self._tables.get((asked, self._resampling()))
             while len(self._tables) >= REMEMBERED:
                 self._tables.pop(next(iter(self._tables)))
             self._tables[key] = rate_table(self.pairs, query, resampling, known)
