@@ -11,7 +11,7 @@ import numpy as np
 from skfairfr._core import _pairs, _rates
 from skfairfr._core._genuine import Genuine, sum_of_all, within
 from skfairfr._core._histograms import score_histograms
-from skfairfr._core._sequences import PairSequence, sorted_descending, split_by_group
+from skfairfr._core._sequences import PairSequence, sorted_descending, split_by_groups
 
 # Scopes of up to so many pairs are held whole, so that every level is exact.
 WHOLE = 2**22
@@ -61,6 +61,7 @@ class EmbeddingPairs:
         genuine = sorted_descending(scores, left, right)
         groups = (images.group[genuine.left], images.group[genuine.right])
         self.genuine = Genuine(genuine, groups, design)
+        self._counts = {}
         self._samples = {}
         self._own = None
         self._histograms = None
@@ -71,7 +72,9 @@ class EmbeddingPairs:
 
     def count(self, scope):
         """Number of impostor pairs of a scope."""
-        return self.design.count_impostors(scope)
+        if scope not in self._counts:
+            self._counts[scope] = self.design.count_impostors(scope)
+        return self._counts[scope]
 
     def impostors(self, scope, sampled=False):
         """Pairs of a scope by descending score: the tail held, or a uniform sample."""
@@ -210,37 +213,41 @@ class EmbeddingPairs:
         scores, left, right = _pairs.collect_tail(*self.rows, floors, self.n_jobs)
         self._held = sorted_descending(scores, left, right)
         self._tails = {}
-        self._by_group = None
+        self._cells = {}
 
     def _tail(self, scope):
-        group = self.images.group
         held = self._held
         if scope is None:
             rows = slice(0, held.positions(self._floors[-1]))
             if self.design.impostors == "same_group":
-                left, right = group[held.left[rows]], group[held.right[rows]]
+                ends = (held.left[rows], held.right[rows])
+                left, right = (self.images.group[i] for i in ends)
                 rows = np.flatnonzero((left == right) & (left >= 0))
-        elif scope[0] == scope[1]:
-            held, rows = self._within_group(scope[0]), slice(None)
+            pairs = held.take(rows)
         else:
-            groups = (group[held.left], group[held.right])
-            rows = within(groups, scope, self.design.two_sides)
-        pairs = held.take(rows)
+            pairs = self._cell(scope)
         return PairSequence(
             pairs.scores, pairs.left, pairs.right, None, self.is_whole(scope)
         )
 
-    def _within_group(self, group):
-        """Held pairs within one group: a run of the pairs split by group once."""
-        if self._by_group is None:
+    def _cell(self, scope):
+        """Held pairs of two groups: a run of the pairs split by their groups once."""
+        g, h = scope
+        across = g != h
+        if across not in self._cells:
             held = self._held
-            self._by_group = split_by_group(
+            self._cells[across] = split_by_groups(
                 (held.scores, held.left, held.right),
                 self.images.group,
                 self.images.n_groups,
+                across,
+                self.design.two_sides,
             )
-        *columns, bounds = self._by_group
-        run = slice(bounds[group], bounds[group + 1])
+        *columns, bounds = self._cells[across]
+        if across and not self.design.two_sides:
+            g, h = min(g, h), max(g, h)
+        cell = g * self.images.n_groups + h if across else g
+        run = slice(bounds[cell], bounds[cell + 1])
         return PairSequence(*(column[run] for column in columns))
 
     # ---- the sample ------------------------------------------------------------------

@@ -149,11 +149,16 @@ class CompleteDesign:
     def _masses(self, side, group, weights, average):
         """a_k of METHODS-style totals: v_k times the (mean) multiplicity of k's images."""
         cells = (self.by_identity if group is None else self.by_group)[side]
+
+        def compute():
+            mass = cells.multiplicity(weights) * cells.sums(weights)
+            if average == "identity":
+                mass = mass / cells.count[:, None]
+            return mass.astype(np.float64)
+
+        mass = weights.remember(("impostor", cells, average), compute)
         rows = cells.rows(group)
-        mass = cells.multiplicity(weights) * cells.sums(weights)
-        if average == "identity":
-            mass = mass / cells.count[:, None]
-        return cells.identity[rows], mass[rows].astype(np.float64)
+        return cells.identity[rows], mass[rows]
 
     # ---- same-group pairs of people who stand in several groups ---------------------
 
@@ -262,7 +267,13 @@ class CompleteDesign:
         if self.two_sides:
             return self._genuine_total_across(group, weights, average)
         cells = (self.by_identity if group is None else self.by_group)[0]
-        rows = cells.rows(group)
+        total = weights.remember(
+            ("genuine", cells, copies, average),
+            lambda: self._genuine_by_cell(cells, weights, copies, average),
+        )
+        return total[cells.rows(group)].sum(axis=0)
+
+    def _genuine_by_cell(self, cells, weights, copies, average):
         drawn = cells.sums(weights).astype(np.float64)
         scale = self._genuine_scale(cells, average)
         if copies or weights.image is None:
@@ -272,8 +283,7 @@ class CompleteDesign:
         if not copies:
             n = self._whole(cells)
             scale = scale * np.divide(n, n - 1, out=np.zeros_like(n), where=n > 1)
-        total = scale[:, None] * cells.multiplicity(weights) * pairs
-        return total[rows].sum(axis=0)
+        return scale[:, None] * cells.multiplicity(weights) * pairs
 
     def _genuine_total_across(self, group, weights, average):
         cells = self.by_identity if group is None else self.by_group

@@ -4,7 +4,7 @@ Every resample has a seed of its own, derived from the entropy drawn in ``fit``,
 neither the size of a block nor the number of workers changes a single bit.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -55,11 +55,20 @@ class Weights:
     identity : ndarray, shape (n_identities, n_resamples), or None where all are 1
     image : ndarray, shape (n_images, n_resamples), or None where all are 1
     n_resamples : int
+    memo : dict
+        What a design has summed over people already: many scopes ask for the same sums.
     """
 
     identity: np.ndarray | None
     image: np.ndarray | None
     n_resamples: int
+    memo: dict = field(default_factory=dict, compare=False, repr=False)
+
+    def remember(self, key, compute):
+        """The result of ``compute()``, computed once for these weights."""
+        if key not in self.memo:
+            self.memo[key] = compute()
+        return self.memo[key]
 
     def of_impostors(self, images, pairs):
         """Unit weights, and the units of pairs whose weight is v_k w_i v_l w_j."""

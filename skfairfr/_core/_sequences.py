@@ -91,44 +91,59 @@ def sorted_descending(scores, left, right):
     return PairSequence(*sort_pairs(scores, left, right))
 
 
-def split_by_group(pairs, group, n_groups):
-    """Pairs within each group, in their order, one group behind the other.
+def split_by_groups(pairs, group, n_groups, across, ordered):
+    """Pairs by their groups, in their order, one cell behind the other.
 
     Parameters
     ----------
     pairs : tuple (scores, left, right), each of shape (n_pairs,)
     group : ndarray of int, shape (n_images,)
-        -1 is unknown.
+        -1 is unknown: such pairs are in no cell.
     n_groups : int
+    across : bool
+        Cells are the groups that hold both images; or, across, cell g * n_groups + h for
+        every two groups.
+    ordered : bool
+        Whether (g, h) and (h, g) differ; else g <= h.
 
     Returns
     -------
     scores, left, right : ndarrays, shape (n_within,)
-    bounds : ndarray of int, shape (n_groups + 1,)
-        Where each group's pairs start.
+    bounds : ndarray of int, shape (n_cells + 1,)
+        Where each cell starts.
     """
-    return _split_by_group(*pairs, group, n_groups)
+    return _split_by_groups(*pairs, group, n_groups, across, ordered)
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _cell_of(g, h, n_groups, across, ordered):
+    if g < 0 or h < 0 or (g != h and not across):
+        return -1
+    if not across:
+        return g
+    return g * n_groups + h if ordered or g <= h else h * n_groups + g
 
 
 @njit(nogil=True, cache=True)
-def _split_by_group(scores, left, right, group, n_groups):
-    bounds = np.zeros(n_groups + 1, dtype=np.int64)
+def _split_by_groups(scores, left, right, group, n_groups, across, ordered):
+    n_cells = n_groups * n_groups if across else n_groups
+    bounds = np.zeros(n_cells + 1, dtype=np.int64)
     for p in range(scores.size):
-        g = group[left[p]]
-        if g >= 0 and g == group[right[p]]:
-            bounds[g + 1] += 1
+        c = _cell_of(group[left[p]], group[right[p]], n_groups, across, ordered)
+        if c >= 0:
+            bounds[c + 1] += 1
     bounds = np.cumsum(bounds)
     place = bounds.copy()
     found = np.empty(bounds[-1], dtype=scores.dtype)
     first = np.empty(bounds[-1], dtype=left.dtype)
     second = np.empty(bounds[-1], dtype=right.dtype)
     for p in range(scores.size):
-        g = group[left[p]]
-        if g >= 0 and g == group[right[p]]:
-            found[place[g]] = scores[p]
-            first[place[g]] = left[p]
-            second[place[g]] = right[p]
-            place[g] += 1
+        c = _cell_of(group[left[p]], group[right[p]], n_groups, across, ordered)
+        if c >= 0:
+            found[place[c]] = scores[p]
+            first[place[c]] = left[p]
+            second[place[c]] = right[p]
+            place[c] += 1
     return found, first, second, bounds
 
 

@@ -9,7 +9,7 @@ from skfairfr._core._sequences import (
     accepted_weight,
     crossings,
     sorted_descending,
-    split_by_group,
+    split_by_groups,
     weight_before,
 )
 from tests._core.cases import make_images
@@ -171,14 +171,22 @@ def test_weight_before_any_positions():
 
 
 @pytest.mark.parametrize("n_groups", [1, 3])
-def test_pairs_split_by_group_keep_their_order(n_groups):
+@pytest.mark.parametrize(
+    ("across", "ordered"), [(False, False), (True, False), (True, True)]
+)
+def test_pairs_split_by_their_groups_keep_their_order(n_groups, across, ordered):
     rng = np.random.default_rng(n_groups)
     group = rng.integers(-1, n_groups, 40)
     left, right = rng.integers(0, 40, (2, 200)).astype(np.int32)
     scores = np.sort(rng.random(200).astype(np.float32))[::-1].copy()
-    *columns, bounds = split_by_group((scores, left, right), group, n_groups)
-    for g in range(n_groups):
-        rows = [p for p in range(200) if group[left[p]] == g == group[right[p]]]
-        run = slice(bounds[g], bounds[g + 1])
+    *columns, bounds = split_by_groups(
+        (scores, left, right), group, n_groups, across, ordered
+    )
+    cells = [(g, h) for g in range(n_groups) for h in range(n_groups)]
+    for c, (g, h) in enumerate(cells if across else [(g, g) for g in range(n_groups)]):
+        wanted = [(g, h)] if ordered or g == h else [(g, h), (h, g)]
+        rows = [p for p in range(200) if (group[left[p]], group[right[p]]) in wanted]
+        rows = rows if ordered or g <= h else []
+        run = slice(bounds[c], bounds[c + 1])
         for column, whole in zip(columns, (scores, left, right), strict=True):
             assert_array_equal(column[run], whole[rows])
