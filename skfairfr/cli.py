@@ -15,6 +15,15 @@ each image and run the audit:
   numpy.savez("faces.npz", embedding=..., identity=..., gender=...)
   skfairfr audit faces.npz --attribute gender --out audit-out
 """
+MEASUREMENT = (
+    *("resample", "average", "impostors", "method"),
+    *("n_resamples", "confidence_level"),
+)
+LIMITS = ("max_bfar", "max_bfrr", "max_far_ratio", "max_frr_ratio")
+AUDIT_DESCRIPTION = """\
+Error rates by group and their disparities, with intervals, from embeddings or scored pairs. Exit
+status: 0 done and every check passed, 1 a check failed, 2 unusable input, 3 the data cannot tell
+whether a check passes."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -35,19 +44,21 @@ def main(argv=None):
     Returns
     -------
     code : int
-        0 done, 2 unusable input, 130 interrupted.
+        0 done and every check passed, 1 a check failed, 2 unusable input, 3 a check is
+        undetermined, 130 interrupted.
     """
     arguments = _parser().parse_args(argv)
     name = f"skfairfr {arguments.command}"
     try:
-        _print(arguments.run(arguments))
-    except (ValueError, OSError) as error:
+        text, code = arguments.run(arguments)
+        _print(text)
+    except (ValueError, OSError, ImportError) as error:
         print(f"{name}: error: {_one_line(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"{name}: interrupted", file=sys.stderr)
         return 130
-    return 0
+    return code
 
 
 def _parser():
@@ -66,39 +77,117 @@ def _add_audit(commands):
     audit = commands.add_parser(
         "audit",
         help="which groups a system treats worse, by how much, and how sure that is",
-        description="Error rates by group and their disparities, with intervals, from "
-        "embeddings. Exit status: 0 done, 2 unusable input.",
+        description=AUDIT_DESCRIPTION,
     )
     audit.add_argument(
-        "data", metavar="DATA.npz", help="arrays, one row for each image"
+        "data",
+        metavar="DATA",
+        help="embeddings (.npz, .npy), one row for each image, or scored pairs (.csv, "
+        ".parquet)",
     )
     audit.add_argument(
-        "--attribute", required=True, metavar="NAME", help="array of the groups"
-    )
-    audit.add_argument(
-        "--embedding",
+        "--attribute",
+        required=True,
+        action="append",
         metavar="NAME",
-        help="array of the embeddings; by default embedding or X",
+        help="column of the groups, of pairs the columns NAME_1 and NAME_2; give it again "
+        "for other attributes, which are audited each and in combination",
     )
-    audit.add_argument(
-        "--identity",
-        metavar="NAME",
-        help="array of the people; by default identity or y",
+    _add_embeddings(audit.add_argument_group("embeddings"))
+    _add_pairs(audit.add_argument_group("scored pairs"))
+    _add_points(audit.add_argument_group("operating points"))
+    _add_measurement(audit.add_argument_group("measurement"))
+    _add_checks(
+        audit.add_argument_group(
+            "checks",
+            "Judged at every level and by every attribute: passed where the data support "
+            "the disparity's interval and it ends at X or below, failed where it begins "
+            "above X, else undetermined.",
+        )
     )
-    _add_measurement(audit)
     _add_common(audit)
     audit.set_defaults(run=_audit)
 
 
-def _add_measurement(audit):
-    audit.add_argument(
+def _add_embeddings(group):
+    for name, default, meaning in (
+        ("embedding", "embedding or X", "array of the embeddings in an .npz file"),
+        ("identity", "identity or y", "column of the people"),
+    ):
+        group.add_argument(
+            f"--{name}", metavar="NAME", help=f"{meaning}; by default {default}"
+        )
+    group.add_argument(
+        "--labels",
+        metavar="FILE",
+        help=".csv or .parquet of the labels, one row for each image; by default those in "
+        "the .npz file, or beside the .npy file under the same name",
+    )
+    group.add_argument(
+        "--domain",
+        metavar="COLUMN",
+        help="column with two values, such as selfie and document: only pairs across them "
+        "are compared",
+    )
+
+
+def _add_pairs(group):
+    for name, default, meaning in (
+        ("score", "score or, of distances, distance", "column of the similarities"),
+        ("identity-1", "identity_1", "column of the first image's person"),
+        ("identity-2", "identity_2", "column of the second image's person"),
+        ("image-1", "image_1 if there", "column that names the first image"),
+        ("image-2", "image_2 if there", "column that names the second image"),
+    ):
+        group.add_argument(
+            f"--{name}", metavar="NAME", help=f"{meaning}; by default {default}"
+        )
+    group.add_argument(
+        "--distance",
+        action="store_true",
+        help="scores are distances, smaller meaning more alike",
+    )
+
+
+def _add_points(group):
+    group.add_argument(
         "--far",
         nargs="+",
         type=float,
-        default=[1e-2, 1e-3],
         metavar="LEVEL",
         help="FAR levels to operate at (default: 1e-2 1e-3)",
     )
+    given = group.add_mutually_exclusive_group()
+    given.add_argument(
+        "--threshold",
+        type=float,
+        metavar="T",
+        help="score from which on a deployed system accepts (of distances, up to which), "
+        "instead of levels",
+    )
+    given.add_argument(
+        "--threshold-from",
+        metavar="OTHER",
+        help="file of the same kind as DATA, on which the thresholds of the levels are set",
+    )
+
+
+def _add_checks(group):
+    for name, meaning in (
+        ("max-bfar", "FAR, at the threshold where no group's FAR exceeds the level"),
+        ("max-bfrr", "FRR, there"),
+        ("max-far-ratio", "FAR, at the overall threshold"),
+        ("max-frr-ratio", "FRR, there"),
+    ):
+        group.add_argument(
+            f"--{name}",
+            type=float,
+            metavar="X",
+            help=f"largest max / min allowed of the groups' {meaning}",
+        )
+
+
+def _add_measurement(audit):
     audit.add_argument(
         "--resample",
         choices=("identities", "images", "both"),
@@ -169,46 +258,86 @@ def _add_common(parser):
 
 
 def _audit(arguments):
-    from skfairfr.datasets._files import read_faces
+    from skfairfr.report._measured import Points
+    from skfairfr.report._sources import read_source
 
-    faces = read_faces(
-        arguments.data,
-        attribute=arguments.attribute,
-        embedding=arguments.embedding,
-        identity=arguments.identity,
-    )
-    options = {
-        "attribute": arguments.attribute,
-        "far": arguments.far,
-        "resample": arguments.resample,
-        "average": arguments.average,
-        "impostors": arguments.impostors,
-        "method": arguments.method,
-        "n_resamples": arguments.n_resamples,
-        "confidence_level": arguments.confidence_level,
-    }
-    return _report(arguments, arguments.data, faces, options)
+    given = vars(arguments)
+    _check_points(arguments)
+    data = read_source(arguments.data, arguments.attribute, given)
+    folder = _writable_folder(arguments.out)
+    options = {name: given[name] for name in MEASUREMENT}
+    about = {name: given[name] for name in ("domain", "distance", "threshold_from")}
+    notes = []
+    if arguments.threshold_from is not None:
+        points, notes = _points_elsewhere(arguments, options)
+    elif arguments.threshold is not None:
+        sign = -1 if arguments.distance else 1
+        points = Points.of(threshold=sign * arguments.threshold)
+    else:
+        points = Points.of(arguments.far)
+    limits = {name: given[name] for name in LIMITS if given[name] is not None}
+    asked = {"points": points, "limits": limits, "about": about, "notes": notes}
+    return _report(arguments, data, arguments.attribute, folder, asked | options)
+
+
+def _check_points(arguments):
+    if arguments.threshold is not None and arguments.far is not None:
+        raise ValueError(
+            f"--threshold {arguments.threshold:g} is used as it is and --far "
+            f"{arguments.far[0]:g} sets one; give one of them."
+        )
+
+
+def _points_elsewhere(arguments, options):
+    """Thresholds that another file sets, read as the audited one is."""
+    from skfairfr.report._audit import points_on
+    from skfairfr.report._sources import check_same_kind, read_source
+
+    # Groups of the other file matter only where its FAR is over pairs within them.
+    inside = arguments.impostors == "same_group"
+    if inside and len(arguments.attribute) > 1:
+        raise ValueError(
+            "--threshold-from with --impostors same_group sets one threshold by the groups "
+            f"of one attribute; got {len(arguments.attribute)}: audit them one at a time."
+        )
+    attributes = tuple(arguments.attribute) if inside else ()
+    # The labels named are those of the audited file.
+    own = vars(arguments) | {"labels": None}
+    try:
+        check_same_kind(arguments.threshold_from, arguments.data)
+        other = read_source(arguments.threshold_from, attributes, own)
+        return points_on(
+            other, arguments.far, attributes=attributes, **_with_run(arguments, options)
+        )
+    except ValueError as error:
+        raise ValueError(f"--threshold-from: {error}") from None
+
+
+def _with_run(arguments, options):
+    return options | {"random_state": arguments.seed, "n_jobs": arguments.n_jobs}
 
 
 def _demo(arguments):
     from skfairfr.datasets import make_face_embeddings
+    from skfairfr.report._data import Faces
 
     made = make_face_embeddings(DEMO_IDENTITIES, random_state=arguments.seed)
-    faces = (made.X, made.y, made.sensitive_features)
-    text = _report(arguments, "synthetic embeddings", faces, {"attribute": "gender"})
-    return f"{text}\n{DEMO_ENDING}"
+    data = Faces(made.X, made.y, {"gender": made.sensitive_features})
+    folder = _writable_folder(arguments.out)
+    text, code = _report(arguments, data, ["gender"], folder, {})
+    return f"{text}\n{DEMO_ENDING}", code
 
 
-def _report(arguments, source, faces, options):
-    """Text of an audit, whose JSON is written where it was asked for."""
+def _report(arguments, data, attributes, folder, options):
+    """Text of a report, whose JSON is written where it was asked for, and exit code."""
     from skfairfr._core._parallel import show_progress
-    from skfairfr.report import audit, to_text
+    from skfairfr.report import to_text
+    from skfairfr.report._checks import exit_code
+    from skfairfr.report._report import report_on
 
-    folder = None if arguments.out is None else _writable_folder(arguments.out)
+    source = getattr(arguments, "data", "synthetic embeddings")
     with show_progress(not arguments.quiet and sys.stderr.isatty()):
-        found = audit(
-            *faces, random_state=arguments.seed, n_jobs=arguments.n_jobs, **options
-        )
+        found = report_on(data, attributes, **_with_run(arguments, options))
     text = to_text(found, source)
     if folder is not None:
         path = folder / "audit.json"
@@ -216,11 +345,13 @@ def _report(arguments, source, faces, options):
             found.to_json(version=version("skfairfr"), source=source), encoding="utf-8"
         )
         text += f"\nWritten: {path}\n"
-    return text
+    return text, exit_code(found.checks)
 
 
 def _writable_folder(folder):
-    """The folder, made and tried before the long work."""
+    """The folder, made and tried before the long work; None of None."""
+    if folder is None:
+        return None
     path = Path(folder)
     try:
         path.mkdir(parents=True, exist_ok=True)

@@ -18,11 +18,28 @@ def faces(tmp_path_factory):
     path = tmp_path_factory.mktemp("cli") / "faces.npz"
     X, y, groups = synthetic()
     others = {
+        "age": np.where(y % 2, "old", "young"),
+        "lens": np.where(np.arange(len(y)) % 2, "wide", "long"),
         "one": np.full(len(y), "a"),
         "same_person": np.zeros(len(y)),
         "zero": np.zeros_like(X),
     }
     np.savez(path, embedding=X, identity=y, gender=groups, **others)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory):
+    """Distances of all pairs of a small set."""
+    path = tmp_path_factory.mktemp("cli") / "pairs.csv"
+    X, y, groups = synthetic(30)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    left, right = np.triu_indices(len(y), 1)
+    distance = np.linalg.norm(unit[left] - unit[right], axis=1)
+    columns = [distance, y[left], y[right], groups[left], groups[right]]
+    rows = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
+    head = "distance,identity_1,identity_2,gender_1,gender_2"
+    path.write_text("\n".join([head, *rows]))
     return str(path)
 
 
@@ -57,10 +74,11 @@ def test_audit_writes_strict_json(capsys, faces, tmp_path):
     read = json.loads(text, parse_constant=lambda name: pytest.fail(name))
     assert code == 0
     assert "audit.json" in out
-    assert read["settings"]["resample"] == "identities"
-    assert read["settings"]["far"] == [0.05]
-    assert [row["group"] for row in read["groups"]] == [None, "female", "male"]
-    assert read["levels"][0]["rates"][1]["far"].keys() >= {"value", "low", "high"}
+    found = read["audits"][0]
+    assert found["settings"]["resample"] == "identities"
+    assert found["settings"]["far"] == [0.05]
+    assert [row["group"] for row in found["groups"]] == [None, "female", "male"]
+    assert found["levels"][0]["rates"][1]["far"].keys() >= {"value", "low", "high"}
     assert [p.name for p in folder.iterdir()] == ["audit.json"]
 
 
@@ -95,7 +113,7 @@ def test_london_with_a_group_of_one_person(capsys, shared_data):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--attribute", "age"), "holds no array 'age'"),
+        (("--attribute", "beard"), "holds no 'beard'"),
         (("--attribute", "gender", "--far", "1.5"), "far must lie in (0, 1)"),
         (("--attribute", "gender", "--far", "low"), "--far"),
         (("--attribute", "one"), "one has one group, 'a'"),
@@ -111,6 +129,188 @@ def test_unusable_arguments(capsys, faces, options, message):
     found = run(capsys, "audit", faces, *options)
     assert_one_line(*found)
     assert message in found[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--threshold", "0.5", "--far", "0.1"), "--threshold 0.5"),
+        (("--threshold", "0.5", "--threshold-from", "x"), "not allowed with"),
+        (("--threshold", "high"), "--threshold"),
+        (("--threshold", "nan"), "threshold must be finite"),
+        (("--threshold", "inf"), "threshold must be finite"),
+        (
+            ("--threshold", "0.5", "--max-bfar", "2"),
+            "max_bfar=2 is about the threshold",
+        ),
+        (
+            ("--threshold-from", "absent.npz"),
+            "--threshold-from: path 'absent.npz' does",
+        ),
+        (("--max-far-ratio", "1"), "max_far_ratio must be above 1"),
+        (("--max-bfrr", "few"), "--max-bfrr"),
+        (("--domain", "gone"), "domain: "),
+        (("--domain", "identity"), "domain must have two values"),
+        (("--attribute", "gender"), "attribute 'gender' was named twice"),
+        (("--attribute", "one"), "one has one group"),
+        (("--labels", "absent.csv"), "labels 'absent.csv' does not exist"),
+        (("--distance",), "distance=True is an option of scored pairs"),
+    ],
+)
+def test_unusable_options(capsys, faces, options, message):
+    found = run(capsys, "audit", faces, "--attribute", "gender", *options)
+    assert_one_line(*found)
+    assert message in found[2]
+
+
+def test_threshold_from_a_file_of_another_kind(capsys, faces, pairs):
+    arguments = ("audit", faces, "--attribute", "gender", "--threshold-from", pairs)
+    found = run(capsys, *arguments)
+    assert_one_line(*found)
+    assert "files of one kind" in found[2]
+
+
+def test_threshold_from_within_groups_takes_one_attribute(capsys, faces):
+    attributes = ("--attribute", "gender", "--attribute", "age")
+    options = ("--threshold-from", faces, "--impostors", "same_group")
+    found = run(capsys, "audit", faces, *attributes, *options)
+    assert_one_line(*found)
+    assert "one at a time" in found[2]
+
+
+def test_several_attributes_and_their_cells(capsys, faces, tmp_path):
+    attributes = ("--attribute", "gender", "--attribute", "age")
+    arguments = ("audit", faces, *attributes, "--out", tmp_path, *QUICK)
+    code, out, err = run(capsys, *arguments)
+    read = json.loads((tmp_path / "audit.json").read_text())
+    assert (code, err) == (0, "")
+    assert "People by gender & age" in out
+    names = [found["attribute"] for found in read["audits"]]
+    assert names == ["gender", "age", "gender & age"]
+    assert sum(c["n_identities"] for c in read["crossings"][0]["cells"]) == 60
+
+
+def test_a_threshold_is_used_as_it_is(capsys, faces):
+    arguments = ("audit", faces, "--attribute", "gender", "--threshold", "0.6")
+    code, out, err = run(capsys, *arguments, "--n-resamples", "20")
+    assert (code, err) == (0, "")
+    assert "Given threshold: accepted from similarity 0.6000 on" in out
+
+
+@pytest.mark.parametrize("more", [(), ("--impostors", "same_group")])
+def test_a_threshold_set_on_the_same_data_is_the_same(capsys, faces, more):
+    arguments = ("audit", faces, "--attribute", "gender", *QUICK, *more)
+    own = run(capsys, *arguments)[1]
+    code, out, err = run(capsys, *arguments, "--threshold-from", faces)
+    assert (code, err) == (0, "")
+    assert f"FAR 0.05 on {faces}: accepted" in " ".join(out.split())
+    threshold = own.split("FAR 0.05: ")[1].splitlines()[0]
+    assert threshold in " ".join(out.split())
+
+
+def test_domain_compares_across_alone(capsys, faces):
+    arguments = ("audit", faces, "--attribute", "gender", "--domain", "lens", *QUICK)
+    code, out, err = run(capsys, *arguments)
+    assert (code, err) == (0, "")
+    assert "Only pairs across the two values of lens" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (("--max-far-ratio", "100"), 0),
+        (("--max-far-ratio", "100", "--max-bfar", "100"), 0),
+        (("--max-far-ratio", "1.0001", "--max-bfar", "100"), 1),
+        (("--max-far-ratio", "100", "--max-frr-ratio", "1.3"), 3),
+        (("--max-far-ratio", "1.0001", "--max-frr-ratio", "1.3"), 1),
+    ],
+)
+def test_checks_decide_the_exit_code(capsys, faces, options, code):
+    arguments = ("audit", faces, "--attribute", "gender", *QUICK, *options)
+    found = run(capsys, *arguments)
+    assert found[0] == code
+    assert found[2] == ""
+    said = {0: "PASSED", 1: "FAILED", 3: "UNDETERMINED"}[code]
+    assert said in found[1].split("Checks\n")[1]
+
+
+def test_npy_with_labels_says_what_npz_says(capsys, faces, tmp_path):
+    arrays = np.load(faces)
+    np.save(tmp_path / "faces.npy", arrays["embedding"])
+    rows = zip(arrays["identity"], arrays["gender"], strict=True)
+    lines = ["identity,gender", *(f"{y},{g}" for y, g in rows)]
+    (tmp_path / "labels.csv").write_text("\n".join(lines))
+    options = ("--attribute", "gender", *QUICK)
+    labels = ("--labels", tmp_path / "labels.csv")
+    code, out, _ = run(capsys, "audit", tmp_path / "faces.npy", *labels, *options)
+    whole = run(capsys, "audit", faces, *options)[1]
+    assert code == 0
+    assert out.splitlines()[2:] == whole.splitlines()[2:]
+
+
+@pytest.mark.parametrize("options", [(), ("--threshold", "1.1")])
+def test_pairs_with_distances(capsys, pairs, options):
+    quick = QUICK[2:] if options else QUICK
+    arguments = (
+        "audit",
+        pairs,
+        "--attribute",
+        "gender",
+        "--distance",
+        *quick,
+        *options,
+    )
+    code, out, err = run(capsys, *arguments)
+    assert (code, err) == (0, "")
+    assert "accepted up to distance" in out
+    if options:
+        assert "Given threshold: accepted up to distance 1.1000" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "score: "),
+        (("--distance", "--score", "gone"), "holds no 'gone'"),
+        (("--distance", "--identity-1", "who"), "identity_1: "),
+        (
+            ("--distance", "--domain", "lens"),
+            "domain='lens' is an option of embeddings",
+        ),
+        (("--distance", "--attribute", "age"), "attribute: "),
+        (("--distance", "--resample", "images"), "resample='images'"),
+        (("--score", "gender_1"), "must hold numbers; got"),
+    ],
+)
+def test_unusable_pairs(capsys, pairs, options, message):
+    found = run(capsys, "audit", pairs, "--attribute", "gender", *options)
+    assert_one_line(*found)
+    assert message in found[2]
+
+
+def test_london_by_ethnicity_and_gender(capsys, shared_data, tmp_path):
+    """Of its facts.json, and the cells counted from its labels."""
+    path = shared_data / "london_pca" / "london_pca.npz"
+    attributes = ("--attribute", "ethnicity", "--attribute", "gender")
+    options = ("--far", "0.1", "0.01", "--n-resamples", "20", "--out", tmp_path)
+    code, out, err = run(capsys, "audit", path, *attributes, *options)
+    assert (code, err) == (0, "")
+    read = json.loads((tmp_path / "audit.json").read_text())
+    rates = {
+        row["group"]: (row["far"]["value"], row["frr"]["value"])
+        for row in read["audits"][0]["levels"][0]["rates"]
+    }
+    assert rates["black"] == pytest.approx((0.2724, 0.3077), abs=5e-5)
+    assert rates["white"] == pytest.approx((0.1196, 0.0435), abs=5e-5)
+    table = out.split("People by ethnicity & gender")[1].splitlines()[2:8]
+    assert [line.split() for line in table] == [
+        ["female", "male"],
+        ["black", "5", "8"],
+        ["east_asian", "4", "5"],
+        ["east_asian/white", "0", "1"],
+        ["west_asian", "5", "5"],
+        ["white", "35", "34"],
+    ]
 
 
 def test_missing_file(capsys, tmp_path):
@@ -160,7 +360,7 @@ def test_interruption(capsys, faces, monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("skfairfr.report.audit", interrupt)
+    monkeypatch.setattr("skfairfr.report._report.report_on", interrupt)
     code, out, err = run(capsys, "audit", faces, "--attribute", "gender")
     assert (code, out, err) == (130, "", "skfairfr audit: interrupted\n")
 

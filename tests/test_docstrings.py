@@ -26,6 +26,8 @@ SUBPACKAGES = (
 
 # Functions that implement no published formula or protocol, each with the reason.
 WITHOUT_SOURCE = {
+    "skfairfr.datasets.load_embeddings": "reads a file",
+    "skfairfr.datasets.load_pairs": "reads a file",
     "skfairfr.metrics.all_pairs": "lists pairs",
 }
 # Functions of metrics whose result is neither a rate nor a disparity.

@@ -30,7 +30,8 @@ class Genuine:
         if scope not in self._scopes:
             rows = slice(None)
             if scope is not None:
-                rows = np.flatnonzero(within(self._groups, scope, False))
+                ordered = self._design is not None and self._design.two_sides
+                rows = np.flatnonzero(within(self._groups, scope, ordered))
             pairs = self._all.take(rows)
             base = self._base(scope, pairs)
             pairs = pairs.with_base(base).take(slice(None, None, -1))

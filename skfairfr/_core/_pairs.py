@@ -56,6 +56,8 @@ def unit_rows(X, similarity):
     unit = np.empty(X.shape, dtype=np.float32)
     for start in range(0, len(X), TILE):
         block = X[start : start + TILE].astype(np.float64)
+        # Scaled first: the squares of very long or short rows leave float64.
+        block /= np.abs(block).max(axis=1, keepdims=True)
         norms = np.sqrt(np.einsum("ij,ij->i", block, block))
         np.divide(
             block, norms[:, None], out=unit[start : start + TILE], casting="same_kind"

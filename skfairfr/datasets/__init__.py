@@ -1,5 +1,7 @@
-"""Data to learn and to test with: synthetic embeddings whose truth is known."""
+"""Data to learn and to test with: from files, or synthetic, whose truth is known."""
 
+from skfairfr.datasets._embeddings import load_embeddings
+from skfairfr.datasets._scored_pairs import load_pairs
 from skfairfr.datasets._synthetic import make_face_embeddings
 
-__all__ = ["make_face_embeddings"]
+__all__ = ["load_embeddings", "load_pairs", "make_face_embeddings"]

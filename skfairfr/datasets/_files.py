@@ -1,199 +1,178 @@
-"""Embeddings and labels from files, read without pickle.
+"""Arrays from .npz and .npy files, read without pickle.
 
-Every message names the file or the argument, what was found and what to do.
+Every message names the argument, the file, what was found and what to do.
 """
 
 import os
 import zipfile
-from typing import NamedTuple
+from contextlib import contextmanager
 
 import numpy as np
 
-EMBEDDING_NAMES = ("embedding", "embeddings", "X")
-IDENTITY_NAMES = ("identity", "identities", "y")
+KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle"}
+TABLES = (".csv", ".parquet")
 
 
-class Faces(NamedTuple):
-    """X (n_samples, n_features), and y and sensitive_features (n_samples,)."""
-
-    X: np.ndarray
-    y: np.ndarray
-    sensitive_features: np.ndarray
-
-
-def read_faces(path, *, attribute, embedding=None, identity=None):
-    """Embeddings, identities and one attribute from an .npz file.
+def kind_of(path, argument="path"):
+    """What a file holds by its first bytes, for text by its name.
 
     Parameters
     ----------
-    path : str or path-like
-    attribute : str
-        Name of the array of groups; empty strings in it are unknown.
-    embedding, identity : str, default=None
-        Names of the arrays; None takes the first of "embedding", "embeddings" and "X",
-        and of "identity", "identities" and "y", that is there.
+    path : str
+    argument : str, default="path"
+        For messages, here and below.
 
     Returns
     -------
-    faces : Faces
-
-    Raises
-    ------
-    ValueError
-        If the file cannot be read without pickle, or its arrays are not what is needed.
+    kind : {"npy", "npz", "parquet", "csv", "pickle", "other"}
     """
-    wanted = {
-        "embedding": EMBEDDING_NAMES if embedding is None else (embedding,),
-        "identity": IDENTITY_NAMES if identity is None else (identity,),
-        "attribute": (attribute,),
-    }
-    arrays = read_npz(path, wanted)
-    _check_vectors(*arrays["embedding"])
-    n_samples = len(arrays["embedding"][1])
-    for argument in ("identity", "attribute"):
-        _check_labels(argument, *arrays[argument], n_samples, arrays["embedding"][0])
-    X, y, groups = (array for _, array in arrays.values())
-    return Faces(X, y, _unknown_if_empty(groups))
-
-
-def read_npz(path, wanted):
-    """Arrays of an .npz file.
-
-    Parameters
-    ----------
-    path : str or path-like
-    wanted : dict of str -> tuple of str
-        For each argument the names its array may have; the first that is there counts.
-
-    Returns
-    -------
-    arrays : dict of str -> (str, ndarray)
-        For each argument the array's name and the array.
-    """
-    path = os.fspath(path)
-    _check_archive(path)
-    # numpy leaves a file that it opened itself open where the archive is damaged.
-    with open(path, "rb") as file:
-        archive = _open(file, path)
-        names = {
-            argument: _choose(argument, candidates, archive.files, path)
-            for argument, candidates in wanted.items()
-        }
-        return {
-            argument: (name, _read_member(archive, name, path))
-            for argument, name in names.items()
-        }
-
-
-def _open(file, path):
-    # Here and below: damaged archives raise nearly anything, from zipfile to tokenize.
-    try:
-        return np.load(file, allow_pickle=False)
-    except Exception as error:
-        raise _damaged(path, error) from None
-
-
-def _check_archive(path):
-    """Raise unless the file is a zip archive, as .npz files are."""
     try:
         with open(path, "rb") as file:
             start = file.read(8)
-        if zipfile.is_zipfile(path):
-            return
     except FileNotFoundError:
         raise ValueError(
-            f"DATA {path!r} does not exist; give the path of an .npz file."
+            f"{argument} {path!r} does not exist; give the path of an .npz, .npy, .csv "
+            "or .parquet file."
         ) from None
     except OSError as error:
         raise ValueError(
-            f"DATA {path!r} cannot be read ({error.strerror}); give the path of an .npz "
-            "file."
+            f"{argument} {path!r} cannot be read ({error.strerror}); give the path of a "
+            "file that can."
         ) from None
-    if start.startswith(b"PK"):
-        raise _damaged(path, "its end is missing")
-    what = "is not an .npz file"
-    if start.startswith(b"\x93NUMPY"):
-        what = "holds one array (.npy) and no labels"
-    elif start.startswith(b"\x80"):
-        what = "is a pickle, which can run code when it is read"
-    raise ValueError(
-        f"DATA {path!r} {what}; write one with numpy.savez(path, embedding=..., "
-        "identity=..., and one array for each attribute)."
-    )
+    for magic, kind in KINDS.items():
+        if start.startswith(magic):
+            return kind
+    return "csv" if suffix_of(path) == ".csv" else "other"
 
 
-def _damaged(path, why):
+def suffix_of(path):
+    """The end of a file's name, in small letters."""
+    return os.path.splitext(path)[1].lower()
+
+
+def damaged(argument, path, why):
+    """The error about a file that is not whole."""
     return ValueError(
-        f"DATA {path!r} is cut short or damaged ({why}); copy or write it again."
+        f"{argument} {path!r} is cut short or damaged ({why}); copy or write it again."
     )
 
 
-def _choose(argument, candidates, present, path):
+def choose(argument, candidates, present, path):
     """The first candidate that the file holds."""
     for name in candidates:
         if name in present:
             return name
-    listed = ", ".join(map(repr, present)) or "no array"
+    listed = ", ".join(map(repr, present)) or "nothing"
     looked_for = " or ".join(map(repr, candidates))
     raise ValueError(
-        f"{argument}: DATA {path!r} holds no array {looked_for}, but {listed}; "
-        f"name one with --{argument}."
+        f"{argument}: {path!r} holds no {looked_for}, but {listed}; name one of them "
+        f"as {argument}."
     )
 
 
-def _read_member(archive, name, path):
+def read_npy(path):
+    """The array of an .npy file, memory-mapped, for reading only."""
     try:
-        array = archive[name]
-    except MemoryError:
-        raise ValueError(
-            f"DATA {path!r}: {name!r} does not fit into memory; give fewer rows."
-        ) from None
+        return np.load(path, mmap_mode="r", allow_pickle=False)
     except Exception as error:
-        if "allow_pickle" not in str(error):
-            raise _damaged(path, f"{name!r}: {error}") from None
-        raise ValueError(
-            f"DATA {path!r}: {name!r} is an array of Python objects (pickled), which are "
-            f"not read since they can run code; save {name} as numbers or as "
-            "numpy.asarray(..., dtype=str)."
-        ) from None
-    if not isinstance(array, np.ndarray):
-        raise _damaged(path, f"{name!r} is no array")
-    return array
+        if "object" in str(error):
+            raise _pickled(path, "the array", "embedding") from None
+        raise damaged("path", path, error) from None
 
 
-def _check_vectors(name, vectors):
-    if vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
-        raise ValueError(
-            f"embedding: {name!r} must hold one row of numbers for each image, "
-            f"(n_samples, n_features); got shape {vectors.shape} of {vectors.dtype}. Name "
-            "another array with --embedding."
-        )
-    if vectors.shape[0] < 2 or vectors.shape[1] == 0:
-        raise ValueError(
-            f"embedding: {name!r} must hold two images at least; got shape "
-            f"{vectors.shape}. Give more rows."
-        )
-    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-    if bad.size:
-        raise ValueError(
-            f"embedding: {name!r} has nan or infinite values in row {bad[0]} ({bad.size} "
-            "such rows); remove failed extractions, with their labels."
-        )
+@contextmanager
+def open_npz(path, argument="path"):
+    """An .npz file, open for its arrays to be read.
+
+    Parameters
+    ----------
+    path : str
+    argument : str, default="path"
+
+    Yields
+    ------
+    archive : Archive
+    """
+    if not zipfile.is_zipfile(path):
+        raise damaged(argument, path, "its end is missing")
+    # numpy leaves a file that it opened itself open where the archive is damaged.
+    with open(path, "rb") as file:
+        # Here and below: damaged archives raise nearly anything, from zipfile to tokenize.
+        try:
+            arrays = np.load(file, allow_pickle=False)
+        except Exception as error:
+            raise damaged(argument, path, error) from None
+        yield Archive(arrays, path, argument)
 
 
-def _check_labels(argument, name, labels, n_samples, vectors):
-    if labels.shape != (n_samples,) or labels.dtype.names is not None:
-        raise ValueError(
-            f"{argument}: {name!r} must hold one label for each of the {n_samples} rows "
-            f"of {vectors!r}; got shape {labels.shape}. Name another array with "
-            f"--{argument}."
-        )
+class Archive:
+    """Arrays of an open .npz file, read one by one.
+
+    Attributes
+    ----------
+    names : list of str
+    """
+
+    def __init__(self, arrays, path, argument):
+        self.names = arrays.files
+        self._arrays = arrays
+        self._path = path
+        self._argument = argument
+
+    def read(self, name):
+        """One array."""
+        where = f"{self._argument} {self._path!r}"
+        try:
+            array = self._arrays[name]
+        except MemoryError:
+            raise ValueError(
+                f"{where}: {name!r} does not fit into memory; give fewer rows, or the "
+                "embeddings as an .npy file, which is memory-mapped."
+            ) from None
+        except Exception as error:
+            if "allow_pickle" in str(error):
+                raise _pickled(self._path, repr(name), name) from None
+            raise damaged(self._argument, self._path, f"{name!r}: {error}") from None
+        if not isinstance(array, np.ndarray):
+            raise damaged(self._argument, self._path, f"{name!r} is no array")
+        return array
+
+    def labels(self, name):
+        """One array of labels, None where they are empty strings."""
+        return unknown_if_empty(self.read(name))
+
+    values = labels
+
+    def plain_columns(self, n_rows):
+        """Names of the arrays with one number or string for each row, by their headers."""
+        return [name for name in self.names if self._is_plain(name, n_rows)]
+
+    def _is_plain(self, name, n_rows):
+        header = np.lib.format
+        readers = {
+            (1, 0): header.read_array_header_1_0,
+            (2, 0): header.read_array_header_2_0,
+        }
+        try:
+            with self._arrays.zip.open(f"{name}.npy") as member:
+                shape, _, dtype = readers[header.read_magic(member)](member)
+        except Exception:
+            return False
+        return shape == (n_rows,) and not dtype.hasobject and dtype.names is None
 
 
-def _unknown_if_empty(groups):
+def unknown_if_empty(labels):
     """Strings, None where they are empty: a text array has no other missing value."""
-    if groups.dtype.kind == "S":
-        groups = np.char.decode(groups, "utf-8", "replace")
-    if groups.dtype.kind != "U" or (groups != "").all():
-        return groups
-    return np.where(groups == "", None, groups.astype(object))
+    if labels.dtype.kind == "S":
+        labels = np.char.decode(labels, "utf-8", "replace")
+    if labels.dtype.kind != "U" or (labels != "").all():
+        return labels
+    return np.where(labels == "", None, labels.astype(object))
+
+
+def _pickled(path, what, name):
+    return ValueError(
+        f"path {path!r}: {what} is an array of Python objects (pickled), which are not "
+        f"read since they can run code; save {name} as numbers or as "
+        "numpy.asarray(..., dtype=str)."
+    )

@@ -15,7 +15,10 @@ Functions named ``*_rate``, ``*_at_far`` and ``*_disparity``, and ``bfar``, ``bf
 the data cannot answer comes as nan with an ``UndefinedMetricWarning``, never as a guess.
 """
 
+from importlib import import_module
+
 from skfairfr.metrics._all_pairs import all_pairs
+from skfairfr.metrics._clusters import cluster_groups, worst_cluster_rate
 from skfairfr.metrics._comparison import Comparison
 from skfairfr.metrics._disparity import disparity
 from skfairfr.metrics._fairness_indices import (
@@ -24,6 +27,7 @@ from skfairfr.metrics._fairness_indices import (
     inequity_rate,
 )
 from skfairfr.metrics._group_rates import GroupErrorRates, group_error_rates
+from skfairfr.metrics._inertia import IdentityInertia, identity_inertia
 from skfairfr.metrics._pair_disparities import (
     bfar,
     bfrr,
@@ -44,19 +48,37 @@ from skfairfr.metrics._results import (
     ScoreSummary,
 )
 from skfairfr.metrics._similarity_roc import SimilarityROC
+from skfairfr.metrics._worst_group import WorstGroupRate, worst_group_rate
+
+# Displays stand a floor above and are resolved when first used.
+_DISPLAYS = {
+    "DisparityCurveDisplay": "_disparity_curve",
+    "ErrorRateDisplay": "_error_rates",
+    "GroupFARDisplay": "_group_far",
+    "ScoreHistogramDisplay": "_score_histogram",
+    "SimilarityROCDisplay": "_similarity_roc",
+}
 
 __all__ = [
     "Comparison",
+    "DisparityCurveDisplay",
+    "ErrorRateDisplay",
     "EstimandWarning",
     "Estimate",
     "GroupErrorRates",
+    "GroupFARDisplay",
     "GroupFARMatrix",
+    "IdentityInertia",
     "ROCCurve",
+    "ScoreHistogramDisplay",
     "ScoreSummary",
     "SimilarityROC",
+    "SimilarityROCDisplay",
+    "WorstGroupRate",
     "all_pairs",
     "bfar",
     "bfrr",
+    "cluster_groups",
     "disparity",
     "equal_error_rate",
     "fairness_discrepancy_rate",
@@ -66,6 +88,20 @@ __all__ = [
     "frr_disparity",
     "garbe",
     "group_error_rates",
+    "identity_inertia",
     "inequity_rate",
     "threshold_at_far",
+    "worst_cluster_rate",
+    "worst_group_rate",
 ]
+
+
+def __getattr__(name):
+    if name in _DISPLAYS:
+        module = import_module(f"skfairfr.metrics._plot.{_DISPLAYS[name]}")
+        return getattr(module, name)
+    raise AttributeError(f"module 'skfairfr.metrics' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

@@ -66,11 +66,15 @@ def all_pairs(X, y, *, sensitive_features=None):
     [['f', 'f'], ['f', 'm'], ['f', 'm']]
     """
     X = check_array(X, dtype=np.float64, input_name="X", ensure_min_samples=2)
-    identity, group, _ = split_labels(y, sensitive_features)
+    identity, group, domain = split_labels(y, sensitive_features)
     identity = to_column(identity, "y")
     check_length(identity, len(X), "y", "X")
     identity = encode(identity, "y").codes
     first, second = np.triu_indices(len(X), k=1)
+    if domain is not None:
+        domain = encode(to_column(domain, "domain"), "domain", n_samples=len(X)).codes
+        across = domain[first] != domain[second]
+        first, second = first[across], second[across]
     y_true = (identity[first] == identity[second]).astype(int)
     unit = _unit_rows(X)
     # Rounding to float32 also takes away the 1e-16 by which a cosine may leave [-1, 1].
@@ -82,14 +86,15 @@ def all_pairs(X, y, *, sensitive_features=None):
 
 
 def _unit_rows(X):
-    norms = np.linalg.norm(X, axis=1)
-    zero = np.flatnonzero(norms == 0)
+    largest = np.abs(X).max(axis=1)
+    zero = np.flatnonzero(largest == 0)
     if zero.size:
         raise ValueError(
             f"X has a zero row, {zero[0]} ({zero.size} such rows): the cosine similarity "
             "of a zero vector is undefined. Remove them, with their labels."
         )
-    return X / norms[:, None]
+    scaled = X / largest[:, None]
+    return scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
 
 
 def _image_groups(group, n_samples):

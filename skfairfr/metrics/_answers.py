@@ -6,7 +6,7 @@ from itertools import chain
 import numpy as np
 
 from skfairfr._core._intervals import adjusted, percentile, simultaneous, wilson
-from skfairfr._core._rates import ROUNDING
+from skfairfr._core._rates import ROUNDING, exceeds
 from skfairfr._core._support import support_of_first
 from skfairfr.metrics._results import Estimate, ROCCurve
 
@@ -73,7 +73,14 @@ def quantity(rates, scopes, question, used):
     if len(used) < 2:
         return np.full(values.shape[1:], np.nan)
     of_groups = np.stack([values[scopes.index((g, g))] for g in used], axis=-1)
-    return question.how.function(of_groups)
+    found = np.asarray(question.how.function(of_groups))
+    if found.shape != of_groups.shape[:-1]:
+        raise ValueError(
+            f"how={question.how.function!r} must map rates (..., n_groups) to (...,), for "
+            f"many resamples at once; it made {found.shape} of {of_groups.shape}. Reduce "
+            "over axis=-1."
+        )
+    return found
 
 
 def answer(pairs, table, question, used, settings, labels):
@@ -273,17 +280,24 @@ def _reasons(pairs, table, question, asked, labels):
             if reason:
                 reasons[level].append(reason)
     if question.levels is not None:
-        hardest = hardest_to_resolve(pairs, table.query)
-        for level in np.flatnonzero(question.levels * hardest < 1):
+        hardest = hardest_to_resolve(pairs, table.query, asked)
+        for level in np.flatnonzero(exceeds(1.0, question.levels * hardest)):
             reasons[level].append("the FAR level is below 1 / n_impostor")
     return reasons
 
 
-def hardest_to_resolve(pairs, query):
-    """Impostor pairs of the scope whose threshold is the hardest to resolve."""
+def hardest_to_resolve(pairs, query, asked):
+    """Impostor pairs of the scope whose threshold is the hardest to resolve.
+
+    ``asked`` are the scopes of the question: with each group at its own threshold, no
+    other group matters.
+    """
     if query.operating_point == "overall":
         return pairs.count(None)
-    return min((pairs.count((g, g)) for g in query.operating_groups), default=0)
+    groups = query.operating_groups
+    if query.operating_point == "group":
+        groups = [g for g in groups if (g, g) in asked]
+    return min((pairs.count((g, g)) for g in groups), default=0)
 
 
 def _support(pairs, rate, scope, thresholds, sampled):

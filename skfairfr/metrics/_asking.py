@@ -5,6 +5,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._core._moments import score_moments
 from skfairfr.metrics import _answers
+from skfairfr.metrics._questions import check_one_group
 from skfairfr.metrics._results import GroupFARMatrix, ScoreSummary
 
 
@@ -45,6 +46,7 @@ class PairQuestions:
                 f"operating_point={operating_point!r}."
             )
         measured = self._measurement
+        check_one_group(group)
         question = measured.ask(far, None, "far", group, None, operating_point)
         return measured.thresholds(question)
 
@@ -294,6 +296,7 @@ class PairQuestions:
         """
         check_is_fitted(self)
         measured = self._measurement
+        check_one_group(group)
         question = measured.ask(None, 0.0, "frr", group, None, "overall")
         return measured.equal_error_rate(question)
 

@@ -6,20 +6,27 @@ from skfairfr._core._comparisons import EmbeddingPairs, ListedPairs
 from skfairfr._core._design import CompleteDesign
 from skfairfr._core._pairs import unit_rows
 from skfairfr._core._resampling import Images
-from skfairfr.utils._labels import Labels, check_length, encode, split_labels, to_column
+from skfairfr.utils._labels import (
+    Labels,
+    check_length,
+    encode,
+    join_columns,
+    split_labels,
+    to_column,
+)
 from skfairfr.utils._validation import check_scores
 
 
 def label_images(y, sensitive_features, domain, n_samples):
     """Identity, group and domain codes of the rows of X; None where not given."""
     identity, group, domain = split_labels(y, sensitive_features, domain)
-    identity = encode(identity, "y", n_samples=n_samples)
+    identity = encode(to_column(identity, "y"), "y", n_samples=n_samples)
     if group is not None:
         group = encode(
             group, "sensitive_features", n_samples=n_samples, allow_unknown=True
         )
     if domain is not None:
-        domain = encode(domain, "domain", n_samples=n_samples)
+        domain = encode(to_column(domain, "domain"), "domain", n_samples=n_samples)
         if domain.values.size != 2:
             raise ValueError(
                 "domain must have two values, whose images are compared with each "
@@ -40,7 +47,7 @@ def join_sides(probe, reference):
             f"{missing} is missing: with a reference side, give the groups of both "
             "sides or of none."
         )
-    values = np.unique(np.concatenate([probe.values, reference.values]))
+    values = encode(join_columns([probe.values, reference.values]), "y").values
     codes = [
         np.where(side.codes >= 0, np.searchsorted(values, side.values)[side.codes], -1)
         for side in (probe, reference)
@@ -76,6 +83,11 @@ def compare_embeddings(X, identity, group, side, settings, n_probes=None):
     _check_rows(X, settings.similarity)
     vectors = unit_rows(X, settings.similarity)
     design = CompleteDesign(images, settings.average, settings.impostors)
+    if design.count_impostors(None) == 0:
+        raise ValueError(
+            "impostors='same_group' leaves no impostor pair: no two people share a known "
+            "group. Give sensitive_features, or use impostors='all'."
+        )
     pairs = EmbeddingPairs(
         vectors, design, settings.far_max, settings.similarity, settings.n_jobs
     )
@@ -143,9 +155,7 @@ def _encode_both(columns, names, n_pairs, allow_unknown=False):
     columns = [to_column(c, n) for c, n in zip(columns, names, strict=True)]
     for column, name in zip(columns, names, strict=True):
         check_length(column, n_pairs, name, "y_score")
-    joint = np.concatenate(columns)
-    if joint.dtype.kind in "US" and any(c.dtype.kind not in "US" for c in columns):
-        joint = np.concatenate([c.astype(object) for c in columns])
+    joint = join_columns(columns)
     return encode(joint, f"{names[0]} or {names[1]}", allow_unknown=allow_unknown)
 
 
@@ -183,7 +193,13 @@ def _check_people(images):
 
 
 def _check_rows(X, similarity):
-    if similarity != "cosine":
+    if similarity == "dot":
+        largest = float(np.abs(X).max()) * np.sqrt(X.shape[1])
+        if largest**2 > np.finfo(np.float32).max:
+            raise ValueError(
+                f"X reaches {np.abs(X).max():.3g}, so that inner products exceed float32; "
+                "divide all embeddings by one constant, or use similarity='cosine'."
+            )
         return
     zero = np.flatnonzero(~X.any(axis=1))
     if zero.size:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skfairfr._core._rates import share_accepted, share_rejected
+from skfairfr.metrics._frames import Framed
 from skfairfr.metrics._pair_groups import (
     check_pair_groups,
     check_pairs,
@@ -18,7 +19,7 @@ from skfairfr.utils._validation import check_threshold, warn_undefined
 
 
 @dataclass(frozen=True)
-class GroupErrorRates:
+class GroupErrorRates(Framed):
     """Error rates of each group at one threshold, from :func:`group_error_rates`.
 
     A pair belongs to a group when both its images do, so cross-group impostor pairs count
@@ -71,6 +72,11 @@ class GroupErrorRates:
     n_impostor: np.ndarray
     n_genuine: np.ndarray
     threshold: float
+
+    def _columns(self):
+        """One row for each group, all with the threshold."""
+        columns = super()._columns()
+        return {"group": columns.pop("groups"), **columns}
 
 
 def group_error_rates(y_true, y_score, *, sensitive_features, threshold):

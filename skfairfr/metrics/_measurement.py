@@ -7,6 +7,7 @@ import numpy as np
 from skfairfr._core import _equal_error
 from skfairfr._core._estimation import Query
 from skfairfr._core._rate_table import Resampling, point_table, rate_table
+from skfairfr._core._rates import exceeds
 from skfairfr.metrics import _answers
 from skfairfr.metrics._comparison import check_same_images, paired
 from skfairfr.metrics._questions import ask
@@ -92,12 +93,7 @@ class Measurement:
         used = self._used_groups(question)
         self._warn_unresolved(question)
         found = self._answer(question, used, self._resampling())
-        if question.how is None and np.isnan(found.value).any():
-            kind = "impostor" if question.rate == "far" else "genuine"
-            where = "" if question.scope is None else " in the group asked for"
-            warn_undefined(
-                f"No {kind} pair{where}: the {question.rate} is undefined and set to nan."
-            )
+        self._warn_undefined_values(question, found)
         self._warn_of_estimand(question, used, found)
         return found
 
@@ -258,22 +254,52 @@ class Measurement:
         left_out = [repr(str(self.groups[g])) for g in wanted if g not in used]
         if left_out:
             kind = "impostor" if question.rate == "far" else "genuine"
+            if question.operating_point == "group" and kind == "genuine":
+                kind = "genuine or no impostor"
             warn_undefined(
                 f"No {kind} pair within group {', '.join(left_out)}: left out of the "
                 f"disparity of the {question.rate}."
             )
         return used
 
+    def _warn_undefined_values(self, question, found):
+        """Say why values are nan, or a ratio over groups without any error is +inf."""
+        if question.how is None and np.isnan(found.value).any():
+            kinds = ["impostor"] if question.rate == "far" else ["genuine"]
+            if question.operating_point == "group":
+                kinds.append("impostor")
+            counts = {"genuine": self.pairs.genuine.count, "impostor": self.pairs.count}
+            missing = [
+                kind
+                for kind in dict.fromkeys(kinds)
+                if not counts[kind](question.scope)
+            ]
+            where = "" if question.scope is None else " in the group asked for"
+            warn_undefined(
+                f"No {' and no '.join(missing)} pair{where}: the {question.rate} is "
+                "undefined and set to nan."
+            )
+        elif question.how is not None and not np.isfinite(found.value).all():
+            warn_undefined(
+                f"A group has no error, so that the disparity of the {question.rate} is x/0 "
+                "(+inf) or 0/0 (nan). Ask for how='difference', a larger far, or more "
+                "people."
+            )
+
     def _warn_unresolved(self, question):
         if question.levels is None:
             return
+        asked = [question.scope]
+        if question.how is not None:
+            asked = [(g, g) for g in self._groups_with_pairs(question)]
         query = self._query(question)
-        n_pairs = _answers.hardest_to_resolve(self.pairs, query)
-        if n_pairs and query.levels.min() * n_pairs < 1:
+        n_pairs = _answers.hardest_to_resolve(self.pairs, query, asked)
+        if n_pairs and exceeds(1.0, question.levels.min() * n_pairs):
             warn_undefined(
-                f"far={query.levels.min():g} is below 1 / n_impostor = {1 / n_pairs:.3g}, "
-                "the smallest FAR these data can resolve: the threshold is the one just "
-                "above the largest impostor score. Give a larger far or more people."
+                f"far={question.levels.min():g} is below 1 / n_impostor = "
+                f"{1 / n_pairs:.3g}, the smallest FAR these data can resolve: the "
+                "threshold is the one just above the largest impostor score. Give a "
+                "larger far or more people."
             )
 
     def _warn_of_estimand(self, question, used, found):

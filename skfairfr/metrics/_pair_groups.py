@@ -10,7 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from skfairfr._core._rates import exceeds, first_exceeding, threshold_at
-from skfairfr.utils._labels import Labels, check_length, encode, to_columns
+from skfairfr.utils._labels import (
+    Labels,
+    check_length,
+    encode,
+    join_columns,
+    to_columns,
+)
 from skfairfr.utils._validation import check_level, check_scores, warn_undefined
 
 OPERATING_POINTS = ("overall", "worst_group", "group")
@@ -62,7 +68,7 @@ def check_pair_groups(sensitive_features, n_pairs):
         )
     check_length(columns[0], n_pairs, name, "y_score")
     # Encoded as one column, so that a label has the same code on both sides.
-    joint = encode(np.concatenate(columns), name, allow_unknown=True)
+    joint = encode(join_columns(columns), name, allow_unknown=True)
     if joint.values.size == 0:
         raise ValueError(
             f"{name} has no known group: every label is None or NaN. Give the group of "

@@ -114,6 +114,12 @@ def ask(far, threshold, rate, group, how, operating_point, groups):
     )
 
 
+def check_one_group(group):
+    """Raise where two groups are given to a question about one."""
+    if isinstance(group, (tuple, list)):
+        raise ValueError(f"group must be one group here; got {group!r}.")
+
+
 def _within_one(scope):
     return scope is not None and scope[0] == scope[1]
 
@@ -121,6 +127,8 @@ def _within_one(scope):
 def _scope(group, rate, groups):
     if group is None:
         return None
+    if isinstance(group, list):
+        group = tuple(group)
     if not isinstance(group, tuple):
         code = check_group(group, groups)
         return (code, code)
@@ -145,7 +153,7 @@ def _disparity(how, groups):
         )
     if callable(how):
         return Disparity(how, np.nan, (-np.inf, np.inf)), None
-    name, *named = how if isinstance(how, tuple) else (how,)
+    name, *named = how if isinstance(how, tuple) and how else (how,)
     check_option(name, "how", tuple(DISPARITIES))
     if name != "ratio":
         if named:

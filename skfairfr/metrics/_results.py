@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skfairfr.metrics._frames import Framed
+
 
 class EstimandWarning(UserWarning):
     """The interval speaks of the people in the data, and they vary much more.
@@ -15,7 +17,7 @@ class EstimandWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Framed):
     """A rate or a disparity with its uncertainty.
 
     Fields follow the shape of the ``far`` or ``threshold`` asked for: floats for a number,
@@ -71,7 +73,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class ROCCurve:
+class ROCCurve(Framed):
     """A rate or a disparity over FAR levels, with a pointwise and a simultaneous band.
 
     Attributes
@@ -114,7 +116,7 @@ class ROCCurve:
 
 
 @dataclass(frozen=True)
-class GroupFARMatrix:
+class GroupFARMatrix(Framed):
     """FAR of the impostor pairs of every two groups at one overall threshold.
 
     Attributes
@@ -145,9 +147,19 @@ class GroupFARMatrix:
     high: np.ndarray
     n_impostor: np.ndarray
 
+    def _columns(self):
+        """One row for each cell, the groups of the probes changing slowest."""
+        n_groups = len(self.groups)
+        cells = ("far", "low", "high", "n_impostor")
+        return {
+            "probe_group": np.repeat(self.groups, n_groups),
+            "reference_group": np.tile(self.groups, n_groups),
+            **{name: np.ravel(getattr(self, name)) for name in cells},
+        }
+
 
 @dataclass(frozen=True)
-class ScoreSummary:
+class ScoreSummary(Framed):
     """Moments of genuine and impostor scores, overall and by group; every pair counts once.
 
     Attributes
@@ -179,3 +191,8 @@ class ScoreSummary:
     n_impostor: np.ndarray
     impostor_mean: np.ndarray
     impostor_sd: np.ndarray
+
+    def _columns(self):
+        """One row for each group; the first, overall, has no label."""
+        columns = super()._columns()
+        return {"group": columns.pop("groups"), **columns}

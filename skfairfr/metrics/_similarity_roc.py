@@ -193,7 +193,11 @@ default="recentered"
             If shapes differ, values are not finite, a row is zero, fewer than two people
             can be compared, or one photograph stands on both sides.
         """
-        X = validate_data(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
+        self._forget()
+        fewest = 2 if X_reference is None else 1
+        X = validate_data(
+            self, X, dtype=(np.float32, np.float64), ensure_min_samples=fewest
+        )
         labels = _gathering.label_images(y, sensitive_features, domain, len(X))
         identity, group, domain_labels = labels
         side = None if domain_labels is None else domain_labels.codes.astype(np.int8)
@@ -253,8 +257,7 @@ default=None
             If lengths differ, a score is not finite, no pair is an impostor pair, an image
             belongs to two people or is compared with itself.
         """
-        for name in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
+        self._forget()
         settings = self._settings()
         pairs, identity, group, named = _gathering.compare_listed(
             y_score,
@@ -270,6 +273,11 @@ default=None
                 + "; a FAR needs pairs of two people."
             )
         return self._remember(pairs, settings, identity, group, named)
+
+    def _forget(self):
+        """Drop what an earlier fit left, so that a failed one leaves nothing half new."""
+        for name in [n for n in vars(self) if n.endswith("_") or n == "_measurement"]:
+            delattr(self, name)
 
     def _settings(self):
         return Settings(

@@ -4,8 +4,8 @@ An audit asks :class:`~skfairfr.metrics.SimilarityROC` a fixed set of questions 
 answers into one record, which becomes a table for a terminal and a JSON file.
 """
 
-from skfairfr.report._audit import audit
-from skfairfr.report._record import Audit
+from skfairfr.report._audit import audit, audit_pairs
+from skfairfr.report._record import Audit, Report
 from skfairfr.report._text import to_text
 
-__all__ = ["Audit", "audit", "to_text"]
+__all__ = ["Audit", "Report", "audit", "audit_pairs", "to_text"]

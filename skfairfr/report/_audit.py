@@ -1,55 +1,46 @@
-"""From embeddings to an audit: which questions are asked, and what they mean together."""
+"""From data to an audit: which questions are asked, and what they mean together."""
 
 import warnings
 from contextlib import contextmanager
-from dataclasses import replace
-from itertools import combinations
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairfr._core._disparity import DISPARITIES
-from skfairfr._core._intervals import simultaneous
 from skfairfr.metrics import EstimandWarning, SimilarityROC
-from skfairfr.report._record import (
-    Audit,
-    Disparity,
-    Figure,
-    Finding,
-    GroupRates,
-    GroupRow,
-    Level,
-    Other,
-)
-from skfairfr.utils._labels import encode
-from skfairfr.utils._validation import check_level
+from skfairfr.report._data import Faces, ScoredPairs
+from skfairfr.report._measured import Measured, Points
+from skfairfr.report._record import Audit, Other
 
-HOWS = ("max_min", "max_geomean", "log_geomean", "gini", "difference")
-RATES = ("far", "frr")
 # Above this share of the genuine pairs by one person, both averages are shown.
 DOMINANT_SHARE = 0.05
 # A number with more distinct values than this is a measurement, not a label.
 MAX_NUMBERS = 20
+# Every two groups are compared; with more labels than this they are names or numbers.
+MAX_GROUPS = 250
 # Scores above far_max are held, 12 bytes each, in about far_max * n_images**2 pairs.
 HELD_PAIRS = 2**25
 
 
-def audit(
-    X,
-    y,
-    sensitive_features,
-    *,
-    attribute="group",
-    far=(1e-2, 1e-3),
-    resample="identities",
-    average="pair",
-    impostors="all",
-    method="recentered",
-    n_resamples=1000,
-    confidence_level=0.95,
-    n_jobs=None,
-    random_state=0,
-):
+@dataclass(frozen=True)
+class Options:
+    """How an audit measures, as in SimilarityROC."""
+
+    resample: str = "identities"
+    average: str = "pair"
+    impostors: str = "all"
+    method: str = "recentered"
+    n_resamples: int = 1000
+    confidence_level: float = 0.95
+    n_jobs: int | None = None
+    random_state: int = 0
+
+    def settings(self):
+        """What an audit's numbers depend on."""
+        return {name: v for name, v in vars(self).items() if name != "n_jobs"}
+
+
+def audit(X, y, sensitive_features, *, attribute="group", domain=None, **measurement):
     """Assess which groups a verification system treats worse, and how sure that is.
 
     Parameters
@@ -62,15 +53,18 @@ def audit(
         Group of each row; None and NaN are unknown.
     attribute : str, default="group"
         Name of the attribute, for messages and the report.
-    far : float in (0, 1) or array-like, shape (n_levels,), default=(1e-2, 1e-3)
-        FAR levels to operate at.
-    resample : {"identities", "images", "both"}, default="identities"
-        Whether intervals are about other people of the same population, other photographs
-        of these people, or both.
-    average, impostors, method, n_resamples, confidence_level, n_jobs
-        As in :class:`~skfairfr.metrics.SimilarityROC`.
-    random_state : int, default=0
-        Seed of the resamples.
+    domain : array-like, shape (n_samples,), default=None
+        With two values, only pairs across them are compared.
+    **measurement : options
+        ``far`` : float in (0, 1) or array-like, shape (n_levels,), default=(1e-2, 1e-3):
+        levels to operate at. ``threshold`` : float or array-like, shape (n_levels,),
+        default=None: similarities from which on a deployed system accepts, instead.
+        ``resample`` : {"identities", "images", "both"}, default="identities": whether
+        intervals are about other people of the same population, other photographs of these
+        people, or both. ``average``, ``impostors``, ``method``, ``n_resamples``,
+        ``confidence_level`` and ``n_jobs``: as in
+        :class:`~skfairfr.metrics.SimilarityROC`. ``random_state`` : int, default=0: seed
+        of the resamples.
 
     Returns
     -------
@@ -93,37 +87,94 @@ def audit(
     >>> finding.rate, finding.worst, finding.verdict
     ('far', 'female', 'worse')
     """
-    levels = np.unique(check_level(far))[::-1]
-    identity = encode(y, "y")
-    group = encode(sensitive_features, attribute, allow_unknown=True)
-    _check_groups(group, attribute)
-    settings = {
-        "average": average,
-        "impostors": impostors,
-        "resample": resample,
-        "method": method,
-        "n_resamples": n_resamples,
-        "confidence_level": confidence_level,
-        "random_state": random_state,
-    }
-    data = (X, y, sensitive_features)
-    largest = max(levels.max(), min(1e-2, HELD_PAIRS / identity.codes.size**2))
-    options = settings | {"far_max": float(largest), "n_jobs": n_jobs}
+    data = Faces(X, y, {attribute: sensitive_features}, domain)
+    return audit_data(data, (attribute,), **measurement)
+
+
+def audit_pairs(
+    y_score,
+    identities,
+    sensitive_features,
+    *,
+    attribute="group",
+    images=(None, None),
+    **measurement,
+):
+    """As :func:`audit`, of scored pairs.
+
+    Parameters
+    ----------
+    y_score : array-like, shape (n_pairs,)
+        Similarities, larger meaning more alike; give minus a distance.
+    identities, sensitive_features : tuples of two array-likes, shape (n_pairs,)
+        Labels of the first and of the second image of each pair.
+    attribute : str, default="group"
+        Name of the attribute.
+    images : tuple of two array-likes, shape (n_pairs,), default=(None, None)
+        Names of the images, which resampling images needs.
+    **measurement : options
+        As of :func:`audit`.
+
+    Returns
+    -------
+    found : Audit
+    """
+    columns = {attribute: tuple(sensitive_features)}
+    data = ScoredPairs(y_score, tuple(identities), columns, tuple(images))
+    return audit_data(data, (attribute,), **measurement)
+
+
+def audit_data(
+    data,
+    attributes,
+    *,
+    far=None,
+    threshold=None,
+    points=None,
+    visit=None,
+    **options,
+):
+    """As :func:`audit`, by the combinations of attributes.
+
+    Parameters
+    ----------
+    data : Faces or ScoredPairs
+    attributes : tuple of str
+        Names of columns of the data.
+    far, threshold : as of :func:`audit`
+    points : Points, default=None
+        Operating points, in place of both; such as :func:`points_on` gives.
+    visit : callable, default=None
+        Called with the audit's name and the fitted SimilarityROC, to draw it.
+    **options : fields of Options
+
+    Returns
+    -------
+    found : Audit
+    """
+    options = Options(**options)
+    points = Points.of(far, threshold) if points is None else points
+    name = " & ".join(attributes)
+    group = data.groups(attributes)
+    check_groups(group, name)
+    fit = _Fit(data, attributes, options, points)
     notes = []
-    with _noting(notes):
-        measured = _Measured(SimilarityROC(**options).fit(*data), levels)
-        groups = measured.groups(identity, group)
+    with noting(notes):
+        measured = fit.measured()
+        people, images = data.people(), data.images()
+        groups = measured.groups(people, images, group)
         found = measured.levels()
-    share = _largest_share(identity)
-    with _noting([]):
-        resampled = _resampled(options, data, levels, identity)
-        averaged = None
-        if share > DOMINANT_SHARE:
-            averaged = _changed(options, data, levels, "average")
+    if visit is not None:
+        visit(name, measured.roc)
+    share = _largest_share(data.genuine_pairs())
+    with noting([]):
+        resampled = fit.resampled()
+        averaged = fit.averaged() if share > DOMINANT_SHARE else None
+    members = people if images is None else images
     return Audit(
-        attribute,
-        settings | {"far": levels.tolist(), "far_max": options["far_max"]},
-        int((group.codes < 0).sum()),
+        name,
+        options.settings() | fit.described(),
+        np.unique(members[group.codes < 0]).size,
         share,
         groups,
         found,
@@ -133,13 +184,51 @@ def audit(
     )
 
 
-def _check_groups(group, attribute):
+def points_on(data, far=None, *, attributes=(), **options):
+    """Operating points set on one set of data, to judge another at.
+
+    Parameters
+    ----------
+    data : Faces or ScoredPairs
+        Where the FAR meets the levels.
+    far : float in (0, 1) or array-like, shape (n_levels,), default=None
+        Levels; None takes the usual ones.
+    attributes : tuple of str, default=()
+        Whose groups the impostor pairs lie within, with ``impostors="same_group"``.
+    **options : fields of Options
+
+    Returns
+    -------
+    points : Points
+    notes : list of str
+        What could not be resolved.
+    """
+    options, points = Options(**options), Points.of(far)
+    notes = []
+    with noting(notes):
+        roc = _Fit(data, attributes, options, points).roc({})
+        threshold = np.asarray(roc.threshold_at(points.far))
+    return replace(points, threshold=threshold, set_on="other data"), notes
+
+
+def _largest_share(genuine):
+    """Largest share of the genuine pairs that one person supplies; 0 without a pair."""
+    return float(genuine.max() / max(genuine.sum(), 1))
+
+
+def check_groups(group, attribute):
+    """Raise unless labels make groups that can be compared."""
     n_groups = group.values.size
     if group.values.dtype.kind == "f" and n_groups > MAX_NUMBERS:
         raise ValueError(
             f"{attribute} has {n_groups} different numbers, such as "
             f"{group.values[0]:g}; an audit compares groups: put the numbers into a few "
             "ranges and give their labels."
+        )
+    if n_groups > MAX_GROUPS:
+        raise ValueError(
+            f"{attribute} has {n_groups} groups; an audit compares {MAX_GROUPS} at most: "
+            "give an attribute that many people share."
         )
     if n_groups < 2:
         known = f"one group, {group.values.tolist()[0]!r}" if n_groups else "no group"
@@ -150,7 +239,7 @@ def _check_groups(group, attribute):
 
 
 @contextmanager
-def _noting(notes):
+def noting(notes):
     """Collect what SimilarityROC warns of; other warnings pass."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -164,180 +253,49 @@ def _noting(notes):
             notes.append(str(warning.message))
 
 
-def _largest_share(identity):
-    """Largest share of the genuine pairs that one person supplies; 0 without a pair."""
-    images = np.bincount(identity.codes)
-    pairs = images * (images - 1) // 2
-    return float(pairs.max() / max(pairs.sum(), 1))
+@dataclass(frozen=True)
+class _Fit:
+    """One set of data to be measured with one setting or another."""
 
+    data: Faces | ScoredPairs
+    attributes: tuple
+    options: Options
+    points: Points
 
-def _resampled(options, data, levels, identity):
-    other = "images" if options["resample"] == "identities" else "identities"
-    if other == "images" and np.bincount(identity.codes).max() == 1:
-        reason = "every person has one image, so that there are no others to draw"
-        return Other("resample", other, (), reason)
-    return _changed(options, data, levels, "resample", other)
-
-
-def _changed(options, data, levels, setting, value=None):
-    if setting == "average":
-        value = "pair" if options["average"] == "identity" else "identity"
-    roc = SimilarityROC(**options | {setting: value}).fit(*data)
-    return Other(setting, value, _Measured(roc, levels).levels(in_short=True))
-
-
-class _Measured:
-    """A fitted SimilarityROC, asked at the audit's levels.
-
-    Parameters
-    ----------
-    roc : SimilarityROC
-        Fitted with groups.
-    far : ndarray, shape (n_levels,)
-    """
-
-    def __init__(self, roc, far):
-        self.roc = roc
-        self.far = far
-        self.labels = [None, *roc.groups_.tolist()]
-        summary = roc.score_summary()
-        self.n_pairs = {"far": summary.n_impostor, "frr": summary.n_genuine}
-
-    def groups(self, identity, group):
-        """Sizes and equal error rates, everyone first."""
-        rows = []
-        for row, label in enumerate(self.labels):
-            inside = group.codes == row - 1 if row else slice(None)
-            people = identity.codes[inside]
-            n_genuine, n_impostor = (int(self.n_pairs[r][row]) for r in ("frr", "far"))
-            if n_genuine and n_impostor:
-                equal = _figures(self.roc.equal_error_rate(label))[0]
-            else:
-                equal = Figure.undefined(self._lack(row))
-            sizes = (np.unique(people).size, people.size, n_genuine, n_impostor)
-            rows.append(GroupRow(label, *sizes, equal))
-        return tuple(rows)
-
-    def levels(self, in_short=False):
-        """Records of all levels; in short: max_min at the overall threshold alone."""
-        rates = {r: self._rates(r) for r in RATES}
-        hows = [("max_min", "overall")]
-        worst_group = np.full(self.far.shape, np.nan)
-        if not in_short:
-            hows = [(how, "overall") for how in HOWS] + [("max_min", "worst_group")]
-            worst_group = self.roc.threshold_at(self.far, operating_point="worst_group")
-        disparities = {key: self._disparity(*key) for key in hows}
-        threshold = self.roc.threshold_at(self.far)
-        return tuple(
-            Level(
-                float(self.far[level]),
-                float(threshold[level]),
-                float(worst_group[level]),
-                tuple(
-                    GroupRates(
-                        label, rates["far"][row][level], rates["frr"][row][level]
-                    )
-                    for row, label in enumerate(self.labels)
-                ),
-                tuple(of_levels[level] for of_levels in disparities.values()),
-                tuple(self._finding(r, level, rates[r]) for r in RATES),
-            )
-            for level in range(self.far.size)
+    @property
+    def far_max(self):
+        held = HELD_PAIRS / self.data.people().size ** 2
+        usual = min(1e-2, held)
+        return float(
+            usual if self.points.far is None else max(self.points.far.max(), usual)
         )
 
-    def _rates(self, rate):
-        """Figures of every group at every level."""
-        return [
-            _figures(self.roc.estimate(self.far, rate=rate, group=label))
-            if self.n_pairs[rate][row]
-            else [Figure.undefined(self._lack(row))] * self.far.size
-            for row, label in enumerate(self.labels)
-        ]
-
-    def _disparity(self, how, operating_point):
-        asked = {"how": how, "operating_point": operating_point}
-        of_far, of_frr = (
-            _figures(self.roc.estimate(self.far, rate=rate, **asked)) for rate in RATES
-        )
-        neutral = DISPARITIES[how].neutral
-        return [
-            Disparity(how, operating_point, neutral, far, frr)
-            for far, frr in zip(of_far, of_frr, strict=True)
-        ]
-
-    def _lack(self, row):
-        kinds = {"frr": "genuine", "far": "impostor"}
-        lacking = [kinds[r] for r in ("frr", "far") if not self.n_pairs[r][row]]
-        return f"{self.labels[row]}: no {' and no '.join(lacking)} pair"
-
-    def _finding(self, rate, level, rates):
-        """The extremes of the groups that the data support; of all if there are not two."""
-        figures = {
-            label: of_levels[level]
-            for label, of_levels in zip(self.labels[1:], rates[1:], strict=True)
-            if np.isfinite(of_levels[level].value)
+    def described(self):
+        """Operating points, as the audit's settings tell them."""
+        far, threshold = self.points.far, self.points.threshold
+        return {
+            "far": None if far is None else far.tolist(),
+            "threshold": None if threshold is None else threshold.tolist(),
+            "far_max": self.far_max,
         }
-        supported = [label for label in figures if figures[label].supported]
-        compared = supported if len(supported) > 1 else list(figures)
-        left_out = tuple(label for label in self.labels[1:] if label not in compared)
-        if len(compared) < 2:
-            reason = "fewer than two groups have the pairs it needs"
-            ratio = Figure.undefined(reason)
-            return Finding(rate, None, None, ratio, 0, left_out, "unsupported")
-        ordered = sorted(compared, key=lambda label: figures[label].value)
-        best, worst = ordered[0], ordered[-1]
-        asked = self.roc.estimate(self.far, rate=rate, how=("ratio", best, worst))
-        ratio = _figures(asked)[level]
-        if len(ordered) > 2 and ratio.supported:
-            values = np.array([figures[label].value for label in ordered])
-            ratio = self._widened(ratio, values, self._replicates(rate, level, ordered))
-        verdict = "worse" if ratio.low > 1 else "undecided"
-        verdict = verdict if ratio.supported else "unsupported"
-        return Finding(rate, worst, best, ratio, len(compared), left_out, verdict)
 
-    def _replicates(self, rate, level, labels):
-        return np.array(
-            [
-                self.roc.resamples(self.far, rate=rate, group=label)[:, level]
-                for label in labels
-            ]
-        )
+    def roc(self, changed):
+        """A SimilarityROC of the data with some settings changed."""
+        asked = vars(self.options) | {"far_max": self.far_max} | changed
+        return self.data.fit(SimilarityROC(**asked), self.attributes)
 
-    def _widened(self, ratio, values, replicates):
-        """Interval of the largest ratio that holds for all pairs of groups at once.
+    def measured(self, **changed):
+        return Measured(self.roc(changed), self.points)
 
-        Logarithms make the two directions of a ratio alike. Groups come in increasing
-        order of their rate, so that the last over the first is the ratio.
-        """
-        low, high = combinations_of(len(values))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs, points = np.log(replicates), np.log(values)
-            own = np.log([ratio.low, ratio.high])
-            varied, differences = logs[high] - logs[low], points[high] - points[low]
-        picked = len(values) - 2
-        ends = [
-            np.where(np.arange(low.size) == picked, end, differences) for end in own
-        ]
-        level = self.roc.confidence_level
-        band = simultaneous(varied, differences, ends, level, (-np.inf, np.inf))
-        bounds = [float(np.exp(end[picked])) for end in band]
-        return replace(ratio, low=bounds[0], high=bounds[1])
+    def resampled(self):
+        other = "images" if self.options.resample == "identities" else "identities"
+        reason = self.data.others_to_draw() if other == "images" else ""
+        if reason:
+            return Other("resample", other, (), reason)
+        levels = self.measured(resample=other).levels(in_short=True)
+        return Other("resample", other, levels)
 
-
-def combinations_of(n):
-    """Both members of every two of ``range(n)``; (0, n - 1) stands at n - 2."""
-    return np.array(list(combinations(range(n), 2))).T
-
-
-def _figures(estimate):
-    """One Figure for each level."""
-    columns = (
-        estimate.value,
-        estimate.low,
-        estimate.high,
-        estimate.standard_error,
-        estimate.supported,
-        estimate.reason,
-    )
-    rows = zip(*(np.atleast_1d(column).tolist() for column in columns), strict=True)
-    return [Figure(*row) for row in rows]
+    def averaged(self):
+        other = "pair" if self.options.average == "identity" else "identity"
+        levels = self.measured(average=other).levels(in_short=True)
+        return Other("average", other, levels)

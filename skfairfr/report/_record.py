@@ -9,7 +9,9 @@ import json
 import math
 from dataclasses import asdict, dataclass
 
-SCHEMA_VERSION = 1
+import numpy as np
+
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,14 @@ class Figure:
 
 @dataclass(frozen=True)
 class GroupRow:
-    """Size of a group and its equal error rate; ``group`` None is everyone."""
+    """Size of a group and its equal error rate; ``group`` None is everyone.
+
+    ``n_images`` is None where scored pairs do not name their images.
+    """
 
     group: object
     n_identities: int
-    n_images: int
+    n_images: int | None
     n_genuine: int
     n_impostor: int
     equal_error_rate: Figure
@@ -105,27 +110,32 @@ class Finding:
 
 @dataclass(frozen=True)
 class Level:
-    """Everything at one FAR level.
+    """Everything at one FAR level, or at one threshold.
 
     Attributes
     ----------
-    far : float in (0, 1)
+    far : float in (0, 1) or None
+        The level that the threshold was set for; None of a given one.
     threshold, worst_group_threshold : float
-        Similarity from which on a pair is accepted, so that the FAR of all impostor
-        pairs, or that of every group, meets the level.
+        Similarity (minus a distance) from which on a pair is accepted, so that the FAR of
+        all impostor pairs, or that of every group, meets the level; the second is nan where the
+        threshold was not set on these data.
     rates : tuple of GroupRates
         At ``threshold``; everyone first, then the groups.
     disparities : tuple of Disparity
     findings : tuple of Finding
         Of the FAR, then of the FRR.
+    set_on : {"these data", "other data", "given"}
+        Where the threshold comes from.
     """
 
-    far: float
+    far: float | None
     threshold: float
     worst_group_threshold: float
     rates: tuple
     disparities: tuple
     findings: tuple
+    set_on: str = "these data"
 
 
 @dataclass(frozen=True)
@@ -186,12 +196,92 @@ class Audit:
     notes: tuple
 
     def to_json(self, **about):
+        """JSON of a report of this audit alone; see :meth:`Report.to_json`."""
+        return Report((self,)).to_json(**about)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """How many people stand where attributes cross.
+
+    Attributes
+    ----------
+    groups : tuple of labels
+        One of each attribute; None is unknown.
+    n_identities : int
+    n_images : int or None
+        None where scored pairs do not name their images.
+    """
+
+    groups: tuple
+    n_identities: int
+    n_images: int | None
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Every combination of the groups of several attributes, empty ones included."""
+
+    attributes: tuple
+    cells: tuple
+
+
+@dataclass(frozen=True)
+class Check:
+    """Whether a disparity stays within a limit, as far as its interval tells.
+
+    Attributes
+    ----------
+    name : str
+        Of the option that set the limit.
+    limit : float > 1
+    attribute : str
+    far : float in (0, 1) or None
+    threshold : float
+        Operating point, as of a Level.
+    figure : Figure
+        The disparity, larger being less fair.
+    not_covered : tuple of labels
+        Groups without the pairs it needs, of which it says nothing.
+    verdict : {"passed", "failed", "undetermined"}
+        Passed where the data support the interval and it ends at the limit or below; failed
+        where it begins above.
+    """
+
+    name: str
+    limit: float
+    attribute: str
+    far: float | None
+    threshold: float
+    figure: Figure
+    not_covered: tuple
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """Audits of one set of data.
+
+    Attributes
+    ----------
+    audits : tuple of Audit
+        By each attribute, then by their combinations.
+    crossings : tuple of Crossing
+        For each combination of attributes who stands in its cells.
+    checks : tuple of Check
+    """
+
+    audits: tuple
+    crossings: tuple = ()
+    checks: tuple = ()
+
+    def to_json(self, **about):
         """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
 
         Parameters
         ----------
         **about : JSON-able values
-            Said before the audit, such as the version of the package.
+            Said before the audits, such as the version of the package.
 
         Returns
         -------
@@ -206,6 +296,8 @@ def _plain(value):
         return {key: _plain(v) for key, v in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     return value

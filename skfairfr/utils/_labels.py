@@ -125,6 +125,19 @@ def encode(values, name, *, n_samples=None, allow_unknown=False):
     return labels
 
 
+def join_columns(columns):
+    """Columns end to end, without a label changing on the way.
+
+    numpy would make 1 and "1" equal, and join int64 with uint64 (or float) through float64,
+    where identifiers above 2**53 collapse. Objects keep what they are; labels that cannot
+    be sorted together are refused where they are encoded.
+    """
+    kinds = {column.dtype.kind for column in columns}
+    if len(kinds) == 1:
+        return np.concatenate(columns)
+    return np.concatenate([column.astype(object) for column in columns])
+
+
 def check_length(column, n_samples, name, other):
     """Raise unless ``column`` has ``n_samples`` rows."""
     if len(column) != n_samples:
@@ -262,4 +275,11 @@ def _intersect(encoded):
     ]
     joint = np.full(len(codes), -1, dtype=np.int32)
     joint[known] = inverse.ravel()
-    return Labels(np.array(values), joint)
+    names, place = np.unique(np.array(values, dtype=object), return_inverse=True)
+    if names.size < len(values):
+        raise ValueError(
+            'Two combinations of labels have the same name once joined by " & "; rename '
+            "the labels that hold it."
+        )
+    joint[known] = place[joint[known]]
+    return Labels(names.astype(str) if names.size else names, joint)

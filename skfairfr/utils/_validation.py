@@ -44,7 +44,7 @@ def check_group(group, groups, name="group"):
     """Index of ``group`` in the groups of the data."""
     found = np.flatnonzero(np.asarray(groups) == group) if len(groups) else []
     if len(found) != 1:
-        listed = ", ".join(str(g) for g in groups) or "none"
+        listed = ", ".join(repr(g) for g in np.asarray(groups).tolist()) or "none"
         raise ValueError(
             f"{name}={group!r} is not a group of the data; the groups are: {listed}."
         )

@@ -5,8 +5,9 @@ import pytest
 from pytest import approx
 
 from skfairfr.metrics import SimilarityROC
-from skfairfr.report import audit
-from skfairfr.report._audit import combinations_of
+from skfairfr.report import audit, audit_pairs
+from skfairfr.report._audit import points_on
+from skfairfr.report._data import Faces
 from tests.report.audits import small_audit, synthetic, with_a_lone_person
 
 # Of /work/shared/data/README.md: FAR level -> group -> (FMR, FNMR).
@@ -146,11 +147,6 @@ def test_picking_the_extremes_widens_the_interval():
     assert found.ratio.high > estimate.high
 
 
-@pytest.mark.parametrize("n", [2, 3, 7])
-def test_extremes_are_where_they_are_said_to_be(n):
-    assert combinations_of(n)[:, n - 2].tolist() == [0, n - 1]
-
-
 def test_unknown_groups_are_counted():
     X, y, groups = synthetic()
     groups = groups.astype(object)
@@ -170,6 +166,7 @@ def test_same_seed_same_audit():
         (lambda y: np.full(len(y), "a"), "gender has one group, 'a'"),
         (lambda y: np.full(len(y), None), "gender has no group"),
         (lambda y: y + 0.5, "60 different numbers"),
+        (lambda y: np.arange(len(y)), "groups; an audit compares 250 at most"),
     ],
 )
 def test_attribute_that_makes_no_groups_is_an_error(groups, message):
@@ -181,3 +178,55 @@ def test_attribute_that_makes_no_groups_is_an_error(groups, message):
 def test_far_outside_its_range_is_an_error():
     with pytest.raises(ValueError, match=r"far must lie in \(0, 1\)"):
         small_audit(far=[0.01, 2.0])
+
+
+def test_a_given_threshold_is_judged_as_it_is():
+    data = synthetic()
+    level = small_audit(data, far=None, threshold=0.6).levels[0]
+    roc = SimilarityROC(n_resamples=40, resample="identities", random_state=0).fit(
+        *data
+    )
+    estimate = roc.estimate(threshold=0.6, rate="far")
+    assert (level.far, level.threshold) == (None, 0.6)
+    assert level.rates[0].far.value == estimate.value
+    assert level.rates[0].far.low == estimate.low < estimate.value
+    assert all(d.operating_point == "overall" for d in level.disparities)
+
+
+def test_thresholds_from_other_data_are_theirs():
+    one, other = synthetic(), synthetic(80)
+    points, notes = points_on(Faces(*other[:2]), [0.05, 0.1])
+    roc = SimilarityROC().fit(*other[:2])
+    assert notes == []
+    assert points.threshold.tolist() == roc.threshold_at(points.far).tolist()
+    found = small_audit(one, far=None, points=points)
+    assert [(x.far, x.set_on) for x in found.levels] == [
+        (0.1, "other data"),
+        (0.05, "other data"),
+    ]
+
+
+def test_domains_compare_across_alone():
+    X, y, groups = synthetic(images_per_identity=2)
+    domain = np.tile(["a", "b"], len(y) // 2)[np.argsort(np.argsort(y, kind="stable"))]
+    found = small_audit((X, y, groups), domain=domain)
+    assert found.groups[0].n_genuine == len(np.unique(y))
+    assert "one image in each domain" in found.resampled.reason
+
+
+def test_scored_pairs_give_what_embeddings_give():
+    X, y, groups = synthetic(30)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    left, right = np.triu_indices(len(y), 1)
+    scores = (unit @ unit.T)[left, right]
+    both = [(labels[left], labels[right]) for labels in (y, groups)]
+    options = {"attribute": "gender", "far": 0.05, "n_resamples": 20}
+    listed = audit_pairs(scores, *both, images=(left, right), **options)
+    whole = audit(X, y, groups, **options)
+    assert [g.n_images for g in listed.groups] == [g.n_images for g in whole.groups]
+    for a, b in zip(listed.levels[0].rates, whole.levels[0].rates, strict=True):
+        assert a.far.value == approx(b.far.value)
+        assert (a.frr.low, a.frr.high) == approx((b.frr.low, b.frr.high))
+    unnamed = audit_pairs(scores, *both, **options)
+    assert unnamed.groups[0].n_images is None
+    assert "do not name their images" in unnamed.resampled.reason

@@ -21,7 +21,7 @@ def test_json_is_strict():
     figure = Figure(math.inf, -math.inf, math.nan, 0.5, False, "few errors")
     text = make_audit(figure).to_json(version="1.0")
     read = json.loads(text, parse_constant=refuse)
-    assert read["groups"][0] == {
+    assert read["audits"][0]["groups"][0] == {
         "value": "Infinity",
         "low": "-Infinity",
         "high": None,
@@ -29,7 +29,7 @@ def test_json_is_strict():
         "supported": False,
         "reason": "few errors",
     }
-    assert (read["schema_version"], read["version"]) == (1, "1.0")
+    assert (read["schema_version"], read["version"]) == (2, "1.0")
 
 
 def test_undefined_figure_is_not_supported():

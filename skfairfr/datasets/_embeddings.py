@@ -1,0 +1,193 @@
+"""Embeddings with the labels of their rows, from files."""
+
+import os
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from skfairfr.datasets._files import (
+    TABLES,
+    choose,
+    kind_of,
+    open_npz,
+    read_npy,
+)
+from skfairfr.datasets._tables import read_table
+
+EMBEDDING_NAMES = ("embedding", "embeddings", "X")
+IDENTITY_NAMES = ("identity", "identities", "y")
+# Rows that are looked at together, so that no copy of a memory-mapped file is made.
+BLOCK_VALUES = 2**22
+
+
+def load_embeddings(path, labels=None, *, embedding=None, identity=None, columns=None):
+    """Embeddings, identities and other labels of images, read without pickle.
+
+    Parameters
+    ----------
+    path : str or path-like
+        An .npz file with embeddings (n_samples, n_features) and labels (n_samples,), or
+        an .npy file of embeddings, which stays on disk (memory-mapped, for reading only).
+    labels : str or path-like, default=None
+        A .csv or .parquet file with one row for each row of the embeddings, in their
+        order. None takes those inside the .npz file or, of an .npy file, the .csv or
+        .parquet file of the same name beside it. A .csv column is numbers where every
+        known cell is one, and identities are text unless all are integers without
+        leading zeros; empty cells are unknown.
+    embedding : str, default=None
+        Name of the embeddings in an .npz file; None takes the first of "embedding",
+        "embeddings" and "X" that is there.
+    identity : str, default=None
+        Name of the identities; None takes the first of "identity", "identities" and "y".
+    columns : sequence of str, shape (n_columns,), default=None
+        Names of the other labels to read; None reads all.
+
+    Returns
+    -------
+    data : Bunch
+        ``X`` (n_samples, n_features), ``y`` (n_samples,), ``columns``, a dict of arrays
+        (n_samples,) in which None and NaN are unknown, and ``path``.
+
+    Raises
+    ------
+    ValueError
+        If a file cannot be read without pickle, or does not hold what is needed.
+    ImportError
+        If a .parquet file is read without pyarrow.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from skfairfr.datasets import load_embeddings
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "faces.npz")
+    ...     np.savez(path, embedding=np.eye(3), identity=[1, 1, 2], gender=["f", "f", ""])
+    ...     data = load_embeddings(path)
+    >>> data.X.shape, data.columns["gender"].tolist()
+    ((3, 3), ['f', 'f', None])
+    """
+    asked = None if columns is None else dict.fromkeys(columns, "columns")
+    return read_embeddings(path, labels, embedding, identity, asked)
+
+
+def read_embeddings(path, labels=None, embedding=None, identity=None, asked=None):
+    """As load_embeddings.
+
+    Parameters
+    ----------
+    asked : dict of str -> str, default=None
+        For each column the argument that asked for it, for messages.
+    """
+    path = os.fspath(path)
+    kind = kind_of(path)
+    if kind == "npy":
+        if embedding is not None:
+            raise ValueError(
+                f"embedding={embedding!r} names an array of an .npz file, but {path!r} "
+                "holds one array; leave it out."
+            )
+        X = read_npy(path)
+        _check_vectors("the array", X)
+        labels = _beside(path) if labels is None else os.fspath(labels)
+        return _from_table(path, X, labels, identity, asked)
+    if kind != "npz":
+        raise _no_embeddings(path, kind)
+    with open_npz(path) as archive:
+        candidates = EMBEDDING_NAMES if embedding is None else (embedding,)
+        name = choose("embedding", candidates, archive.names, path)
+        X = archive.read(name)
+        _check_vectors(repr(name), X)
+        if labels is not None:
+            return _from_table(path, X, os.fspath(labels), identity, asked)
+        return _labelled(path, X, archive, path, identity, asked)
+
+
+def _from_table(path, X, labels, identity, asked):
+    table = read_table(labels, "labels")
+    if table.n_rows != len(X):
+        raise ValueError(
+            f"labels {labels!r} has {table.n_rows} rows but {path!r} has {len(X)}; give "
+            "one row of labels for each row of embeddings, in their order."
+        )
+    return _labelled(path, X, table, labels, identity, asked)
+
+
+def _labelled(path, X, source, source_path, identity, asked):
+    """Embeddings with labels from an Archive or a Table."""
+    candidates = IDENTITY_NAMES if identity is None else (identity,)
+    name = choose("identity", candidates, source.names, source_path)
+    y = source.labels(name)
+    _check_labels("identity", name, y, len(X))
+    if y.dtype.kind == "O" and any(label is None for label in y):
+        row = next(row for row, label in enumerate(y) if label is None)
+        raise ValueError(
+            f"identity: {name!r} is missing in row {row}; every image needs one: drop such "
+            "rows, with their embeddings."
+        )
+    if asked is None:
+        plain = source.plain_columns(len(X))
+        asked = {column: "columns" for column in plain if column != name}
+    columns = {}
+    for column, argument in asked.items():
+        columns[column] = source.values(
+            choose(argument, (column,), source.names, source_path)
+        )
+        _check_labels(argument, column, columns[column], len(X))
+    return Bunch(X=X, y=y, columns=columns, path=path)
+
+
+def _beside(path):
+    """The labels that lie beside an .npy file under the same name."""
+    stem = os.path.splitext(path)[0]
+    for suffix in TABLES:
+        if os.path.exists(stem + suffix):
+            return stem + suffix
+    raise ValueError(
+        f"path {path!r} holds one array (.npy) and no labels, and no {stem + '.csv'!r} is "
+        "beside it; name a .csv or .parquet file as labels."
+    )
+
+
+def _no_embeddings(path, kind):
+    what = {
+        "pickle": "is a pickle, which can run code when it is read",
+        "csv": "is a table, which holds labels or scored pairs and no embeddings",
+        "parquet": "is a table, which holds labels or scored pairs and no embeddings",
+        "other": "is not an .npz file",
+    }[kind]
+    return ValueError(
+        f"path {path!r} {what}; write one with numpy.savez(path, embedding=..., "
+        "identity=..., and one array for each attribute)."
+    )
+
+
+def _check_vectors(name, vectors):
+    if vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
+        raise ValueError(
+            f"embedding: {name} must hold one row of numbers for each image, "
+            f"(n_samples, n_features); got shape {vectors.shape} of {vectors.dtype}. "
+            "Give another array."
+        )
+    if vectors.shape[0] < 2 or vectors.shape[1] == 0:
+        raise ValueError(
+            f"embedding: {name} must hold two images at least; got shape "
+            f"{vectors.shape}. Give more rows."
+        )
+    step = max(BLOCK_VALUES // vectors.shape[1], 1)
+    blocks = [vectors[row : row + step] for row in range(0, len(vectors), step)]
+    finite = np.concatenate([np.isfinite(block).all(axis=1) for block in blocks])
+    bad = np.flatnonzero(~finite)
+    if bad.size:
+        raise ValueError(
+            f"embedding: {name} has nan or infinite values in row {bad[0]} ({bad.size} "
+            "such rows); remove failed extractions, with their labels."
+        )
+
+
+def _check_labels(argument, name, labels, n_samples):
+    if labels.shape != (n_samples,) or labels.dtype.names is not None:
+        raise ValueError(
+            f"{argument}: {name!r} must hold one label for each of the {n_samples} rows "
+            f"of the embeddings; got shape {labels.shape}. Name another as {argument}."
+        )

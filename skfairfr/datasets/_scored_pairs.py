@@ -1,0 +1,169 @@
+"""Scored pairs with the labels of their two images, from files."""
+
+import os
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from skfairfr.datasets._files import choose, kind_of
+from skfairfr.datasets._tables import read_table
+
+
+def load_pairs(
+    path,
+    *,
+    score=None,
+    identity_1="identity_1",
+    identity_2="identity_2",
+    image_1=None,
+    image_2=None,
+    columns=None,
+    distance=False,
+):
+    """Scored pairs of images, as a protocol file lists them.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A .csv or .parquet file, one row for each pair.
+    score : str, default=None
+        Column of the scores; None takes "score" or, of distances, the first of "distance"
+        and "score" that is there.
+    identity_1, identity_2 : str, default="identity_1" and "identity_2"
+        Columns that tell whom the two images show. In a .csv file labels are text unless
+        all are integers without leading zeros.
+    image_1, image_2 : str, default=None
+        Columns that name the images; None takes "image_1" and "image_2" where both are
+        there.
+    columns : sequence of str, shape (n_columns,), default=None
+        Other columns to read, such as "gender_1" and "gender_2"; None reads all.
+    distance : bool, default=False
+        Whether the score is a distance, smaller meaning more alike.
+
+    Returns
+    -------
+    data : Bunch
+        ``y_score`` (n_pairs,), larger meaning more alike (minus a distance);
+        ``identity_1`` and ``identity_2`` (n_pairs,); ``image_1`` and ``image_2`` (n_pairs,)
+        or None; ``columns``, a dict of arrays (n_pairs,) in which None and NaN are
+        unknown; and ``path``.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read, or does not hold what is needed.
+    ImportError
+        If a .parquet file is read without pyarrow.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from skfairfr.datasets import load_pairs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "pairs.csv")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("identity_1,identity_2,distance\\nann,ann,0.3\\nann,bob,1.2")
+    ...     data = load_pairs(path, distance=True)
+    >>> data.y_score.tolist(), data.identity_2.tolist()
+    ([-0.3, -1.2], ['ann', 'bob'])
+    """
+    asked = None if columns is None else dict.fromkeys(columns, "columns")
+    names = {
+        "score": score,
+        "identity_1": identity_1,
+        "identity_2": identity_2,
+        "image_1": image_1,
+        "image_2": image_2,
+    }
+    return read_pairs(path, names, asked, distance)
+
+
+def read_pairs(path, names, asked=None, distance=False):
+    """As load_pairs.
+
+    Parameters
+    ----------
+    names : dict of str -> str or None
+        For each of score, identity_1, identity_2, image_1 and image_2 the column.
+    asked : dict of str -> str, default=None
+        For each other column the argument that asked for it, for messages.
+    """
+    path = os.fspath(path)
+    if kind_of(path) not in ("csv", "parquet"):
+        raise ValueError(
+            f"path {path!r} is no table; scored pairs are read from a .csv or .parquet "
+            "file, one row for each pair."
+        )
+    table = read_table(path)
+    found = _choose_all(table, names, path, distance)
+    y_score = table.numbers(found["score"])
+    bad = np.flatnonzero(~np.isfinite(y_score))
+    if bad.size:
+        raise ValueError(
+            f"score: {found['score']!r} is missing or infinite in row {bad[0]} "
+            f"({bad.size} such rows); remove pairs that could not be compared."
+        )
+    identities = table.labels(found["identity_1"], found["identity_2"])
+    for argument, labels in zip(("identity_1", "identity_2"), identities, strict=True):
+        _check_known(argument, found[argument], labels)
+    images = (None, None)
+    if found["image_1"] is not None:
+        images = table.labels(found["image_1"], found["image_2"])
+    if asked is None:
+        asked = {n: "columns" for n in table.names if n not in found.values()}
+    return Bunch(
+        y_score=-y_score if distance else y_score,
+        identity_1=identities[0],
+        identity_2=identities[1],
+        image_1=images[0],
+        image_2=images[1],
+        columns=_read_columns(table, asked, path),
+        path=path,
+    )
+
+
+def _choose_all(table, names, path, distance):
+    """The column of each argument; None of images that are not named."""
+    found = {}
+    score = names["score"]
+    usual = ("distance", "score") if distance else ("score",)
+    candidates = usual if score is None else (score,)
+    found["score"] = choose("score", candidates, table.names, path)
+    for argument in ("identity_1", "identity_2"):
+        found[argument] = choose(argument, (names[argument],), table.names, path)
+    images = {name: names[name] for name in ("image_1", "image_2")}
+    if set(images.values()) == {None}:
+        there = set(images) <= set(table.names)
+        return found | {name: name if there else None for name in images}
+    for argument, name in images.items():
+        if name is None:
+            raise ValueError(
+                f"{argument} is missing while the other image was named; name both."
+            )
+        found[argument] = choose(argument, (name,), table.names, path)
+    return found
+
+
+def _read_columns(table, asked, path):
+    """Columns; those of the two images of a pair are converted alike."""
+    for name, argument in asked.items():
+        choose(argument, (name,), table.names, path)
+    columns = {}
+    for name in asked:
+        other = f"{name[:-2]}_2"
+        if name.endswith("_1") and other in asked:
+            columns[name], columns[other] = table.values(name, other)
+        elif name not in columns:
+            columns[name] = table.values(name)
+    return {name: columns[name] for name in asked}
+
+
+def _check_known(argument, name, labels):
+    if labels.dtype.kind != "O":
+        return
+    for row, label in enumerate(labels):
+        if label is None:
+            raise ValueError(
+                f"{argument}: {name!r} is missing in row {row}; every image needs an "
+                "identity: drop such pairs."
+            )

@@ -1,0 +1,247 @@
+"""The display of both error rates over thresholds, by group."""
+
+import numpy as np
+
+from skfairfr.metrics._plot import _style
+from skfairfr.metrics._plot._questions import (
+    FromEstimatorMixin,
+    check_roc_groups,
+    default_thresholds,
+)
+
+RATES = ("far", "frr")
+
+
+class ErrorRateDisplay(FromEstimatorMixin):
+    """The far and the frr of every group over thresholds.
+
+    A deployed system has one threshold for everybody: at a vertical line, read how far
+    the curves of one kind lie apart. Build it with :meth:`from_roc` or
+    :meth:`from_estimator`; parameters are kept as attributes.
+
+    Parameters
+    ----------
+    threshold : ndarray, shape (n_thresholds,)
+        Similarities from which on a pair is accepted, increasing.
+    far, frr : ndarrays, shape (n_curves, n_thresholds)
+        Rates, each in [0, 1]; lower is better.
+    far_low, far_high, frr_low, frr_high : ndarrays, shape (n_curves, n_thresholds)
+        Intervals at each threshold on its own.
+    far_supported, frr_supported : ndarrays of bool, shape (n_curves, n_thresholds)
+        Whether there are enough errors, of enough people.
+    groups : tuple, shape (n_curves,)
+        Label of each curve; None is overall.
+    operating_thresholds : ndarray, shape (n_levels,), default=()
+        Thresholds to mark, at which a pair of that similarity is accepted.
+    levels : ndarray, shape (n_levels,), default=()
+        FAR levels that set them; nan where they were given.
+    name : str, default=None
+        Name of the system, put before the labels of the legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+    lines_ : list of matplotlib Line2D
+        Supported parts, the FAR of every group, then the FRR.
+    unsupported_lines_ : list of matplotlib Line2D or None
+        The rest of each curve; None where all is supported.
+
+    See Also
+    --------
+    SimilarityROCDisplay : One rate over the other, without thresholds.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> from skfairfr.metrics import ErrorRateDisplay
+    >>> data = make_face_embeddings(n_identities=100, random_state=0)
+    >>> roc = SimilarityROC(resample="identities", n_resamples=100, random_state=0)
+    >>> roc = roc.fit(data.X, data.y, data.sensitive_features)
+    >>> display = ErrorRateDisplay.from_roc(roc, far=1e-2, ax=Figure().subplots())
+    >>> display.far.shape == (2, display.threshold.size)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        threshold,
+        far,
+        frr,
+        far_low,
+        far_high,
+        frr_low,
+        frr_high,
+        far_supported,
+        frr_supported,
+        groups,
+        operating_thresholds=(),
+        levels=(),
+        name=None,
+    ):
+        self.threshold = threshold
+        self.far = far
+        self.frr = frr
+        self.far_low = far_low
+        self.far_high = far_high
+        self.frr_low = frr_low
+        self.frr_high = frr_high
+        self.far_supported = far_supported
+        self.frr_supported = frr_supported
+        self.groups = groups
+        self.operating_thresholds = operating_thresholds
+        self.levels = levels
+        self.name = name
+
+    @classmethod
+    def from_roc(
+        cls,
+        roc,
+        *,
+        threshold=None,
+        far=1e-3,
+        groups=None,
+        ax=None,
+        name=None,
+        **kwargs,
+    ):
+        """Ask a fitted SimilarityROC for rates at thresholds and draw them.
+
+        Parameters
+        ----------
+        roc : SimilarityROC
+            Fitted.
+        threshold : array-like, shape (n_thresholds,), default=None
+            Similarities from which on a pair is accepted; by default 41 of them, from
+            where the overall FAR is 0.2 to where it is as low as the data can resolve.
+        far : float in (0, 1) or array-like, shape (n_levels,), default=1e-3
+            Levels of the overall FAR whose thresholds are marked; None marks nothing.
+        groups : sequence of labels, shape (n_curves,), default=None
+            Groups to draw, None among them standing for overall; by default every group,
+            or overall where there is none.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        name : str, default=None
+            Name of the system, put before the labels of the legend.
+        **kwargs : dict
+            Further arguments of :meth:`plot`.
+
+        Returns
+        -------
+        display : ErrorRateDisplay
+            Already drawn.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`~skfairfr.metrics.SimilarityROC.estimate`.
+        """
+        groups = check_roc_groups(roc, groups, overall=False) or (None,)
+        grid = default_thresholds(roc) if threshold is None else np.sort(threshold)
+        columns = {}
+        for rate in RATES:
+            found = [roc.estimate(threshold=grid, rate=rate, group=g) for g in groups]
+            columns[rate] = np.stack([estimate.value for estimate in found])
+            for field in ("low", "high", "supported"):
+                stacked = np.stack([getattr(estimate, field) for estimate in found])
+                columns[f"{rate}_{field}"] = stacked
+        levels = np.empty(0) if far is None else np.atleast_1d(far)
+        display = cls(
+            threshold=grid,
+            **columns,
+            groups=groups,
+            operating_thresholds=roc.threshold_at(levels) if levels.size else levels,
+            levels=levels,
+            name=name,
+        )
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax=None, *, name=None, band=None, **kwargs):
+        """Draw the curves: the FAR with filled markers, the FRR with a thinner line.
+
+        A rate of zero has no place on a log axis: it is drawn at the lower edge, half the
+        smallest positive number shown; the stored arrays keep the zero.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        name : str, default=None
+            Name of the system; None takes the stored one.
+        band : {"pointwise"} or None, default=None
+            Whether intervals are drawn: filled, or for more than three curves as bars.
+        **kwargs : dict
+            Keywords of ``ax.plot``, for every curve.
+
+        Returns
+        -------
+        display : ErrorRateDisplay
+            This one.
+        """
+        name = self.name if name is None else name
+        self.ax_ = ax = _style.get_axes(ax)
+        self.figure_ = ax.figure
+        before = _style.limits_before(ax)
+        floor = _style.smallest_positive(self.far, self.frr)
+        styles = [{**s, **kwargs} for s in _style.group_styles(self.groups)]
+        self.lines_, self.unsupported_lines_ = [], []
+        for rate in RATES:
+            for row, style in enumerate(styles):
+                thin = {} if rate == "far" else {"linewidth": 1.0, "markersize": 4.0}
+                self._draw(rate, row, {**style, **thin}, floor, name)
+            if band is not None:
+                self._draw_bands(rate, floor)
+            self._name_rate(rate)
+        ax.set_yscale("log")
+        ends = self.threshold.min(), self.threshold.max()
+        _style.set_limits(ax, before, ends, (floor, 3.0))
+        ax.set(xlabel="Similarity threshold", ylabel="Rate of the group")
+        _style.light_grid(ax)
+        _style.mark_thresholds(ax, self.operating_thresholds, self.levels)
+        _style.add_legend(ax, min(len(self.levels), 2))
+        return self
+
+    def _draw(self, rate, row, style, floor, name):
+        ax, group = self.ax_, self.groups[row]
+        values = getattr(self, rate)[row]
+        supported = getattr(self, f"{rate}_supported")[row]
+        y = np.maximum(values, floor)
+        label = _style.group_label(group, values, name, "no impostor pairs")
+        # Both curves of a group share its style: one legend entry tells the group.
+        label = label if rate == "far" else "_nolegend_"
+        line, doubtful = _style.draw_curve(
+            ax, self.threshold, y, supported, style, label
+        )
+        self.lines_.append(line)
+        self.unsupported_lines_.append(doubtful)
+
+    def _draw_bands(self, rate, floor):
+        low, high, supported = (
+            getattr(self, f"{rate}_{field}") for field in ("low", "high", "supported")
+        )
+        edges = np.maximum(low, floor), np.maximum(high, floor)
+        lines = self.lines_[-len(self.groups) :]
+        _style.draw_bands(self.ax_, self.threshold, *edges, supported, lines)
+
+    def _name_rate(self, rate):
+        """Its name above the end where the rate is large."""
+        values = getattr(self, rate)
+        if np.isnan(values).all():
+            return
+        end, side = (0, "left") if rate == "far" else (-1, "right")
+        near = values[:, : self.threshold.size // 5]
+        if rate == "frr":
+            near = values[:, -(self.threshold.size // 5) :]
+        self.ax_.annotate(
+            _style.RATE_LABELS[rate],
+            (self.threshold[end], min(np.nanmax(near), 0.9)),
+            (4 if rate == "far" else -4, 7),
+            textcoords="offset points",
+            ha=side,
+            va="bottom",
+            fontsize="small",
+        )

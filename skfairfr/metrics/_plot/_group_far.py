@@ -1,0 +1,274 @@
+"""The display of the FAR within and between groups."""
+
+import warnings
+
+import numpy as np
+
+from skfairfr.metrics._plot import _style
+from skfairfr.metrics._plot._questions import FromEstimatorMixin
+
+
+class GroupFARDisplay(FromEstimatorMixin):
+    """Logarithm of the FAR of the impostor pairs of every two groups.
+
+    At one overall threshold, a cell says whom the system mistakes for whom: -3 is one
+    false acceptance in a thousand comparisons, and lower is better. A cell without an
+    error shows the upper end of its interval after "<", or none where it has none; one the data do not support has a
+    dashed frame; one without pairs is hatched. Build it with :meth:`from_roc` or
+    :meth:`from_estimator`; parameters are kept as attributes.
+
+    Parameters
+    ----------
+    groups : ndarray, shape (n_groups,)
+        Labels of rows and columns.
+    far : ndarray, shape (n_groups, n_groups)
+        FAR of every two groups in [0, 1], lower is better; nan without a pair.
+    low, high : ndarrays, shape (n_groups, n_groups)
+        Ends of the interval, in [0, 1].
+    n_impostor : ndarray of int, shape (n_groups, n_groups)
+        Number of impostor pairs.
+    supported : ndarray of bool, shape (n_groups, n_groups)
+        Whether there are enough errors, of enough people.
+    level : float in (0, 1), default=None
+        Overall FAR level that set the threshold.
+    name : str, default=None
+        Name of the system, for the colour bar.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+    im_ : matplotlib AxesImage
+        The coloured cells.
+    text_ : ndarray of matplotlib Text or None, shape (n_groups, n_groups)
+        The numbers; None in cells without pairs.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.far_matrix : Computes the rates.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> from skfairfr.metrics import GroupFARDisplay
+    >>> data = make_face_embeddings(n_identities=100, random_state=0)
+    >>> roc = SimilarityROC(resample="identities", n_resamples=100, random_state=0)
+    >>> roc = roc.fit(data.X, data.y, data.sensitive_features)
+    >>> display = GroupFARDisplay.from_roc(roc, far=1e-2, ax=Figure().subplots())
+    >>> [cell.get_text() for cell in display.text_[0]]
+    ['\N{MINUS SIGN}1.6', '\N{MINUS SIGN}2.3']
+    """
+
+    def __init__(
+        self, *, groups, far, low, high, n_impostor, supported, level=None, name=None
+    ):
+        self.groups = groups
+        self.far = far
+        self.low = low
+        self.high = high
+        self.n_impostor = n_impostor
+        self.supported = supported
+        self.level = level
+        self.name = name
+
+    @classmethod
+    def from_roc(cls, roc, *, far=None, threshold=None, ax=None, name=None, **kwargs):
+        """Ask a fitted SimilarityROC for the FAR of every two groups and draw it.
+
+        Parameters
+        ----------
+        roc : SimilarityROC
+            Fitted, with groups.
+        far : float in (0, 1), default=None
+            Overall FAR level; 1e-3 where no threshold is given either.
+        threshold : float, default=None
+            Similarity from which on a deployed system accepts, instead.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        name : str, default=None
+            Name of the system, for the colour bar.
+        **kwargs : dict
+            Further arguments of :meth:`plot`.
+
+        Returns
+        -------
+        display : GroupFARDisplay
+            Already drawn.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`~skfairfr.metrics.SimilarityROC.far_matrix`.
+        """
+        far = 1e-3 if far is None and threshold is None else far
+        matrix = roc.far_matrix(far, threshold=threshold)
+        display = cls(
+            groups=matrix.groups,
+            far=matrix.far,
+            low=matrix.low,
+            high=matrix.high,
+            n_impostor=matrix.n_impostor,
+            supported=_supported(roc, matrix, far, threshold),
+            level=far,
+            name=name,
+        )
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax=None, *, name=None, colorbar=True, **kwargs):
+        """Draw the matrix.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        name : str, default=None
+            Name of the system; None takes the stored one.
+        colorbar : bool, default=True
+            Whether to draw the scale of the colours, with the overall level marked.
+        **kwargs : dict
+            Keywords of ``ax.imshow``.
+
+        Returns
+        -------
+        display : GroupFARDisplay
+            This one.
+        """
+        self.ax_ = ax = _style.get_axes(ax, matrix_size(len(self.groups)))
+        self.figure_ = ax.figure
+        name = self.name if name is None else name
+        logs = np.log10(np.where(self.far > 0, self.far, np.nan))
+        style = {"cmap": "cividis_r", **_limits(logs, self.level), **kwargs}
+        self.im_ = ax.imshow(np.ma.masked_invalid(logs), **style)
+        self.text_ = np.full(self.far.shape, None, dtype=object)
+        for cell in np.ndindex(self.far.shape):
+            self._draw_cell(cell, logs[cell])
+        self._label_axes()
+        self._explain_cells()
+        if colorbar:
+            self._draw_colorbar(name)
+        return self
+
+    def _draw_cell(self, cell, log):
+        from matplotlib.patches import Rectangle
+
+        row, column = cell
+        if self.n_impostor[cell] == 0:
+            square = (column - 0.5, row - 0.5), 1, 1
+            empty = {"facecolor": "white", "edgecolor": "0.6", "hatch": "////"}
+            self.ax_.add_patch(Rectangle(*square, **empty, linewidth=0))
+            return
+        dark = np.isfinite(log) and _luminance(self.im_.to_rgba(log)) < 0.5
+        color = "white" if dark else "black"
+        points = self._cell_points()
+        size = np.clip(0.36 * points, 3, 12)
+        text = _cell_text(self.far[cell], self.high[cell])
+        self.text_[cell] = self.ax_.text(
+            column, row, text, ha="center", va="center", color=color, fontsize=size
+        )
+        if not self.supported[cell]:
+            frame = (column - 0.43, row - 0.43), 0.86, 0.86
+            dashed = {"fill": False, "edgecolor": color, "linestyle": (0, (3, 2))}
+            width = np.clip(points / 25, 0.4, 1)
+            self.ax_.add_patch(Rectangle(*frame, **dashed, linewidth=width))
+
+    def _cell_points(self):
+        """Side of a cell in points, before any layout is made."""
+        box, dots = self.ax_.get_window_extent(), self.ax_.figure.dpi
+        return 72 / dots * min(box.width, box.height) / max(1, len(self.groups))
+
+    def _label_axes(self):
+        ticks = range(len(self.groups))
+        labels = [str(group) for group in self.groups]
+        crowded = len(labels) > 3 or max(map(len, labels)) > 10
+        turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+        self.ax_.set_xticks(ticks, labels, **(turned if crowded else {}))
+        self.ax_.set_yticks(ticks, labels)
+        self.ax_.tick_params(length=0, labelsize=min(10, 0.75 * self._cell_points()))
+        # Two sides make (g, h) and (h, g) different pairs.
+        symmetric = np.allclose(self.far, self.far.T, equal_nan=True)
+        one, other = ("group", "group") if symmetric else ("reference", "probe")
+        self.ax_.set(xlabel=f"{one}".capitalize(), ylabel=f"{other}".capitalize())
+
+    def _explain_cells(self):
+        from matplotlib.patches import Patch
+
+        handles = []
+        if (~self.supported & (self.n_impostor > 0)).any():
+            style = {
+                "facecolor": "white",
+                "edgecolor": "black",
+                "linestyle": (0, (3, 2)),
+            }
+            handles.append(Patch(**style, label=_style.NOT_SUPPORTED))
+        if (self.n_impostor == 0).any():
+            style = {"facecolor": "white", "edgecolor": "0.6", "hatch": "//////"}
+            handles.append(Patch(**style, label=_style.NO_PAIRS))
+        if handles:
+            where = {"loc": "lower left", "bbox_to_anchor": (0, 1.0)}
+            look = {"fontsize": "small", "frameon": False, "ncols": 2}
+            self.ax_.legend(handles=handles, **where, **look, borderaxespad=0.2)
+
+    def _draw_colorbar(self, name):
+        bar = self.figure_.colorbar(self.im_, ax=self.ax_)
+        label = "log10 FAR (FMR)"
+        if self.level is not None:
+            label += "; line: overall"
+        bar.set_label(label if name is None else f"{name}: {label}")
+        if self.level is not None:
+            bar.ax.axhline(np.log10(self.level), color="white", linewidth=3)
+            bar.ax.axhline(np.log10(self.level), color="black", linewidth=1)
+
+
+def matrix_size(n_groups):
+    """Width and height in inches of a figure whose cells hold readable numbers."""
+    side = 0.42 * n_groups
+    return max(6.0, side + 3.0), max(4.0, side + 1.6)
+
+
+def _supported(roc, matrix, far, threshold):
+    """Whether the data support each cell, (n_groups, n_groups)."""
+    supported = np.zeros(matrix.far.shape, dtype=bool)
+    symmetric = np.array_equal(matrix.far, matrix.far.T, equal_nan=True)
+    labels = matrix.groups.tolist()
+    for g, h in np.argwhere(matrix.n_impostor > 0):
+        if symmetric and h < g:
+            supported[g, h] = supported[h, g]
+            continue
+        with warnings.catch_warnings():
+            # far_matrix has said what is to be said.
+            warnings.simplefilter("ignore")
+            found = roc.estimate(
+                far, threshold=threshold, rate="far", group=(labels[g], labels[h])
+            )
+        supported[g, h] = found.supported
+    return supported
+
+
+def _limits(logs, level):
+    """Ends of the colours: whole tenths about what is shown, a decade at least."""
+    shown = logs[np.isfinite(logs)]
+    if level is not None:
+        shown = np.append(shown, np.log10(level))
+    if shown.size == 0:
+        return {}
+    low, high = np.floor(10 * shown.min()) / 10, np.ceil(10 * shown.max()) / 10
+    missing = max(0.0, 1 - (high - low)) / 2
+    return {"vmin": low - missing, "vmax": min(high + missing, 0.0)}
+
+
+def _cell_text(far, high):
+    """log10 of a FAR with one decimal; without an error, that of the upper end."""
+    bound = ""
+    if far == 0:
+        if not high > 0:
+            return "none"
+        far, bound = high, "<"
+    return f"{bound}{np.log10(far):.1f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _luminance(rgba):
+    """Perceived lightness in [0, 1], as a grey print shows it."""
+    return float(np.dot(rgba[:3], (0.299, 0.587, 0.114)))

@@ -1,0 +1,224 @@
+"""Colours, lines and legends that all displays share.
+
+Groups differ by colour (Okabe and Ito's, safe for colour-blind readers), by line and by
+marker, so that a grey print reads as well. One rule says what the data do not support: thin
+dotted lines, hollow markers and hatched bands. Nothing here asks a SimilarityROC.
+"""
+
+import numpy as np
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+LINES = ("-", (0, (6, 2)), (0, (7, 2, 1.5, 2)), (0, (3, 1.2)), (0, (9, 2, 2, 2, 2, 2)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+OVERALL = {"color": "black", "linestyle": "-", "marker": "", "linewidth": 2.0}
+
+RATE_LABELS = {"far": "FAR (FMR)", "frr": "FRR (FNMR)"}
+NOT_SUPPORTED = "too few errors (not supported)"
+NO_PAIRS = "no pairs"
+INFINITE = "infinite: a group without errors"
+FEW = "fewer than 30 pairs: bins with any"
+CONVENTIONS = (NOT_SUPPORTED, INFINITE, FEW)
+GREY = "0.35"
+# More bands than this hide each other, and more entries hide the curves.
+MAX_BANDS = 3
+MAX_ENTRIES = 5
+
+
+def line_style(index):
+    """Colour, line and marker of the group at ``index``; no two of 210 are alike."""
+    return {
+        "color": COLOURS[index % len(COLOURS)],
+        "linestyle": LINES[index % len(LINES)],
+        "marker": MARKERS[index % len(MARKERS)],
+        "linewidth": 1.6,
+        "markersize": 5.0,
+    }
+
+
+def group_styles(groups):
+    """A style for each group; None, which stands for overall, is black and plain."""
+    index, styles = 0, []
+    for group in groups:
+        styles.append(OVERALL if group is None else line_style(index))
+        index += group is not None
+    return styles
+
+
+def group_label(group, values, name=None, missing=NO_PAIRS):
+    """Text of a legend entry; says so where there is nothing to draw."""
+    label = "overall" if group is None else str(group)
+    if name is not None:
+        label = f"{name}, {label}"
+    return f"{label} ({missing})" if np.isnan(values).all() else label
+
+
+def get_axes(ax, figsize=None):
+    """The axes given, or those of a new pyplot figure of (width, height) inches."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=figsize, layout="constrained")[1]
+
+
+def limits_before(ax):
+    """Limits of axes that something was drawn on; None of empty ones."""
+    return (ax.get_xlim(), ax.get_ylim()) if ax.has_data() else None
+
+
+def set_limits(ax, before, xlim, ylim):
+    """Set limits, no narrower than what an earlier display on these axes needed."""
+    for given, earlier, set_them in zip(
+        (xlim, ylim), before or (xlim, ylim), (ax.set_xlim, ax.set_ylim), strict=True
+    ):
+        set_them(min(given[0], earlier[0]), max(given[1], earlier[1]))
+
+
+def smallest_positive(*arrays):
+    """Half the smallest positive finite number, where zeros are drawn on a log axis."""
+    values = np.concatenate([np.ravel(array) for array in arrays])
+    values = values[np.isfinite(values) & (values > 0)]
+    return values.min() / 2 if values.size else 1e-6
+
+
+def draw_curve(ax, x, y, supported, style, label):
+    """Draw one curve: solid in its own style, and dotted where it is not supported.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    x, y : ndarrays, shape (n_points,)
+    supported : ndarray of bool, shape (n_points,)
+    style : dict
+        Keywords of ``ax.plot``.
+    label : str
+
+    Returns
+    -------
+    line, doubtful : matplotlib Line2D, Line2D or None
+        The supported part, and the other; None where all is supported.
+    """
+    defined = np.isfinite(y)
+    step = max(1, x.size // 12)
+    (line,) = ax.plot(
+        x,
+        np.where(supported, y, np.nan),
+        **{"markevery": thinned(supported & defined, step), **style},
+        label=label,
+    )
+    if supported[defined].all():
+        return line, None
+    near = beside(~supported)
+    hollow = {"linestyle": ":", "linewidth": 1.3, "markerfacecolor": "white"}
+    (doubtful,) = ax.plot(
+        x,
+        np.where(near, y, np.nan),
+        **{**style, "markevery": thinned(~supported & defined, step), **hollow},
+    )
+    explain(ax, NOT_SUPPORTED)
+    return line, doubtful
+
+
+def thinned(mask, step):
+    """Indices of the points that get a marker: about one in ``step``."""
+    return np.flatnonzero(mask)[::step].tolist()
+
+
+def beside(doubtful):
+    """Points at either end of a segment with a doubtful end, which is doubtful itself."""
+    near = doubtful.copy()
+    near[1:] |= doubtful[:-1]
+    near[:-1] |= doubtful[1:]
+    return near
+
+
+def draw_bands(ax, x, low, high, supported, lines):
+    """Draw the interval of every line: as bands, or as bars where bands would pile up.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    x : ndarray, shape (n_points,)
+    low, high : ndarrays, shape (n_lines, n_points)
+    supported : ndarray of bool, shape (n_lines, n_points)
+    lines : list of matplotlib Line2D
+    """
+    every = max(len(lines), x.size // 6)
+    for row, line in enumerate(lines):
+        edges, color = (low[row], high[row]), line.get_color()
+        if len(lines) <= MAX_BANDS:
+            draw_band(ax, x, *edges, supported[row], color)
+            continue
+        at = slice(row * every // len(lines), None, every)
+        ends = (end[at] for end in edges)
+        ax.vlines(x[at], *ends, color=color, linewidth=1.2, alpha=0.6)
+
+
+def draw_band(ax, x, low, high, supported, color):
+    """Fill between two curves, hatched where they are not supported."""
+    known = np.isfinite(low) & np.isfinite(high)
+    ax.fill_between(
+        x, low, high, where=known & supported, color=color, alpha=0.2, linewidth=0
+    )
+    near = beside(~supported)
+    if (known & near).any():
+        ax.fill_between(
+            x,
+            low,
+            high,
+            where=known & near,
+            facecolor="none",
+            edgecolor=color,
+            alpha=0.35,
+            hatch="////",
+            linewidth=0,
+        )
+
+
+def explain(ax, label, **style):
+    """Add the legend entry of a convention, once for each axes."""
+    if label in ax.get_legend_handles_labels()[1]:
+        return
+    hollow = {"linestyle": ":", "marker": "o", "linewidth": 1.3, "markersize": 5}
+    ax.plot(
+        [], [], color=GREY, **{**hollow, **style}, markerfacecolor="white", label=label
+    )
+
+
+def add_legend(ax, n_above=0):
+    """Legend with long handles, so that lines can be told apart; conventions last.
+
+    A long one stands above the axes, and above ``n_above`` lines of text there.
+    """
+    handles, labels = ax.get_legend_handles_labels()
+    last = [label in CONVENTIONS for label in labels]
+    order = np.argsort(last, kind="stable")
+    style = {"handlelength": 3.4, "fontsize": "small", "framealpha": 0.85}
+    if len(labels) > MAX_ENTRIES:
+        style |= {"loc": "lower center", "ncols": 2}
+        style["bbox_to_anchor"] = (0.5, 1.03 + 0.05 * n_above)
+    ax.legend([handles[i] for i in order], [labels[i] for i in order], **style)
+
+
+def mark_thresholds(ax, thresholds, levels):
+    """A vertical line at each threshold, with the FAR level that set it above it."""
+    for row, (threshold, level) in enumerate(zip(thresholds, levels, strict=True)):
+        ax.axvline(threshold, color=GREY, linewidth=1, linestyle=(0, (1, 1.5)))
+        text = f"{threshold:.3g}" if np.isnan(level) else f"FAR = {level:g}"
+        ax.annotate(
+            text,
+            (threshold, 1),
+            (0, 3 + 11 * (row % 2)),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize="small",
+            color=GREY,
+        )
+
+
+def light_grid(ax):
+    """Thin grey lines behind everything."""
+    ax.grid(True, which="major", color="0.88", linewidth=0.7)
+    ax.set_axisbelow(True)

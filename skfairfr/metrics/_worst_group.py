@@ -1,0 +1,311 @@
+"""The rate of the worst group, chosen among people and measured among others.
+
+The rates themselves come from SimilarityROC; clusters as groups are in ``_clusters.py``.
+"""
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import check_array, check_random_state
+
+from skfairfr.metrics._frames import Framed
+from skfairfr.metrics._similarity_roc import SimilarityROC
+from skfairfr.utils._labels import encode, split_labels
+from skfairfr.utils._validation import check_count, check_level, check_option
+
+RATES = ("far", "frr")
+MAX_SEED = np.iinfo(np.int32).max
+
+
+@dataclass(frozen=True)
+class WorstGroupRate(Framed):
+    """The rate of a worst group, corrected for its having been chosen.
+
+    From :func:`worst_group_rate` or :func:`worst_cluster_rate`. Rates lie in [0, 1]; lower
+    is better.
+
+    Attributes
+    ----------
+    value : float
+        Mean of the two held-out rates.
+    low, high : float
+        Ends of the interval, the means of those of the two held-out rates.
+    naive : float
+        The largest rate of a group in all of the data: chosen and measured on the same
+        images, hence too high on average.
+    naive_group : label
+        The group that has it.
+    chosen : ndarray, shape (2,)
+        The worst group in the first and in the second half of the people; each half has
+        its own clusters.
+    held_out : ndarray, shape (2,)
+        Its rate in the other half.
+    held_out_low, held_out_high : ndarrays, shape (2,)
+        Ends of the interval of that rate, over other people of the same population.
+    supported : bool
+        Whether both held-out rates are, as in :class:`Estimate`.
+    n_groups : int
+        Number of groups that were compared in all of the data.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    worst_group_rate, worst_cluster_rate : What builds it.
+    """
+
+    value: float
+    low: float
+    high: float
+    naive: float
+    naive_group: object
+    chosen: np.ndarray
+    held_out: np.ndarray
+    held_out_low: np.ndarray
+    held_out_high: np.ndarray
+    supported: bool
+    n_groups: int
+
+
+def worst_group_rate(
+    X,
+    y,
+    *,
+    sensitive_features=None,
+    far=1e-3,
+    rate="far",
+    min_identities=10,
+    n_resamples=1000,
+    confidence_level=0.95,
+    n_jobs=None,
+    random_state=None,
+):
+    """Rate of the worst of many groups, split in halves so that chance is not reported.
+
+    The largest of many noisy rates is too high on average, because it was chosen for being
+    large. People are therefore split at random into two halves; the worst group is chosen
+    in one half and its rate measured in the other, then the other way round. Both rates,
+    at the threshold where the overall far of their half is ``far`` (eq. (2)-(4) of [1]_),
+    are averaged.
+
+    Parameters
+    ----------
+    X : array-like, shape (n_samples, n_features)
+        Embeddings; rows need not have unit length.
+    y : array-like, shape (n_samples,), or frame
+        Identity of each image; labels of any type. Or the result of
+        :func:`~skfairfr.face_labels`, or a frame with the columns ``identity`` and
+        ``group``.
+    sensitive_features : array-like, shape (n_samples,) or (n_samples, n_attributes), \
+            default=None
+        Group of each image; None and NaN are unknown.
+    far : float in (0, 1), default=1e-3
+        Level of the overall far.
+    rate : {"far", "frr"}, default="far"
+        Rate of the groups; lower is better.
+    min_identities : int, at least 2, default=10
+        Groups are compared that have at least so many people in each half; for the frr,
+        people with at least two images in the group.
+    n_resamples : int, default=1000
+        Resamples of people behind each interval.
+    confidence_level : float in (0, 1), default=0.95
+        Nominal coverage of the intervals.
+    n_jobs : int, default=None
+        Joblib workers, as in :class:`SimilarityROC`.
+    random_state : int, RandomState instance or None, default=None
+        Draws the halves and the resamples.
+
+    Returns
+    -------
+    worst : WorstGroupRate
+        The corrected rate with its interval, beside the naive one.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, no groups were given, or fewer than two groups
+        have enough people in both halves.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the level cannot be resolved by the impostor pairs of a half.
+
+    See Also
+    --------
+    worst_cluster_rate : The same where no groups are known.
+    SimilarityROC.far_matrix : The far of all groups, none of them chosen.
+
+    Notes
+    -----
+    What is estimated is the rate, among all people, of the group that half of the people
+    point to: at most that of the truly worst group. The interval averages the ends of two
+    intervals; the standard error of a mean of two is at most the mean of theirs however
+    they depend on each other, so that it is conservative. Groups that were found in the
+    same embeddings remain fitted to them, whatever is held out; for clusters take
+    :func:`worst_cluster_rate`.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., & Clémençon, S. (2024). Assessing Uncertainty in Similarity
+       Scoring: Performance & Fairness in Face Recognition. ICLR. Eq. (2)-(4).
+
+    Examples
+    --------
+    >>> from skfairfr import make_face_embeddings
+    >>> from skfairfr.metrics import worst_group_rate
+    >>> shares = {"north": 0.3, "east": 0.3, "south": 0.2, "west": 0.2}
+    >>> faces = make_face_embeddings(n_identities=200, groups=shares, random_state=0)
+    >>> worst = worst_group_rate(faces.X, faces.y, far=1e-2, n_resamples=100,
+    ...     sensitive_features=faces.sensitive_features, random_state=0)
+    >>> bool(0.01 < worst.low < worst.value), str(worst.naive_group)
+    (True, 'west')
+    """
+    check_options(far, rate, min_identities)
+    X = check_array(X, dtype=(np.float32, np.float64), input_name="X")
+    identity, group, _ = split_labels(y, sensitive_features)
+    if group is None:
+        raise ValueError(
+            "worst_group_rate needs groups: pass sensitive_features=, or "
+            "face_labels(identity, group) as y. worst_cluster_rate needs none."
+        )
+    identity = encode(identity, "y", n_samples=len(X))
+    options = {"n_samples": len(X), "allow_unknown": True}
+    groups = encode(group, "sensitive_features", **options)
+    rng = check_random_state(random_state)
+    in_second = split_people(identity, rng)
+    settings = {
+        "n_resamples": n_resamples,
+        "confidence_level": confidence_level,
+        "n_jobs": n_jobs,
+        "random_state": rng.randint(MAX_SEED),
+    }
+    question = Question(float(far), rate, min_identities)
+    return hold_out(X, identity, in_second, (groups,) * 3, question, settings)
+
+
+class Question(NamedTuple):
+    """What is asked of every group."""
+
+    far: float
+    rate: str
+    min_identities: int
+
+
+def check_options(far, rate, min_identities):
+    """Raise unless the question makes sense."""
+    if check_level(far).ndim:
+        raise ValueError(f"far must be one number; got {far!r}.")
+    check_option(rate, "rate", RATES)
+    check_count(min_identities, "min_identities", 2)
+
+
+def split_people(identity, rng):
+    """Whether each image (n_samples,) is of the second half of the people."""
+    return (rng.permutation(len(identity.values)) % 2 == 1)[identity.codes]
+
+
+def hold_out(X, identity, in_second, groupings, question, settings):
+    """Choose in one half, measure in the other, and the other way round.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n_samples, n_features)
+    identity : Labels
+    in_second : ndarray of bool, shape (n_samples,)
+    groupings : three of Labels
+        Groups as they are used when choosing in the first half, when choosing in the
+        second, and on all of the data.
+    question : Question
+    settings : dict
+        Parameters of SimilarityROC.
+
+    Returns
+    -------
+    worst : WorstGroupRate
+    """
+    everyone = np.ones(len(X), dtype=bool)
+    chosen, held_out = [], []
+    for rows, groups in zip((~in_second, in_second), groupings, strict=False):
+        compared = _comparable(identity, groups, in_second, question)
+        here, there = (
+            _fit(X, identity, groups, part, question, settings)
+            for part in (rows, ~rows)
+        )
+        worst = compared[np.argmax(_point_rates(here, compared, question))]
+        chosen.append(worst)
+        estimate = there.estimate(question.far, rate=question.rate, group=worst)
+        held_out.append(estimate)
+    compared = _comparable(identity, groupings[2], in_second, question)
+    whole = _fit(X, identity, groupings[2], everyone, question, settings)
+    rates = _point_rates(whole, compared, question)
+    value, low, high = (
+        np.array([getattr(estimate, name) for estimate in held_out])
+        for name in ("value", "low", "high")
+    )
+    return WorstGroupRate(
+        value=float(value.mean()),
+        low=float(low.mean()),
+        high=float(high.mean()),
+        naive=float(rates.max()),
+        naive_group=compared[np.argmax(rates)],
+        chosen=np.array(chosen),
+        held_out=value,
+        held_out_low=low,
+        held_out_high=high,
+        supported=all(bool(estimate.supported) for estimate in held_out),
+        n_groups=len(compared),
+    )
+
+
+def _fit(X, identity, groups, rows, question, settings):
+    """A SimilarityROC of some of the images."""
+    labels = np.full(len(X), None, dtype=object)
+    known = groups.codes >= 0
+    labels[known] = groups.values[groups.codes[known]]
+    roc = SimilarityROC(
+        resample="identities", far_max=max(question.far, 1e-2), **settings
+    )
+    return roc.fit(X[rows], identity.codes[rows], labels[rows])
+
+
+def _comparable(identity, groups, in_second, question):
+    """Labels of the groups with enough people in each half."""
+    known = groups.codes >= 0
+    columns = (in_second[known], groups.codes[known], identity.codes[known])
+    cells, n_images = np.unique(np.stack(columns), axis=1, return_counts=True)
+    cells = cells[:, n_images >= (2 if question.rate == "frr" else 1)]
+    n_people = np.zeros((2, len(groups.values)), dtype=int)
+    np.add.at(n_people, (cells[0], cells[1]), 1)
+    enough = (n_people >= question.min_identities).all(axis=0)
+    if enough.sum() < 2:
+        raise ValueError(
+            "A worst group is chosen among at least two, but "
+            f"{enough.sum()} of {len(enough)} groups have min_identities="
+            f"{question.min_identities} people in each half; the largest numbers are "
+            f"{sorted(n_people.min(axis=0).tolist(), reverse=True)[:3]}. Give more "
+            "people, fewer groups or clusters, or a smaller min_identities."
+        )
+    return groups.values[enough]
+
+
+def _point_rates(roc, groups, question):
+    """Rate (n_groups,) of each group in the data of a fitted SimilarityROC."""
+    measured = roc._measurement
+    # The same pairs, asked without the cost of an interval for every group.
+    cheap = replace(measured, settings=replace(measured.settings, n_resamples=1))
+    cheap._tables = {}
+    with warnings.catch_warnings():
+        # The questions whose answers are reported warn of the same.
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        asked = [
+            cheap.ask(question.far, None, question.rate, group, None, "overall")
+            for group in groups
+        ]
+        return np.array([float(cheap.answer(q).value[0]) for q in asked])

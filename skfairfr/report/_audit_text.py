@@ -1,0 +1,336 @@
+"""An audit by one attribute as lines of a table.
+
+What the data do not support carries a question mark, and the reason stands beneath.
+"""
+
+from skfairfr.report._format import (
+    DISPARITY_NAMES,
+    FIGURE_WIDTH,
+    LABEL_WIDTH,
+    RATE_NAMES,
+    UNSUPPORTED,
+    accepted,
+    bullets,
+    disparity_label,
+    figure,
+    label,
+    level_name,
+    number,
+    paragraph,
+    printable,
+    reason_lines,
+    reasons,
+    short,
+    table,
+    times,
+    title,
+)
+
+TWO_COLUMNS = (30, FIGURE_WIDTH, FIGURE_WIDTH)
+FOUR_COLUMNS = (LABEL_WIDTH, 32, 6, 32, 5)
+RATIO_NAME = "worst / best group"
+COLUMNS = {"far": "FAR (FMR)", "frr": "FRR (FNMR)"}
+RESAMPLED = {
+    "identities": "other people of the same population",
+    "images": "the same people in other photographs",
+    "both": "other people in other photographs",
+}
+AVERAGES = {"pair": "pair", "identity": "person, or pair of people,"}
+
+
+def sections(audit, source=None):
+    """Sections of an audit, each a list of lines.
+
+    Parameters
+    ----------
+    audit : Audit
+    source : str, default=None
+        Where the data come from, for the title.
+
+    Returns
+    -------
+    parts : list of list of str
+    """
+    parts = [_opening(audit, source), _findings(audit), _groups(audit)]
+    parts += [_level(level, audit.settings) for level in audit.levels]
+    parts += [_resampled(audit)]
+    if audit.averaged is not None:
+        parts.append(_averaged(audit))
+    if audit.notes:
+        parts.append([*title("Notes"), *bullets(map(printable, audit.notes))])
+    return parts
+
+
+def _opening(audit, source):
+    everyone, settings = audit.groups[0], audit.settings
+    attribute = printable(audit.attribute)
+    head = f"Audit by {attribute}" + (f": {printable(source)}" if source else "")
+    counted = "images" if everyone.n_images is not None else "people"
+    images = "" if everyone.n_images is None else f"{everyone.n_images:,} images of "
+    data = (
+        f"{images}{everyone.n_identities:,} people in {len(audit.groups) - 1} groups; "
+        f"{everyone.n_genuine:,} genuine pairs (one person) and {everyone.n_impostor:,} "
+        "impostor pairs (two people)."
+    )
+    if audit.n_unknown:
+        data += (
+            f" {audit.n_unknown:,} {counted} of unknown {attribute} count overall and in "
+            "no group."
+        )
+    if settings.get("domain"):
+        data += (
+            f" Only pairs across the two values of {settings['domain']} are compared."
+        )
+    intervals = (
+        f"Brackets hold {100 * settings['confidence_level']:g} % intervals for "
+        f"{RESAMPLED[settings['resample']]} ({settings['n_resamples']:,} resamples)."
+    )
+    return [*title(head, "="), *paragraph(data), *paragraph(intervals)]
+
+
+def _findings(audit):
+    lines = title("What the data say")
+    for index, level in enumerate(audit.levels):
+        lines.append(f"At {level_name(level, audit.settings)}")
+        for position, finding in enumerate(level.findings):
+            said = _sentence(finding, level)
+            if audit.averaged is not None:
+                other = audit.averaged.levels[index].findings[position]
+                said += _differently(finding, other, audit.averaged.value)
+            lines += paragraph(said, "  - ", "    ")
+    return lines
+
+
+def _sentence(finding, level):
+    kind = {"far": "False acceptances", "frr": "False rejections"}[finding.rate]
+    if finding.worst is None:
+        return f"{kind}: the data do not tell, {finding.ratio.reason}."
+    rates = {row.group: getattr(row, finding.rate).value for row in level.rates}
+    worst, best = short(finding.worst), short(finding.best)
+    observed = (
+        f"{RATE_NAMES[finding.rate]} {number(rates[finding.worst])} for {worst} against "
+        f"{number(rates[finding.best])} for {best}, a factor of {figure(finding.ratio)}"
+    )
+    why = {
+        "worse": "the interval excludes 1",
+        "undecided": "the interval includes 1",
+        "unsupported": "too few errors, or errors of too few people, carry it (see below)",
+    }[finding.verdict]
+    said = f"{kind}: {_verdict(finding)}. {observed}; {why}."
+    if finding.not_compared and finding.verdict != "unsupported":
+        left_out = ", ".join(map(short, finding.not_compared))
+        said += f" Too little data to judge: {left_out}."
+    return said
+
+
+def _verdict(finding):
+    if finding.verdict == "worse":
+        return f"{short(finding.worst)} is treated worse"
+    return "the data do not tell"
+
+
+def _differently(finding, other, average):
+    """What the other average concludes, where it concludes something else."""
+    if _verdict(finding) == _verdict(other):
+        return ""
+    ratio = "" if other.worst is None else f", a factor of {figure(other.ratio)}"
+    return f" Averaged by {average}: {_verdict(other)}{ratio} (see 'Both averages')."
+
+
+def _groups(audit):
+    head = ["group", "people", "images", "genuine pairs", "impostor pairs", "EER"]
+    rows = [
+        [
+            label(row.group),
+            f"{row.n_identities:,}",
+            "-" if row.n_images is None else f"{row.n_images:,}",
+            f"{row.n_genuine:,}",
+            f"{row.n_impostor:,}",
+            figure(row.equal_error_rate),
+        ]
+        for row in audit.groups
+    ]
+    widths = [LABEL_WIDTH, -8, -8, -15, -16, FIGURE_WIDTH]
+    said = reasons("EER", [row.equal_error_rate for row in audit.groups])
+    lines = title("Groups, and the rate at which FAR = FRR (EER; lower is better)")
+    return [*lines, *table([head, *rows], widths), *said]
+
+
+def _level(level, settings):
+    rates = [
+        [label(row.group), _far(row, level), figure(row.frr)] for row in level.rates
+    ]
+    disparities = [
+        [disparity_label(d), figure(d.far), figure(d.frr)] for d in level.disparities
+    ]
+    lines = [
+        *title(_level_title(level, settings)),
+        *table([["group", *COLUMNS.values()], *rates], TWO_COLUMNS),
+        "",
+        *table([["disparity (if equal)", "of the FAR", "of the FRR"]], TWO_COLUMNS),
+        *table([_ratio_row(level), *disparities], TWO_COLUMNS),
+    ]
+    if level.set_on == "these data":
+        lines += paragraph(
+            "* max / min at the threshold where no group's FAR exceeds the level: "
+            f"{accepted(level.worst_group_threshold, settings)}."
+        )
+    return [*lines, *_level_reasons(level)]
+
+
+def _level_title(level, settings):
+    set_by = "Given threshold"
+    if level.far is not None:
+        set_by = f"FAR {level.far:g}"
+    if level.set_on == "other data":
+        set_by += f" on {printable(settings.get('threshold_from') or 'other data')}"
+    return f"{set_by}: {accepted(level.threshold, settings)}"
+
+
+def _ratio_row(level):
+    return [f"{RATIO_NAME} (1)", *(figure(f.ratio) for f in level.findings)]
+
+
+def _level_reasons(level):
+    """Why figures carry a mark; those of disparities add what their groups do not say."""
+    lines = []
+    for rate, name in RATE_NAMES.items():
+        of_groups = rate == "far" and level.set_on == "these data"
+        rows = level.rates[1:] if of_groups else level.rates
+        figures = [getattr(row, rate) for row in rows]
+        lines += reasons(name, figures)
+        known = {part for found in figures for part in found.reason.split("; ")}
+        for reason, names in _said_of_disparities(level, rate, known).items():
+            lines += reason_lines(names, reason, UNSUPPORTED)
+    return lines
+
+
+def _said_of_disparities(level, rate, known):
+    """Reason -> the disparities that it is of, where their groups do not say it."""
+    said = {}
+    for disparity in level.disparities:
+        reason = getattr(disparity, rate).reason
+        if disparity.operating_point == "overall":
+            parts = [part for part in reason.split("; ") if part not in known]
+            name = f"{DISPARITY_NAMES[disparity.how]} of the {RATE_NAMES[rate]}"
+            said.setdefault("; ".join(parts), []).append(name)
+        else:
+            said.setdefault(reason, []).append(f"B{RATE_NAMES[rate]} *")
+    of_all = sum(d.operating_point == "overall" for d in level.disparities)
+    return {
+        reason: ", ".join(names)
+        if len(names) != of_all
+        else f"disparities of the {RATE_NAMES[rate]}"
+        for reason, names in said.items()
+        if reason
+    }
+
+
+def _resampled(audit):
+    own, other = audit.settings["resample"], audit.resampled
+    head = title(f"Beside it: intervals for {RESAMPLED[other.value]}")
+    if not other.levels:
+        return [*head, *paragraph(f"Not possible: {other.reason}.")]
+    # So that the number reads "times as large", the wider one usually on top.
+    names, swapped = (own, other.value), own == "images"
+    wider, narrower = reversed(names) if swapped else names
+    ratio = (
+        f"standard error for {RESAMPLED[wider]}, over that for {RESAMPLED[narrower]}"
+    )
+    lines = [*head, *paragraph(f"x: {ratio}.")]
+    for level, beside in zip(other.levels, audit.levels, strict=True):
+        names = [level_name(level, audit.settings), COLUMNS["far"], "x"]
+        rows = []
+        for (name, *found), (_, *owns) in zip(
+            _figures(level), _figures(beside), strict=True
+        ):
+            cells = []
+            for pair in zip(owns, found, strict=True):
+                ratio = times(*(reversed(pair) if swapped else pair))
+                cells += [figure(pair[1]), ratio]
+            rows.append([name, *cells])
+        if level.set_on == "these data":
+            rows[0][1:3] = [_far(level.rates[0], level), ""]
+        lines += ["", *table([[*names, COLUMNS["frr"], "x"], *rows], FOUR_COLUMNS)]
+    return lines
+
+
+def _figures(level):
+    """Label, FAR and FRR of everyone, of the groups, and of the worst over the best."""
+    rows = [(label(row.group), row.far, row.frr) for row in level.rates]
+    return [*rows, (f"{RATIO_NAME} (1)", *(f.ratio for f in level.findings))]
+
+
+def _averaged(audit):
+    own, other = audit.settings["average"], audit.averaged.value
+    lines = [
+        *title("Both averages"),
+        *paragraph(
+            f"One person supplies {100 * audit.largest_genuine_share:.0f} % of the genuine "
+            "pairs, so that it matters whether every pair weighs the same or every person."
+        ),
+    ]
+    for level, beside in zip(audit.levels, audit.averaged.levels, strict=True):
+        name = level_name(level, audit.settings)
+        found = [[name, f"average by {own}", f"average by {other}"]]
+        rows = list(zip(_figures(level), _figures(beside), strict=True))
+        is_set = level.set_on == "these data"
+        for column, name in enumerate(RATE_NAMES.values(), start=1):
+            # The FAR of everyone, where it is set, comes first and says nothing.
+            found += [
+                [f"{name}  {a[0]}", figure(a[column]), figure(b[column])]
+                for a, b in rows[is_set and column == 1 :]
+            ]
+        lines += ["", *table(found, TWO_COLUMNS)]
+    return lines
+
+
+def reading(audit):
+    """How an audit is to be read."""
+    settings = audit.settings
+    return [
+        *title("How to read this"),
+        *bullets(
+            [
+                "FAR (FMR): share of impostor pairs accepted; FRR (FNMR): share of genuine "
+                "pairs rejected. Lower is better for both. A group's pairs have both "
+                f"images in the group. {_threshold_said(audit.levels[0], settings)} Every "
+                f"{AVERAGES[settings['average']]} weighs the same.",
+                "Disparities: larger is less fair; in brackets the value when all groups "
+                "have the same rate. Apart from the first they cannot fall below it, so "
+                "that their intervals do not tell whether groups differ; that of worst / "
+                "best, of the two groups under 'What the data say', does. Among more than "
+                "two groups it is widened, since the two were picked as the extremes.",
+                "? marks what the data do not support (under 30 errors in a group, from "
+                "under 10 people, or one person in over a third of them): no fact in "
+                "either direction. ~ marks what comes from a sample of the pairs.",
+                "An interval speaks of sampling alone: not of how these people were "
+                "chosen or labelled, nor of other cameras or conditions.",
+            ]
+        ),
+    ]
+
+
+def _threshold_said(level, settings):
+    impostors = {
+        "all": "all impostor pairs",
+        "same_group": "the impostor pairs within a group",
+    }[settings["impostors"]]
+    if level.set_on == "given":
+        return "The thresholds were given, and do not vary in the intervals."
+    if level.set_on == "other data":
+        return (
+            "The threshold of a level is the one at which, on the other data, the FAR over "
+            f"{impostors} meets it; here it is given, and does not vary in the intervals."
+        )
+    return (
+        f"The threshold of a level is the one at which the FAR over {impostors} meets it, "
+        "which is what (set) says."
+    )
+
+
+def _far(row, level):
+    """The FAR of a group; that of everyone is the level, and varies in no resample."""
+    if row.group is None and level.set_on == "these data":
+        return f"{number(row.far.value)} (set)"
+    return figure(row.far)

@@ -1,0 +1,90 @@
+"""An audit as a check: does a disparity stay within a limit?"""
+
+import math
+
+from skfairfr.report._record import Check
+
+# Option -> the rate and the operating point whose max / min it limits.
+CHECKS = {
+    "max_bfar": ("far", "worst_group"),
+    "max_bfrr": ("frr", "worst_group"),
+    "max_far_ratio": ("far", "overall"),
+    "max_frr_ratio": ("frr", "overall"),
+}
+
+
+def check_limits(limits, threshold_is_set):
+    """Raise unless limits can be judged.
+
+    Parameters
+    ----------
+    limits : dict of str -> float
+        Keys of CHECKS.
+    threshold_is_set : bool
+        Whether the audited data set the threshold, which BFAR and BFRR are about.
+    """
+    for name, limit in limits.items():
+        if not 1 < limit < math.inf:
+            raise ValueError(
+                f"{name} must be above 1, which max / min is when all groups have the same "
+                f"rate, and finite; got {limit:g}."
+            )
+        if CHECKS[name][1] == "worst_group" and not threshold_is_set:
+            other = f"max_{CHECKS[name][0]}_ratio"
+            raise ValueError(
+                f"{name}={limit:g} is about the threshold where no group's FAR exceeds a "
+                f"level, and the threshold was given; use {other}, or leave the threshold "
+                "to a FAR level."
+            )
+
+
+def judge(audit, limits):
+    """A Check for each limit and level of an audit.
+
+    Parameters
+    ----------
+    audit : Audit
+    limits : dict of str -> float
+
+    Returns
+    -------
+    checks : list of Check
+    """
+    return [
+        _judge(audit, level, name, limit)
+        for name, limit in limits.items()
+        for level in audit.levels
+    ]
+
+
+def exit_code(checks):
+    """0 if all passed, 1 if one failed, else 3."""
+    verdicts = {check.verdict for check in checks}
+    return 1 if "failed" in verdicts else 3 if "undetermined" in verdicts else 0
+
+
+def _judge(audit, level, name, limit):
+    rate, operating_point = CHECKS[name]
+    disparity = next(
+        d
+        for d in level.disparities
+        if (d.how, d.operating_point) == ("max_min", operating_point)
+    )
+    figure = getattr(disparity, rate)
+    not_covered = tuple(
+        row.group for row in level.rates[1:] if math.isnan(getattr(row, rate).value)
+    )
+    overall = operating_point == "overall"
+    threshold = level.threshold if overall else level.worst_group_threshold
+    verdict = verdict_of(figure, limit)
+    operating = (level.far, threshold)
+    return Check(name, limit, audit.attribute, *operating, figure, not_covered, verdict)
+
+
+def verdict_of(figure, limit):
+    """What an interval tells of a limit; one that is nan tells nothing."""
+    if figure.low > limit:
+        return "failed"
+    if figure.high <= limit and figure.supported:
+        return "passed"
+    return "undetermined"

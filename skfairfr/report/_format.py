@@ -1,0 +1,151 @@
+"""Numbers, labels and lines of a report for a terminal: ASCII of at most 100 columns."""
+
+import math
+from textwrap import wrap
+
+WIDTH = 100
+LABEL_WIDTH = 24
+FIGURE_WIDTH = 34
+UNSUPPORTED = " ?"
+SAMPLED = " ~"
+
+RATE_NAMES = {"far": "FAR", "frr": "FRR"}
+DISPARITY_NAMES = {
+    "max_min": "max / min",
+    "max_geomean": "max / geometric mean",
+    "log_geomean": "log10 off geometric mean",
+    "gini": "Gini",
+    "difference": "max - min",
+}
+
+
+# ---- numbers -------------------------------------------------------------------------
+
+
+def number(value):
+    """Three significant digits, without an exponent where four decimals show them."""
+    if math.isnan(value):
+        return "undefined"
+    if math.isinf(value) or value == 0:
+        return f"{value:g}".replace("-0", "0")
+    magnitude = math.floor(math.log10(abs(float(f"{value:.2e}"))))
+    if magnitude < -4:
+        return f"{value:.2e}"
+    return f"{value:,.{max(2 - magnitude, 0)}f}"
+
+
+def bounds(found):
+    """``[low, high]``, or that there is no interval."""
+    if math.isnan(found.low) or math.isnan(found.high):
+        return "[no interval]"
+    return f"[{number(found.low)}, {number(found.high)}]"
+
+
+def figure(found):
+    """Value, interval and mark of a Figure."""
+    if math.isnan(found.value):
+        return "undefined" + UNSUPPORTED
+    mark = UNSUPPORTED if not found.supported else SAMPLED if found.reason else ""
+    return f"{number(found.value)} {bounds(found)}{mark}"
+
+
+def times(wider, narrower):
+    """How many times as large the first standard error is."""
+    if not narrower.standard_error > 0 or not math.isfinite(wider.standard_error):
+        return ""
+    return f"{wider.standard_error / narrower.standard_error:.1f}"
+
+
+def accepted(threshold, settings):
+    """Which pairs a threshold accepts, on the scale of the caller's scores."""
+    if settings.get("distance"):
+        return f"accepted up to distance {_threshold(-threshold)}"
+    return f"accepted from similarity {_threshold(threshold)} on"
+
+
+def _threshold(value):
+    return f"{value:.4f}" if value == 0 or abs(value) >= 0.01 else f"{value:.4g}"
+
+
+# ---- lines ---------------------------------------------------------------------------
+
+
+def printable(label):
+    """A label as text in which nothing moves the cursor."""
+    return "".join(c if c.isprintable() else "?" for c in str(label))
+
+
+def short(label):
+    """A label that fits its column: long ones lose their middle."""
+    text = printable(label)
+    if len(text) < LABEL_WIDTH:
+        return text
+    return f"{text[:13]}..{text[-7:]}"
+
+
+def label(group):
+    """A group's label; None is everyone."""
+    return "all" if group is None else short(group)
+
+
+def level_name(level, settings):
+    """What tells one operating point from the others."""
+    if level.set_on == "these data":
+        return f"FAR {level.far:g}"
+    if level.set_on == "other data":
+        return f"FAR {level.far:g} elsewhere"
+    if settings.get("distance"):
+        return f"distance {-level.threshold:g}"
+    return f"threshold {level.threshold:g}"
+
+
+def disparity_label(disparity):
+    """A disparity's name, with its value where all groups have the same rate."""
+    name = DISPARITY_NAMES[disparity.how]
+    if disparity.operating_point == "worst_group":
+        name = "BFAR, BFRR *"
+    return f"{name} ({disparity.neutral:g})"
+
+
+def title(text, underline="-"):
+    """A line of text, or several, underlined."""
+    lines = wrap(text, WIDTH)
+    return [*lines, underline * len(lines[-1])]
+
+
+def table(rows, widths):
+    """Aligned columns, to the right where a width is negative."""
+    lines = []
+    for row in rows:
+        cells = [
+            cell.ljust(width - 1) + " " if width > 0 else cell.rjust(-width - 2) + "  "
+            for cell, width in zip(row, widths, strict=True)
+        ]
+        lines.append("".join(cells).rstrip())
+    return lines
+
+
+def paragraph(text, first="", rest=""):
+    """Lines that fit."""
+    return wrap(text, WIDTH, initial_indent=first, subsequent_indent=rest)
+
+
+def bullets(texts):
+    """A list."""
+    return [line for text in texts for line in paragraph(text, "- ", "  ")]
+
+
+def reasons(name, figures):
+    """A line for each distinct reason of the figures of one kind."""
+    marks = {f.reason: SAMPLED if f.supported else UNSUPPORTED for f in figures}
+    return [
+        line
+        for reason, mark in marks.items()
+        if reason
+        for line in reason_lines(name, reason, mark)
+    ]
+
+
+def reason_lines(name, reason, mark):
+    """Why figures carry a mark."""
+    return paragraph(f"{name}: {printable(reason)}", f" {mark} ", "      ")

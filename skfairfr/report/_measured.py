@@ -1,0 +1,248 @@
+"""A fitted SimilarityROC asked the questions of an audit."""
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from skfairfr._core._disparity import DISPARITIES
+from skfairfr._core._intervals import simultaneous
+from skfairfr.report._record import (
+    Disparity,
+    Figure,
+    Finding,
+    GroupRates,
+    GroupRow,
+    Level,
+)
+from skfairfr.utils._validation import check_level, check_threshold
+
+DEFAULT_FAR = (1e-2, 1e-3)
+HOWS = ("max_min", "max_geomean", "log_geomean", "gini", "difference")
+RATES = ("far", "frr")
+
+
+@dataclass(frozen=True)
+class Points:
+    """Operating points, from the largest FAR to the smallest.
+
+    Attributes
+    ----------
+    far : ndarray, shape (n_levels,), or None
+        Levels, on the data that ``set_on`` says; None of given thresholds.
+    threshold : ndarray, shape (n_levels,), or None
+        Similarities; None where the audited data set them.
+    set_on : {"these data", "other data", "given"}
+    """
+
+    far: np.ndarray | None
+    threshold: np.ndarray | None
+    set_on: str
+
+    @classmethod
+    def of(cls, far=None, threshold=None):
+        """Points of levels or of thresholds, not both; neither takes the usual levels."""
+        if far is not None and threshold is not None:
+            raise ValueError(
+                f"far={far} and threshold={threshold} were both given; a threshold is set "
+                "by its FAR or given: leave one out."
+            )
+        if threshold is not None:
+            if not np.isfinite(threshold).all():
+                raise ValueError(
+                    f"threshold must be finite; got {threshold}, which accepts all pairs, "
+                    "none, or is no number. Give the score at which the system accepts."
+                )
+            return cls(None, np.unique(check_threshold(threshold)), "given")
+        levels = check_level(DEFAULT_FAR if far is None else far)
+        return cls(np.unique(levels)[::-1], None, "these data")
+
+    @property
+    def size(self):
+        """Number of operating points."""
+        return (self.far if self.threshold is None else self.threshold).size
+
+    def asked(self):
+        """Arguments of SimilarityROC.estimate."""
+        if self.threshold is None:
+            return {"far": self.far}
+        return {"threshold": self.threshold}
+
+
+class Measured:
+    """A fitted SimilarityROC, asked at the audit's operating points.
+
+    Parameters
+    ----------
+    roc : SimilarityROC
+        Fitted with groups.
+    points : Points
+    """
+
+    def __init__(self, roc, points):
+        self.roc = roc
+        self.points = points
+        self.asked = points.asked()
+        self.labels = [None, *roc.groups_.tolist()]
+        summary = roc.score_summary()
+        self.n_pairs = {"far": summary.n_impostor, "frr": summary.n_genuine}
+
+    def groups(self, people, images, group):
+        """Sizes and equal error rates, everyone first.
+
+        Parameters
+        ----------
+        people : ndarray of int, shape (n_rows,)
+        images : ndarray of int, shape (n_rows,), or None
+            None where images are not named.
+        group : Labels
+        """
+        rows = []
+        for row, label in enumerate(self.labels):
+            inside = group.codes == row - 1 if row else slice(None)
+            n_genuine, n_impostor = (int(self.n_pairs[r][row]) for r in ("frr", "far"))
+            if n_genuine and n_impostor:
+                equal = _figures(self.roc.equal_error_rate(label))[0]
+            else:
+                equal = Figure.undefined(self._lack(row))
+            sizes = (
+                np.unique(people[inside]).size,
+                None if images is None else np.unique(images[inside]).size,
+                n_genuine,
+                n_impostor,
+            )
+            rows.append(GroupRow(label, *sizes, equal))
+        return tuple(rows)
+
+    def levels(self, in_short=False):
+        """Records of all levels; in short: max_min at the overall threshold alone."""
+        rates = {r: self._rates(r) for r in RATES}
+        points = self.points
+        hows = [("max_min", "overall")]
+        worst_group = np.full(points.size, np.nan)
+        if not in_short:
+            hows = [(how, "overall") for how in HOWS]
+            if points.threshold is None:
+                hows.append(("max_min", "worst_group"))
+                worst_group = self.roc.threshold_at(
+                    points.far, operating_point="worst_group"
+                )
+        disparities = {key: self._disparity(*key) for key in hows}
+        threshold = points.threshold
+        if threshold is None:
+            threshold = self.roc.threshold_at(points.far)
+        return tuple(
+            Level(
+                None if points.far is None else float(points.far[level]),
+                float(threshold[level]),
+                float(worst_group[level]),
+                tuple(
+                    GroupRates(
+                        label, rates["far"][row][level], rates["frr"][row][level]
+                    )
+                    for row, label in enumerate(self.labels)
+                ),
+                tuple(of_levels[level] for of_levels in disparities.values()),
+                tuple(self._finding(r, level, rates[r]) for r in RATES),
+                points.set_on,
+            )
+            for level in range(points.size)
+        )
+
+    def _rates(self, rate):
+        """Figures of every group at every level."""
+        return [
+            _figures(self.roc.estimate(**self.asked, rate=rate, group=label))
+            if self.n_pairs[rate][row]
+            else [Figure.undefined(self._lack(row))] * self.points.size
+            for row, label in enumerate(self.labels)
+        ]
+
+    def _disparity(self, how, operating_point):
+        asked = {"how": how, "operating_point": operating_point}
+        of_far, of_frr = (
+            _figures(self.roc.estimate(**self.asked, rate=rate, **asked))
+            for rate in RATES
+        )
+        neutral = DISPARITIES[how].neutral
+        return [
+            Disparity(how, operating_point, neutral, far, frr)
+            for far, frr in zip(of_far, of_frr, strict=True)
+        ]
+
+    def _lack(self, row):
+        kinds = {"frr": "genuine", "far": "impostor"}
+        lacking = [kinds[r] for r in ("frr", "far") if not self.n_pairs[r][row]]
+        return f"{self.labels[row]}: no {' and no '.join(lacking)} pair"
+
+    def _finding(self, rate, level, rates):
+        """The extremes of the groups that the data support; of all if there are not two."""
+        figures = {
+            label: of_levels[level]
+            for label, of_levels in zip(self.labels[1:], rates[1:], strict=True)
+            if np.isfinite(of_levels[level].value)
+        }
+        supported = [label for label in figures if figures[label].supported]
+        compared = supported if len(supported) > 1 else list(figures)
+        left_out = tuple(label for label in self.labels[1:] if label not in compared)
+        if len(compared) < 2:
+            reason = "fewer than two groups have the pairs it needs"
+            ratio = Figure.undefined(reason)
+            return Finding(rate, None, None, ratio, 0, left_out, "unsupported")
+        ordered = sorted(compared, key=lambda label: figures[label].value)
+        best, worst = ordered[0], ordered[-1]
+        asked = self.roc.estimate(**self.asked, rate=rate, how=("ratio", best, worst))
+        ratio = _figures(asked)[level]
+        if len(ordered) > 2 and ratio.supported:
+            values = np.array([figures[label].value for label in ordered])
+            ratio = self._widened(ratio, values, self._replicates(rate, level, ordered))
+        verdict = "worse" if ratio.low > 1 else "undecided"
+        verdict = verdict if ratio.supported else "unsupported"
+        return Finding(rate, worst, best, ratio, len(compared), left_out, verdict)
+
+    def _replicates(self, rate, level, labels):
+        return np.array(
+            [
+                self.roc.resamples(**self.asked, rate=rate, group=label)[:, level]
+                for label in labels
+            ]
+        )
+
+    def _widened(self, ratio, values, replicates):
+        """Interval of the largest ratio that holds for all pairs of groups at once.
+
+        Logarithms make the two directions of a ratio alike. Groups come in increasing
+        order of their rate, so that the last over the first is the ratio.
+        """
+        low, high = combinations_of(len(values))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs, points = np.log(replicates), np.log(values)
+            own = np.log([ratio.low, ratio.high])
+            varied, differences = logs[high] - logs[low], points[high] - points[low]
+        picked = len(values) - 2
+        ends = [
+            np.where(np.arange(low.size) == picked, end, differences) for end in own
+        ]
+        level = self.roc.confidence_level
+        band = simultaneous(varied, differences, ends, level, (-np.inf, np.inf))
+        bounds = [float(np.exp(end[picked])) for end in band]
+        return replace(ratio, low=bounds[0], high=bounds[1])
+
+
+def combinations_of(n):
+    """Both members of every two of ``range(n)``; (0, n - 1) stands at n - 2."""
+    return np.array(list(combinations(range(n), 2))).T
+
+
+def _figures(estimate):
+    """One Figure for each level."""
+    columns = (
+        estimate.value,
+        estimate.low,
+        estimate.high,
+        estimate.standard_error,
+        estimate.supported,
+        estimate.reason,
+    )
+    rows = zip(*(np.atleast_1d(column).tolist() for column in columns), strict=True)
+    return [Figure(*row) for row in rows]

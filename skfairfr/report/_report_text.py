@@ -1,0 +1,115 @@
+"""What a report adds to its audits: who stands in each cell, and the checks, as lines."""
+
+from skfairfr.report._format import (
+    LABEL_WIDTH,
+    SAMPLED,
+    UNSUPPORTED,
+    accepted,
+    bounds,
+    number,
+    paragraph,
+    printable,
+    short,
+    table,
+    title,
+)
+
+CELL_WIDTH = 15
+MOST_COLUMNS = 5
+CHECK_NAMES = {
+    "max_bfar": "BFAR",
+    "max_bfrr": "BFRR",
+    "max_far_ratio": "max / min of the FAR",
+    "max_frr_ratio": "max / min of the FRR",
+}
+
+
+def cells(crossing):
+    """Lines of a crossing: a table of two attributes, a list of more.
+
+    Parameters
+    ----------
+    crossing : Crossing
+
+    Returns
+    -------
+    lines : list of str
+    """
+    names = " & ".join(map(printable, crossing.attributes))
+    head = title(f"People by {names}")
+    if len(crossing.attributes) == 2:
+        rows, columns = (
+            {c.groups[side]: None for c in crossing.cells} for side in (0, 1)
+        )
+        counts = {c.groups: c.n_identities for c in crossing.cells}
+        if len(columns) > len(rows):
+            rows, columns = columns, rows
+            counts = {groups[::-1]: count for groups, count in counts.items()}
+        if len(columns) <= MOST_COLUMNS:
+            return [*head, *_crosstab(rows, columns, counts)]
+    listed = [
+        [" & ".join(map(_name, cell.groups)), f"{cell.n_identities:,}"]
+        for cell in crossing.cells
+    ]
+    return [*head, *table(listed, (80, -12))]
+
+
+def _crosstab(rows, columns, counts):
+    widths = (LABEL_WIDTH + 2, *(-CELL_WIDTH for _ in columns))
+    named = [["", *(_name(column)[: CELL_WIDTH - 3] for column in columns)]]
+    return table(
+        named
+        + [[_name(row), *(f"{counts[row, c]:,}" for c in columns)] for row in rows],
+        widths,
+    )
+
+
+def _name(group):
+    return "unknown" if group is None else short(group)
+
+
+def check_lines(report):
+    """A line for each check.
+
+    Parameters
+    ----------
+    report : Report
+
+    Returns
+    -------
+    lines : list of str
+    """
+    settings = report.audits[0].settings
+    lines = title("Checks")
+    for check in report.checks:
+        lines += paragraph(_said(check, settings), "- ", "  ")
+    return lines
+
+
+def _said(check, settings):
+    where = f"FAR {check.far:g}" if check.far is not None else "the given threshold"
+    if settings.get("threshold_from"):
+        where += f" on {printable(settings['threshold_from'])}"
+    found = check.figure
+    mark = UNSUPPORTED if not found.supported else SAMPLED if found.reason else ""
+    why = {
+        "passed": "the interval ends there or below",
+        "failed": "the interval begins above",
+        "undetermined": "the interval holds it",
+    }[check.verdict]
+    if found.low != found.low or found.high != found.high:
+        why = "there is no interval"
+    elif check.verdict == "failed" and not found.supported:
+        why += f", though the data do not support it ({printable(found.reason)})"
+    elif check.verdict == "undetermined" and found.high <= check.limit:
+        why = f"the data do not support the interval ({printable(found.reason)})"
+    said = (
+        f"{check.verdict.upper()}: {CHECK_NAMES[check.name]} by "
+        f"{printable(check.attribute)} at most {check.limit:g}, at {where} "
+        f"({accepted(check.threshold, settings)}): {number(found.value)} "
+        f"{bounds(found)}{mark}; {why}."
+    )
+    if check.not_covered:
+        left_out = ", ".join(map(short, check.not_covered))
+        said += f" Says nothing of {left_out}, without the pairs it needs."
+    return said

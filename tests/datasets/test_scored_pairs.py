@@ -1,0 +1,86 @@
+"""What a file of scored pairs must hold, and what is said where it does not."""
+
+import numpy as np
+import pytest
+
+from skfairfr.datasets import load_pairs
+
+HEAD = "identity_1,identity_2,score,gender_1,gender_2"
+ROWS = ("1,1,0.9,f,f", "1,bob,0.1,f,", "bob,1,-0.2,,f")
+
+
+@pytest.fixture
+def save(tmp_path):
+    def save(*rows, head=HEAD):
+        (tmp_path / "pairs.csv").write_text("\n".join([head, *rows]))
+        return tmp_path / "pairs.csv"
+
+    return save
+
+
+def test_columns_come_back(save):
+    data = load_pairs(save(*ROWS))
+    assert data.y_score.tolist() == [0.9, 0.1, -0.2]
+    assert data.identity_1.tolist() == ["1", "1", "bob"]
+    assert data.identity_2.tolist() == ["1", "bob", "1"]
+    assert (data.image_1, data.image_2) == (None, None)
+    assert data.columns["gender_2"].tolist() == ["f", None, "f"]
+
+
+def test_parquet_gives_the_same(save, tmp_path):
+    pytest.importorskip("pyarrow")
+    import pandas as pd
+
+    path = save(*ROWS)
+    pd.read_csv(path).to_parquet(tmp_path / "pairs.parquet")
+    left, right = load_pairs(path), load_pairs(tmp_path / "pairs.parquet")
+    assert np.array_equal(left.y_score, right.y_score)
+    assert left.identity_2.tolist() == right.identity_2.tolist()
+    assert left.columns["gender_1"].tolist() == right.columns["gender_1"].tolist()
+
+
+@pytest.mark.parametrize("name", ["distance", "score"])
+def test_distances_are_negated(save, name):
+    path = save("a,a,0.3", "a,b,1.2", head=f"identity_1,identity_2,{name}")
+    assert load_pairs(path, distance=True).y_score.tolist() == [-0.3, -1.2]
+
+
+def test_names_can_be_given(save):
+    path = save("a,a,1,p,q", head="who,whom,s,left,right")
+    names = {"identity_1": "who", "identity_2": "whom", "image_1": "left"}
+    data = load_pairs(path, score="s", image_2="right", **names)
+    assert (data.identity_2.tolist(), data.image_2.tolist()) == (["a"], ["q"])
+    assert data.columns == {}
+    with pytest.raises(ValueError, match="image_2 is missing while"):
+        load_pairs(path, score="s", **names)
+
+
+def test_images_are_found(save):
+    path = save("a,a,1,p,q", head="identity_1,identity_2,score,image_1,image_2")
+    assert load_pairs(path).image_1.tolist() == ["p"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "message"),
+    [
+        (ROWS, {"score": "cosine"}, "score: .* holds no 'cosine', but 'identity_1'"),
+        (ROWS, {"identity_2": "whom"}, "identity_2: .* holds no 'whom'"),
+        (ROWS, {"columns": ["age_1"]}, "columns: .* holds no 'age_1'"),
+        (ROWS, {"score": "gender_1"}, "'gender_1' must hold numbers; got 'f' in row 0"),
+        (
+            ("a,a,,f,f", "a,b,1,f,f"),
+            {},
+            "score: 'score' is missing or infinite in row 0",
+        ),
+        ((",a,1,f,f", "a,b,1,f,f"), {}, "identity_1: 'identity_1' is missing in row 0"),
+    ],
+)
+def test_unusable_columns(save, rows, options, message):
+    with pytest.raises(ValueError, match=message):
+        load_pairs(save(*rows), **options)
+
+
+def test_other_files(tmp_path):
+    np.save(tmp_path / "x.npy", np.arange(3))
+    with pytest.raises(ValueError, match="is no table; scored pairs are read from"):
+        load_pairs(tmp_path / "x.npy")

@@ -1,0 +1,72 @@
+"""The drawn rates are those at the thresholds."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfairfr.metrics import ErrorRateDisplay
+from skfairfr.metrics._plot import _style
+from tests.metrics._plot.drawn import (
+    axes,
+    fitted,
+    fitted_with_lone_person,
+    legend_texts,
+)
+
+GRID = np.linspace(0.2, 0.8, 7)
+
+
+def from_roc(**options):
+    return ErrorRateDisplay.from_roc(
+        fitted(), **{"threshold": GRID, "far": 0.05, "ax": axes(), **options}
+    )
+
+
+@pytest.mark.parametrize("rate", ["far", "frr"])
+def test_stored_arrays_are_those_of_the_estimates(rate):
+    display = from_roc()
+    for row, group in enumerate(display.groups):
+        estimate = fitted().estimate(threshold=GRID, rate=rate, group=group)
+        assert np.array_equal(getattr(display, rate)[row], estimate.value)
+        for field in ("low", "high", "supported"):
+            stored = getattr(display, f"{rate}_{field}")[row]
+            assert np.array_equal(stored, getattr(estimate, field))
+
+
+@pytest.mark.parametrize("band", ["pointwise", None])
+def test_plot_draws_both_rates_of_each_group(band):
+    display, ax = from_roc(), axes()
+    assert display.plot(ax, band=band) is display
+    assert len(display.lines_) == 4
+    assert ax.get_yscale() == "log"
+    assert ax.get_xlim() == (GRID[0], GRID[-1])
+    assert legend_texts(ax)[:2] == ["female", "male"]
+    assert {"FAR (FMR)", "FRR (FNMR)"} <= {text.get_text() for text in ax.texts}
+
+
+@pytest.mark.parametrize("far", [None, 0.05, [0.1, 0.05]])
+def test_thresholds_of_levels_are_marked(far):
+    display = from_roc(far=far)
+    levels = [] if far is None else np.atleast_1d(far).tolist()
+    marks = [f"FAR = {level:g}" for level in levels]
+    assert [t.get_text() for t in display.ax_.texts if "=" in t.get_text()] == marks
+    expected = [fitted().threshold_at(level) for level in levels]
+    assert list(display.operating_thresholds) == expected
+
+
+def test_unsupported_part_is_marked():
+    display = from_roc()
+    assert not display.far_supported.all()
+    assert any(line is not None for line in display.unsupported_lines_)
+    assert _style.NOT_SUPPORTED in legend_texts(display.ax_)
+
+
+def test_group_without_impostor_pairs_says_so():
+    roc = fitted_with_lone_person()
+    with pytest.warns(UndefinedMetricWarning, match="No impostor pair"):
+        display = ErrorRateDisplay.from_roc(roc, threshold=GRID, far=None, ax=axes())
+    assert legend_texts(display.ax_)[0] == "alone (no impostor pairs)"
+
+
+def test_default_grid():
+    assert from_roc(threshold=None, groups=[None]).far.shape == (1, 41)

@@ -1,0 +1,64 @@
+"""The drawn densities are the shares of pairs in the bins."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfairfr.metrics import ScoreHistogramDisplay, all_pairs
+from skfairfr.metrics._plot import _style
+from tests.metrics._plot.drawn import (
+    axes,
+    fitted,
+    fitted_with_lone_person,
+    legend_texts,
+    synthetic,
+)
+
+EDGES = np.linspace(-1, 1.001, 12)
+
+
+def from_roc(roc=None, **options):
+    return ScoreHistogramDisplay.from_roc(
+        roc or fitted(), **{"far": 0.05, "ax": axes(), **options}
+    )
+
+
+@pytest.mark.parametrize("kind", ["genuine", "impostor"])
+@pytest.mark.parametrize("group", [None, "female", "male"])
+def test_densities_are_numpys(kind, group):
+    display = from_roc(edges=EDGES, groups=[group])
+    X, y, groups = synthetic()
+    is_genuine, scores, pair_groups = all_pairs(X, y, sensitive_features=groups)
+    kept = np.asarray(is_genuine) == (kind == "genuine")
+    if group is not None:
+        kept &= (pair_groups == group).all(axis=1)
+    expected = np.histogram(scores[kept], EDGES, density=True)[0]
+    assert getattr(display, kind)[0] == pytest.approx(expected, abs=1e-9)
+    assert getattr(display, f"n_{kind}")[0] == kept.sum()
+
+
+def test_default_bins_hold_all_pairs():
+    display = from_roc()
+    width = np.diff(display.edges)
+    for density in (*display.genuine, *display.impostor):
+        assert (density * width).sum() == pytest.approx(1)
+
+
+def test_plot_draws_both_kinds_of_each_group():
+    display, ax = from_roc(), axes()
+    assert display.plot(ax) is display
+    assert len(display.lines_) == 4
+    assert legend_texts(ax) == ["female", "male"]
+    texts = [text.get_text() for text in ax.texts]
+    assert texts == ["impostor pairs", "genuine pairs", "FAR = 0.05"]
+
+
+def test_few_pairs_are_marks_and_missing_ones_are_named():
+    with pytest.warns(UndefinedMetricWarning, match="No impostor pair"):
+        display = from_roc(fitted_with_lone_person(), edges=EDGES)
+    assert display.n_impostor[0] == 0
+    labels = legend_texts(display.ax_)
+    assert labels[0] == "alone (no impostor pairs)"
+    assert labels[-1] == _style.FEW
+    assert len(display.lines_) == 6
+    assert display.lines_[3].get_linestyle() == "None"

@@ -1,0 +1,93 @@
+"""The drawn frr is the curve that was asked for."""
+
+import numpy as np
+import pytest
+
+from skfairfr.metrics import SimilarityROCDisplay
+from skfairfr.metrics._plot import _style
+from tests.metrics._plot.drawn import LEVELS, axes, fitted, legend_texts
+
+
+def from_roc(**options):
+    return SimilarityROCDisplay.from_roc(
+        fitted(), **{"far": LEVELS, "ax": axes(), **options}
+    )
+
+
+@pytest.mark.parametrize("point", ["overall", "worst_group", "group"])
+@pytest.mark.parametrize("group", ["female", "male"])
+def test_stored_arrays_are_those_of_the_curve(point, group):
+    display = from_roc(operating_point=point)
+    curve = fitted().curve(LEVELS, group=group, operating_point=point)
+    row = display.groups.index(group)
+    assert np.array_equal(display.frr[row], curve.value)
+    assert np.array_equal(display.supported[row], curve.supported)
+    for field in ("low", "high", "band_low", "band_high"):
+        assert np.array_equal(getattr(display, field)[row], getattr(curve, field))
+
+
+@pytest.mark.parametrize("band", ["pointwise", "simultaneous", None])
+@pytest.mark.parametrize("scale", ["log", "det"])
+def test_plot_draws_a_line_for_each_curve(scale, band):
+    display, ax = from_roc(), axes()
+    assert display.plot(ax, scale=scale, band=band) is display
+    assert display.ax_ is ax
+    assert display.figure_ is ax.figure
+    assert len(display.lines_) == len(display.groups) == 3
+    assert ax.get_xscale() == ("log" if scale == "log" else "linear")
+    assert np.isfinite([*ax.get_xlim(), *ax.get_ylim()]).all()
+    assert "FAR (FMR)" in ax.get_xlabel()
+    assert ax.get_ylabel() == "FRR (FNMR)"
+
+
+def test_own_operating_points_have_no_overall_curve():
+    display = from_roc(operating_point="group")
+    assert display.groups == ("female", "male")
+    assert "group itself" in display.ax_.get_xlabel()
+
+
+def test_unsupported_part_is_marked():
+    display = from_roc(groups=["male"])
+    supported = np.array([[True, True, False, False]])
+    display.supported = supported
+    display.plot(axes())
+    assert np.isfinite(display.lines_[0].get_ydata()).tolist() == supported[0].tolist()
+    assert display.unsupported_lines_[0] is not None
+    assert legend_texts(display.ax_) == ["male", _style.NOT_SUPPORTED]
+
+
+@pytest.mark.parametrize("scale", ["log", "det"])
+def test_zero_and_one_are_drawn_and_kept(scale):
+    display = from_roc(groups=[None])
+    display.frr = np.array([[1.0, 0.5, 0.1, 0.0]])
+    display.plot(axes(), scale=scale)
+    drawn = np.concatenate([line.get_ydata() for line in display.ax_.get_lines()])
+    assert not np.isinf(drawn).any()
+    assert display.frr[0, -1] == 0
+
+
+def test_two_systems_share_axes():
+    ax = axes()
+    from_roc(groups=[None], name="one", ax=ax)
+    from_roc(groups=[None], name="two", far=LEVELS[1:], ax=ax, color="red")
+    assert ax.get_xlim() == (LEVELS[0], LEVELS[-1])
+    assert {"one, overall", "two, overall"} <= set(legend_texts(ax))
+
+
+@pytest.mark.parametrize("wrong", [{"scale": "linear"}, {"band": "both"}])
+def test_unknown_options_are_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        from_roc().plot(axes(), **wrong)
+
+
+def test_without_axes_pyplot_makes_a_figure():
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    display = from_roc(ax=None)
+    assert plt.get_fignums() == [display.figure_.number]
+    plt.close(display.figure_)
+    from_roc()
+    assert plt.get_fignums() == []

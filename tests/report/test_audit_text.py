@@ -1,0 +1,66 @@
+"""The sections of an audit say what is there, marked where it is not supported."""
+
+import numpy as np
+import pytest
+
+from skfairfr.report import to_text
+from skfairfr.report._audit_text import reading, sections
+from skfairfr.report._record import Finding
+from tests.report.audits import small_audit, synthetic, with_a_lone_person
+
+
+@pytest.fixture(scope="module")
+def audits():
+    return [
+        small_audit(far=[0.05, 0.2]),
+        small_audit(with_a_lone_person(), far=[0.05, 1e-4]),
+    ]
+
+
+def test_every_group_and_level_is_there(audits):
+    text = to_text(audits[0], "faces.npz")
+    for said in ("female", "male", "FAR 0.05", "FAR 0.2", "faces.npz", "FMR", "FNMR"):
+        assert said in text
+    for said in ("EER", "max / min", "Gini", "BFAR", "genuine pairs", "larger is less"):
+        assert said in text
+
+
+def test_what_is_not_supported_is_marked_and_explained(audits):
+    text = to_text(audits[1])
+    assert "undefined ?" in text
+    assert "alone: no impostor pair" in text
+    assert "Notes" in text
+
+
+def test_dominant_person_shows_both_averages():
+    X, y, groups = synthetic()
+    kept = np.r_[np.flatnonzero(y == y[0]), np.arange(len(y))]
+    noise = np.random.default_rng(0).normal(scale=0.05, size=(len(kept), X.shape[1]))
+    found = small_audit((X[kept] + noise, y[kept], groups[kept]))
+    text = to_text(found)
+    assert found.averaged is not None
+    assert "One person supplies" in text
+    assert "average by identity" in text
+
+
+def test_the_data_tell_only_when_the_interval_excludes_one():
+    """The sentence follows the verdict, never the value alone."""
+    found = small_audit()
+    text = to_text(found)
+    for finding in found.levels[0].findings:
+        assert isinstance(finding, Finding)
+    verdicts = [f.verdict for f in found.levels[0].findings]
+    assert text.count("is treated worse.") == verdicts.count("worse")
+    assert text.count("excludes 1;") + text.count("excludes 1.") == verdicts.count(
+        "worse"
+    )
+
+
+def test_a_given_threshold_is_not_called_a_level():
+    found = small_audit(far=None, threshold=0.5)
+    text = "\n".join(line for part in sections(found) for line in part)
+    assert "At threshold 0.5" in text
+    assert "Given threshold: accepted from similarity 0.5000 on" in text
+    assert "(set)" not in text
+    assert "BFAR" not in text
+    assert "thresholds were given" in " ".join(reading(found))

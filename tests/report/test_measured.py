@@ -1,0 +1,31 @@
+"""Operating points, and the pair of groups that are the extremes."""
+
+import numpy as np
+import pytest
+
+from skfairfr.report._measured import Points, combinations_of
+
+
+@pytest.mark.parametrize("n", [2, 3, 7])
+def test_extremes_are_where_they_are_said_to_be(n):
+    assert combinations_of(n)[:, n - 2].tolist() == [0, n - 1]
+
+
+def test_points_go_from_the_largest_far_to_the_smallest():
+    assert Points.of([1e-3, 1e-2]).far.tolist() == [1e-2, 1e-3]
+    assert Points.of(threshold=[0.5, 0.4]).threshold.tolist() == [0.4, 0.5]
+    assert Points.of().asked()["far"].tolist() == [1e-2, 1e-3]
+    assert Points.of(threshold=0.4).asked() == {"threshold": np.array([0.4])}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"far": 0.1, "threshold": 0.5}, "both given"),
+        ({"far": 2.0}, r"far must lie in \(0, 1\)"),
+        ({"threshold": np.nan}, "threshold"),
+    ],
+)
+def test_points_are_checked(given, message):
+    with pytest.raises(ValueError, match=message):
+        Points.of(**given)
