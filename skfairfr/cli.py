@@ -101,8 +101,8 @@ def _add_audit(commands):
         audit.add_argument_group(
             "checks",
             "Judged at every level and by every attribute: passed where the data support "
-            "the disparity's interval and it ends at X or below, failed where it begins "
-            "above X, else undetermined.",
+            "the disparity's interval and it ends at X or below, failed where they support "
+            "it and it begins above X, else undetermined.",
         )
     )
     _add_common(audit)
@@ -240,7 +240,9 @@ def _add_demo(commands):
 
 def _add_common(parser):
     parser.add_argument(
-        "--out", metavar="DIR", help="folder that audit.json is written to"
+        "--out",
+        metavar="DIR",
+        help="folder that audit.json and the figures (SVG, PNG) are written to",
     )
     parser.add_argument(
         "--seed",
@@ -336,6 +338,12 @@ def _report(arguments, data, attributes, folder, options):
     from skfairfr.report._report import report_on
 
     source = getattr(arguments, "data", "synthetic embeddings")
+    paths = []
+    if folder is not None:
+        from skfairfr.report._figures import figure_writer
+
+        visit, paths = figure_writer(folder, options.get("points"))
+        options = options | {"visit": visit}
     with show_progress(not arguments.quiet and sys.stderr.isatty()):
         found = report_on(data, attributes, **_with_run(arguments, options))
     text = to_text(found, source)
@@ -344,7 +352,9 @@ def _report(arguments, data, attributes, folder, options):
         path.write_text(
             found.to_json(version=version("skfairfr"), source=source), encoding="utf-8"
         )
+        folders = sorted({str(p.parent) for p in paths})
         text += f"\nWritten: {path}\n"
+        text += "".join(f"Figures: {name}\n" for name in folders)
     return text, exit_code(found.checks)
 
 

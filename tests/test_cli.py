@@ -79,7 +79,9 @@ def test_audit_writes_strict_json(capsys, faces, tmp_path):
     assert found["settings"]["far"] == [0.05]
     assert [row["group"] for row in found["groups"]] == [None, "female", "male"]
     assert found["levels"][0]["rates"][1]["far"].keys() >= {"value", "low", "high"}
-    assert [p.name for p in folder.iterdir()] == ["audit.json"]
+    assert sorted(p.name for p in folder.iterdir()) == ["audit.json", "figures"]
+    figures = {p.name for p in (folder / "figures" / "gender").iterdir()}
+    assert {"roc.svg", "roc.png", "scores.svg", "group_far_0.05.png"} <= figures
 
 
 def test_two_runs_print_the_same(capsys, faces):

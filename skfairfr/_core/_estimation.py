@@ -67,10 +67,18 @@ class Rates:
         """Blocks of resamples side by side."""
         return cls(
             *(
-                np.concatenate([getattr(b, name) for b in blocks], axis=-1)
+                _side_by_side([getattr(b, name) for b in blocks])
                 for name in ("thresholds", "far", "frr")
             )
         )
+
+
+def _side_by_side(arrays):
+    """Arrays joined along the last axis; rows that are one row stay one in memory."""
+    if all(a.strides[0] == 0 for a in arrays):
+        joined = np.concatenate([a[:1] for a in arrays], axis=-1)
+        return np.broadcast_to(joined, (arrays[0].shape[0], *joined.shape[1:]))
+    return np.concatenate(arrays, axis=-1)
 
 
 def rates(pairs, query, weights):

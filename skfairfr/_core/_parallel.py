@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
+from threading import Lock
 
 from joblib import cpu_count, effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
@@ -34,6 +35,32 @@ def _controller():
 def n_threads():
     """As many threads as BLAS may use here: a limit set for it is one for us."""
     return min([cpu_count(), *(blas["num_threads"] for blas in _controller().info())])
+
+
+class _SharedLimit:
+    """One BLAS thread for callers that may overlap; the last to leave restores.
+
+    The limit is the process's: concurrent limits would each restore what they found, and
+    leave it at one for good.
+    """
+
+    def __init__(self):
+        self._lock, self._inside, self._limits = Lock(), 0, None
+
+    def __enter__(self):
+        with self._lock:
+            if self._inside == 0:
+                self._limits = threadpool_limits(1)
+            self._inside += 1
+
+    def __exit__(self, *_):
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limits.restore_original_limits()
+
+
+_ONE_BLAS_THREAD = _SharedLimit()
 
 
 def over_blocks(function, tasks, n_jobs, description, sizes=None):
@@ -65,7 +92,7 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None):
     several = effective_n_jobs(n_jobs) > 1 and len(tasks) > 1
     pool = nullcontext() if several else ThreadPoolExecutor(n_threads())
     collected = []
-    with bar, threadpool_limits(1), pool:
+    with bar, _ONE_BLAS_THREAD, pool:
         if several:
             parallel = Parallel(n_jobs=n_jobs, return_as="generator")
             results = parallel(delayed(function)(*task) for task in tasks)

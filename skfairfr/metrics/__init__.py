@@ -57,6 +57,7 @@ _DISPLAYS = {
     "GroupFARDisplay": "_group_far",
     "ScoreHistogramDisplay": "_score_histogram",
     "SimilarityROCDisplay": "_similarity_roc",
+    "IdentityInertiaDisplay": "_inertia",
 }
 
 __all__ = [
@@ -69,6 +70,7 @@ __all__ = [
     "GroupFARDisplay",
     "GroupFARMatrix",
     "IdentityInertia",
+    "IdentityInertiaDisplay",
     "ROCCurve",
     "ScoreHistogramDisplay",
     "ScoreSummary",

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from skfairfr._core._intervals import percentile
+from skfairfr.metrics._frames import Framed
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Framed):
     """A rate or disparity of one system against another's on the same images.
 
     Fields follow the shape of the ``far`` or ``threshold`` asked for.

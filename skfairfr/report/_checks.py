@@ -82,9 +82,9 @@ def _judge(audit, level, name, limit):
 
 
 def verdict_of(figure, limit):
-    """What an interval tells of a limit; one that is nan tells nothing."""
+    """What an interval tells of a limit; one the data do not support tells nothing."""
+    if not figure.supported:
+        return "undetermined"
     if figure.low > limit:
         return "failed"
-    if figure.high <= limit and figure.supported:
-        return "passed"
-    return "undetermined"
+    return "passed" if figure.high <= limit else "undetermined"

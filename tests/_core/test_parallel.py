@@ -1,6 +1,7 @@
 """Facts of blocks of work: same results in the same order on every back end."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from joblib import parallel_config
@@ -94,3 +95,14 @@ def test_progress_ends_with_its_context(capsys):
         raise KeyError
     over_blocks(raised, TASKS, None, "raising")
     assert capsys.readouterr().err == ""
+
+
+def test_overlapping_callers_leave_blas_as_it_was():
+    before = blas_threads()
+    tasks = [(0.05,)] * 3
+    with ThreadPoolExecutor(2) as callers:
+        first = callers.submit(over_blocks, time.sleep, tasks, None, "one")
+        time.sleep(0.02)
+        second = callers.submit(over_blocks, time.sleep, tasks * 2, None, "two")
+        first.result(), second.result()
+    assert blas_threads() == before

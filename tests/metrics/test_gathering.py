@@ -32,7 +32,7 @@ def with_zero_row():
         ((X, IDENTITY, GROUP[:-1]), "sensitive_features has 29 rows but X has 30"),
         ((X, np.zeros(30)), "y holds one identity.*Give the embeddings of more people"),
         ((X, [None, *IDENTITY[1:]]), r"y is missing \(None or NaN\) in row 0.*Drop"),
-        ((X, np.stack([IDENTITY, IDENTITY])), "y has 2 rows|one-dimensional"),
+        ((X, np.stack([IDENTITY, IDENTITY])), "y must be one column"),
         ((X, face_labels(IDENTITY, GROUP), GROUP), "sensitive_features was given both"),
     ],
 )
@@ -121,3 +121,44 @@ def test_no_two_people_across_sides():
 def test_fit_pairs(arguments, options, message):
     with pytest.raises(ValueError, match=message):
         unfitted().fit_pairs(*arguments, **options)
+
+
+@pytest.mark.parametrize("ids", [2**60 + 100 * IDENTITY, IDENTITY])
+def test_identities_of_two_sides_keep_their_values_whatever_their_types(ids):
+    shifted = X + 0.01
+    same = unfitted().fit(X, ids, X_reference=shifted, y_reference=ids)
+    mixed = unfitted().fit(
+        X, ids, X_reference=shifted, y_reference=ids.astype(np.uint64)
+    )
+    assert mixed.identities_.size == same.identities_.size
+    assert mixed.estimate(0.1).value == same.estimate(0.1).value
+
+
+def test_identities_of_two_sides_must_be_of_one_kind():
+    with pytest.raises(ValueError, match="mixes labels"):
+        unfitted().fit(X, IDENTITY, X_reference=X, y_reference=IDENTITY.astype(str))
+    with pytest.raises(ValueError, match="mixes labels"):
+        unfitted().fit_pairs(SCORES, [1, 1, 2], ["1", "2", "3"])
+
+
+def test_same_group_impostors_need_groups():
+    with pytest.raises(ValueError, match="leaves no impostor pair"):
+        unfitted(impostors="same_group").fit(X, IDENTITY)
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e-170])
+def test_the_length_of_rows_does_not_matter_however_extreme(scale):
+    plain, scaled = (unfitted().fit(X * s, IDENTITY).estimate(0.2) for s in (1, scale))
+    assert scaled == plain
+
+
+def test_inner_products_must_fit_their_type():
+    with pytest.raises(ValueError, match="divide all embeddings by one constant"):
+        unfitted(similarity="dot").fit(X * 1e20, IDENTITY)
+
+
+def test_a_failed_fit_leaves_nothing_of_an_earlier_one():
+    roc = unfitted().fit(X, IDENTITY)
+    with pytest.raises(ValueError, match="one identity"):
+        roc.fit(X, np.zeros(30))
+    assert not hasattr(roc, "groups_") and not hasattr(roc, "_measurement")

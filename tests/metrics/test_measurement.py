@@ -66,3 +66,44 @@ def test_warnings_point_at_the_caller():
     with pytest.warns(UndefinedMetricWarning) as caught:
         fitted.estimate(0.1)
     assert caught[0].filename == __file__
+
+
+def test_a_level_is_unresolved_by_the_group_asked_alone():
+    group = np.where(IDENTITY < 3, "small", "big")
+    fitted = unfitted().fit(X, IDENTITY, group)
+    options = {"operating_point": "group", "rate": "far"}
+    n_big, n_small = (fitted._measurement.pairs.count((g, g)) for g in (0, 1))
+    level = 2 / n_big
+    assert level < 1 / n_small
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted.estimate(level, group="big", **options)
+    with pytest.warns(UndefinedMetricWarning, match="below 1 / n_impostor"):
+        fitted.estimate(level, group="small", **options)
+
+
+def test_the_level_of_one_pair_is_resolved():
+    ends = np.arange(49)
+    fitted = unfitted().fit_pairs(
+        np.r_[np.linspace(0, 1, 49), 0.5], np.r_[ends, 0], np.r_[ends + 1, 0]
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted.threshold_at(1 / 49)
+
+
+def test_genuine_pairs_across_groups_are_counted_in_their_order():
+    rng = np.random.default_rng(1)
+    group, domain = rng.choice(["a", "b"], 30), np.arange(30) % 2
+    fitted = unfitted().fit(X, IDENTITY, group, domain=domain)
+    for g, h in (("a", "b"), ("b", "a")):
+        probe, reference = (domain == 0) & (group == g), (domain == 1) & (group == h)
+        expected = (IDENTITY[probe][:, None] == IDENTITY[reference]).sum()
+        found = fitted.estimate(0.2, rate="far", group=(g, h))
+        assert found.n_genuine == expected
+
+
+def test_an_infinite_disparity_is_said():
+    fitted = unfitted().fit(X, IDENTITY, GROUP)
+    with pytest.warns(UndefinedMetricWarning, match="A group has no error"):
+        fitted.estimate(threshold=np.inf, rate="far", how="max_min")

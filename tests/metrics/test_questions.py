@@ -18,7 +18,10 @@ from tests.metrics.designs import GROUP, IDENTITY, X, unfitted
         ({"threshold": np.nan}, "threshold must not be NaN"),
         ({"far": 0.1, "rate": "fnmr"}, "rate must be one of 'far', 'frr'; got 'fnmr'"),
         ({"far": 0.1, "how": "maxmin"}, "how must be one of 'max_min'.*got 'maxmin'"),
-        ({"far": 0.1, "group": "x"}, "group='x' is not a group of the data.*: a, b"),
+        (
+            {"far": 0.1, "group": "x"},
+            "group='x' is not a group of the data.*: 'a', 'b'",
+        ),
         ({"far": 0.1, "group": "a", "how": "gini"}, "exclude each other"),
         ({"far": 0.1, "group": ("a", "b")}, "only impostor pairs cross groups"),
         ({"far": 0.1, "group": ("a",), "rate": "far"}, "one group or two"),
@@ -46,3 +49,24 @@ def test_estimate(question, message):
 def test_groups_asked_for_but_never_given(question):
     with pytest.raises(ValueError, match=r"fit was given none|groups are: none"):
         unfitted().fit(X, IDENTITY).estimate(**question)
+
+
+def test_two_groups_may_come_as_a_list():
+    fitted = unfitted().fit(X, IDENTITY, GROUP)
+    listed, paired = (
+        fitted.estimate(0.2, rate="far", group=kind(["a", "b"]))
+        for kind in (list, tuple)
+    )
+    assert listed == paired
+
+
+@pytest.mark.parametrize("how", [(), np.ptp])
+def test_a_how_that_cannot_be(how):
+    with pytest.raises(ValueError, match=r"^how"):
+        unfitted().fit(X, IDENTITY, GROUP).estimate(0.2, how=how)
+
+
+def test_one_group_where_two_make_no_sense():
+    fitted = unfitted().fit(X, IDENTITY, GROUP)
+    with pytest.raises(ValueError, match="one group here"):
+        fitted.equal_error_rate(("a", "b"))

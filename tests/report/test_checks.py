@@ -19,6 +19,7 @@ from tests.report.audits import small_audit, with_a_lone_person
         (2.0, 2.1, True, "undetermined"),
         (2.1, 2.5, True, "failed"),
         (2.1, math.inf, True, "failed"),
+        (2.1, 2.5, False, "undetermined"),
         (math.nan, math.nan, False, "undetermined"),
     ],
 )

@@ -63,7 +63,7 @@ def test_only_float32_scores_keep_their_type(given, kept):
 def test_options_groups_and_counts_list_what_is_possible():
     with pytest.raises(ValueError, match="rate must be one of 'far', 'frr'; got 'roc'"):
         check_option("roc", "rate", ("far", "frr"))
-    with pytest.raises(ValueError, match=r"group='x' is not .* groups are: f, m"):
+    with pytest.raises(ValueError, match=r"group='x' is not .* groups are: 'f', 'm'"):
         check_group("x", np.array(["f", "m"]))
     with pytest.raises(ValueError, match="n must be at least 2; got 1"):
         check_count(1, "n", 2)
