@@ -28,6 +28,7 @@ import numpy as np
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr.metrics import (
     GroupFARDisplay,
+    IdentityInertiaDisplay,
     identity_inertia,
     worst_cluster_rate,
 )
@@ -103,15 +104,11 @@ GroupFARDisplay.from_roc(roc, far=FAR)
 inertia = identity_inertia(
     faces.X, faces.y, sensitive_features=faces.sensitive_features
 )
-fig, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
-for group, line in zip(roc.groups_, ("-", "--", ":"), strict=True):
+for group in roc.groups_:
     spread = inertia.inertia[inertia.groups == group]
     print(f"median inertia of {group}: {np.median(spread):.3f}")
-    ax.ecdf(spread, linestyle=line, label=group)
-ax.set(
-    xlabel="inertia", ylabel="share of people", title="Spread of each person's images"
-)
-ax.legend()
+
+IdentityInertiaDisplay.from_inertias(inertia, kind="ecdf")
 
 # %%
 # Without labels

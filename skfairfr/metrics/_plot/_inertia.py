@@ -40,7 +40,7 @@ class IdentityInertiaDisplay:
     >>> from matplotlib.figure import Figure
     >>> from skfairfr import make_face_embeddings
     >>> from skfairfr.metrics import identity_inertia
-    >>> from skfairfr.metrics._plot._inertia import IdentityInertiaDisplay
+    >>> from skfairfr.metrics import IdentityInertiaDisplay
     >>> faces = make_face_embeddings(n_identities=200, random_state=0)
     >>> found = identity_inertia(faces.X, faces.y,
     ...     sensitive_features=faces.sensitive_features, min_images=4)
