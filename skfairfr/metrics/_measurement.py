@@ -17,7 +17,7 @@ from skfairfr.utils._validation import warn_caller, warn_undefined
 # Tables of rates that a fitted object remembers: one for each set of levels asked.
 REMEMBERED = 8
 # Resamples of identities that show whether an interval over images is far too narrow.
-N_COMPARED = 100
+N_COMPARED = 50
 ESTIMAND_RATIO = 1.5
 
 
