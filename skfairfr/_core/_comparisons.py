@@ -13,6 +13,9 @@ from skfairfr._core._genuine import Genuine, sum_of_all, within
 from skfairfr._core._histograms import score_histograms
 from skfairfr._core._sequences import PairSequence, sorted_descending, split_by_groups
 
+# A tail holds so many times far_max: half of all resamples need scores below the one that
+# stands at far_max, the most extreme seen where their FAR there was .68 of it.
+DEPTH = 1.5
 # Scopes of up to so many pairs are held whole, so that every level is exact.
 WHOLE = 2**22
 WHOLE_GROUP = 2**16
@@ -148,12 +151,9 @@ class EmbeddingPairs:
     # ---- the tail --------------------------------------------------------------------
 
     def _choose_depths(self):
-        """Share of each scope to hold: twice far_max, and small scopes whole.
-
-        About half of all resamples need scores below the one that stands at far_max.
-        """
+        """Share of each scope to hold: DEPTH times far_max, and small scopes whole."""
         n_groups = self.images.n_groups
-        self._depth = np.full(n_groups + 1, 2 * self.far_max)
+        self._depth = np.full(n_groups + 1, DEPTH * self.far_max)
         self._floors = np.empty(n_groups + 1, dtype=np.float32)
         for row in range(-1, n_groups):
             n_pairs = self.count(None if row < 0 else (row, row))

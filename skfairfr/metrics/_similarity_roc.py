@@ -50,7 +50,7 @@ default="recentered"
     confidence_level : float in (0, 1), default=0.95
         Nominal coverage of the intervals.
     far_max : float in (0, 1), default=1e-2
-        Largest FAR level answered exactly. About ``2 * far_max`` of all pairs are held, 12
+        Largest FAR level answered exactly. About ``1.5 * far_max`` of all pairs are held, 12
         bytes each: take 1e-3 from 100,000 images on, 1e-4 from a million. Sets of up to
         four million pairs are held whole and exact at every level.
     similarity : {"cosine", "dot"}, default="cosine"
