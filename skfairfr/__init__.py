@@ -9,7 +9,18 @@ from importlib import import_module
 __version__ = "0.1.0.dev0"
 
 _HOME = {
+    "EthicalModule": "skfairfr.projectors",
+    "FPRPenaltyProjector": "skfairfr.projectors",
     "SimilarityROC": "skfairfr.metrics",
+    "bfar_scorer": "skfairfr.metrics",
+    "bfrr_scorer": "skfairfr.metrics",
+    "frr_at_far_scorer": "skfairfr.metrics",
+    "far_max_geomean_scorer": "skfairfr.metrics",
+    "frr_max_geomean_scorer": "skfairfr.metrics",
+    "make_fairness_scorer": "skfairfr.metrics",
+    "fairness_scores": "skfairfr.metrics",
+    "BestTradeOff": "skfairfr.model_selection",
+    "IdentityKFold": "skfairfr.model_selection",
     "make_face_embeddings": "skfairfr.datasets",
     "face_labels": "skfairfr.utils",
 }

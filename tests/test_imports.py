@@ -48,6 +48,8 @@ def loaded_by(statement):
         "import skfairfr.utils",
         "import skfairfr.datasets",
         "import skfairfr.metrics",
+        "import skfairfr.model_selection",
+        "from skfairfr import BestTradeOff, IdentityKFold, bfar_scorer, fairness_scores",
         "from skfairfr import SimilarityROC, make_face_embeddings, face_labels",
     ],
 )

@@ -126,13 +126,13 @@ class EmbeddingPairs:
         return np.isneginf(self._floor_of(scope))
 
     def holds(self, scope, lowest):
-        """Whether every pair of the scope that a threshold accepts is held."""
+        """Whether every pair of the scope that a threshold accepts is held; of any shape."""
         # The last score held says less: thresholds below it may be above the floor.
         below_floor = np.nextafter(self._floor_of(scope), np.float32(-np.inf))
-        return not _rates.accepts(below_floor, lowest)
+        return ~_rates.accepts(below_floor, lowest)
 
     def can_reach(self, scope, lowest):
-        """Whether a tail down to a score stays of a size worth holding."""
+        """Whether a tail down to a score, of any shape, stays of a size worth holding."""
         share = self.impostors(scope, sampled=True)
         return _rates.share_accepted(share.scores, lowest) <= DEEPEST * self.far_max
 

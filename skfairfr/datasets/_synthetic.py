@@ -12,8 +12,8 @@ from types import MappingProxyType
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
-from skfairfr._core._vmf import sample_vmf
-from skfairfr.utils._validation import check_count
+from skfairfr._core._vmf_sampling import sample_vmf
+from skfairfr.utils._validation import check_count, plain
 
 DEFAULT_GROUPS = MappingProxyType({"male": 0.65, "female": 0.35})
 SHARE_TOLERANCE = 1e-9
@@ -277,13 +277,13 @@ def _check_images(images_per_identity):
     ):
         raise ValueError(
             f"{name} must be an integer or a pair (low, high), as (2, 8) is; got "
-            f"{images_per_identity!r}."
+            f"{plain(images_per_identity)!r}."
         )
     low, high = (check_count(n, name, 1) for n in images_per_identity)
     if low > high:
         raise ValueError(
             f"{name} must be a range (low, high) with low <= high; got "
-            f"{images_per_identity!r}. Swap them."
+            f"{plain(images_per_identity)!r}. Swap them."
         )
     return low, high
 
@@ -293,23 +293,23 @@ def _check_groups(groups):
     if not isinstance(groups, Mapping) or not groups:
         raise ValueError(
             "groups must be a dict of label -> share, as {'a': 0.5, 'b': 0.5} is; got "
-            f"{groups!r}."
+            f"{plain(groups)!r}."
         )
     for label, share in groups.items():
         if np.ndim(label) != 0:
             raise ValueError(
-                f"groups must have single labels, such as strings; got {label!r}. Join "
+                f"groups must have single labels, such as strings; got {plain(label)!r}. Join "
                 "several attributes into one string."
             )
         if not _is_real(share) or not share > 0:
             raise ValueError(
-                f"groups must give each group a share above 0; got {share!r} for "
-                f"{label!r}. Leave out a group that has no identity."
+                f"groups must give each group a share above 0; got {plain(share)!r} for "
+                f"{plain(label)!r}. Leave out a group that has no identity."
             )
     shares = np.array([float(share) for share in groups.values()])
     if not abs(shares.sum() - 1) <= SHARE_TOLERANCE:
         raise ValueError(
-            f"groups must have shares that sum to 1; got {dict(groups)!r}, whose sum is "
+            f"groups must have shares that sum to 1; got {plain(dict(groups))!r}, whose sum is "
             f"{shares.sum()!s}. Divide each by it."
         )
     return _label_array(groups), shares
@@ -330,11 +330,12 @@ def _per_group(value, name, labels, graded):
         return np.full(len(labels), _check_nonnegative(value, name))
     if set(value) != set(labels.tolist()):
         raise ValueError(
-            f"{name} must name exactly the groups {labels.tolist()}; got {dict(value)!r}."
+            f"{name} must name exactly the groups {labels.tolist()}; got {plain(dict(value))!r}."
             " Give one concentration for each of them, or one number for all."
         )
     by_group = {
-        label: _check_nonnegative(v, f"{name}[{label!r}]") for label, v in value.items()
+        label: _check_nonnegative(v, f"{name}[{plain(label)!r}]")
+        for label, v in value.items()
     }
     return np.array([by_group[label] for label in labels.tolist()])
 
@@ -343,7 +344,7 @@ def _check_nonnegative(value, name):
     """A finite float of at least 0."""
     if not _is_real(value) or not 0 <= value < np.inf:
         raise ValueError(
-            f"{name} must be a finite number of at least 0; got {value!r}."
+            f"{name} must be a finite number of at least 0; got {plain(value)!r}."
         )
     return float(value)
 

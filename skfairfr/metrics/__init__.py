@@ -13,6 +13,8 @@ in every group ("worst_group"), or in each group at its own threshold ("group").
 Functions named ``*_rate``, ``*_at_far`` and ``*_disparity``, and ``bfar``, ``bfrr`` and
 ``garbe``, are to be minimised; ``fairness_discrepancy_rate`` alone is to be maximised. What
 the data cannot answer comes as nan with an ``UndefinedMetricWarning``, never as a guess.
+Names ending in ``_scorer``, and ``fairness_scores``, are for scikit-learn's searches and
+negate what they measure: greater is better.
 """
 
 from importlib import import_module
@@ -26,6 +28,7 @@ from skfairfr.metrics._fairness_indices import (
     garbe,
     inequity_rate,
 )
+from skfairfr.metrics._fairness_scores import fairness_scores
 from skfairfr.metrics._group_rates import GroupErrorRates, group_error_rates
 from skfairfr.metrics._inertia import IdentityInertia, identity_inertia
 from skfairfr.metrics._pair_disparities import (
@@ -47,6 +50,14 @@ from skfairfr.metrics._results import (
     ROCCurve,
     ScoreSummary,
 )
+from skfairfr.metrics._scorers import (
+    bfar_scorer,
+    bfrr_scorer,
+    far_max_geomean_scorer,
+    frr_at_far_scorer,
+    frr_max_geomean_scorer,
+    make_fairness_scorer,
+)
 from skfairfr.metrics._similarity_roc import SimilarityROC
 from skfairfr.metrics._worst_group import WorstGroupRate, worst_group_rate
 
@@ -58,6 +69,8 @@ _DISPLAYS = {
     "ScoreHistogramDisplay": "_score_histogram",
     "SimilarityROCDisplay": "_similarity_roc",
     "IdentityInertiaDisplay": "_inertia",
+    "KappaGridDisplay": "_kappa_grid",
+    "TradeOffDisplay": "_trade_off",
 }
 
 __all__ = [
@@ -71,27 +84,36 @@ __all__ = [
     "GroupFARMatrix",
     "IdentityInertia",
     "IdentityInertiaDisplay",
+    "KappaGridDisplay",
     "ROCCurve",
     "ScoreHistogramDisplay",
     "ScoreSummary",
     "SimilarityROC",
     "SimilarityROCDisplay",
+    "TradeOffDisplay",
     "WorstGroupRate",
     "all_pairs",
     "bfar",
+    "bfar_scorer",
     "bfrr",
+    "bfrr_scorer",
     "cluster_groups",
     "disparity",
     "equal_error_rate",
     "fairness_discrepancy_rate",
+    "fairness_scores",
     "far_disparity",
     "far_frr_curve",
+    "far_max_geomean_scorer",
     "frr_at_far",
+    "frr_at_far_scorer",
     "frr_disparity",
+    "frr_max_geomean_scorer",
     "garbe",
     "group_error_rates",
     "identity_inertia",
     "inequity_rate",
+    "make_fairness_scorer",
     "threshold_at_far",
     "worst_cluster_rate",
     "worst_group_rate",

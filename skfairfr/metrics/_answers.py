@@ -8,11 +8,15 @@ import numpy as np
 from skfairfr._core._intervals import adjusted, percentile, simultaneous, wilson
 from skfairfr._core._rates import ROUNDING, exceeds
 from skfairfr._core._support import support_of_first
-from skfairfr.metrics._results import Estimate, ROCCurve
+from skfairfr.metrics._results import Estimate, GroupFARMatrix, ROCCurve
 
-SAMPLED = (
+# What reasons say of levels above far_max; the second where no histogram can be had.
+FROM_HISTOGRAM = (
     "beyond far_max: values from a histogram of all scores, intervals from a uniform "
     "sample of impostor pairs"
+)
+FROM_SAMPLE = (
+    "beyond far_max: values and intervals from a uniform sample of impostor pairs"
 )
 
 
@@ -41,6 +45,17 @@ class Answer:
     n_undefined: np.ndarray
     reasons: list
     notes: list
+
+    @property
+    def supported(self):
+        """Whether each level is, (n_levels,)."""
+        return np.array([not reason for reason in self.reasons])
+
+    @property
+    def reason(self):
+        """Reasons and notes, (n_levels,)."""
+        said = zip(self.reasons, self.notes, strict=True)
+        return np.array(["; ".join(filter(None, s)) for s in said], dtype=object)
 
     @classmethod
     def joined(cls, parts):
@@ -109,7 +124,7 @@ def answer(pairs, table, question, used, settings, labels):
     )
     asked = [question.scope] if question.how is None else [(g, g) for g in used]
     reasons = _reasons(pairs, table, question, asked, labels)
-    note = SAMPLED if table.query.sampled & {None, *asked} else ""
+    note = _note(pairs, _sampled(table.query, question.rate, asked))
     own = question.operating_point == "group" and question.how is not None
     row = 0 if question.scope is None else scopes.index(question.scope)
     threshold = table.point.thresholds[row]
@@ -136,8 +151,29 @@ def answer_equal_error(pairs, rates, question, settings, labels):
         (np.array([rates.value]), np.array([rates.centre]), rates.replicates[None]),
         threshold,
         settings,
-        ([[r for r in reasons if r]], SAMPLED if rates.sampled else ""),
+        (
+            [[r for r in reasons if r]],
+            _note(pairs, {question.scope} if rates.sampled else ()),
+        ),
     )
+
+
+def _sampled(query, rate, asked):
+    """Scopes that an answer about the rates of ``asked`` takes from their samples."""
+    needed = set(asked) if rate == "far" else set()
+    if query.thresholds is None and query.operating_point == "overall":
+        needed.add(None)
+    elif query.thresholds is None:
+        needed.update((g, g) for g in _operating(query, asked))
+    return needed & query.sampled
+
+
+def _note(pairs, sampled):
+    """Where values and intervals come from that use these samples; empty without any."""
+    if not sampled:
+        return ""
+    missing = any(pairs.histogram(scope) is None for scope in sampled)
+    return FROM_SAMPLE if missing else FROM_HISTOGRAM
 
 
 def _with_interval(pairs, question, values, threshold, settings, said):
@@ -180,9 +216,6 @@ def to_estimate(found, question, counts):
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = _sd(found.adjusted)
         normalized = _sd(found.replicates) / found.value
-    reasons = [
-        "; ".join(filter(None, r)) for r in zip(found.reasons, found.notes, strict=True)
-    ]
     n_genuine, n_impostor = (np.full(n_levels, n) for n in counts)
     return Estimate(
         *(
@@ -196,8 +229,8 @@ def to_estimate(found, question, counts):
                 n_genuine,
                 n_impostor,
                 found.n_undefined,
-                np.array([not r for r in found.reasons]),
-                np.array(reasons, dtype=object),
+                found.supported,
+                found.reason,
             )
         )
     )
@@ -212,7 +245,6 @@ def to_curve(found, question, confidence_level):
         confidence_level,
         _bounds(question),
     )
-    supported = np.array([not r for r in found.reasons])
     columns = (
         question.levels,
         found.value,
@@ -221,9 +253,29 @@ def to_curve(found, question, confidence_level):
         band_low,
         band_high,
         found.threshold,
-        supported,
+        found.supported,
+        found.reason,
     )
     return ROCCurve(*(question.in_shape(values) for values in columns))
+
+
+def to_matrix(answers, counts, groups, two_sides):
+    """The public matrix, from an answer and a number of pairs for each scope (g, h)."""
+    shape = (groups.size, groups.size)
+    far, low, high = (np.full(shape, np.nan) for _ in range(3))
+    n_impostor, supported = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)
+    reason = np.full(shape, "", dtype=object)
+    for (g, h), found in answers.items():
+        # Without sides (h, g) is the same set of pairs.
+        for cell in {(g, h), (g, h) if two_sides else (h, g)}:
+            far[cell], low[cell], high[cell] = (
+                found.value[0],
+                found.low[0],
+                found.high[0],
+            )
+            n_impostor[cell] = counts[g, h]
+            supported[cell], reason[cell] = found.supported[0], found.reason[0]
+    return GroupFARMatrix(groups, far, low, high, n_impostor, supported, reason)
 
 
 def standard_errors(found):
@@ -294,10 +346,15 @@ def hardest_to_resolve(pairs, query, asked):
     """
     if query.operating_point == "overall":
         return pairs.count(None)
-    groups = query.operating_groups
-    if query.operating_point == "group":
-        groups = [g for g in groups if (g, g) in asked]
+    groups = _operating(query, asked)
     return min((pairs.count((g, g)) for g in groups), default=0)
+
+
+def _operating(query, asked):
+    """Groups whose FAR sets the thresholds of the scopes ``asked``."""
+    if query.operating_point == "group":
+        return [g for g in query.operating_groups if (g, g) in asked]
+    return query.operating_groups
 
 
 def _support(pairs, rate, scope, thresholds, sampled):

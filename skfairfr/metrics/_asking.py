@@ -6,7 +6,8 @@ from sklearn.utils.validation import check_is_fitted
 from skfairfr._core._moments import score_moments
 from skfairfr.metrics import _answers
 from skfairfr.metrics._questions import check_one_group
-from skfairfr.metrics._results import GroupFARMatrix, ScoreSummary
+from skfairfr.metrics._results import ScoreSummary
+from skfairfr.utils._validation import plain
 
 
 class PairQuestions:
@@ -42,7 +43,7 @@ class PairQuestions:
         if (group is None) == (operating_point == "group"):
             raise ValueError(
                 "group= names whose threshold operating_point='group' asks for, and goes "
-                f"with it alone; got group={group!r}, "
+                f"with it alone; got group={plain(group)!r}, "
                 f"operating_point={operating_point!r}."
             )
         measured = self._measurement
@@ -105,7 +106,8 @@ class PairQuestions:
         measured = self._measurement
         question = measured.ask(far, threshold, rate, group, how, operating_point)
         found = measured.answer(question)
-        return _answers.to_estimate(found, question, measured.counts(question))
+        estimate = _answers.to_estimate(found, question, measured.counts(question))
+        return measured.framed(estimate, question)
 
     def curve(
         self,
@@ -138,13 +140,14 @@ class PairQuestions:
         check_is_fitted(self)
         if np.ndim(far) != 1:
             raise ValueError(
-                f"far must be several levels, (n_levels,); got {far!r}. estimate() "
+                f"far must be several levels, (n_levels,); got {plain(far)!r}. estimate() "
                 "answers for one."
             )
         measured = self._measurement
         question = measured.ask(far, None, rate, group, how, operating_point)
         found = measured.answer(question)
-        return _answers.to_curve(found, question, measured.settings.confidence_level)
+        level = measured.settings.confidence_level
+        return measured.framed(_answers.to_curve(found, question, level))
 
     def compare(
         self,
@@ -185,10 +188,10 @@ class PairQuestions:
         """
         check_is_fitted(self)
         check_is_fitted(other)
-        question = self._measurement.ask(
-            far, threshold, rate, group, how, operating_point
-        )
-        return self._measurement.compare(other._measurement, question)
+        measured = self._measurement
+        question = measured.ask(far, threshold, rate, group, how, operating_point)
+        comparison = measured.compare(other._measurement, question)
+        return measured.framed(comparison, question)
 
     def resamples(
         self,
@@ -253,25 +256,13 @@ class PairQuestions:
         check_is_fitted(self)
         given = far if threshold is None else threshold
         if np.ndim(given) != 0:
-            raise ValueError(f"far_matrix takes one level or threshold; got {given!r}.")
+            raise ValueError(
+                f"far_matrix takes one level or threshold; got {plain(given)!r}."
+            )
         measured = self._measurement
         measured.check_has_groups("far_matrix")
         question = measured.ask(far, threshold, "far", None, None, "overall")
-        n_groups = self.groups_.size
-        # One row per (g, h); without sides (h, g) is the same set of pairs.
-        scopes = tuple(
-            (g, h)
-            for g in range(n_groups)
-            for h in range(0 if measured.two_sides else g, n_groups)
-        )
-        value, low, high = (np.full((n_groups, n_groups), np.nan) for _ in range(3))
-        counts = np.zeros((n_groups, n_groups), dtype=np.int64)
-        answers = measured.matrix(question, scopes)
-        for (g, h), found in zip(scopes, answers, strict=True):
-            for cell in {(g, h), (g, h) if measured.two_sides else (h, g)}:
-                value[cell], low[cell] = found.value[0], found.low[0]
-                high[cell], counts[cell] = found.high[0], measured.pairs.count((g, h))
-        return GroupFARMatrix(self.groups_, value, low, high, counts)
+        return measured.framed(measured.matrix(question))
 
     def equal_error_rate(self, group=None):
         """The rate at which FAR = FRR, overall or of one group at its own threshold.
@@ -298,7 +289,7 @@ class PairQuestions:
         measured = self._measurement
         check_one_group(group)
         question = measured.ask(None, 0.0, "frr", group, None, "overall")
-        return measured.equal_error_rate(question)
+        return measured.framed(measured.equal_error_rate(question))
 
     def score_summary(self):
         """Mean and standard deviation of genuine and impostor scores, overall and by group.
@@ -316,7 +307,8 @@ class PairQuestions:
             If called before a fit.
         """
         check_is_fitted(self)
+        measured = self._measurement
         scopes = (None, *((g, g) for g in range(self.groups_.size)))
-        moments = [score_moments(self._measurement.pairs, scope) for scope in scopes]
+        moments = [score_moments(measured.pairs, scope) for scope in scopes]
         columns = [np.array(column) for column in zip(*moments, strict=True)]
-        return ScoreSummary((None, *self.groups_.tolist()), *columns)
+        return measured.framed(ScoreSummary((None, *self.groups_.tolist()), *columns))

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils import check_array, check_random_state
 
 from skfairfr.metrics._all_pairs import _unit_rows
+from skfairfr.metrics._frames import framed
 from skfairfr.metrics._worst_group import (
     MAX_SEED,
     Question,
@@ -14,6 +15,7 @@ from skfairfr.metrics._worst_group import (
     hold_out,
     split_people,
 )
+from skfairfr.utils._frames import library_of
 from skfairfr.utils._labels import Labels, encode, split_labels, to_column
 from skfairfr.utils._validation import check_count
 
@@ -171,6 +173,7 @@ def worst_cluster_rate(
     """
     check_options(far, rate, min_identities)
     n_clusters = check_count(n_clusters, "n_clusters", 2)
+    library = library_of(X, y)
     X = check_array(X, dtype=(np.float32, np.float64), input_name="X")
     identity = to_column(split_labels(y)[0], "y")
     identity = encode(identity, "y", n_samples=len(X))
@@ -191,7 +194,8 @@ def worst_cluster_rate(
         "random_state": rng.randint(MAX_SEED),
     }
     question = Question(float(far), rate, min_identities)
-    return hold_out(X, identity, in_second, groupings, question, settings)
+    worst = hold_out(X, identity, in_second, groupings, question, settings)
+    return framed(worst, library)
 
 
 def _check_enough(n_clusters, n_rows, what):

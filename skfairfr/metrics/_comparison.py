@@ -52,6 +52,10 @@ class Comparison(Framed):
     ratio_low: float | np.ndarray
     ratio_high: float | np.ndarray
 
+    def _columns(self):
+        """One row for each level, which comes first."""
+        return {**self._asked, **super()._columns()}
+
 
 def check_same_images(first, second):
     """Raise unless two measurements have the same images of the same people and groups."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from skfairfr._core._disparity import DISPARITIES
 from skfairfr.metrics._pair_groups import name_groups
-from skfairfr.utils._validation import check_count, check_option, warn_undefined
+from skfairfr.utils._validation import check_count, check_option, plain, warn_undefined
 
 
 def disparity(
@@ -157,14 +157,14 @@ def disparity_function(how, ddof=0, log_base=10.0, log_reduce="sum"):
     if ddof > 1:
         raise ValueError(f"ddof must be 0 or 1; got {ddof}.")
     if not _is_real(log_base) or not 1 < log_base < np.inf:
-        raise ValueError(f"log_base must be a number above 1; got {log_base!r}.")
+        raise ValueError(f"log_base must be a number above 1; got {plain(log_base)!r}.")
     check_option(log_reduce, "log_reduce", ("sum", "mean"))
     if callable(how):
         return how
     if not isinstance(how, str) or how not in DISPARITIES:
         choices = ", ".join(repr(name) for name in DISPARITIES)
         raise ValueError(
-            f"how must be one of {choices}, or a function of the rates; got {how!r}."
+            f"how must be one of {choices}, or a function of the rates; got {plain(how)!r}."
         )
     options = {
         "std": {"ddof": ddof},
@@ -185,7 +185,7 @@ def check_zero_division(zero_division):
     if not _is_real(zero_division):
         raise ValueError(
             "zero_division must be a number, such as nan, inf or 1.0; got "
-            f"{zero_division!r}."
+            f"{plain(zero_division)!r}."
         )
     return float(zero_division)
 

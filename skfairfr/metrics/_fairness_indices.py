@@ -7,6 +7,7 @@ papers say FMR and FNMR where the rest of the house says far and frr.
 import numbers
 
 from skfairfr.metrics._disparity import check_rates, disparity
+from skfairfr.utils._validation import plain
 
 
 def fairness_discrepancy_rate(fmr, fnmr, *, beta=0.5):
@@ -165,7 +166,7 @@ def garbe(fmr, fnmr, *, beta=0.5):
 def _two_disparities(fmr, fnmr, beta, how):
     """The disparities of both kinds of rates, checked."""
     if not isinstance(beta, numbers.Real) or not 0 <= beta <= 1:
-        raise ValueError(f"beta must lie in [0, 1]; got {beta!r}.")
+        raise ValueError(f"beta must lie in [0, 1]; got {plain(beta)!r}.")
     fmr, fnmr = check_rates(fmr, "fmr"), check_rates(fnmr, "fnmr")
     if len(fmr) != len(fnmr):
         raise ValueError(

@@ -14,7 +14,7 @@ from skfairfr.utils._labels import (
     split_labels,
     to_column,
 )
-from skfairfr.utils._validation import check_scores
+from skfairfr.utils._validation import check_scores, plain
 
 
 def label_images(y, sensitive_features, domain, n_samples):
@@ -164,14 +164,14 @@ def _check_images(of_image, identity, image):
     if wrong.size:
         name = image.values[image.codes[wrong[0]]]
         raise ValueError(
-            f"image {name!r} is listed under two identities; an image shows one person: "
+            f"image {plain(name)!r} is listed under two identities; an image shows one person: "
             "make image labels unique, for example by the person's label before them."
         )
     left, right = image.codes.reshape(2, -1)
     if (left == right).any():
         pair = int(np.flatnonzero(left == right)[0])
         raise ValueError(
-            f"pair {pair} compares the image {image.values[left[pair]]!r} with itself; "
+            f"pair {pair} compares the image {plain(image.values[left[pair]])!r} with itself; "
             "remove the pairs whose image_1 is their image_2."
         )
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from skfairfr._core._rates import share_accepted, share_rejected
-from skfairfr.metrics._frames import Framed
+from skfairfr.metrics._frames import Framed, framed
 from skfairfr.metrics._pair_groups import (
     check_pair_groups,
     check_pairs,
     name_groups,
     split_by_group,
 )
+from skfairfr.utils._frames import library_of
 from skfairfr.utils._validation import check_threshold, warn_undefined
 
 
@@ -148,6 +149,7 @@ def group_error_rates(y_true, y_score, *, sensitive_features, threshold):
             )
     n_impostor = np.array([p.impostor.size for p in by_group])
     n_genuine = np.array([p.genuine.size for p in by_group])
-    return GroupErrorRates(
+    rates = GroupErrorRates(
         labels.values, far, frr, n_impostor, n_genuine, float(threshold)
     )
+    return framed(rates, library_of(y_true, y_score, sensitive_features))

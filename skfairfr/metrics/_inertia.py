@@ -10,7 +10,8 @@ from scipy.sparse import csr_array
 from sklearn.utils import check_array
 
 from skfairfr.metrics._all_pairs import _unit_rows
-from skfairfr.metrics._frames import Framed
+from skfairfr.metrics._frames import Framed, framed
+from skfairfr.utils._frames import library_of
 from skfairfr.utils._labels import encode, split_labels
 from skfairfr.utils._validation import check_count, warn_caller
 
@@ -126,6 +127,7 @@ def identity_inertia(X, y, *, sensitive_features=None, min_images=2):
     {'ann': 0.586, 'bob': 0.0}
     """
     min_images = check_count(min_images, "min_images", 2)
+    library = library_of(X, y, sensitive_features)
     X = check_array(X, dtype=np.float64, input_name="X")
     identity, group, _ = split_labels(y, sensitive_features)
     identity = encode(identity, "y", n_samples=len(X))
@@ -140,7 +142,10 @@ def identity_inertia(X, y, *, sensitive_features=None, min_images=2):
     rows = kept[identity.codes]
     codes = (np.cumsum(kept) - 1)[identity.codes[rows]]
     inertia = _inertias(_unit_rows(X[rows]), codes, int(kept.sum()))
-    return IdentityInertia(identity.values[kept], groups[kept], inertia, n_images[kept])
+    found = IdentityInertia(
+        identity.values[kept], groups[kept], inertia, n_images[kept]
+    )
+    return framed(found, library)
 
 
 def _inertias(unit, codes, n_identities):

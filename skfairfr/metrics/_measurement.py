@@ -10,6 +10,7 @@ from skfairfr._core._rate_table import Resampling, point_table, rate_table
 from skfairfr._core._rates import exceeds
 from skfairfr.metrics import _answers
 from skfairfr.metrics._comparison import check_same_images, paired
+from skfairfr.metrics._frames import framed
 from skfairfr.metrics._questions import ask
 from skfairfr.metrics._results import EstimandWarning, Estimate
 from skfairfr.utils._validation import warn_caller, warn_undefined
@@ -49,6 +50,8 @@ class Measurement:
         Of the resamples.
     images_named : bool
         Whether images can be resampled.
+    library : str or None
+        Of the frames that were fitted, for those of the records.
     """
 
     pairs: object
@@ -56,6 +59,7 @@ class Measurement:
     groups: np.ndarray
     entropy: int
     images_named: bool = True
+    library: str | None = None
     _tables: dict = field(default_factory=dict)
     _told_estimand: bool = False
 
@@ -82,7 +86,7 @@ class Measurement:
         """Thresholds in the data that answer a question's levels, in the caller's shape."""
         self._warn_unresolved(question)
         found = []
-        for part in question.parts(self.settings.far_max):
+        for part in self._parts(question):
             query, point = point_table(self.pairs, self._query(part))
             row = 0 if part.scope is None else query.scopes.index(part.scope)
             found.append(point.thresholds[row])
@@ -99,7 +103,7 @@ class Measurement:
 
     def _answer(self, question, used, resampling):
         parts = []
-        for part in question.parts(self.settings.far_max):
+        for part in self._parts(question):
             table = self._table(part, resampling)
             parts.append(
                 _answers.answer(
@@ -107,6 +111,17 @@ class Measurement:
                 )
             )
         return _answers.Answer.joined(parts)
+
+    def points(self, question):
+        """Values in the data (n_levels,), levels in increasing order, without interval."""
+        used = self._used_groups(question)
+        found = []
+        for part in self._parts(question):
+            # The other rate may lie where no pairs are held, and cost another pass.
+            query = replace(self._query(part), wanted=(part.rate,))
+            query, point = point_table(self.pairs, query)
+            found.append(_answers.quantity(point, query.scopes, part, used))
+        return np.concatenate(found)
 
     def compare(self, other, question):
         """Comparison of this and another measurement of the same images."""
@@ -120,12 +135,18 @@ class Measurement:
             answers.append(measured._answer(question, used, resampling))
         return paired(*answers, question, self.settings.confidence_level)
 
-    def matrix(self, question, scopes):
-        """Answers for several scopes from one table."""
+    def matrix(self, question):
+        """FAR of every two groups from one table."""
         self._warn_unresolved(question)
+        n_groups = self.groups.size
+        scopes = tuple(
+            (g, h)
+            for g in range(n_groups)
+            for h in range(0 if self.two_sides else g, n_groups)
+        )
         table = self._table(question, self._resampling(), scopes)
-        return [
-            _answers.answer(
+        answers = {
+            scope: _answers.answer(
                 self.pairs,
                 table,
                 replace(question, scope=scope),
@@ -134,7 +155,13 @@ class Measurement:
                 self.groups,
             )
             for scope in scopes
-        ]
+        }
+        counts = {scope: self.pairs.count(scope) for scope in scopes}
+        return _answers.to_matrix(answers, counts, self.groups, self.two_sides)
+
+    def framed(self, record, question=None):
+        """The record, whose frame is of the caller's library and tells the levels asked."""
+        return framed(record, self.library, **(question.asked() if question else {}))
 
     def equal_error_rate(self, question):
         """Estimate of the equal error rate of the question's scope."""
@@ -165,7 +192,7 @@ class Measurement:
         genuine, impostor = self.pairs.genuine.count, self.pairs.count
         if question.how is None:
             return genuine(question.scope), impostor(question.scope)
-        scopes = [(g, g) for g in self._groups_with_pairs(question)]
+        scopes = [(g, g) for g in self.groups_with_pairs(question)]
         return sum(map(genuine, scopes)), sum(map(impostor, scopes))
 
     def check_resampling(self):
@@ -184,6 +211,23 @@ class Measurement:
                 f"resample={resample!r} draws among the images of one person, but every "
                 f"person has one (on each side), so that nothing would vary; {remedy}."
             )
+
+    def _parts(self, question):
+        """What all pairs answer apart from what a sample does, to keep the former exact."""
+        if question.thresholds is None:
+            return question.parts(question.levels <= self.settings.far_max)
+        exact = np.ones(question.thresholds.size, dtype=bool)
+        if question.rate == "far":
+            for scope in self._query(question).scopes:
+                exact &= self._reaches(scope, question.thresholds)
+        return question.parts(exact)
+
+    def _reaches(self, scope, thresholds):
+        """Whether all pairs that each threshold accepts are held, or soon will be."""
+        if self.pairs.is_whole(scope):
+            return np.ones(thresholds.size, dtype=bool)
+        held = self.pairs.holds(scope, thresholds)
+        return held if held.all() else held | self.pairs.can_reach(scope, thresholds)
 
     def _query(self, question, scopes=None):
         n_groups = self.groups.size
@@ -235,7 +279,7 @@ class Measurement:
             self._tables[key] = rate_table(self.pairs, query, resampling, known)
         return self._tables[key]
 
-    def _groups_with_pairs(self, question):
+    def groups_with_pairs(self, question):
         """Groups that take part in a disparity: those with the pairs its rate needs."""
         wanted = question.picked or range(self.groups.size)
         counts = [
@@ -249,7 +293,7 @@ class Measurement:
         """The groups of a disparity; a warning names those that cannot take part."""
         if question.how is None:
             return ()
-        used = self._groups_with_pairs(question)
+        used = self.groups_with_pairs(question)
         wanted = question.picked or range(self.groups.size)
         left_out = [repr(str(self.groups[g])) for g in wanted if g not in used]
         if left_out:
@@ -287,20 +331,28 @@ class Measurement:
             )
 
     def _warn_unresolved(self, question):
+        said = self.unresolved(question)
+        if said:
+            warn_undefined(
+                f"{said}: the threshold is the one just above the largest impostor score. "
+                "Give a larger far or more people."
+            )
+
+    def unresolved(self, question):
+        """Why the data cannot resolve a question's smallest level; empty if they can."""
         if question.levels is None:
-            return
+            return ""
         asked = [question.scope]
         if question.how is not None:
-            asked = [(g, g) for g in self._groups_with_pairs(question)]
+            asked = [(g, g) for g in self.groups_with_pairs(question)]
         query = self._query(question)
         n_pairs = _answers.hardest_to_resolve(self.pairs, query, asked)
-        if n_pairs and exceeds(1.0, question.levels.min() * n_pairs):
-            warn_undefined(
-                f"far={question.levels.min():g} is below 1 / n_impostor = "
-                f"{1 / n_pairs:.3g}, the smallest FAR these data can resolve: the "
-                "threshold is the one just above the largest impostor score. Give a "
-                "larger far or more people."
-            )
+        if not n_pairs or not exceeds(1.0, question.levels.min() * n_pairs):
+            return ""
+        return (
+            f"far={question.levels.min():g} is below 1 / n_impostor = {1 / n_pairs:.3g}, "
+            "the smallest FAR these data can resolve"
+        )
 
     def _warn_of_estimand(self, question, used, found):
         """Compare with the standard error over other people, once a fit."""

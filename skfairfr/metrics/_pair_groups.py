@@ -17,7 +17,7 @@ from skfairfr.utils._labels import (
     join_columns,
     to_columns,
 )
-from skfairfr.utils._validation import check_level, check_scores, warn_undefined
+from skfairfr.utils._validation import check_level, check_scores, plain, warn_undefined
 
 OPERATING_POINTS = ("overall", "worst_group", "group")
 
@@ -95,7 +95,7 @@ def check_single_level(far):
     """One FAR level in (0, 1), as a float."""
     level = check_level(far)
     if level.ndim != 0:
-        raise ValueError(f"far must be one number in (0, 1); got {far!r}.")
+        raise ValueError(f"far must be one number in (0, 1); got {plain(far)!r}.")
     return float(level)
 
 
@@ -162,7 +162,7 @@ def _check_y_true(y_true):
         pair = int(np.flatnonzero(wrong)[0])
         raise ValueError(
             "y_true must be 1 (or True) for a genuine pair and 0 (or False) for an "
-            f"impostor pair; pair {pair} has {array[pair]!r}. Recode it."
+            f"impostor pair; pair {pair} has {plain(array[pair])!r}. Recode it."
         )
     return array.astype(bool)
 

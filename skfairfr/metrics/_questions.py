@@ -11,6 +11,7 @@ from skfairfr.utils._validation import (
     check_level,
     check_option,
     check_threshold,
+    plain,
 )
 
 
@@ -45,21 +46,35 @@ class Question:
     picked: tuple | None
     operating_point: str
 
-    def parts(self, far_max):
-        """The same question about the levels up to far_max, and about those above."""
-        if self.levels is None:
-            return [self]
-        masks = (self.levels <= far_max, self.levels > far_max)
+    def parts(self, exact):
+        """The same question about each run of levels or thresholds alike in ``exact``.
+
+        Parameters
+        ----------
+        exact : ndarray of bool, shape (n_levels,)
+
+        Returns
+        -------
+        parts : list of Question
+            Their levels or thresholds together are those of this one, in their order.
+        """
+        runs = np.split(np.arange(exact.size), np.flatnonzero(np.diff(exact)) + 1)
         return [
             replace(
                 self,
-                levels=self.levels[mask],
-                order=np.arange(mask.sum()),
-                shape=(int(mask.sum()),),
+                levels=None if self.levels is None else self.levels[run],
+                thresholds=None if self.thresholds is None else self.thresholds[run],
+                order=np.arange(run.size),
+                shape=(run.size,),
             )
-            for mask in masks
-            if mask.any()
+            for run in runs
         ]
+
+    def asked(self):
+        """The levels or thresholds under their name, in the caller's order and shape."""
+        if self.levels is None:
+            return {"threshold": self.in_shape(self.thresholds)}
+        return {"far": self.in_shape(self.levels)}
 
     def in_shape(self, values):
         """Values (n_levels,) in the caller's order and shape; numbers for a number."""
@@ -87,7 +102,7 @@ def ask(far, threshold, rate, group, how, operating_point, groups):
         )
     if group is not None and how is not None:
         raise ValueError(
-            f"group={group!r} and how={how!r} exclude each other: a disparity is over "
+            f"group={plain(group)!r} and how={plain(how)!r} exclude each other: a disparity is over "
             "all groups, a rate of one group has none."
         )
     scope = _scope(group, rate, groups)
@@ -117,7 +132,7 @@ def ask(far, threshold, rate, group, how, operating_point, groups):
 def check_one_group(group):
     """Raise where two groups are given to a question about one."""
     if isinstance(group, (tuple, list)):
-        raise ValueError(f"group must be one group here; got {group!r}.")
+        raise ValueError(f"group must be one group here; got {plain(group)!r}.")
 
 
 def _within_one(scope):
@@ -133,11 +148,13 @@ def _scope(group, rate, groups):
         code = check_group(group, groups)
         return (code, code)
     if len(group) != 2:
-        raise ValueError(f"group must be one group or two, (g, h); got {group!r}.")
+        raise ValueError(
+            f"group must be one group or two, (g, h); got {plain(group)!r}."
+        )
     scope = tuple(check_group(g, groups) for g in group)
     if rate != "far" and scope[0] != scope[1]:
         raise ValueError(
-            f"group={group!r} asks for a cross-group rate, and only impostor pairs cross "
+            f"group={plain(group)!r} asks for a cross-group rate, and only impostor pairs cross "
             f"groups; give rate='far' (got {rate!r})."
         )
     return scope
@@ -148,7 +165,7 @@ def _disparity(how, groups):
         return None, None
     if len(groups) == 0:
         raise ValueError(
-            f"how={how!r} compares groups, but fit was given none; pass "
+            f"how={plain(how)!r} compares groups, but fit was given none; pass "
             "sensitive_features= to fit, or face_labels(identity, group) as y."
         )
     if callable(how):
@@ -158,7 +175,7 @@ def _disparity(how, groups):
     if name != "ratio":
         if named:
             raise ValueError(
-                f"how={how!r}: only 'ratio' takes the names of two groups."
+                f"how={plain(how)!r}: only 'ratio' takes the names of two groups."
             )
         return DISPARITIES[name], None
     if not named and len(groups) == 2:
@@ -166,6 +183,6 @@ def _disparity(how, groups):
     if len(named) != 2:
         raise ValueError(
             "how='ratio' is x_b / x_a of two groups; the data have "
-            f"{len(groups)}: give how=('ratio', a, b). Got {how!r}."
+            f"{len(groups)}: give how=('ratio', a, b). Got {plain(how)!r}."
         )
     return DISPARITIES[name], tuple(check_group(g, groups, "how") for g in named)

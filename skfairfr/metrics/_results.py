@@ -43,7 +43,8 @@ class Estimate(Framed):
         Whether every group used has at least 30 errors, from at least 10 people, no one of
         whom is in more than a third of them.
     reason : str or ndarray of str, shape (n_levels,)
-        Why not; and, after it, whether a value comes from a sample. Empty if neither.
+        Why not; and, after it, what comes from a histogram of all scores or from a sample
+        of the pairs, above ``far_max``. Empty if all is supported and exact.
 
     Raises
     ------
@@ -71,6 +72,10 @@ class Estimate(Framed):
     supported: bool | np.ndarray
     reason: str | np.ndarray
 
+    def _columns(self):
+        """One row for each level, which comes first."""
+        return {**self._asked, **super()._columns()}
+
 
 @dataclass(frozen=True)
 class ROCCurve(Framed):
@@ -94,6 +99,8 @@ class ROCCurve(Framed):
         group has its own.
     supported : ndarray of bool, shape (n_levels,)
         As in :class:`Estimate`.
+    reason : ndarray of str, shape (n_levels,)
+        As in :class:`Estimate`.
 
     Raises
     ------
@@ -113,6 +120,7 @@ class ROCCurve(Framed):
     band_high: np.ndarray
     threshold: np.ndarray
     supported: np.ndarray
+    reason: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -130,6 +138,10 @@ class GroupFARMatrix(Framed):
         Ends of the interval, in [0, 1].
     n_impostor : ndarray of int, shape (n_groups, n_groups)
         Number of impostor pairs.
+    supported : ndarray of bool, shape (n_groups, n_groups)
+        Of each cell, as in :class:`Estimate`.
+    reason : ndarray of str, shape (n_groups, n_groups)
+        Of each cell, as in :class:`Estimate`.
 
     Raises
     ------
@@ -146,11 +158,13 @@ class GroupFARMatrix(Framed):
     low: np.ndarray
     high: np.ndarray
     n_impostor: np.ndarray
+    supported: np.ndarray
+    reason: np.ndarray
 
     def _columns(self):
         """One row for each cell, the groups of the probes changing slowest."""
         n_groups = len(self.groups)
-        cells = ("far", "low", "high", "n_impostor")
+        cells = ("far", "low", "high", "n_impostor", "supported", "reason")
         return {
             "probe_group": np.repeat(self.groups, n_groups),
             "reference_group": np.tile(self.groups, n_groups),

@@ -18,6 +18,7 @@ from skfairfr._core._resampling import MODES
 from skfairfr.metrics import _gathering
 from skfairfr.metrics._asking import PairQuestions
 from skfairfr.metrics._measurement import Measurement, Settings
+from skfairfr.utils._frames import library_of
 
 
 class SimilarityROC(PairQuestions, BaseEstimator):
@@ -50,9 +51,11 @@ default="recentered"
     confidence_level : float in (0, 1), default=0.95
         Nominal coverage of the intervals.
     far_max : float in (0, 1), default=1e-2
-        Largest FAR level answered exactly. About ``1.5 * far_max`` of all pairs are held, 12
-        bytes each: take 1e-3 from 100,000 images on, 1e-4 from a million. Sets of up to
-        four million pairs are held whole and exact at every level.
+        Largest FAR level answered exactly; above it values come from a histogram of all
+        scores and intervals from a sample of the pairs, as ``reason`` says. About
+        ``1.5 * far_max`` of all pairs are held, 12 bytes each: take 1e-3 from 100,000
+        images on, 1e-4 from a million. Sets of up to four million pairs are held whole
+        and exact at every level.
     similarity : {"cosine", "dot"}, default="cosine"
         Of embeddings. Distances of unit rows order pairs as their cosine does, reversed.
     device : {"cpu"}, default="cpu"
@@ -194,6 +197,10 @@ default="recentered"
             can be compared, or one photograph stands on both sides.
         """
         self._forget()
+        library = library_of(
+            *(X, y, sensitive_features, domain),
+            *(X_reference, y_reference, sensitive_features_reference),
+        )
         fewest = 2 if X_reference is None else 1
         X = validate_data(
             self, X, dtype=(np.float32, np.float64), ensure_min_samples=fewest
@@ -216,7 +223,7 @@ default="recentered"
         pairs = _gathering.compare_embeddings(
             X, identity, group, side, settings, n_probes
         )
-        return self._remember(pairs, settings, identity, group)
+        return self._remember(pairs, settings, identity, group, library)
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit_pairs(
@@ -232,7 +239,12 @@ default="recentered"
     ):
         """Take scored pairs, as a protocol file lists them.
 
-        Everything that an earlier fit left is forgotten.
+        A list has one side: pairs of the groups (g, h) and (h, g) make one cell, and pairs
+        of the people (k, l) and (l, k) are comparisons of the same two people. ``fit`` tells
+        them apart where there are two sides, so that on the same scores the two methods
+        differ in cross-group rates and, with ``average="identity"``, in every FAR; and with
+        one side it does so for the cross-group rates of that average, where one person's
+        images stand in several groups. Everything that an earlier fit left is forgotten.
 
         Parameters
         ----------
@@ -272,7 +284,11 @@ default=None
                 + (" within a group" if self.impostors == "same_group" else "")
                 + "; a FAR needs pairs of two people."
             )
-        return self._remember(pairs, settings, identity, group, named)
+        library = library_of(
+            *(y_score, identity_1, identity_2),
+            *(sensitive_features_1, sensitive_features_2, image_1, image_2),
+        )
+        return self._remember(pairs, settings, identity, group, library, named)
 
     def _forget(self):
         """Drop what an earlier fit left, so that a failed one leaves nothing half new."""
@@ -310,12 +326,14 @@ default=None
             side,
         )
 
-    def _remember(self, pairs, settings, identity, group, named=True):
+    def _remember(self, pairs, settings, identity, group, library, named=True):
         self.identities_ = identity.values
         self.groups_ = np.empty(0) if group is None else group.values
         random_state = check_random_state(self.random_state)
         entropy = int(random_state.randint(np.iinfo(np.int32).max))
-        self._measurement = Measurement(pairs, settings, self.groups_, entropy, named)
+        self._measurement = Measurement(
+            pairs, settings, self.groups_, entropy, named, library
+        )
         return self
 
     def __sklearn_tags__(self):

@@ -11,10 +11,11 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_array, check_random_state
 
-from skfairfr.metrics._frames import Framed
+from skfairfr.metrics._frames import Framed, framed
 from skfairfr.metrics._similarity_roc import SimilarityROC
+from skfairfr.utils._frames import library_of
 from skfairfr.utils._labels import encode, split_labels
-from skfairfr.utils._validation import check_count, check_level, check_option
+from skfairfr.utils._validation import check_count, check_level, check_option, plain
 
 RATES = ("far", "frr")
 MAX_SEED = np.iinfo(np.int32).max
@@ -168,6 +169,7 @@ def worst_group_rate(
     (True, 'west')
     """
     check_options(far, rate, min_identities)
+    library = library_of(X, y, sensitive_features)
     X = check_array(X, dtype=(np.float32, np.float64), input_name="X")
     identity, group, _ = split_labels(y, sensitive_features)
     if group is None:
@@ -187,7 +189,8 @@ def worst_group_rate(
         "random_state": rng.randint(MAX_SEED),
     }
     question = Question(float(far), rate, min_identities)
-    return hold_out(X, identity, in_second, (groups,) * 3, question, settings)
+    worst = hold_out(X, identity, in_second, (groups,) * 3, question, settings)
+    return framed(worst, library)
 
 
 class Question(NamedTuple):
@@ -201,7 +204,7 @@ class Question(NamedTuple):
 def check_options(far, rate, min_identities):
     """Raise unless the question makes sense."""
     if check_level(far).ndim:
-        raise ValueError(f"far must be one number; got {far!r}.")
+        raise ValueError(f"far must be one number; got {plain(far)!r}.")
     check_option(rate, "rate", RATES)
     check_count(min_identities, "min_identities", 2)
 

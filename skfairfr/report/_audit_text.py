@@ -303,7 +303,8 @@ def reading(audit):
                 "two groups it is widened, since the two were picked as the extremes.",
                 "? marks what the data do not support (under 30 errors in a group, from "
                 "under 10 people, or one person in over a third of them): no fact in "
-                "either direction. ~ marks what comes from a sample of the pairs.",
+                "either direction. ~ marks what was not counted over all pairs; "
+                "beneath stands where it comes from instead.",
                 "An interval speaks of sampling alone: not of how these people were "
                 "chosen or labelled, nor of other cameras or conditions.",
             ]

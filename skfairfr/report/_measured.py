@@ -15,7 +15,7 @@ from skfairfr.report._record import (
     GroupRow,
     Level,
 )
-from skfairfr.utils._validation import check_level, check_threshold
+from skfairfr.utils._validation import check_level, check_threshold, plain
 
 DEFAULT_FAR = (1e-2, 1e-3)
 HOWS = ("max_min", "max_geomean", "log_geomean", "gini", "difference")
@@ -44,13 +44,13 @@ class Points:
         """Points of levels or of thresholds, not both; neither takes the usual levels."""
         if far is not None and threshold is not None:
             raise ValueError(
-                f"far={far} and threshold={threshold} were both given; a threshold is set "
+                f"far={plain(far)} and threshold={plain(threshold)} were both given; a threshold is set "
                 "by its FAR or given: leave one out."
             )
         if threshold is not None:
             if not np.isfinite(threshold).all():
                 raise ValueError(
-                    f"threshold must be finite; got {threshold}, which accepts all pairs, "
+                    f"threshold must be finite; got {plain(threshold)}, which accepts all pairs, "
                     "none, or is no number. Give the score at which the system accepts."
                 )
             return cls(None, np.unique(check_threshold(threshold)), "given")

@@ -15,10 +15,14 @@ def check_level(far, name="far"):
     """FAR levels as a float64 array of any shape, each inside (0, 1)."""
     levels = np.asarray(far)
     if levels.dtype.kind not in "fiu" or levels.size == 0:
-        raise ValueError(f"{name} must be a number in (0, 1), or several; got {far!r}.")
+        raise ValueError(
+            f"{name} must be a number in (0, 1), or several; got {plain(far)!r}."
+        )
     levels = levels.astype(np.float64)
     if not ((levels > 0) & (levels < 1)).all():
-        raise ValueError(f"{name} must lie in (0, 1), as 1e-3 does; got {far!r}.")
+        raise ValueError(
+            f"{name} must lie in (0, 1), as 1e-3 does; got {plain(far)!r}."
+        )
     return levels
 
 
@@ -26,10 +30,12 @@ def check_threshold(threshold, name="threshold"):
     """Thresholds as a float64 array of any shape; infinite ones are allowed, NaN not."""
     thresholds = np.asarray(threshold)
     if thresholds.dtype.kind not in "fiu" or thresholds.size == 0:
-        raise ValueError(f"{name} must be a similarity, or several; got {threshold!r}.")
+        raise ValueError(
+            f"{name} must be a similarity, or several; got {plain(threshold)!r}."
+        )
     thresholds = thresholds.astype(np.float64)
     if np.isnan(thresholds).any():
-        raise ValueError(f"{name} must not be NaN; got {threshold!r}.")
+        raise ValueError(f"{name} must not be NaN; got {plain(threshold)!r}.")
     return thresholds
 
 
@@ -37,7 +43,21 @@ def check_option(value, name, options):
     """Raise unless ``value`` is one of ``options``."""
     if not isinstance(value, str) or value not in options:
         choices = ", ".join(repr(o) for o in options)
-        raise ValueError(f"{name} must be one of {choices}; got {value!r}.")
+        raise ValueError(f"{name} must be one of {choices}; got {plain(value)!r}.")
+
+
+def plain(value):
+    """A value to be shown: numpy's numbers and strings, also in a list, as Python's own.
+
+    Their repr names their type, as in ``np.str_('a')``, which tells a caller nothing.
+    """
+    if isinstance(value, np.generic):
+        return str(value) if value.dtype.kind in "mM" else value.item()
+    if type(value) in (list, tuple):
+        return type(value)(plain(v) for v in value)
+    if type(value) is dict:
+        return {plain(k): plain(v) for k, v in value.items()}
+    return value
 
 
 def check_group(group, groups, name="group"):
@@ -46,7 +66,7 @@ def check_group(group, groups, name="group"):
     if len(found) != 1:
         listed = ", ".join(repr(g) for g in np.asarray(groups).tolist()) or "none"
         raise ValueError(
-            f"{name}={group!r} is not a group of the data; the groups are: {listed}."
+            f"{name}={plain(group)!r} is not a group of the data; the groups are: {listed}."
         )
     return int(found[0])
 
@@ -74,9 +94,9 @@ def check_scores(scores, name):
 def check_count(value, name, minimum):
     """An integer of at least ``minimum``."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool):
-        raise ValueError(f"{name} must be an integer; got {value!r}.")
+        raise ValueError(f"{name} must be an integer; got {plain(value)!r}.")
     if value < minimum:
-        raise ValueError(f"{name} must be at least {minimum}; got {value!r}.")
+        raise ValueError(f"{name} must be at least {minimum}; got {plain(value)!r}.")
     return int(value)
 
 

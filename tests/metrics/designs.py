@@ -3,6 +3,7 @@
 import numpy as np
 
 from skfairfr import SimilarityROC
+from skfairfr._core import _comparisons
 from skfairfr._core._resampling import draw
 from tests.metrics.oracle import Oracle
 
@@ -75,6 +76,24 @@ def roc_of(X, identity, group, **options):
     """A small fitted SimilarityROC that answers LEVELS exactly."""
     options = {"n_resamples": 4, "random_state": 0, "far_max": 0.2, **options}
     return SimilarityROC(**options).fit(X, identity, group)
+
+
+def hold_tails(monkeypatch):
+    """No set is small enough to be held whole, and samples are small."""
+    for name, size in (("WHOLE", 0), ("WHOLE_GROUP", 0), ("SAMPLE", 20000)):
+        monkeypatch.setattr(_comparisons, name, size)
+
+
+def tail_only(kind, n_images=120, **options):
+    """One whose levels above far_max, 0.02, are answered from a sample.
+
+    After :func:`hold_tails`.
+    """
+    rng = np.random.default_rng(33)
+    X = rng.standard_normal((n_images, 12))
+    identity = people(n_images, n_images // 3, rng)
+    options = {"far_max": 0.02, "resample": "identities", "n_resamples": 30, **options}
+    return roc_of(X, identity, groups_of(identity, kind, rng), **options)
 
 
 def unfitted(**options):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skfairfr.metrics._answers import FROM_HISTOGRAM, FROM_SAMPLE
 from tests.metrics import designs
 from tests.metrics.designs import X, roc_of, unfitted
 
@@ -65,3 +66,71 @@ def test_without_genuine_pairs_far_works_and_frr_is_nan_aloud():
     assert np.isnan(found.value) and not found.supported
     with pytest.warns(UndefinedMetricWarning, match="no genuine pair overall"):
         assert np.isnan(fitted.equal_error_rate().value)
+
+
+MIXED = {"average": "identity", "impostors": "same_group"}
+
+
+@pytest.mark.parametrize(
+    ("options", "question", "note"),
+    [
+        ({}, {"far": 0.3}, FROM_HISTOGRAM),
+        ({}, {"far": 0.3, "rate": "far", "group": "a"}, FROM_HISTOGRAM),
+        ({}, {"far": 0.3, "rate": "far", "group": ("a", "b")}, FROM_SAMPLE),
+        ({}, {"far": 0.3, "how": "gini", "operating_point": "group"}, FROM_HISTOGRAM),
+        ({}, {"far": 0.3, "operating_point": "worst_group"}, FROM_HISTOGRAM),
+        ({}, {"threshold": 0.1, "rate": "far"}, FROM_HISTOGRAM),
+        ({}, {"threshold": 0.1, "rate": "far", "group": ("b", "a")}, FROM_SAMPLE),
+        ({}, {"threshold": 0.1, "rate": "frr"}, ""),
+        ({}, {"far": 0.02, "rate": "far", "group": ("a", "b")}, ""),
+        (MIXED, {"far": 0.3}, FROM_SAMPLE),
+        (MIXED, {"far": 0.3, "rate": "far", "how": "max_min"}, FROM_SAMPLE),
+        (MIXED, {"far": 0.02}, ""),
+    ],
+)
+def test_reasons_say_where_values_beyond_far_max_come_from(
+    monkeypatch, options, question, note
+):
+    designs.hold_tails(monkeypatch)
+    reason = designs.tail_only("images", **options).estimate(**question).reason
+    assert [n for n in (FROM_HISTOGRAM, FROM_SAMPLE) if n in reason] == [note] * bool(
+        note
+    )
+
+
+@pytest.mark.parametrize("group", [None, "a", ("a", "b")])
+def test_values_beyond_far_max_come_from_where_the_reason_says(monkeypatch, group):
+    designs.hold_tails(monkeypatch)
+    roc = designs.tail_only("images")
+    found = roc.estimate(0.3, rate="far", group=group)
+    threshold, pairs = roc.threshold_at(0.3), roc._measurement.pairs
+    codes = {None: None, "a": (0, 0), ("a", "b"): (0, 1)}[group]
+    of_all = pairs.histogram(codes)
+    drawn = (pairs.impostors(codes, sampled=True).scores >= threshold).mean()
+    expected = drawn if FROM_SAMPLE in found.reason else of_all.far(threshold)
+    assert found.value == pytest.approx(expected, rel=1e-12)
+    assert (of_all is None) == (FROM_SAMPLE in found.reason)
+
+
+@pytest.mark.parametrize(
+    ("options", "note"), [({}, FROM_HISTOGRAM), (MIXED, FROM_SAMPLE)]
+)
+def test_equal_error_rates_say_where_they_come_from(monkeypatch, options, note):
+    designs.hold_tails(monkeypatch)
+    assert note in designs.tail_only("images", **options).equal_error_rate().reason
+
+
+def test_a_group_held_whole_is_exact_at_its_own_threshold(monkeypatch):
+    """What other groups, or all pairs, are answered from does not matter to it."""
+    exact = designs.tail_only("people")
+    designs.hold_tails(monkeypatch)
+    monkeypatch.setattr("skfairfr._core._comparisons.WHOLE_GROUP", 2**16)
+    roc = designs.tail_only("people")
+    for question in (
+        {"far": 0.3, "group": "a", "operating_point": "group"},
+        {"threshold": 0.1, "rate": "far", "group": "a"},
+    ):
+        found = roc.estimate(**question)
+        assert found.reason == exact.estimate(**question).reason == ""
+        assert found.value == exact.estimate(**question).value
+    assert FROM_HISTOGRAM in roc.estimate(threshold=0.1, rate="far").reason

@@ -1,5 +1,8 @@
 """The public questions: shapes, curves, matrices, thresholds."""
 
+import dataclasses
+from itertools import product
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -27,6 +30,7 @@ def test_curve_holds_the_estimates_and_a_wider_band():
     assert_allclose(curve.far, levels)
     for name in ("value", "low", "high", "supported"):
         assert_allclose(getattr(curve, name), getattr(found, name))
+    assert curve.reason.tolist() == found.reason.tolist()
     assert not (curve.band_low > curve.low).any()
     assert not (curve.band_high < curve.high).any()
     assert_allclose(curve.threshold, roc.threshold_at(levels))
@@ -38,8 +42,8 @@ def test_fields_follow_the_shape_of_far(shape):
     roc = roc_of(X, identity, group)
     far = np.full(shape, 0.2) if shape else 0.2
     found = roc.estimate(far)
-    for name, value in vars(found).items():
-        assert np.shape(value) == shape, name
+    for field in dataclasses.fields(found):
+        assert np.shape(getattr(found, field.name)) == shape, field.name
     assert isinstance(roc.estimate(0.2).supported, bool)
 
 
@@ -104,3 +108,26 @@ def test_other_questions():
 def test_not_fitted(question):
     with pytest.raises(NotFittedError):
         getattr(unfitted(), question)([0.1])
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("question", [{"far": 0.3}, {"far": 0.02}, {"threshold": 0.1}])
+def test_cells_are_supported_for_the_reasons_of_their_estimates(
+    monkeypatch, question, sides
+):
+    designs.hold_tails(monkeypatch)
+    roc = designs.tail_only("images")
+    if sides == 2:
+        rows = np.random.default_rng(34).standard_normal((120, 12))
+        labels = np.arange(120) // 3, np.array(["a", "b", "c"])[np.arange(120) % 5 % 3]
+        roc = unfitted(far_max=0.02).fit(rows, *labels, domain=np.arange(120) % 2)
+    matrix = roc.far_matrix(**question)
+    for i, j in product(range(3), repeat=2):
+        # Without sides a cell is named by its groups in their order.
+        g, h = "abc"[i], "abc"[j]
+        pair = tuple(sorted((g, h))) if sides == 1 else (g, h)
+        found = roc.estimate(**question, rate="far", group=pair)
+        assert matrix.supported[i, j] == found.supported
+        assert matrix.far[i, j] == pytest.approx(found.value, rel=1e-12)
+        assert matrix.reason[i, j] == found.reason
+    assert len(set(matrix.reason.ravel())) > 1

@@ -1,5 +1,8 @@
 """Facts of records as tidy tables."""
 
+import dataclasses
+import pickle
+
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
@@ -7,7 +10,13 @@ import polars as pl
 import pytest
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr.metrics import _frames, group_error_rates
+from skfairfr.metrics import (
+    group_error_rates,
+    identity_inertia,
+    worst_cluster_rate,
+    worst_group_rate,
+)
+from skfairfr.utils import _frames
 
 FACES = make_face_embeddings(n_identities=40, random_state=0)
 BACKENDS = [
@@ -42,13 +51,37 @@ def test_the_frame_is_of_the_library_asked_for(roc, backend):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_an_estimate_has_one_row_for_each_level(roc, backend):
     one, two = roc.estimate(1e-2), roc.estimate([1e-1, 1e-2])
-    names = ["value", "low", "high", "standard_error", "normalized_uncertainty"]
+    names = ["far", "value", "low", "high", "standard_error"]
     for estimate, n_rows in ((one, 1), (two, 2)):
         frame = nw.from_native(estimate.to_frame(backend))
-        assert frame.shape == (n_rows, 10)
+        assert frame.shape == (n_rows, 11)
         assert frame.columns[:5] == names
         assert frame["value"].to_list() == np.atleast_1d(estimate.value).tolist()
         assert set(frame["supported"].to_list()) <= {True, False}
+
+
+@pytest.mark.parametrize(
+    ("asked", "levels"),
+    [
+        ({"far": 1e-2}, [1e-2]),
+        ({"far": [1e-2, 1e-1]}, [1e-2, 1e-1]),
+        ({"far": [1e-1, 1e-2]}, [1e-1, 1e-2]),
+        ({"threshold": [0.5, 0.3]}, [0.5, 0.3]),
+        ({"far": [[0.1, 0.02], [0.03, 0.2]]}, [0.1, 0.02, 0.03, 0.2]),
+    ],
+)
+def test_rows_tell_the_level_they_are_of(roc, asked, levels):
+    (name,) = asked
+    for record in (roc.estimate(**asked), roc.compare(roc, **asked)):
+        frame = record.to_frame("polars")
+        assert frame.columns[0] == name
+        assert frame[name].to_list() == levels
+    values = roc.estimate(**asked).to_frame("polars")["value"].to_list()
+    assert values == [roc.estimate(**{name: level}).value for level in levels]
+
+
+def test_what_has_no_level_has_no_column_of_it(roc):
+    assert roc.equal_error_rate().to_frame("polars").columns[0] == "value"
 
 
 def test_a_curve_has_one_row_for_each_level(roc):
@@ -67,6 +100,8 @@ def test_a_matrix_has_one_row_for_each_cell(roc, backend):
             h,
             *(float(part[i, j]) for part in (matrix.far, matrix.low, matrix.high)),
             int(matrix.n_impostor[i, j]),
+            bool(matrix.supported[i, j]),
+            str(matrix.reason[i, j]),
         )
         for i, g in enumerate(matrix.groups.tolist())
         for j, h in enumerate(matrix.groups.tolist())
@@ -79,14 +114,6 @@ def test_the_summary_s_overall_row_has_no_label(roc, backend):
     frame = nw.from_native(roc.score_summary().to_frame(backend))
     assert frame["group"].is_null().to_list() == [True, False, False]
     assert frame["group"].to_list()[1:] == ["female", "male"]
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_integer_labels_stay_integers_beside_an_unknown_one(backend):
-    frame = nw.from_native(_frames.build_frame({"group": (None, 10, 20)}, backend))
-    labels = frame["group"].to_list()[1:]
-    assert labels == [10, 20]
-    assert all(isinstance(label, int) for label in labels)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -106,29 +133,119 @@ def test_group_rates_repeat_their_threshold(backend):
     assert frame.rows() == [(5, 0.0, 0.0, 1, 1, 2.0), (7, 1.0, 1.0, 1, 1, 2.0)]
 
 
-@pytest.mark.parametrize(
-    ("installed", "expected"),
-    [
-        (("pandas", "polars"), pd.DataFrame),
-        (("polars",), pl.DataFrame),
-    ],
-)
-def test_the_default_is_the_first_installed(roc, monkeypatch, installed, expected):
-    monkeypatch.setattr(_frames, "_is_installed", lambda name: name in installed)
-    assert isinstance(roc.estimate(1e-2).to_frame(), expected)
+SCORED = {
+    "score": [0.9, 0.1, 0.8, 0.2, 0.3],
+    "one": ["a", "a", "b", "b", "c"],
+    "two": ["a", "b", "b", "c", "a"],
+    "group": ["f", "f", "m", "m", "m"],
+}
 
 
-@pytest.mark.parametrize("backend", [None, "polars"])
-def test_a_missing_library_is_an_import_error_with_the_remedy(
-    roc, monkeypatch, backend
-):
-    monkeypatch.setattr(_frames, "_is_installed", lambda name: False)
-    remedy = f"pip install {backend or 'pandas'}"
-    with pytest.raises(ImportError, match=remedy):
-        roc.estimate(1e-2).to_frame(backend)
+def as_frame(columns, backend):
+    return nw.from_dict(columns, backend=backend).to_native()
 
 
-@pytest.mark.parametrize("backend", ["dask", "Pandas", pd])
-def test_another_library_is_refused(roc, backend):
-    with pytest.raises(ValueError, match="backend must be None or one of 'pandas'"):
-        roc.estimate(1e-2).to_frame(backend)
+def embeddings(backend):
+    """X, y and groups in a library, or as they are."""
+    X = {f"x{i}": column for i, column in enumerate(FACES.X.T.astype(float))}
+    labels = {"identity": FACES.y, "group": FACES.sensitive_features}
+    frames = [as_frame(columns, backend) for columns in (X, labels)]
+    return frames[0], frames[1]["identity"], frames[1]["group"]
+
+
+def small(**options):
+    options = {"resample": "identities", "n_resamples": 5, "random_state": 0, **options}
+    return SimilarityROC(**options)
+
+
+def records_of(roc):
+    """One record of each kind that a fitted SimilarityROC answers with."""
+    yield roc.estimate(0.1)
+    yield roc.curve([0.1, 0.2])
+    yield roc.compare(roc, 0.1)
+    yield roc.far_matrix(0.2)
+    yield roc.equal_error_rate()
+    yield roc.score_summary()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("which", [[0], [1], [2], [0, 1, 2]])
+def test_frames_are_of_the_library_of_those_fitted(backend, which):
+    given = [FACES.X, FACES.y, FACES.sensitive_features]
+    for place in which:
+        given[place] = embeddings(backend)[place]
+    for record in records_of(small().fit(*given)):
+        assert type(record.to_frame()).__module__.startswith(backend)
+        assert isinstance(record.to_frame("pandas"), pd.DataFrame)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_frames_are_of_the_library_of_scored_pairs(backend):
+    frame = as_frame(SCORED, backend)
+    roc = small().fit_pairs(
+        frame["score"],
+        frame["one"],
+        frame["two"],
+        sensitive_features_1=frame["group"],
+        sensitive_features_2=frame["group"],
+    )
+    for record in records_of(roc):
+        assert type(record.to_frame()).__module__.startswith(backend)
+
+
+def test_the_first_frame_decides_and_another_fit_forgets(monkeypatch):
+    monkeypatch.setattr(_frames, "BACKENDS", ("pandas",))
+    X, y, groups = embeddings("polars")
+    roc = small().fit(X, y.to_list(), pd.Series(groups.to_list()))
+    assert isinstance(roc.estimate(0.1).to_frame(), pl.DataFrame)
+    roc.fit(FACES.X, FACES.y)
+    assert isinstance(roc.estimate(0.1).to_frame(), pd.DataFrame)
+
+
+def test_pickles_remember_the_library_and_the_level():
+    roc = pickle.loads(pickle.dumps(small().fit(*embeddings("polars"))))
+    for record in records_of(roc):
+        again = pickle.loads(pickle.dumps(record)).to_frame()
+        assert again.equals(record.to_frame())
+        assert isinstance(again, pl.DataFrame)
+
+
+def test_what_is_remembered_is_neither_printed_nor_compared():
+    plain, framed = (
+        small().fit(FACES.X, FACES.y),
+        small().fit(*embeddings("polars")[:2]),
+    )
+    one, two = (roc.estimate(0.1, rate="far") for roc in (plain, framed))
+    assert repr(one) == repr(two)
+    assert one == two
+    assert dataclasses.asdict(one) == dataclasses.asdict(two)
+
+
+def test_a_library_that_is_gone_gives_way_to_the_default(monkeypatch):
+    found = small().fit(*embeddings("polars")).estimate(0.1)
+    monkeypatch.setattr(_frames, "_is_installed", lambda name: name == "pandas")
+    assert isinstance(found.to_frame(), pd.DataFrame)
+
+
+def test_other_records_are_of_the_caller_s_library():
+    X, y, _ = embeddings("polars")
+    scored = as_frame(SCORED, "polars")
+    genuine = scored["one"] == scored["two"]
+    for record in (
+        identity_inertia(FACES.X, y),
+        group_error_rates(
+            genuine.to_numpy(),
+            SCORED["score"],
+            sensitive_features=scored["group"],
+            threshold=0.5,
+        ),
+        worst_group_rate(
+            X, FACES.y, sensitive_features=FACES.sensitive_features, far=0.1,
+            min_identities=2, n_resamples=5, random_state=0,
+        ),
+        worst_cluster_rate(
+            X, FACES.y, 2, far=0.1, min_identities=2, n_resamples=5, random_state=0
+        ),
+    ):  # fmt: skip
+        assert isinstance(record.to_frame(), pl.DataFrame)

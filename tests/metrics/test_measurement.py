@@ -107,3 +107,18 @@ def test_an_infinite_disparity_is_said():
     fitted = unfitted().fit(X, IDENTITY, GROUP)
     with pytest.warns(UndefinedMetricWarning, match="A group has no error"):
         fitted.estimate(threshold=np.inf, rate="far", how="max_min")
+
+
+def test_thresholds_that_the_tail_reaches_stay_exact_beside_lower_ones(monkeypatch):
+    asked = {"threshold": [0.1, 0.8, 0.6], "rate": "far"}
+    exact = designs.tail_only("none").estimate(**asked)
+    designs.hold_tails(monkeypatch)
+    roc = designs.tail_only("none")
+    found = roc.estimate(**asked)
+    for name in ("value", "low", "high", "standard_error"):
+        ours, theirs = (getattr(e, name) for e in (found, exact))
+        assert np.array_equal(ours[1:], theirs[1:])
+        assert ours[0] == pytest.approx(theirs[0], abs=0.02)
+    assert found.low[0] != exact.low[0]
+    assert ["sample" in reason for reason in found.reason] == [True, False, False]
+    assert not roc._measurement.pairs.is_whole(None)

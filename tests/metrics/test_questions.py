@@ -66,6 +66,18 @@ def test_a_how_that_cannot_be(how):
         unfitted().fit(X, IDENTITY, GROUP).estimate(0.2, how=how)
 
 
+@pytest.mark.parametrize("name", ["far", "threshold"])
+def test_parts_are_the_question_in_its_order(name):
+    measured = unfitted().fit(X, IDENTITY)._measurement
+    given = {"far": None, "threshold": None, name: [0.5, 0.1, 0.3]}
+    question = measured.ask(*given.values(), "far", None, None, "overall")
+    parts = question.parts(np.array([True, False, False]))
+    assert [part.asked()[name].tolist() for part in parts] == [[0.1], [0.3, 0.5]]
+    assert question.asked()[name].tolist() == [0.5, 0.1, 0.3]
+    (whole,) = question.parts(np.ones(3, dtype=bool))
+    assert whole.asked()[name].tolist() == [0.1, 0.3, 0.5]
+
+
 def test_one_group_where_two_make_no_sense():
     fitted = unfitted().fit(X, IDENTITY, GROUP)
     with pytest.raises(ValueError, match="one group here"):

@@ -20,5 +20,11 @@ def test_records_are_frozen(record):
         setattr(made, dataclasses.fields(record)[0].name, 1)
 
 
+@pytest.mark.parametrize("record", [Estimate, GroupFARMatrix, ROCCurve])
+def test_support_and_its_reason_come_last(record):
+    names = [field.name for field in dataclasses.fields(record)]
+    assert names[-2:] == ["supported", "reason"]
+
+
 def test_the_estimand_warning_is_a_user_warning():
     assert issubclass(EstimandWarning, UserWarning)

@@ -300,6 +300,44 @@ def test_fit_pairs_forgets_the_embeddings():
     assert roc.identities_.tolist() == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize(
+    ("sides", "average", "question", "same"),
+    [
+        (1, "pair", {"group": ("a", "b")}, True),
+        (1, "identity", {}, True),
+        (1, "identity", {"group": "a"}, True),
+        (1, "identity", {"group": ("a", "b")}, False),
+        (2, "pair", {}, True),
+        (2, "pair", {"group": ("a", "b")}, False),
+        (2, "identity", {}, False),
+        (2, "identity", {"group": "a"}, False),
+        (2, "identity", {"rate": "frr"}, True),
+    ],
+)
+def test_a_list_has_one_side_and_its_rates_differ_where_that_matters(
+    sides, average, question, same
+):
+    X, identity, group = designs.one_side("images", np.random.default_rng(41), 40)
+    side = np.arange(40) % 2
+    left, right = np.triu_indices(40, 1)
+    if sides == 2:
+        left, right = np.nonzero((side[:, None] == 0) & (side == 1))
+    options = {"average": average, "resample": "identities", "n_resamples": 4}
+    compared = SimilarityROC(**options).fit(
+        X, identity, group, domain=side if sides == 2 else None
+    )
+    listed = SimilarityROC(**options).fit_pairs(
+        (X @ X.T)[left, right],
+        identity[left],
+        identity[right],
+        sensitive_features_1=group[left],
+        sensitive_features_2=group[right],
+    )
+    asked = {"threshold": 0.2, "rate": "far", **question}
+    values = [roc.estimate(**asked).value for roc in (compared, listed)]
+    assert (values[0] == pytest.approx(values[1], rel=1e-9)) == same
+
+
 def test_real_embeddings_have_the_known_rates(shared_data):
     data = np.load(shared_data / "lfw_facenet" / "lfw_facenet.npz")
     roc = SimilarityROC(resample="identities", n_resamples=20, random_state=0).fit(

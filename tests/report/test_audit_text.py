@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from skfairfr.report import to_text
+from skfairfr.metrics._answers import FROM_HISTOGRAM
+from skfairfr.report import _audit, to_text
 from skfairfr.report._audit_text import reading, sections
 from skfairfr.report._record import Finding
+from tests.metrics.designs import hold_tails
 from tests.report.audits import small_audit, synthetic, with_a_lone_person
 
 
@@ -64,3 +66,19 @@ def test_a_given_threshold_is_not_called_a_level():
     assert "(set)" not in text
     assert "BFAR" not in text
     assert "thresholds were given" in " ".join(reading(found))
+
+
+@pytest.mark.parametrize("point", [{"threshold": 0.2}, {"far": 0.05}])
+def test_what_is_not_counted_over_all_pairs_is_said_and_marked(monkeypatch, point):
+    hold_tails(monkeypatch)
+    monkeypatch.setattr(_audit, "HELD_PAIRS", 2**8)
+    found = small_audit(**{"far": None, **point})
+    figures = [rates.far for rates in found.levels[0].rates]
+    # A level is never above the far_max of its audit; a threshold's far may be.
+    sampled = "threshold" in point
+    assert all((FROM_HISTOGRAM in f.reason) == sampled for f in figures)
+    assert FROM_HISTOGRAM in found.groups[0].equal_error_rate.reason
+    text, record = " ".join(to_text(found).split()), found.to_json()
+    assert f"~ EER: {FROM_HISTOGRAM}" in text
+    assert (f"~ FAR: {FROM_HISTOGRAM}" in text) == sampled
+    assert record.count(FROM_HISTOGRAM) > 3 * sampled

@@ -14,6 +14,7 @@ from skfairfr.utils._validation import (
     check_option,
     check_scores,
     check_threshold,
+    plain,
     warn_undefined,
 )
 
@@ -90,3 +91,39 @@ def test_a_warning_points_at_the_caller(call):
     for warning in caught:
         assert warning.category is UndefinedMetricWarning
         assert warning.filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (np.str_("a"), "'a'"),
+        (np.int64(3), "3"),
+        (np.float64(0.1), "0.1"),
+        (np.bool_(True), "True"),
+        (np.datetime64("2026-01-02", "ns"), "'2026-01-02T00:00:00.000000000'"),
+        ((np.str_("a"), None), "('a', None)"),
+        ([np.float32(0.5), 1], "[0.5, 1]"),
+        ({np.str_("a"): np.float64(2)}, "{'a': 2.0}"),
+        ("a", "'a'"),
+        (None, "None"),
+    ],
+)
+def test_values_are_shown_without_numpy_s_types(value, shown):
+    assert repr(plain(value)) == shown
+
+
+@pytest.mark.parametrize(
+    ("check", "given"),
+    [
+        (check_level, (np.float64(1.5),)),
+        (check_level, ([np.float64(1.5)],)),
+        (check_threshold, (np.str_("x"),)),
+        (check_option, (np.str_("x"), "how", ("a",))),
+        (check_group, (np.str_("x"), np.array(["a"]))),
+        (check_count, (np.int64(0), "n", 1)),
+    ],
+)
+def test_messages_hold_no_numpy_types(check, given):
+    with pytest.raises(ValueError) as caught:
+        check(*given)
+    assert "np." not in str(caught.value)

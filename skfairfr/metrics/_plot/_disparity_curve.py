@@ -4,7 +4,11 @@ import numpy as np
 
 from skfairfr._core._disparity import DISPARITIES
 from skfairfr.metrics._plot import _style
-from skfairfr.metrics._plot._questions import FromEstimatorMixin, default_levels
+from skfairfr.metrics._plot._questions import (
+    FromEstimatorMixin,
+    beyond_far_max,
+    default_levels,
+)
 from skfairfr.metrics._plot._similarity_roc import FAR_LABELS
 from skfairfr.utils._validation import check_option
 
@@ -45,6 +49,10 @@ class DisparityCurveDisplay(FromEstimatorMixin):
         Which FAR the levels are of.
     name : str, default=None
         Name of the system, put before the labels of the legend.
+    far_max : float in (0, 1), default=None
+        Level above which not all pairs were counted, shaded; None where all were.
+    beyond : str, default=""
+        Where values and intervals come from there, for the legend.
 
     Attributes
     ----------
@@ -90,6 +98,8 @@ class DisparityCurveDisplay(FromEstimatorMixin):
         curves,
         operating_point="overall",
         name=None,
+        far_max=None,
+        beyond="",
     ):
         self.far = far
         self.value = value
@@ -102,6 +112,8 @@ class DisparityCurveDisplay(FromEstimatorMixin):
         self.curves = curves
         self.operating_point = operating_point
         self.name = name
+        self.far_max = far_max
+        self.beyond = beyond
 
     @classmethod
     def from_roc(
@@ -161,6 +173,7 @@ class DisparityCurveDisplay(FromEstimatorMixin):
         ]
         curves = [roc.curve(levels, **question) for question in asked]
         spread = [roc.estimate(levels, **q).normalized_uncertainty for q in asked]
+        beyond = beyond_far_max(*curves)
         fields = ("value", "low", "high", "band_low", "band_high", "supported")
         stacked = {f: np.stack([getattr(c, f) for c in curves]) for f in fields}
         display = cls(
@@ -170,6 +183,8 @@ class DisparityCurveDisplay(FromEstimatorMixin):
             curves=tuple((q["rate"], _how_name(q["how"])) for q in asked),
             operating_point=operating_point,
             name=name,
+            far_max=roc.far_max if beyond else None,
+            beyond=beyond,
         )
         return display.plot(ax, **kwargs)
 
@@ -313,6 +328,9 @@ class DisparityCurveDisplay(FromEstimatorMixin):
             "normalized_uncertainty": "Normalised uncertainty",
         }
         ax.set(xlabel=FAR_LABELS[self.operating_point], ylabel=ylabel[quantity])
+        if self.far_max is not None:
+            ends = self.far_max, max(self.far.max(), self.far_max)
+            _style.shade(ax, ends, f"above far_max = {self.far_max:g},\n{self.beyond}")
         _style.light_grid(ax)
         _style.add_legend(ax)
 

@@ -5,8 +5,10 @@ import numpy as np
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._plot._questions import (
     FromEstimatorMixin,
+    beyond_far_max,
     check_roc_groups,
     default_thresholds,
+    is_beyond,
 )
 
 RATES = ("far", "frr")
@@ -37,6 +39,11 @@ class ErrorRateDisplay(FromEstimatorMixin):
         FAR levels that set them; nan where they were given.
     name : str, default=None
         Name of the system, put before the labels of the legend.
+    sampled_to : float, default=None
+        Largest threshold at which not all impostor pairs were counted, shaded up to it;
+        None where all were. The FRR is exact everywhere.
+    beyond : str, default=""
+        Where the FAR and its interval come from there, for the legend.
 
     Attributes
     ----------
@@ -82,6 +89,8 @@ class ErrorRateDisplay(FromEstimatorMixin):
         operating_thresholds=(),
         levels=(),
         name=None,
+        sampled_to=None,
+        beyond="",
     ):
         self.threshold = threshold
         self.far = far
@@ -96,6 +105,8 @@ class ErrorRateDisplay(FromEstimatorMixin):
         self.operating_thresholds = operating_thresholds
         self.levels = levels
         self.name = name
+        self.sampled_to = sampled_to
+        self.beyond = beyond
 
     @classmethod
     def from_roc(
@@ -145,6 +156,8 @@ class ErrorRateDisplay(FromEstimatorMixin):
         columns = {}
         for rate in RATES:
             found = [roc.estimate(threshold=grid, rate=rate, group=g) for g in groups]
+            if rate == "far":
+                beyond, sampled_to = beyond_far_max(*found), _sampled_to(grid, found)
             columns[rate] = np.stack([estimate.value for estimate in found])
             for field in ("low", "high", "supported"):
                 stacked = np.stack([getattr(estimate, field) for estimate in found])
@@ -157,6 +170,8 @@ class ErrorRateDisplay(FromEstimatorMixin):
             operating_thresholds=roc.threshold_at(levels) if levels.size else levels,
             levels=levels,
             name=name,
+            sampled_to=sampled_to,
+            beyond=beyond,
         )
         return display.plot(ax, **kwargs)
 
@@ -199,6 +214,9 @@ class ErrorRateDisplay(FromEstimatorMixin):
         ax.set_yscale("log")
         ends = self.threshold.min(), self.threshold.max()
         _style.set_limits(ax, before, ends, (floor, 3.0))
+        if self.sampled_to is not None:
+            said = f"FAR beyond far_max,\n{self.beyond}"
+            _style.shade(ax, (ends[0], self.sampled_to), said)
         ax.set(xlabel="Similarity threshold", ylabel="Rate of the group")
         _style.light_grid(ax)
         _style.mark_thresholds(ax, self.operating_thresholds, self.levels)
@@ -245,3 +263,9 @@ class ErrorRateDisplay(FromEstimatorMixin):
             va="bottom",
             fontsize="small",
         )
+
+
+def _sampled_to(thresholds, estimates):
+    """Largest of the thresholds that a sample answered; None where none was."""
+    sampled = np.any([is_beyond(found) for found in estimates], axis=0)
+    return float(thresholds[sampled].max()) if sampled.any() else None

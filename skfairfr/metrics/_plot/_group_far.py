@@ -1,11 +1,9 @@
 """The display of the FAR within and between groups."""
 
-import warnings
-
 import numpy as np
 
 from skfairfr.metrics._plot import _style
-from skfairfr.metrics._plot._questions import FromEstimatorMixin
+from skfairfr.metrics._plot._questions import FromEstimatorMixin, beyond_far_max
 
 
 class GroupFARDisplay(FromEstimatorMixin):
@@ -13,9 +11,9 @@ class GroupFARDisplay(FromEstimatorMixin):
 
     At one overall threshold, a cell says whom the system mistakes for whom: -3 is one
     false acceptance in a thousand comparisons, and lower is better. A cell without an
-    error shows the upper end of its interval after "<", or none where it has none; one the data do not support has a
-    dashed frame; one without pairs is hatched. Build it with :meth:`from_roc` or
-    :meth:`from_estimator`; parameters are kept as attributes.
+    error shows the upper end of its interval after "<", or none where it has none; one
+    the data do not support has a dashed frame; one without pairs is hatched. Build it
+    with :meth:`from_roc` or :meth:`from_estimator`; parameters are kept as attributes.
 
     Parameters
     ----------
@@ -33,6 +31,8 @@ class GroupFARDisplay(FromEstimatorMixin):
         Overall FAR level that set the threshold.
     name : str, default=None
         Name of the system, for the colour bar.
+    beyond : str, default=""
+        Where values and intervals come from, if above ``far_max``, for the legend.
 
     Attributes
     ----------
@@ -63,7 +63,17 @@ class GroupFARDisplay(FromEstimatorMixin):
     """
 
     def __init__(
-        self, *, groups, far, low, high, n_impostor, supported, level=None, name=None
+        self,
+        *,
+        groups,
+        far,
+        low,
+        high,
+        n_impostor,
+        supported,
+        level=None,
+        name=None,
+        beyond="",
     ):
         self.groups = groups
         self.far = far
@@ -73,6 +83,7 @@ class GroupFARDisplay(FromEstimatorMixin):
         self.supported = supported
         self.level = level
         self.name = name
+        self.beyond = beyond
 
     @classmethod
     def from_roc(cls, roc, *, far=None, threshold=None, ax=None, name=None, **kwargs):
@@ -111,9 +122,10 @@ class GroupFARDisplay(FromEstimatorMixin):
             low=matrix.low,
             high=matrix.high,
             n_impostor=matrix.n_impostor,
-            supported=_supported(roc, matrix, far, threshold),
+            supported=matrix.supported,
             level=far,
             name=name,
+            beyond=beyond_far_max(matrix),
         )
         return display.plot(ax, **kwargs)
 
@@ -206,6 +218,9 @@ class GroupFARDisplay(FromEstimatorMixin):
         if (self.n_impostor == 0).any():
             style = {"facecolor": "white", "edgecolor": "0.6", "hatch": "//////"}
             handles.append(Patch(**style, label=_style.NO_PAIRS))
+        if self.beyond:
+            said = f"beyond far_max,\n{self.beyond}"
+            handles.append(Patch(facecolor="none", edgecolor="none", label=said))
         if handles:
             where = {"loc": "lower left", "bbox_to_anchor": (0, 1.0)}
             look = {"fontsize": "small", "frameon": False, "ncols": 2}
@@ -226,25 +241,6 @@ def matrix_size(n_groups):
     """Width and height in inches of a figure whose cells hold readable numbers."""
     side = 0.42 * n_groups
     return max(6.0, side + 3.0), max(4.0, side + 1.6)
-
-
-def _supported(roc, matrix, far, threshold):
-    """Whether the data support each cell, (n_groups, n_groups)."""
-    supported = np.zeros(matrix.far.shape, dtype=bool)
-    symmetric = np.array_equal(matrix.far, matrix.far.T, equal_nan=True)
-    labels = matrix.groups.tolist()
-    for g, h in np.argwhere(matrix.n_impostor > 0):
-        if symmetric and h < g:
-            supported[g, h] = supported[h, g]
-            continue
-        with warnings.catch_warnings():
-            # far_matrix has said what is to be said.
-            warnings.simplefilter("ignore")
-            found = roc.estimate(
-                far, threshold=threshold, rate="far", group=(labels[g], labels[h])
-            )
-        supported[g, h] = found.supported
-    return supported
 
 
 def _limits(logs, level):

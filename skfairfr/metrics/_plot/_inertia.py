@@ -2,7 +2,7 @@
 
 from skfairfr.metrics._inertia import identity_inertia
 from skfairfr.metrics._plot import _style
-from skfairfr.utils._validation import check_count, check_option
+from skfairfr.utils._validation import check_count, check_option, plain
 
 
 class IdentityInertiaDisplay:
@@ -87,7 +87,7 @@ class IdentityInertiaDisplay:
         for group in groups:
             if group is not None and group not in known:
                 raise ValueError(
-                    f"groups has {group!r}, which no identity has; the groups are: "
+                    f"groups has {plain(group)!r}, which no identity has; the groups are: "
                     f"{', '.join(str(g) for g in known) or 'none'}."
                 )
         parts = [

@@ -6,11 +6,14 @@ Only public methods are used. Drawing lives in the displays and in ``_style``.
 import numpy as np
 from sklearn.base import clone
 
+from skfairfr.metrics._answers import FROM_HISTOGRAM, FROM_SAMPLE
 from skfairfr.metrics._similarity_roc import SimilarityROC
 
 LEVELS_PER_DECADE = 8
 # A level is asked about where at least this many impostor pairs lie above it.
 PAIRS_ABOVE = 10
+# What the reasons of answers say, in a word.
+VALUES_FROM = {FROM_HISTOGRAM: "histogram", FROM_SAMPLE: "sampled"}
 
 
 class FromEstimatorMixin:
@@ -96,6 +99,28 @@ def default_levels(roc, operating_point="overall"):
     decade = np.clip(np.ceil(np.log10(PAIRS_ABOVE / n_pairs)), -6, -2)
     n_levels = round((-1 - decade) * LEVELS_PER_DECADE) + 1
     return np.logspace(decade, -1, n_levels)
+
+
+def beyond_far_max(*answers):
+    """Where the levels of curves (or others) above far_max come from; empty if all are exact.
+
+    Parameters
+    ----------
+    *answers : Estimate, ROCCurve or GroupFARMatrix
+    """
+    reasons = np.concatenate([np.ravel(answer.reason) for answer in answers])
+    kinds = [
+        kind
+        for note, kind in VALUES_FROM.items()
+        if any(note in reason for reason in reasons)
+    ]
+    return f"{' or '.join(kinds)} values, sampled intervals" if kinds else ""
+
+
+def is_beyond(answer):
+    """Whether each level of an answer comes from a sample, (n_levels,)."""
+    said = [any(note in reason for note in VALUES_FROM) for reason in answer.reason]
+    return np.array(said, dtype=bool)
 
 
 def default_thresholds(roc, n_thresholds=41):

@@ -5,6 +5,7 @@ import numpy as np
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._plot._questions import (
     FromEstimatorMixin,
+    beyond_far_max,
     check_roc_groups,
     default_levels,
 )
@@ -44,6 +45,10 @@ class SimilarityROCDisplay(FromEstimatorMixin):
         Which FAR the levels are of.
     name : str, default=None
         Name of the system, put before the labels of the legend.
+    far_max : float in (0, 1), default=None
+        Level above which not all pairs were counted, shaded; None where all were.
+    beyond : str, default=""
+        Where values and intervals come from there, for the legend.
 
     Attributes
     ----------
@@ -86,6 +91,8 @@ class SimilarityROCDisplay(FromEstimatorMixin):
         groups,
         operating_point="overall",
         name=None,
+        far_max=None,
+        beyond="",
     ):
         self.far = far
         self.frr = frr
@@ -97,6 +104,8 @@ class SimilarityROCDisplay(FromEstimatorMixin):
         self.groups = groups
         self.operating_point = operating_point
         self.name = name
+        self.far_max = far_max
+        self.beyond = beyond
 
     @classmethod
     def from_roc(
@@ -148,6 +157,7 @@ class SimilarityROCDisplay(FromEstimatorMixin):
             roc.curve(levels, group=group, operating_point=operating_point)
             for group in groups
         ]
+        beyond = beyond_far_max(*curves)
         fields = ("low", "high", "band_low", "band_high", "supported")
         stacked = {f: np.stack([getattr(c, f) for c in curves]) for f in fields}
         display = cls(
@@ -157,6 +167,8 @@ class SimilarityROCDisplay(FromEstimatorMixin):
             groups=groups,
             operating_point=operating_point,
             name=name,
+            far_max=roc.far_max if beyond else None,
+            beyond=beyond,
         )
         return display.plot(ax, **kwargs)
 
@@ -218,6 +230,10 @@ class SimilarityROCDisplay(FromEstimatorMixin):
             edges = place(low), place(high)
             _style.draw_bands(ax, x, *edges, self.supported, self.lines_)
         place.finish(ax, x, before)
+        if self.far_max is not None:
+            start = float(_Place(scale, 0.0)(self.far_max))
+            ends = start, max(x.max(), start)
+            _style.shade(ax, ends, f"above far_max = {self.far_max:g},\n{self.beyond}")
         ax.set(xlabel=FAR_LABELS[self.operating_point], ylabel="FRR (FNMR)")
         _style.light_grid(ax)
         _style.add_legend(ax)

@@ -18,10 +18,13 @@ NO_PAIRS = "no pairs"
 INFINITE = "infinite: a group without errors"
 FEW = "fewer than 30 pairs: bins with any"
 CONVENTIONS = (NOT_SUPPORTED, INFINITE, FEW)
+SHADED = "shaded: "
 GREY = "0.35"
 # More bands than this hide each other, and more entries hide the curves.
 MAX_BANDS = 3
 MAX_ENTRIES = 5
+# A ratio of values from which on a log axis tells them apart better.
+SPAN = 5
 
 
 def line_style(index):
@@ -191,7 +194,7 @@ def add_legend(ax, n_above=0):
     A long one stands above the axes, and above ``n_above`` lines of text there.
     """
     handles, labels = ax.get_legend_handles_labels()
-    last = [label in CONVENTIONS for label in labels]
+    last = [label in CONVENTIONS or label.startswith(SHADED) for label in labels]
     order = np.argsort(last, kind="stable")
     style = {"handlelength": 3.4, "fontsize": "small", "framealpha": 0.85}
     if len(labels) > MAX_ENTRIES:
@@ -216,6 +219,38 @@ def mark_thresholds(ax, thresholds, levels):
             fontsize="small",
             color=GREY,
         )
+
+
+def shade(ax, ends, label):
+    """A light grey band behind everything, what it means in the legend, once."""
+    label = SHADED + label
+    if label in ax.get_legend_handles_labels()[1]:
+        label = "_nolegend_"
+    ax.axvspan(*ends, facecolor="0.93", edgecolor="0.8", zorder=-1, label=label)
+
+
+def luminance(rgba):
+    """Perceived lightness of a colour in [0, 1], as a grey print shows it."""
+    return float(np.dot(rgba[:3], (0.299, 0.587, 0.114)))
+
+
+def scale_by_ratio(axis, values):
+    """A log axis with plain numbers, where values are positive and span a lot.
+
+    Parameters
+    ----------
+    axis : matplotlib Axis
+    values : ndarray, shape (n_values,)
+    """
+    finite = values[np.isfinite(values)]
+    if finite.size == 0 or finite.min() <= 0 or finite.max() < SPAN * finite.min():
+        return
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def light_grid(ax):

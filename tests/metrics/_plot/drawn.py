@@ -3,9 +3,12 @@
 from functools import cache
 
 import numpy as np
+import pytest
 from matplotlib.figure import Figure
 
 from skfairfr import SimilarityROC, make_face_embeddings
+from skfairfr.metrics._plot import _style
+from tests.metrics import designs
 
 LEVELS = np.array([0.02, 0.05, 0.1, 0.2])
 
@@ -41,6 +44,33 @@ def fitted_with_lone_person():
     """A SimilarityROC where one person is a group of their own."""
     X, y, groups = synthetic()
     return unfitted().fit(X, y, np.where(y == y[0], "alone", groups))
+
+
+@cache
+def fitted_beyond_far_max(average="pair", impostors="all"):
+    """A SimilarityROC that answers levels above far_max, 0.03, from a sample.
+
+    With the identity average of same-group impostors, point values come from it as well.
+    """
+    X, y, groups = synthetic()
+    changed = np.where(np.arange(len(y)) % 7 == 0, "female", groups)
+    options = {"average": average, "impostors": impostors, "far_max": 0.03}
+    with pytest.MonkeyPatch.context() as patch:
+        designs.hold_tails(patch)
+        roc = unfitted(**options).fit(X, y, changed)
+        # Samples are drawn when they are first needed.
+        roc.curve(np.array([0.1]), how="max_min", rate="far")
+    return roc
+
+
+BEYOND = "above far_max = 0.03,\n"
+SAMPLED_ONLY = {"average": "identity", "impostors": "same_group"}
+
+
+def bands(ax):
+    """Left and right end of every shaded band."""
+    shaded = [p for p in ax.patches if str(p.get_label()).startswith(_style.SHADED)]
+    return [(p.get_x(), p.get_x() + p.get_width()) for p in shaded]
 
 
 def axes():

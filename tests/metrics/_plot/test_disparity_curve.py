@@ -5,7 +5,15 @@ import pytest
 
 from skfairfr.metrics import DisparityCurveDisplay
 from skfairfr.metrics._plot import _style
-from tests.metrics._plot.drawn import LEVELS, axes, fitted, legend_texts
+from tests.metrics._plot.drawn import (
+    BEYOND,
+    LEVELS,
+    axes,
+    bands,
+    fitted,
+    fitted_beyond_far_max,
+    legend_texts,
+)
 
 
 def from_roc(**options):
@@ -112,3 +120,14 @@ def test_unsupported_part_is_marked():
 def test_unknown_options_are_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         from_roc().plot(axes(), **wrong)
+
+
+@pytest.mark.parametrize("quantity", ["value", "normalized_uncertainty"])
+def test_levels_above_far_max_are_shaded_and_explained(quantity):
+    display = DisparityCurveDisplay.from_roc(
+        fitted_beyond_far_max(), far=LEVELS, quantity=quantity, ax=axes()
+    )
+    assert bands(display.ax_) == [pytest.approx((0.03, 0.2))]
+    said = f"{_style.SHADED}{BEYOND}histogram values, sampled intervals"
+    assert legend_texts(display.ax_)[-1] == said
+    assert bands(from_roc().ax_) == []

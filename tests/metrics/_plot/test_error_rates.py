@@ -8,7 +8,9 @@ from skfairfr.metrics import ErrorRateDisplay
 from skfairfr.metrics._plot import _style
 from tests.metrics._plot.drawn import (
     axes,
+    bands,
     fitted,
+    fitted_beyond_far_max,
     fitted_with_lone_person,
     legend_texts,
 )
@@ -70,3 +72,15 @@ def test_group_without_impostor_pairs_says_so():
 
 def test_default_grid():
     assert from_roc(threshold=None, groups=[None]).far.shape == (1, 41)
+
+
+def test_thresholds_that_a_sample_answers_are_shaded_and_explained():
+    roc = fitted_beyond_far_max()
+    display = ErrorRateDisplay.from_roc(roc, threshold=GRID, far=0.02, ax=axes())
+    reasons = roc.estimate(threshold=GRID, rate="far", group="female").reason
+    sampled = ["sample" in reason for reason in reasons]
+    assert any(sampled) and not all(sampled)
+    assert bands(display.ax_) == [pytest.approx((GRID[0], max(GRID[sampled])))]
+    said = "FAR beyond far_max,\nhistogram values, sampled intervals"
+    assert legend_texts(display.ax_)[-1] == _style.SHADED + said
+    assert bands(from_roc().ax_) == []

@@ -5,7 +5,12 @@ import pytest
 
 from skfairfr.metrics import GroupFARDisplay
 from skfairfr.metrics._plot import _group_far, _style
-from tests.metrics._plot.drawn import axes, fitted, fitted_with_lone_person
+from tests.metrics._plot.drawn import (
+    axes,
+    fitted,
+    fitted_beyond_far_max,
+    fitted_with_lone_person,
+)
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -104,3 +109,17 @@ def test_sides_are_named_where_the_matrix_is_not_symmetric():
 @pytest.mark.parametrize("far", [[[0.1]], [[0.0]], [[np.nan]]])
 def test_one_cell_is_drawn(far):
     assert arrays(far, level=0.1).plot(axes()).text_.shape == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("far", "said"),
+    [
+        (0.1, ["beyond far_max,\nhistogram or sampled values, sampled intervals"]),
+        (0.02, []),
+    ],
+)
+def test_a_level_above_far_max_is_said(far, said):
+    display = from_roc(fitted_beyond_far_max(), far=far)
+    legend = display.ax_.get_legend()
+    texts = [] if legend is None else [t.get_text() for t in legend.get_texts()]
+    assert [text for text in texts if "far_max" in text] == said

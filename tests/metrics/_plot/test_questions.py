@@ -7,7 +7,14 @@ from sklearn.linear_model import LinearRegression
 
 from skfairfr.metrics import ErrorRateDisplay, SimilarityROCDisplay
 from skfairfr.metrics._plot import _questions
-from tests.metrics._plot.drawn import LEVELS, axes, fitted, synthetic, unfitted
+from tests.metrics._plot.drawn import (
+    LEVELS,
+    axes,
+    fitted,
+    fitted_beyond_far_max,
+    synthetic,
+    unfitted,
+)
 
 
 def test_transformed_embeddings_are_compared():
@@ -76,3 +83,24 @@ def test_score_range_holds_nearly_all():
     low, high = _questions.score_range(fitted())
     assert fitted().estimate(threshold=low, rate="far").value == 1
     assert fitted().estimate(threshold=high, rate="far").value == 0
+
+
+def test_levels_beyond_far_max_are_those_that_a_sample_answers():
+    roc = fitted_beyond_far_max()
+    found = roc.estimate([0.1, 0.03, 0.2], rate="far", how="max_min")
+    assert _questions.is_beyond(found).tolist() == [True, False, True]
+    assert not _questions.is_beyond(fitted().estimate([0.1, 0.2])).any()
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ({"group": "male"}, "histogram values, sampled intervals"),
+        ({"group": ("male", "female")}, "sampled values, sampled intervals"),
+    ],
+)
+def test_where_values_beyond_far_max_come_from(question, said):
+    ask = fitted_beyond_far_max().estimate
+    exact, beyond = (ask(far, rate="far", **question) for far in (0.03, 0.1))
+    assert _questions.beyond_far_max(exact) == ""
+    assert _questions.beyond_far_max(exact, beyond) == said

@@ -2,10 +2,20 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from skfairfr.metrics import SimilarityROCDisplay
 from skfairfr.metrics._plot import _style
-from tests.metrics._plot.drawn import LEVELS, axes, fitted, legend_texts
+from tests.metrics._plot.drawn import (
+    BEYOND,
+    LEVELS,
+    SAMPLED_ONLY,
+    axes,
+    bands,
+    fitted,
+    fitted_beyond_far_max,
+    legend_texts,
+)
 
 
 def from_roc(**options):
@@ -91,3 +101,35 @@ def test_without_axes_pyplot_makes_a_figure():
     plt.close(display.figure_)
     from_roc()
     assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize("scale", ["log", "det"])
+@pytest.mark.parametrize(
+    ("options", "kind"), [({}, "histogram"), (SAMPLED_ONLY, "sampled")]
+)
+def test_levels_above_far_max_are_shaded_and_explained(options, kind, scale):
+    display = SimilarityROCDisplay.from_roc(
+        fitted_beyond_far_max(**options), far=LEVELS, ax=axes(), scale=scale
+    )
+    ends = np.array([0.03, 0.2])
+    (band,) = bands(display.ax_)
+    assert band == pytest.approx(tuple(ends if scale == "log" else norm.ppf(ends)))
+    assert band[1] == pytest.approx(display.ax_.get_xlim()[1])
+    said = f"{_style.SHADED}{BEYOND}{kind} values, sampled intervals"
+    assert legend_texts(display.ax_)[-1] == said
+
+
+@pytest.mark.parametrize("far", [LEVELS, [0.01, 0.03]])
+def test_nothing_is_shaded_where_all_levels_are_exact(far):
+    roc = fitted() if far is LEVELS else fitted_beyond_far_max()
+    display = SimilarityROCDisplay.from_roc(roc, far=far, ax=axes())
+    assert display.far_max is None and bands(display.ax_) == []
+
+
+def test_one_far_max_is_explained_once():
+    ax = axes()
+    for name in ("one", "two"):
+        SimilarityROCDisplay.from_roc(
+            fitted_beyond_far_max(), far=LEVELS, groups=[None], name=name, ax=ax
+        )
+    assert sum(text.startswith(_style.SHADED) for text in legend_texts(ax)) == 1

@@ -111,3 +111,28 @@ def test_thresholds_are_marked(level, text):
 def test_axes_given_are_kept():
     ax = axes()
     assert _style.get_axes(ax) is ax
+
+
+def test_shades_are_explained_once_and_last():
+    ax = axes()
+    _style.shade(ax, (0, 1), "left")
+    _style.shade(ax, (2, 3), "left")
+    ax.plot(X, X, label="a")
+    _style.add_legend(ax)
+    assert legend_texts(ax) == ["a", _style.SHADED + "left"]
+    assert [p.get_x() for p in ax.patches] == [0, 2]
+
+
+@pytest.mark.parametrize(("rgba", "lightness"), [((1, 1, 1, 1), 1), ((0, 0, 0, 1), 0)])
+def test_luminance_is_that_of_grey(rgba, lightness):
+    assert _style.luminance(rgba) == pytest.approx(lightness)
+
+
+@pytest.mark.parametrize(
+    ("values", "scale"),
+    [([1, 6], "log"), ([1, 4], "linear"), ([0, 6], "linear"), ([np.nan], "linear")],
+)
+def test_ratios_scale_where_they_span_a_lot(values, scale):
+    ax = axes()
+    _style.scale_by_ratio(ax.yaxis, np.array(values, dtype=float))
+    assert ax.get_yscale() == scale

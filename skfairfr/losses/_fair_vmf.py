@@ -1,0 +1,206 @@
+"""The Fair von Mises-Fisher loss: one concentration for each identity's group."""
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.functional import linear, normalize
+
+from skfairfr._core._vmf import log_vmf_normalizer
+from skfairfr.losses._centroids import starting_centroids
+from skfairfr.losses._softmax import identity_cross_entropy
+
+
+class FairVMFLoss(nn.Module):
+    """Cross-entropy of a mixture of von Mises-Fisher distributions, one an identity.
+
+    The logit of identity k for the unit embedding z is
+    log C_d(kappa_k) + kappa_k cos(z, mu_k), where kappa_k is chosen by the group of the
+    identity. A group with a larger kappa is asked to be more concentrated about its
+    centroids. With one kappa for all it is the softmax cross-entropy with that scale.
+
+    Parameters
+    ----------
+    n_identities : int
+        At least 2.
+    n_features : int
+        Dimension d of the embeddings, at least 2.
+    kappa : float, array-like of shape (n_identities,), dict or callable, default=20.0
+        Concentrations, positive and finite: one for all; one for each identity; one for
+        each label of ``attribute``; or a function of an identity's attribute as a float
+        (its age, say).
+    attribute : array-like, shape (n_identities,), default=None
+        Group, or value of a continuous attribute, of each identity: what a dict or a
+        callable is asked with.
+    margin : float, default=0.0
+        Taken from the cosine to the own centroid, in [0, 2): a margin that EM22 names as
+        open, larger asks for more.
+    centroids : array-like, shape (n_identities, n_features), default=None
+        Where the centroids start; None draws directions uniformly on the sphere.
+    generator : torch.Generator, default=None
+        What they are drawn with.
+
+    Attributes
+    ----------
+    centroids : nn.Parameter, shape (n_identities, n_features)
+        Trained; only their directions matter.
+    kappa : tensor, shape (n_identities,)
+    log_normalizer : tensor, shape (n_identities,)
+        log C_d(kappa).
+
+    Raises
+    ------
+    ValueError
+        If a kappa is not positive and finite, is missing for a label, or the shapes
+        disagree; if the margin is out of range.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., Noiry, N., Despiegel, V., Gentric, S., & Clémençon, S. (2022).
+       Mitigating Gender Bias in Face Recognition Using the von Mises-Fisher Mixture
+       Model. ICML. Equation 6.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from skfairfr.losses import FairVMFLoss
+    >>> loss = FairVMFLoss(
+    ...     3, 8, {"female": 25.0, "male": 15.0}, attribute=["female", "male", "male"]
+    ... )
+    >>> loss.kappa
+    tensor([25., 15., 15.])
+    >>> embeddings = torch.randn(5, 8, requires_grad=True)
+    >>> value = loss(embeddings, torch.tensor([0, 1, 2, 1, 0]))
+    >>> value.backward()
+    >>> embeddings.grad.shape
+    torch.Size([5, 8])
+    """
+
+    def __init__(
+        self,
+        n_identities,
+        n_features,
+        kappa=20.0,
+        *,
+        attribute=None,
+        margin=0.0,
+        centroids=None,
+        generator=None,
+    ):
+        super().__init__()
+        if n_identities < 2:
+            raise ValueError(
+                f"n_identities must be at least 2, got {n_identities}: with one there "
+                "is nothing to tell apart."
+            )
+        if not 0 <= margin < 2:
+            raise ValueError(f"margin must lie in [0, 2), a cosine; got {margin!r}.")
+        self.margin = float(margin)
+        kappas = resolve_kappa(kappa, attribute, n_identities)
+        log_normalizer = log_vmf_normalizer(kappas, n_features)
+        self.register_buffer("kappa", torch.tensor(kappas, dtype=torch.float32))
+        self.register_buffer(
+            "log_normalizer", torch.tensor(log_normalizer, dtype=torch.float32)
+        )
+        # float32 holds log C = 868 (d = 512) to 6e-5 only. A constant cancels in the
+        # softmax, so the loss works with what is left after the largest: exactly 0 where
+        # all kappa are equal.
+        offset = log_normalizer - log_normalizer.max()
+        self.register_buffer("offset", torch.tensor(offset, dtype=torch.float32))
+        start = starting_centroids(centroids, n_identities, n_features, generator)
+        self.centroids = nn.Parameter(start)
+
+    def forward(self, embeddings, y):
+        """Mean loss of a batch.
+
+        Parameters
+        ----------
+        embeddings : tensor, shape (n_samples, n_features)
+            Of any length; only their directions matter.
+        y : tensor of int64, shape (n_samples,)
+            Identity of each row, in 0..n_identities - 1.
+
+        Returns
+        -------
+        loss : tensor, scalar
+            >= 0.
+        """
+        embeddings = normalize(embeddings.to(self.centroids.dtype))
+        shift = self.margin * self.kappa[y] if self.margin else None
+        return identity_cross_entropy(
+            embeddings,
+            self.centroids,
+            y,
+            scale=self.kappa,
+            offset=self.offset,
+            shift=shift,
+        )
+
+    def logits(self, embeddings):
+        """log C_d(kappa_k) + kappa_k cos(z_i, mu_k), without margin.
+
+        Parameters
+        ----------
+        embeddings : tensor, shape (n_samples, n_features)
+
+        Returns
+        -------
+        logits : tensor, shape (n_samples, n_identities)
+            Within [log C_d(kappa_k) - kappa_k, log C_d(kappa_k) + kappa_k].
+        """
+        embeddings = normalize(embeddings.to(self.centroids.dtype))
+        cosines = linear(embeddings, normalize(self.centroids))
+        return self.log_normalizer + self.kappa * cosines.clamp(-1, 1)
+
+
+def resolve_kappa(kappa, attribute, n_identities):
+    """The concentration of each identity, float64 of shape (n_identities,)."""
+    labels = None
+    if callable(kappa) or isinstance(kappa, dict):
+        if attribute is None:
+            raise ValueError(
+                f"kappa={kappa!r} is chosen by an attribute, but attribute is None: give "
+                "the group, or the value, of each identity."
+            )
+        labels = np.asarray(attribute).tolist()
+        look_up = kappa if callable(kappa) else _from_mapping(kappa)
+        given = [float(look_up(_as_float(v) if callable(kappa) else v)) for v in labels]
+    else:
+        given = kappa
+    kappas = np.asarray(given, dtype=np.float64)
+    if kappas.ndim == 0:
+        kappas = np.full(n_identities, kappas)
+    if kappas.shape != (n_identities,):
+        raise ValueError(
+            f"kappa and attribute need one entry for each of the {n_identities} "
+            f"identities; got shape {kappas.shape}."
+        )
+    bad = np.flatnonzero(~(np.isfinite(kappas) & (kappas > 0)))
+    if bad.size:
+        first = int(bad[0])
+        whose = f"identity {first}" if labels is None else repr(labels[first])
+        raise ValueError(
+            f"kappa must be positive and finite; got {kappas[first]} for {whose}. A "
+            "larger kappa asks for more concentration; the paper's lie between 5 and 45."
+        )
+    return kappas
+
+
+def _from_mapping(kappa):
+    def look_up(label):
+        if label not in kappa:
+            raise ValueError(
+                f"kappa has no entry for the label {label!r}; it has {list(kappa)}."
+            )
+        return kappa[label]
+
+    return look_up
+
+
+def _as_float(value):
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"a callable kappa is asked with the attribute as a float, but {value!r} is "
+            "none; use a dict for labels."
+        ) from None

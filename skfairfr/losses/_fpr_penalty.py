@@ -1,0 +1,168 @@
+"""The penalty for images with more false positives than the batch has in total."""
+
+import math
+from numbers import Integral
+
+import torch
+from torch import nn
+from torch.nn.functional import normalize
+
+from skfairfr.losses._centroids import starting_centroids
+from skfairfr.losses._margins import BASES
+from skfairfr.losses._penalised import (
+    PENALTIES,
+    WEIGHTINGS,
+    PenaltyRule,
+    penalised_cross_entropy,
+)
+
+
+class FPRPenaltyLoss(nn.Module):
+    """Margin softmax with a penalty on each image's own false positive rate.
+
+    gamma_i is the share of image i's cosines to other identities' centroids at or above a
+    threshold that is unified over the batch: there the total share is ``far``. Images with
+    more than their part are penalised more, whoever they are: no group label is used.
+
+    Parameters
+    ----------
+    n_identities : int
+        K, at least 2.
+    n_features : int
+        At least 1.
+    penalty : {"ratio", "mean_square"}, default="ratio"
+        "ratio" adds alpha gamma_i / far to every other cosine, the paper's equation.
+        "mean_square" is what the authors' code does: alpha (1 + cos) p_i is taken from the
+        own cosine, p_i the mean square of the selected cosines, which is a constant to the
+        gradient; cosines above the own one are not selected, since they may be wrong
+        labels, and identities not below the own logit keep their centroids.
+    far : float, default=None
+        Total share, in (0, 1); None is max(1e-4, 1 / (K - 1)).
+    alpha : float, default=0.1
+        Weight of the penalty, >= 0; with 0 the loss is that of ``base``.
+    base : {"cosface", "arcface", "softmax"}, default="cosface"
+        Margin of the own cosine: cos - margin, cos(angle + margin), none.
+    scale : float, default=64.0
+        Factor of all cosines, positive.
+    margin : float, default=0.35
+        In [0, 2) of a cosine or, with "arcface", in [0, pi) radians.
+    weighting : {"count", "cosine"}, default="count"
+        Whether a false positive counts 1, which has no gradient, or its cosine, which has.
+        "ratio" only.
+    momentum : float, default=0.0
+        In [0, 1): share of the threshold of the batches before, since one batch holds few
+        cosines at 1e-4.
+    centroids : array-like, shape (n_identities, n_features), default=None
+        Where the centroids start; None draws directions uniformly on the sphere.
+    generator : torch.Generator, default=None
+        What they are drawn with.
+
+    Attributes
+    ----------
+    centroids : nn.Parameter, shape (n_identities, n_features)
+        Trained; only their directions matter.
+    threshold : tensor, scalar
+        Unified threshold of the last training batch, a cosine; nan before.
+    share : tensor, shape (n_samples,)
+        gamma_i ("ratio") or p_i ("mean_square") of the last batch.
+
+    Raises
+    ------
+    ValueError
+        If an option is unknown or a number out of its range.
+
+    References
+    ----------
+    .. [1] Xu, X., Huang, Y., Shen, P., Li, S., Li, J., Huang, F., Li, Y., & Cui, Z.
+       (2021). Consistent Instance False Positive Improves Fairness in Face Recognition.
+       CVPR. The abstract gives the penalty; its form is read there and, for
+       "mean_square", from the published head.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from skfairfr.losses import FPRPenaltyLoss
+    >>> loss = FPRPenaltyLoss(5, 8, far=0.1)
+    >>> embeddings = torch.randn(20, 8, requires_grad=True)
+    >>> loss(embeddings, torch.arange(20) % 5).backward()
+    >>> loss.share.shape
+    torch.Size([20])
+    """
+
+    def __init__(
+        self,
+        n_identities,
+        n_features,
+        *,
+        penalty="ratio",
+        far=None,
+        alpha=0.1,
+        base="cosface",
+        scale=64.0,
+        margin=0.35,
+        weighting="count",
+        momentum=0.0,
+        centroids=None,
+        generator=None,
+    ):
+        super().__init__()
+        if not isinstance(n_identities, Integral) or n_identities < 2:
+            raise ValueError(
+                f"n_identities must be an integer of at least 2; got {n_identities!r}."
+            )
+        if far is None:
+            far = min(max(1e-4, 1 / (n_identities - 1)), 0.5)
+        self.rule = PenaltyRule(
+            penalty, far, alpha, base, scale, margin, weighting, momentum
+        )
+        _check(self.rule)
+        start = starting_centroids(centroids, n_identities, n_features, generator)
+        self.centroids = nn.Parameter(start)
+        self.register_buffer("threshold", torch.tensor(math.nan))
+        self.share = None
+
+    def forward(self, embeddings, y):
+        """Mean loss of a batch; while training, also its threshold.
+
+        Parameters
+        ----------
+        embeddings : tensor, shape (n_samples, n_features)
+            Of any length; only their directions matter.
+        y : tensor of int64, shape (n_samples,)
+            Identity of each row, in 0..n_identities - 1.
+
+        Returns
+        -------
+        loss : tensor, scalar
+            >= 0.
+        """
+        embeddings = normalize(embeddings.to(self.centroids.dtype))
+        loss, threshold, self.share = penalised_cross_entropy(
+            embeddings, self.centroids, y, self.rule, self.threshold
+        )
+        if self.training:
+            self.threshold.copy_(threshold)
+        return loss
+
+
+def _check(rule):
+    """Raise unless every option is one of its values."""
+    for name, options in (
+        ("penalty", PENALTIES),
+        ("base", BASES),
+        ("weighting", WEIGHTINGS),
+    ):
+        if getattr(rule, name) not in options:
+            raise ValueError(
+                f"{name} must be one of {options}; got {getattr(rule, name)!r}."
+            )
+    ranges = {
+        "far": (0 < rule.far < 1, "in (0, 1), as 1e-3 is"),
+        "alpha": (0 <= rule.alpha < math.inf, "a number >= 0"),
+        "scale": (0 < rule.scale < math.inf, "positive"),
+        "margin": (0 <= rule.margin < 2, "in [0, 2)"),
+        "momentum": (0 <= rule.momentum < 1, "in [0, 1)"),
+    }
+    for name, (holds, wanted) in ranges.items():
+        if not holds:
+            raise ValueError(f"{name} must be {wanted}; got {getattr(rule, name)!r}.")

@@ -1,0 +1,208 @@
+"""Folds of people: identity-disjoint, balanced over groups."""
+
+import warnings
+
+import numpy as np
+from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold
+
+from skfairfr.utils._labels import encode, split_labels, to_column
+from skfairfr.utils._validation import warn_undefined
+
+
+class IdentityKFold(BaseCrossValidator):
+    """K folds of people, so that nobody is on both sides, balanced over groups.
+
+    What is chosen on people who were trained on says little of others: a default KFold
+    over shuffled images has most people on both sides. Here the identities come from y,
+    and no ``groups=`` is needed. Folds are those of scikit-learn's
+    ``StratifiedGroupKFold``, with people as its groups; its strata are the group of each
+    image, and whether the image has another of the same person and group to form a
+    genuine pair with. So every fold gets its share of the pairs behind each group's frr
+    of eq. (3) of [1]_.
+
+    Parameters
+    ----------
+    n_splits : int, at least 2, default=5
+        Number of folds, at most the number of identities.
+    shuffle : bool, default=False
+        Whether people are shuffled before they are dealt to folds.
+    random_state : int, RandomState instance or None, default=None
+        With ``shuffle=True``, draws the order.
+
+    See Also
+    --------
+    skfairfr.face_labels : Holds identity and group in one y.
+    sklearn.model_selection.StratifiedGroupKFold : Deals the people to folds.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., & Clémençon, S. (2024). Assessing Uncertainty in Similarity
+       Scoring: Performance & Fairness in Face Recognition. ICLR. Eq. (2)-(4).
+
+    Examples
+    --------
+    >>> from skfairfr import IdentityKFold, face_labels, make_face_embeddings
+    >>> faces = make_face_embeddings(n_identities=100, random_state=0)
+    >>> y = face_labels(faces.y, faces.sensitive_features)
+    >>> for train, test in IdentityKFold(n_splits=2).split(faces.X, y):
+    ...     shared = set(y["identity"][train]) & set(y["identity"][test])
+    ...     print(len(shared), round((y["group"][test] == "female").mean(), 1))
+    0 0.4
+    0 0.4
+    """
+
+    # Groups and domains may be routed, as to scorers.
+    __metadata_request__split = {  # noqa: RUF012
+        "sensitive_features": True,
+        "domain": True,
+    }
+
+    def __init__(self, n_splits=5, *, shuffle=False, random_state=None):
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def split(self, X, y=None, groups=None, *, sensitive_features=None, domain=None):
+        """Yield the rows of each split.
+
+        Parameters
+        ----------
+        X : array-like, shape (n_samples, n_features)
+            Only its length is used.
+        y : array-like, shape (n_samples,), or frame
+            Identity of each image; or the result of :func:`~skfairfr.face_labels`, or a
+            frame with the columns ``identity``, ``group`` and ``domain``.
+        groups : object, default=None
+            Ignored, with a warning: identities come from y.
+        sensitive_features : array-like, shape (n_samples,), default=None
+            Group of each image, where y holds none; None and NaN are unknown.
+        domain : array-like, shape (n_samples,), default=None
+            With two values, only pairs across them are genuine pairs.
+
+        Yields
+        ------
+        train : ndarray of int, shape (n_train,)
+            Rows of the people that are fitted.
+        test : ndarray of int, shape (n_test,)
+            Rows of the people that are scored.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer identities than splits, a parameter is out of range, or a
+            test fold has no genuine pair or no two people.
+
+        Warns
+        -----
+        UndefinedMetricWarning
+            If a group that has genuine pairs has none in a test fold.
+        """
+        self._refuse_groups(groups)
+        splitter = self._splitter()
+        identity, group, domain = split_labels(y, sensitive_features, domain)
+        n_samples = np.shape(X)[0] if hasattr(X, "shape") else len(X)
+        identity = encode(to_column(identity, "y"), "y", n_samples=n_samples)
+        known = {"n_samples": n_samples, "allow_unknown": True}
+        group = None if group is None else encode(group, "sensitive_features", **known)
+        codes = np.zeros(n_samples, dtype=int) if group is None else group.codes
+        if domain is not None:
+            domain = encode(to_column(domain, "domain"), "domain", n_samples=n_samples)
+            domain = domain.codes
+        n_people = len(identity.values)
+        if n_people < self.n_splits:
+            raise ValueError(
+                f"n_splits={self.n_splits} needs at least as many identities, but y has "
+                f"{n_people}. Use fewer splits."
+            )
+        # A pair of the overall frr may cross groups; that of a group's frr may not.
+        paired = _has_partner((identity.codes,), domain)
+        paired_within = _has_partner((identity.codes, codes), domain)
+        strata = 2 * codes + paired_within
+        for fold, (train, test) in enumerate(
+            _deal(splitter, strata, identity.codes, n_samples)
+        ):
+            self._check_fold(fold, identity.codes[test], paired[test])
+            if group is not None:
+                within = codes[paired_within & (codes >= 0)]
+                here = codes[test][paired_within[test]]
+                missing = np.setdiff1d(within, here)
+                self._warn_of_groups(fold, group.values[missing])
+            yield train, test
+
+    def get_n_splits(
+        self, X=None, y=None, groups=None, *, sensitive_features=None, domain=None
+    ):
+        """Number of splits.
+
+        Parameters
+        ----------
+        X, y, sensitive_features, domain : object, default=None
+            Ignored; scikit-learn passes what it passes to :meth:`split`.
+        groups : object, default=None
+            Ignored.
+
+        Returns
+        -------
+        n_splits : int
+            Number of folds.
+        """
+        return self.n_splits
+
+    def _splitter(self):
+        return StratifiedGroupKFold(
+            self.n_splits, shuffle=self.shuffle, random_state=self.random_state
+        )
+
+    def _refuse_groups(self, groups):
+        if groups is not None:
+            warnings.warn(
+                "The groups parameter is ignored by IdentityKFold: identities come from y, "
+                "and demographic groups from y or sensitive_features=.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _check_fold(self, fold, people, paired):
+        n_people = np.unique(people).size
+        if n_people < 2 or not paired.any():
+            lack = "two people" if n_people < 2 else "genuine pair"
+            raise ValueError(
+                f"Test fold {fold} of n_splits={self.n_splits} has no {lack}, so that "
+                "nothing can be scored there. Use fewer splits, or people with several "
+                "images each."
+            )
+
+    def _warn_of_groups(self, fold, groups):
+        if groups.size:
+            named = ", ".join(repr(str(g)) for g in groups)
+            warn_undefined(
+                f"Test fold {fold} of n_splits={self.n_splits} has no genuine pair within "
+                f"group {named}: its frr is undefined there. Use fewer splits."
+            )
+
+
+def _has_partner(columns, domain):
+    """Whether each image has another with the same labels (in another domain)."""
+    n_alike = _counts(columns)
+    if domain is None:
+        return n_alike > 1
+    return n_alike > _counts((*columns, domain))
+
+
+def _counts(columns):
+    """How many rows share each row's labels, (n_samples,)."""
+    _, inverse, counts = np.unique(
+        np.stack(columns), axis=1, return_inverse=True, return_counts=True
+    )
+    return counts[inverse.ravel()]
+
+
+def _deal(splitter, strata, identity, n_samples):
+    """Splits of the images; small strata are no reason to warn, missing pairs are."""
+    with warnings.catch_warnings():
+        for said in ("The least populated class", "The number of unique classes"):
+            warnings.filterwarnings("ignore", said, UserWarning)
+        # Strata smaller than n_splits each are refused there, which one stratum is not.
+        if np.bincount(strata - strata.min()).max() < splitter.n_splits:
+            strata = np.zeros_like(strata)
+        return list(splitter.split(np.empty(n_samples), strata, identity))

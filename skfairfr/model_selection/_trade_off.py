@@ -1,0 +1,127 @@
+"""Choosing the candidate that is the best compromise of two metrics."""
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from skfairfr.metrics._cv_results import is_signed, mean_score
+
+
+class BestTradeOff(BaseEstimator):
+    """Callable ``refit`` of a search: the best compromise of two negated metrics.
+
+    Each candidate is as far from the best, in each metric, as log(metric / best); the
+    candidate whose larger distance is smallest wins. With ("bfar", "frr_at_far") that is
+    how a compromise such as EM-FAR of [1]_ can be made; ("bfrr", "frr_at_far") makes
+    EM-FRR and ("bfar", "bfrr") EM-C. Ratios make the choice independent of either metric's
+    unit.
+
+    Parameters
+    ----------
+    metrics : sequence of str, shape (n_metrics,), default=("bfar", "frr_at_far")
+        Names of scores of the search that are minus a metric (an error rate or a
+        disparity of at least 0), as :func:`~skfairfr.fairness_scores` returns them, or of
+        the dict given to ``scoring``. One alone is minimised.
+
+    See Also
+    --------
+    skfairfr.fairness_scores : A scorer with these names.
+    skfairfr.metrics.TradeOffDisplay : Draws the candidates and the chosen one.
+
+    Notes
+    -----
+    Candidates with a mean that is not finite in one of the metrics never win, and never
+    are the best that others are compared with. A mean of 0, whose logarithm is infinite,
+    stands at half the smallest positive mean of its metric among the others: it is better
+    than what the folds can resolve, by an amount they cannot tell. Among equals the first
+    candidate wins. The paper does not say how it weighed the two metrics of a compromise;
+    the larger of two logarithms is this package's choice.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., et al. (2022). Mitigating Gender Bias in Face Recognition Using
+       the von Mises-Fisher Mixture Model. ICML. Section 5 and eq. (3)-(4).
+
+    Examples
+    --------
+    >>> from skfairfr import BestTradeOff
+    >>> results = {
+    ...     "mean_test_bfar": [-8.0, -3.0, -2.0],
+    ...     "mean_test_frr_at_far": [-0.10, -0.12, -0.30],
+    ... }
+    >>> BestTradeOff(("bfar", "frr_at_far"))(results)
+    1
+    """
+
+    def __init__(self, metrics=("bfar", "frr_at_far")):
+        self.metrics = metrics
+
+    def __call__(self, cv_results):
+        """Choose a candidate.
+
+        Parameters
+        ----------
+        cv_results : dict of str -> array-like, shape (n_candidates,)
+            ``cv_results_`` of a search.
+
+        Returns
+        -------
+        best_index : int
+            Row of the chosen candidate.
+
+        Raises
+        ------
+        ValueError
+            If a metric is not among the scores, a score is not a negated metric, or no
+            candidate is finite in all of them.
+        """
+        names = self._names()
+        values = np.stack([-mean_score(cv_results, name) for name in names])
+        for name, row in zip(names, values, strict=True):
+            if (row[np.isfinite(row)] < 0).any():
+                raise ValueError(
+                    f"The score {name!r} is positive for some candidate, so that it is not "
+                    "minus an error rate or a disparity; BestTradeOff minimises metrics "
+                    "that come negated, as skfairfr's scorers give them."
+                )
+        usable = np.isfinite(values).all(axis=0)
+        if not usable.any():
+            raise ValueError(self._nothing_finite(names, values))
+        regret = np.stack([_log_over_best(row[usable]) for row in values])
+        return int(np.flatnonzero(usable)[regret.max(axis=0).argmin()])
+
+    def _names(self):
+        names = self.metrics
+        if isinstance(names, str) or not names or len(set(names)) < len(names):
+            raise ValueError(
+                "metrics must be names of different scores, as ('bfar', 'frr_at_far'); "
+                f"got {names!r}."
+            )
+        signed = [n for n in names if is_signed(n)]
+        if signed:
+            raise ValueError(
+                f"{signed[0]!r} is a signed ratio, of which neither more nor less is "
+                "better; choose by 'bfar' or 'bfrr'."
+            )
+        return list(names)
+
+    def _nothing_finite(self, names, values):
+        finite = {
+            name: int(np.isfinite(row).sum())
+            for name, row in zip(names, values, strict=True)
+        }
+        return (
+            f"No candidate has a finite mean of {' and '.join(names)} (finite: {finite}, "
+            f"of {values.shape[1]} candidates), so that none can be chosen. Give the "
+            "search error_score='raise' to see why: groups missing from y or from fit, a "
+            "far below what a fold's impostor pairs resolve, or folds in which a group "
+            "makes no error (a larger far, fewer folds, skfairfr.IdentityKFold)."
+        )
+
+
+def _log_over_best(metric):
+    """log(metric / best) of each candidate, zeros at half the smallest positive value."""
+    positive = metric[metric > 0]
+    if positive.size == 0:
+        return np.zeros_like(metric)
+    logs = np.log(np.where(metric > 0, metric, positive.min() / 2))
+    return logs - logs.min()

@@ -1,0 +1,6 @@
+"""Transformers between encoder and matcher that mitigate disparities."""
+
+from skfairfr.projectors._ethical_module import EthicalModule
+from skfairfr.projectors._fpr_penalty_projector import FPRPenaltyProjector
+
+__all__ = ["EthicalModule", "FPRPenaltyProjector"]

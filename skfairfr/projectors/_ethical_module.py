@@ -1,0 +1,359 @@
+"""EthicalModule: a head trained with the Fair von Mises-Fisher loss."""
+
+from dataclasses import replace
+from numbers import Real
+
+import numpy as np
+import torch
+
+from skfairfr._compat import Interval, fit_context
+from skfairfr._core._vmf import log_vmf_normalizer
+from skfairfr.losses import FairVMFLoss
+from skfairfr.losses._fair_vmf import resolve_kappa
+from skfairfr.losses._held_out import held_out_cross_entropy
+from skfairfr.projectors._base import BaseProjector, read_embeddings
+from skfairfr.projectors._people import (
+    agree_on_group,
+    everyone,
+    mean_value,
+    read_labels,
+)
+from skfairfr.utils._validation import warn_caller
+
+
+class EthicalModule(BaseProjector):
+    """Project embeddings so that groups are as concentrated as their kappa asks.
+
+    A small network between a frozen encoder and its matcher, trained with the Fair von
+    Mises-Fisher loss: every identity is a centroid on the sphere whose images are to lie
+    about it with the concentration of its group. A larger kappa for a group asks its
+    images to be closer to their centroids, which moves its error rates against the other
+    group's. Which pair of values lowers a disparity, and what it costs in accuracy, is
+    found by a search with :data:`~skfairfr.metrics.bfar_scorer` and the like.
+
+    Parameters
+    ----------
+    kappa0 : float, default=20.0
+        Concentration of the first group, positive.
+    kappa1 : float, default=20.0
+        Concentration of the second group, positive; unused when there is one group.
+    kappas : dict or callable, default=None
+        Concentration of every group, ``{label: kappa}``, for any number of groups; or a
+        function of the attribute as a float (of the age, say; the mean over an identity's
+        images). Then ``kappa0`` and ``kappa1`` are unused.
+    groups : tuple of labels, default=None
+        Order of the groups, so that ``kappa0`` belongs to ``groups[0]`` whatever the
+        data hold; None sorts the labels. The papers' order is ("male", "female").
+    margin : float, default=0.0
+        Taken from the cosine to the own centroid while training, in [0, 2).
+    min_agreement : float, default=None
+        Share of an identity's images, in (0.5, 1], that must agree on its group: those
+        with less are left out, those with at least that share take the group of most of
+        their images, and both are counted. None: any disagreement is an error.
+    head : {"mlp", "residual"}, default="mlp"
+        "mlp" is the paper's: W2 relu(W1 x + b1) + b2. "residual" adds that to x and
+        starts as the identity map, which few data do not spoil.
+    hidden_dim : int, default=None
+        Width of the hidden layer; None is twice the features.
+    output_dim : int, default=None
+        Features of the projected embeddings; None is as many as X has.
+    max_epochs : int, default=50
+        Passes over the images.
+    batch_size : int, default=1024
+        Images in a step.
+    lr : float, default=0.01
+        Learning rate of the first epoch.
+    final_lr : float, default=None
+        Learning rate of the last epoch, reached geometrically; None keeps ``lr``.
+    optimizer : {"adam", "adamw", "sgd"}, default="adam"
+        From torch.optim, with its own defaults but for the rate.
+    sampler : callable, default=None
+        ``sampler(identity, group, generator)`` gives the positions, an int array of shape
+        (n_draws,), that an epoch visits in that order, from integer codes of the images
+        trained on; None visits each once.
+    validation_fraction : float, default=0.0
+        Share of the identities, in [0, 1), held out and never trained on. With any, the
+        weights of the best epoch are kept instead of the last.
+    monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
+        What "best" and ``patience`` look at, smaller is better: the loss (on held-out
+        people against the mean of their other images, or on those trained on where none
+        are held out) or, at a FAR of 1e-3 on held-out people, a disparity or the FRR.
+    patience : int, default=None
+        Epochs without a better value after which training stops; None never does.
+    precision : {"float32", "tf32", "bfloat16"}, default="float32"
+        Of the matrix products; the rest is float32. "tf32" needs an accelerator.
+    checkpoint_dir : str or path-like, default=None
+        Where the state is kept after every epoch: the same fit, started again after it
+        was killed, goes on from there. Removed when a fit is through. The state of
+        ``callbacks`` is not kept.
+    callbacks : list of skorch callbacks, default=None
+        Notified after ours.
+    device : str, default="auto"
+        "cpu", "cuda", or the accelerator where there is one.
+    random_state : int, RandomState instance or None, default=None
+        Draws weights, batches and the people held out.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the last one: the head, and the centroids of people
+        it knows. The state of the optimizer is not kept.
+    verbose : int, default=0
+        1 shows a bar over the epochs.
+
+    Attributes
+    ----------
+    head_ : torch.nn.Module
+        Maps (n_samples, n_features) tensors to unit rows; on the CPU.
+    identities_ : ndarray, shape (n_identities,)
+        Labels of the people trained on.
+    centroids_ : ndarray of float32, shape (n_identities, n_features_out)
+        Unit rows mu_k.
+    groups_ : ndarray, shape (n_groups,)
+        Labels in the order of kappa0, kappa1; empty without groups.
+    kappa_ : dict
+        Concentration of each label as used; without groups that of the label None.
+    n_left_out_, n_unified_ : int
+        Identities left out, and given the group of most of their images, for their
+        images' disagreement.
+    history_ : frame
+        A row for each epoch: losses, monitored values, learning rate, seconds.
+    n_features_in_ : int
+    feature_names_in_ : ndarray, shape (n_features,)
+        Where X was a frame with names.
+
+    See Also
+    --------
+    skfairfr.losses.FairVMFLoss : The loss, for a training loop of your own.
+    skfairfr.metrics.fairness_scores : Several scores of one candidate.
+    skfairfr.model_selection.BestTradeOff : The choice between them.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., Noiry, N., Despiegel, V., Gentric, S., & Clémençon, S. (2022).
+       Mitigating Gender Bias in Face Recognition Using the von Mises-Fisher Mixture
+       Model. ICML. Section 4, equation 6.
+
+    Examples
+    --------
+    >>> from skfairfr import EthicalModule, face_labels, make_face_embeddings
+    >>> data = make_face_embeddings(40, n_features=16, random_state=0)
+    >>> module = EthicalModule(25, 15, groups=("male", "female"), random_state=0)
+    >>> module.set_params(max_epochs=3).fit(
+    ...     data.X, face_labels(data.y, data.sensitive_features)
+    ... ).kappa_
+    {'male': 25.0, 'female': 15.0}
+    >>> module.transform(data.X).shape == data.X.shape
+    True
+    """
+
+    _parameter_constraints: dict = {
+        "kappa0": [Interval(Real, 0, None, closed="neither")],
+        "kappa1": [Interval(Real, 0, None, closed="neither")],
+        "kappas": [dict, callable, None],
+        "groups": [tuple, list, np.ndarray, None],
+        "margin": [Interval(Real, 0, 2, closed="left")],
+        "min_agreement": [Interval(Real, 0.5, 1, closed="right"), None],
+        **BaseProjector._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        kappa0=20.0,
+        kappa1=20.0,
+        *,
+        kappas=None,
+        groups=None,
+        margin=0.0,
+        min_agreement=None,
+        head="mlp",
+        hidden_dim=None,
+        output_dim=None,
+        max_epochs=50,
+        batch_size=1024,
+        lr=0.01,
+        final_lr=None,
+        optimizer="adam",
+        sampler=None,
+        validation_fraction=0.0,
+        monitor="loss",
+        patience=None,
+        precision="float32",
+        checkpoint_dir=None,
+        callbacks=None,
+        device="auto",
+        random_state=None,
+        warm_start=False,
+        verbose=0,
+    ):
+        self.kappa0 = kappa0
+        self.kappa1 = kappa1
+        self.kappas = kappas
+        self.groups = groups
+        self.margin = margin
+        self.min_agreement = min_agreement
+        self.head = head
+        self.hidden_dim = hidden_dim
+        self.output_dim = output_dim
+        self.max_epochs = max_epochs
+        self.batch_size = batch_size
+        self.lr = lr
+        self.final_lr = final_lr
+        self.optimizer = optimizer
+        self.sampler = sampler
+        self.validation_fraction = validation_fraction
+        self.monitor = monitor
+        self.patience = patience
+        self.precision = precision
+        self.checkpoint_dir = checkpoint_dir
+        self.callbacks = callbacks
+        self.device = device
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sensitive_features=None):
+        """Train the head.
+
+        Parameters
+        ----------
+        X : array-like, shape (n_samples, n_features)
+            Embeddings of a frozen encoder. On a CPU a memory map may be larger than
+            memory.
+        y : array-like, shape (n_samples,)
+            Identity of each image; or :func:`~skfairfr.face_labels` with its group, or a
+            frame with the columns ``identity`` and ``group``.
+        sensitive_features : array-like, shape (n_samples,), default=None
+            Group of each image; None or NaN is unknown. None means one group.
+
+        Returns
+        -------
+        self : EthicalModule
+
+        Raises
+        ------
+        ValueError
+            If a concentration is missing for a group, the images of an identity disagree
+            on its group and ``min_agreement`` is None, there are not two people, or the
+            loss becomes infinite.
+        """
+        original = (X, y, sensitive_features)
+        X = read_embeddings(self, X, reset=True)
+        identity, group = read_labels(y, sensitive_features, len(X))
+        return self._fit(X, identity, group, original)
+
+    def _gather(self, identity, group):
+        self.n_left_out_ = self.n_unified_ = 0
+        if group is None:
+            return self._gather_without_groups(identity)
+        if callable(self.kappas):
+            return self._gather_by_value(identity, group)
+        self.groups_ = _order(group.values, self.groups)
+        self.kappa_ = self._kappa_by_group()
+        chosen, unified = agree_on_group(identity, group, self.min_agreement)
+        kept = chosen >= 0
+        if kept.sum() < 2:
+            raise ValueError(
+                f"min_agreement={self.min_agreement} leaves {int(kept.sum())} of "
+                f"{kept.size} identities, and two are needed; lower it, or correct "
+                "sensitive_features."
+            )
+        self.n_left_out_ = int((~kept).sum())
+        self.n_unified_ = int(unified.sum())
+        labels = self.groups_.tolist()
+        place = np.array([labels.index(label) for label in group.values.tolist()])
+        people = everyone(identity, group.codes)
+        return replace(people, attribute=place[chosen]).of(kept)
+
+    def _gather_without_groups(self, identity):
+        if self.kappas is not None:
+            raise ValueError(
+                f"kappas={self.kappas!r} is chosen by group, but sensitive_features is "
+                "None; give it to fit, or y=face_labels(identity, group)."
+            )
+        if self.kappa0 != self.kappa1:
+            warn_caller(
+                "No groups were given: everybody gets "
+                f"kappa0={self.kappa0}, and kappa1={self.kappa1} is unused. Give "
+                "sensitive_features, or y=face_labels(identity, group).",
+                UserWarning,
+            )
+        self.groups_ = np.empty(0, dtype=object)
+        self.kappa_ = {None: float(self.kappa0)}
+        return everyone(identity)
+
+    def _gather_by_value(self, identity, group):
+        values = mean_value(identity, group)
+        distinct = np.unique(values)
+        kappas = resolve_kappa(self.kappas, distinct, distinct.size)
+        self.groups_ = group.values
+        self.kappa_ = dict(zip(distinct.tolist(), kappas.tolist(), strict=True))
+        return replace(everyone(identity, group.codes), attribute=values)
+
+    def _kappa_by_group(self):
+        labels = self.groups_.tolist()
+        if self.kappas is not None:
+            missing = [label for label in labels if label not in self.kappas]
+            if missing:
+                raise ValueError(
+                    f"kappas has no entry for the groups {missing}; it has "
+                    f"{list(self.kappas)}."
+                )
+            kappas = resolve_kappa(self.kappas, labels, len(labels))
+            return dict(zip(labels, kappas.tolist(), strict=True))
+        if len(labels) > 2:
+            raise ValueError(
+                f"kappa0 and kappa1 serve two groups, and there are {len(labels)}: "
+                f"{labels[:5]}. Give kappas={{label: kappa}} with one entry for each."
+            )
+        return dict(zip(labels, (float(self.kappa0), float(self.kappa1)), strict=False))
+
+    def _kappas_of(self, people):
+        """The concentration of each identity, (n_identities,)."""
+        if people.attribute is None:
+            return np.full(people.identities.size, self.kappa_[None])
+        if people.attribute.dtype.kind == "f":
+            return np.array([self.kappa_[value] for value in people.attribute.tolist()])
+        return np.array(list(self.kappa_.values()))[people.attribute]
+
+    def _make_loss(self, people, n_features, centroids, generator):
+        return FairVMFLoss(
+            people.identities.size,
+            n_features,
+            self._kappas_of(people),
+            margin=self.margin,
+            centroids=centroids,
+            generator=generator,
+        )
+
+    def _held_out_loss(self, loss, embeddings, people):
+        kappas = self._kappas_of(people)
+        offset = log_vmf_normalizer(kappas, embeddings.shape[1])
+        options = {"dtype": torch.float32, "device": embeddings.device}
+        return held_out_cross_entropy(
+            embeddings,
+            torch.as_tensor(people.y, device=embeddings.device),
+            scale=torch.tensor(kappas, **options),
+            offset=torch.tensor(offset - offset.max(), **options),
+            margin=self.margin,
+        )
+
+
+def _order(found, given):
+    """The groups in the order of kappa0, kappa1: sorted, or as given.
+
+    Raises
+    ------
+    ValueError
+        If a group of the data is not among those given, or one is given twice.
+    """
+    if given is None:
+        return found
+    labels = list(given)
+    if len(set(labels)) < len(labels):
+        raise ValueError(f"groups={tuple(labels)!r} names a group twice.")
+    unknown = [label for label in found.tolist() if label not in labels]
+    if unknown:
+        raise ValueError(
+            f"groups={tuple(labels)!r} lacks the groups {unknown} of sensitive_features; "
+            "name them all."
+        )
+    return np.array(labels)

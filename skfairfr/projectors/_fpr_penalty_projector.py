@@ -1,0 +1,254 @@
+"""FPRPenaltyProjector: a head trained to even out false positives without group labels."""
+
+from numbers import Real
+
+import torch
+
+from skfairfr._compat import Interval, StrOptions, fit_context
+from skfairfr.losses import FPRPenaltyLoss
+from skfairfr.losses._held_out import held_out_cross_entropy
+from skfairfr.losses._margins import BASES, target_cosine
+from skfairfr.losses._penalised import PENALTIES, WEIGHTINGS
+from skfairfr.projectors._base import BaseProjector, read_embeddings
+from skfairfr.projectors._people import everyone, read_labels
+
+
+class FPRPenaltyProjector(BaseProjector):
+    """Project embeddings so that no image draws more false positives than its part.
+
+    A small network between a frozen encoder and its matcher, trained with a margin softmax
+    that penalises an image for its own false positives in proportion to the total. Groups
+    are not needed: what is evened out is images. Whether groups profit is a question for
+    the scorers, which may know them.
+
+    Parameters
+    ----------
+    penalty : {"ratio", "mean_square"}, default="ratio"
+        The paper's ratio of an image's share of false positives to the total one, or what
+        the authors' code does; see :class:`~skfairfr.losses.FPRPenaltyLoss`.
+    far : float, default=None
+        Total share of false positives in (0, 1) that sets the threshold; None is
+        max(1e-4, 1 / (n_identities - 1)).
+    alpha : float, default=0.1
+        Weight of the penalty, >= 0; 0 is the plain margin softmax.
+    base : {"cosface", "arcface", "softmax"}, default="cosface"
+        Margin of the own cosine: cos - margin, cos(angle + margin), none.
+    scale : float, default=64.0
+        Factor of all cosines, positive.
+    margin : float, default=0.35
+        In [0, 2): of a cosine or, with "arcface", radians.
+    weighting : {"count", "cosine"}, default="count"
+        Whether a false positive counts 1 or, with a gradient, its cosine; "ratio" only.
+    momentum : float, default=0.0
+        In [0, 1): share of the threshold of the batches before.
+    head : {"mlp", "residual"}, default="mlp"
+        As in :class:`EthicalModule`, like all that follow.
+    hidden_dim : int, default=None
+        Width of the hidden layer; None is twice the features.
+    output_dim : int, default=None
+        Features of the projected embeddings; None is as many as X has.
+    max_epochs : int, default=50
+        Passes over the images.
+    batch_size : int, default=1024
+        Images in a step.
+    lr : float, default=0.01
+        Learning rate of the first epoch.
+    final_lr : float, default=None
+        Learning rate of the last epoch, reached geometrically; None keeps ``lr``.
+    optimizer : {"adam", "adamw", "sgd"}, default="adam"
+        From torch.optim, with its own defaults but for the rate.
+    sampler : callable, default=None
+        ``sampler(identity, group, generator)`` gives the positions of an epoch; its
+        ``group`` is None here. None visits each image once.
+    validation_fraction : float, default=0.0
+        Share of the identities, in [0, 1), held out and never trained on. With any, the
+        weights of the best epoch are kept instead of the last.
+    monitor : {"loss", "frr_at_far"}, default="loss"
+        What "best" and ``patience`` look at: the loss without penalty, or the FRR at a FAR
+        of 1e-3 on held-out people.
+    patience : int, default=None
+        Epochs without a better value after which training stops; None never does.
+    precision : {"float32", "tf32", "bfloat16"}, default="float32"
+        Of the matrix products; the rest is float32.
+    checkpoint_dir : str or path-like, default=None
+        Where the state is kept after every epoch, for a fit that is killed.
+    callbacks : list of skorch callbacks, default=None
+        Notified after ours.
+    device : str, default="auto"
+        "cpu", "cuda", or the accelerator where there is one.
+    random_state : int, RandomState instance or None, default=None
+        Draws weights, batches and the people held out.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the last one.
+    verbose : int, default=0
+        1 shows a bar over the epochs.
+
+    Attributes
+    ----------
+    head_ : torch.nn.Module
+        Maps (n_samples, n_features) tensors to unit rows; on the CPU.
+    identities_ : ndarray, shape (n_identities,)
+        Labels of the people trained on.
+    centroids_ : ndarray of float32, shape (n_identities, n_features_out)
+        Unit rows.
+    threshold_ : float
+        Unified threshold of the last batch, a cosine; nan where alpha is 0.
+    history_ : frame
+        A row for each epoch: losses, monitored values, learning rate, seconds.
+    n_features_in_ : int
+    feature_names_in_ : ndarray, shape (n_features,)
+        Where X was a frame with names.
+
+    See Also
+    --------
+    skfairfr.losses.FPRPenaltyLoss : The loss, for a training loop of your own.
+    skfairfr.metrics.instance_far : Each image's false accept rate, before and after.
+    EthicalModule : Mitigates with group labels.
+
+    References
+    ----------
+    .. [1] Xu, X., Huang, Y., Shen, P., Li, S., Li, J., Huang, F., Li, Y., & Cui, Z.
+       (2021). Consistent Instance False Positive Improves Fairness in Face Recognition.
+       CVPR. The abstract gives the penalty; equation numbers were not at hand.
+
+    Examples
+    --------
+    >>> from skfairfr import FPRPenaltyProjector, make_face_embeddings
+    >>> data = make_face_embeddings(40, n_features=16, random_state=0)
+    >>> projector = FPRPenaltyProjector(max_epochs=3, random_state=0)
+    >>> projector.fit(data.X, data.y).transform(data.X).shape == data.X.shape
+    True
+    """
+
+    _parameter_constraints: dict = {
+        "penalty": [StrOptions(set(PENALTIES))],
+        "far": [Interval(Real, 0, 1, closed="neither"), None],
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "base": [StrOptions(set(BASES))],
+        "scale": [Interval(Real, 0, None, closed="neither")],
+        "margin": [Interval(Real, 0, 2, closed="left")],
+        "weighting": [StrOptions(set(WEIGHTINGS))],
+        "momentum": [Interval(Real, 0, 1, closed="left")],
+        **BaseProjector._parameter_constraints,
+        "monitor": [StrOptions({"loss", "frr_at_far"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        penalty="ratio",
+        far=None,
+        alpha=0.1,
+        base="cosface",
+        scale=64.0,
+        margin=0.35,
+        weighting="count",
+        momentum=0.0,
+        head="mlp",
+        hidden_dim=None,
+        output_dim=None,
+        max_epochs=50,
+        batch_size=1024,
+        lr=0.01,
+        final_lr=None,
+        optimizer="adam",
+        sampler=None,
+        validation_fraction=0.0,
+        monitor="loss",
+        patience=None,
+        precision="float32",
+        checkpoint_dir=None,
+        callbacks=None,
+        device="auto",
+        random_state=None,
+        warm_start=False,
+        verbose=0,
+    ):
+        self.penalty = penalty
+        self.far = far
+        self.alpha = alpha
+        self.base = base
+        self.scale = scale
+        self.margin = margin
+        self.weighting = weighting
+        self.momentum = momentum
+        self.head = head
+        self.hidden_dim = hidden_dim
+        self.output_dim = output_dim
+        self.max_epochs = max_epochs
+        self.batch_size = batch_size
+        self.lr = lr
+        self.final_lr = final_lr
+        self.optimizer = optimizer
+        self.sampler = sampler
+        self.validation_fraction = validation_fraction
+        self.monitor = monitor
+        self.patience = patience
+        self.precision = precision
+        self.checkpoint_dir = checkpoint_dir
+        self.callbacks = callbacks
+        self.device = device
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sensitive_features=None):
+        """Train the head.
+
+        Parameters
+        ----------
+        X : array-like, shape (n_samples, n_features)
+            Embeddings of a frozen encoder. On a CPU a memory map may be larger than
+            memory.
+        y : array-like, shape (n_samples,)
+            Identity of each image, or :func:`~skfairfr.face_labels`, or a frame with the
+            column ``identity``.
+        sensitive_features : array-like, shape (n_samples,), default=None
+            Ignored, like groups inside ``y``: the loss needs none. It is an argument so
+            that a pipeline or a search may pass groups on to its scorers.
+
+        Returns
+        -------
+        self : FPRPenaltyProjector
+
+        Raises
+        ------
+        ValueError
+            If there are not two people or the loss becomes infinite.
+        """
+        original = (X, y)
+        X = read_embeddings(self, X, reset=True)
+        identity, _ = read_labels(y, None, len(X), ignore_groups=True)
+        return self._fit(X, identity, None, original)
+
+    def _gather(self, identity, group):
+        return everyone(identity)
+
+    def _make_loss(self, people, n_features, centroids, generator):
+        return FPRPenaltyLoss(
+            people.identities.size,
+            n_features,
+            penalty=self.penalty,
+            far=self.far,
+            alpha=self.alpha,
+            base=self.base,
+            scale=self.scale,
+            margin=self.margin,
+            weighting=self.weighting,
+            momentum=self.momentum,
+            centroids=centroids,
+            generator=generator,
+        )
+
+    def _held_out_loss(self, loss, embeddings, people):
+        return held_out_cross_entropy(
+            embeddings,
+            torch.as_tensor(people.y, device=embeddings.device),
+            scale=embeddings.new_full((people.identities.size,), self.scale),
+            margin=lambda cosine: target_cosine(cosine, self.base, self.margin)[0],
+        )
+
+    def _keep(self, net, people, known, library):
+        super()._keep(net, people, known, library)
+        self.threshold_ = float(net.criterion_.threshold)

@@ -1,0 +1,93 @@
+"""What stands between encoder and matcher: a small network whose rows have unit length."""
+
+import torch
+from torch import nn
+from torch.nn.functional import normalize, relu
+
+HEADS = ("mlp", "residual")
+
+
+class ProjectionHead(nn.Module):
+    """Embeddings in, unit rows out.
+
+    Parameters
+    ----------
+    n_features : int
+    hidden_dim : int
+    output_dim : int
+    kind : {"mlp", "residual"}
+        "mlp": W2 relu(W1 x + b1) + b2 (EM22 section 5). "residual": x plus that, with W2
+        and b2 zero at first: it starts as the identity map and needs
+        output_dim = n_features.
+    generator : torch.Generator
+        What the weights are drawn with, as ``nn.Linear`` draws them.
+    """
+
+    def __init__(self, n_features, hidden_dim, output_dim, kind, generator=None):
+        super().__init__()
+        if kind == "residual" and output_dim != n_features:
+            raise ValueError(
+                f"head='residual' adds to its input, so output_dim must be the "
+                f"{n_features} features of X; got output_dim={output_dim}. Leave it "
+                "None, or use head='mlp'."
+            )
+        self.kind = kind
+        self.hidden = _linear(n_features, hidden_dim, generator)
+        self.output = _linear(hidden_dim, output_dim, generator)
+        if kind == "residual":
+            nn.init.zeros_(self.output.weight)
+            nn.init.zeros_(self.output.bias)
+
+    @property
+    def sizes(self):
+        """Features in, hidden and out."""
+        return (
+            self.hidden.in_features,
+            self.hidden.out_features,
+            self.output.out_features,
+        )
+
+    def forward(self, x):
+        """Unit rows.
+
+        Parameters
+        ----------
+        x : tensor, shape (n_samples, n_features)
+
+        Returns
+        -------
+        z : tensor of float32, shape (n_samples, output_dim)
+        """
+        x = x.to(self.hidden.weight.dtype)
+        z = self.output(relu(self.hidden(x))).to(x.dtype)
+        return normalize(x + z if self.kind == "residual" else z)
+
+    def extra_repr(self):
+        return f"kind={self.kind!r}"
+
+
+def _linear(n_in, n_out, generator):
+    """``nn.Linear`` with its usual distribution, drawn from a generator of ours."""
+    layer = nn.utils.skip_init(nn.Linear, n_in, n_out)
+    bound = n_in**-0.5
+    for parameter in layer.parameters():
+        nn.init.uniform_(parameter, -bound, bound, generator=generator)
+    return layer
+
+
+@torch.no_grad()
+def project(head, batches):
+    """Unit rows of every batch, one array after another.
+
+    Parameters
+    ----------
+    head : ProjectionHead
+    batches : iterable of tensors
+        On the head's device.
+
+    Returns
+    -------
+    rows : ndarray of float32, shape (n_samples, output_dim)
+    """
+    head.eval()
+    return torch.cat([head(batch).cpu() for batch in batches]).numpy()

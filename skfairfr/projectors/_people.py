@@ -1,0 +1,185 @@
+"""Who is trained on: images, the identity of each, one attribute for every identity."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skfairfr.utils._labels import encode, split_labels, to_column
+
+
+@dataclass(frozen=True)
+class People:
+    """Images of some identities.
+
+    Attributes
+    ----------
+    rows : ndarray of int64, shape (n_images,)
+        Increasing positions in X.
+    y : ndarray of int64, shape (n_images,)
+        Identity of each image, in 0..n_identities - 1.
+    identities : ndarray, shape (n_identities,)
+        Their labels, sorted.
+    attribute : ndarray, shape (n_identities,), or None
+        Code of the group, or value, of each identity; None where no group is used.
+    groups : ndarray of int32, shape (n_images,), or None
+        Code of the group of each image as it was given, -1 unknown: for measuring.
+    """
+
+    rows: np.ndarray
+    y: np.ndarray
+    identities: np.ndarray
+    attribute: np.ndarray | None = None
+    groups: np.ndarray | None = None
+
+    def of(self, chosen):
+        """The images of the chosen identities (bool, one for each)."""
+        images = chosen[self.y]
+        return People(
+            self.rows[images],
+            (np.cumsum(chosen) - 1)[self.y[images]],
+            self.identities[chosen],
+            None if self.attribute is None else self.attribute[chosen],
+            None if self.groups is None else self.groups[images],
+        )
+
+
+def read_labels(y, sensitive_features, n_samples, *, ignore_groups=False):
+    """Identity and group of the rows of X, as Labels; group None where not given."""
+    identity, group, _ = split_labels(y, sensitive_features)
+    if ignore_groups:
+        group = None
+    identity = encode(to_column(identity, "y"), "y", n_samples=n_samples)
+    if identity.values.size < 2:
+        raise ValueError(
+            "y holds one identity (1 class): with nobody to tell it from there is "
+            "nothing to train; give the images of at least two people."
+        )
+    if group is not None:
+        group = encode(
+            group, "sensitive_features", n_samples=n_samples, allow_unknown=True
+        )
+    return identity, group
+
+
+def everyone(identity, groups=None):
+    """All images, before any identity is dropped."""
+    rows = np.arange(len(identity.codes))
+    return People(rows, identity.codes.astype(np.int64), identity.values, None, groups)
+
+
+def agree_on_group(identity, group, min_agreement):
+    """The group of each identity, from those of its images that have one.
+
+    Parameters
+    ----------
+    identity, group : Labels
+    min_agreement : float or None
+        Share of an identity's images that must agree; None: all.
+
+    Returns
+    -------
+    chosen : ndarray of int64, shape (n_identities,)
+        Code of the group; -1 where too few images agree.
+    unified : ndarray of bool, shape (n_identities,)
+        Whether some of its images said otherwise.
+
+    Raises
+    ------
+    ValueError
+        If ``min_agreement`` is None and the images of an identity disagree, or none of
+        them has a group.
+    """
+    shape = (identity.values.size, group.values.size)
+    known = group.codes >= 0
+    place = identity.codes[known].astype(np.int64) * shape[1] + group.codes[known]
+    counts = np.bincount(place, minlength=shape[0] * shape[1]).reshape(shape)
+    n_known, most = counts.sum(1), counts.max(1, initial=0)
+    chosen = counts.argmax(1) if shape[1] else np.full(shape[0], -1)
+    agreed = (n_known > 0) & (most >= (min_agreement or 1.0) * n_known)
+    if min_agreement is None and not agreed.all():
+        _refuse(identity, group, counts, int(np.flatnonzero(~agreed)[0]))
+    return np.where(agreed, chosen, -1), agreed & (most < n_known)
+
+
+def mean_value(identity, group):
+    """Mean of a numeric attribute over the images of each identity.
+
+    Returns
+    -------
+    values : ndarray of float64, shape (n_identities,)
+
+    Raises
+    ------
+    ValueError
+        If the attribute is no number, or unknown for all images of an identity.
+    """
+    try:
+        values = group.values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "kappas is a function of a number, but sensitive_features holds the labels "
+            f"{group.values.tolist()[:5]}; give numbers, or kappas={{label: kappa}}."
+        ) from None
+    known = group.codes >= 0
+    owner = identity.codes[known]
+    n_known = np.bincount(owner, minlength=identity.values.size)
+    if (n_known == 0).any():
+        who = identity.values.tolist()[int(np.flatnonzero(n_known == 0)[0])]
+        raise ValueError(
+            f"sensitive_features is unknown for every image of identity {who!r}; drop "
+            "such people before the call."
+        )
+    weights = values[group.codes[known]]
+    return np.bincount(owner, weights, minlength=identity.values.size) / n_known
+
+
+def hold_out(people, fraction, rng):
+    """Split off a share of the identities, the same share of every group.
+
+    Returns
+    -------
+    training, validation : People
+
+    Raises
+    ------
+    ValueError
+        If either part is left without two people, or the second without a person of two
+        images.
+    """
+    strata = people.attribute
+    if strata is None or strata.dtype.kind == "f":
+        strata = np.zeros(people.identities.size, dtype=np.int64)
+    held = np.zeros(people.identities.size, dtype=bool)
+    for stratum in np.unique(strata):
+        members = rng.permutation(np.flatnonzero(strata == stratum))
+        held[members[: round(fraction * members.size)]] = True
+    several = (np.bincount(people.y) > 1) & held
+    if held.sum() < 2 or (~held).sum() < 2 or not several.any():
+        raise ValueError(
+            f"validation_fraction={fraction} holds out {int(held.sum())} of "
+            f"{held.size} identities, {int(several.sum())} of them with two images; both "
+            "parts need two people, and validation one with two images. Give more people "
+            "or another fraction."
+        )
+    return people.of(~held), people.of(held)
+
+
+def _refuse(identity, group, counts, who):
+    """Say which identity's images disagree, and how."""
+    name = identity.values.tolist()[who]
+    found = {
+        label: int(n)
+        for label, n in zip(group.values.tolist(), counts[who], strict=True)
+        if n
+    }
+    if not found:
+        raise ValueError(
+            f"sensitive_features is unknown for every image of identity {name!r}, and a "
+            "concentration needs a group. Drop such people, or set min_agreement=0.75 to "
+            "have them left out and counted."
+        )
+    raise ValueError(
+        f"sensitive_features disagrees between the images of identity {name!r}: {found}. "
+        "Set min_agreement=0.75 to keep the identities whose images agree to that share "
+        "(the rest are left out and counted), or correct the labels."
+    )

@@ -1,0 +1,143 @@
+"""Fitted projectors as one safetensors file: tensors, and JSON in its header; no pickle."""
+
+import json
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from skfairfr import __version__
+from skfairfr.projectors._head import ProjectionHead
+from skfairfr.utils._validation import warn_caller
+
+_HEADER = "skfairfr"
+_HEAD = "head_."
+# The head is written as its weights; what was asked of routing is set anew.
+_LEFT_OUT = ("head_", "_metadata_request")
+
+
+def save(projector, path):
+    """Write a fitted projector; parameters without a JSON form are left out, with a warning."""
+    tensors = {
+        _HEAD + name: weight.detach().cpu().numpy()
+        for name, weight in projector.head_.state_dict().items()
+    }
+    plain = {}
+    for name, value in vars(projector).items():
+        if name in _LEFT_OUT or not (name.endswith("_") or name.startswith("_")):
+            continue
+        if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+            tensors[name] = np.ascontiguousarray(value)
+        else:
+            plain[name] = _fitted(name, value)
+    parameters, left_out = {}, []
+    for name, value in projector.get_params(deep=False).items():
+        try:
+            parameters[name] = _encode(value)
+            json.dumps(parameters[name])
+        except TypeError:
+            parameters[name] = None
+            left_out.append(name)
+    if left_out:
+        warn_caller(
+            f"{type(projector).__name__}.save leaves out the parameters {left_out}, which "
+            "have no JSON form; they are None in what load returns, and set_params sets "
+            "them again.",
+            UserWarning,
+        )
+    header = {
+        "class": type(projector).__name__,
+        "version": __version__,
+        "kind": projector.head_.kind,
+        "parameters": parameters,
+        "fitted": plain,
+    }
+    save_file(tensors, path, metadata={_HEADER: json.dumps(header)})
+
+
+def load(cls, path):
+    """A fitted projector of class ``cls`` from a file of :func:`save`."""
+    try:
+        with safe_open(path, framework="np") as file:
+            header = (file.metadata() or {}).get(_HEADER)
+            tensors = {name: file.get_tensor(name) for name in file.keys()}
+    except SafetensorError as error:
+        raise ValueError(
+            f"{str(path)!r} is no safetensors file ({error}); give one that save wrote."
+        ) from error
+    header = None if header is None else json.loads(header)
+    if header is None or header["class"] != cls.__name__:
+        held = "no projector" if header is None else f"a {header['class']}"
+        raise ValueError(
+            f"{str(path)!r} holds {held}, not a {cls.__name__}; call load of the class "
+            "that was saved."
+        )
+    projector = cls(**{k: _decode(v) for k, v in header["parameters"].items()})
+    for name, value in header["fitted"].items():
+        setattr(projector, name, _decode(value))
+    for name, value in tensors.items():
+        if not name.startswith(_HEAD):
+            setattr(projector, name, value)
+    projector.head_ = _head(tensors, header["kind"])
+    return projector
+
+
+def _head(tensors, kind):
+    import torch
+
+    weights = {
+        name.removeprefix(_HEAD): torch.from_numpy(np.array(value))
+        for name, value in tensors.items()
+        if name.startswith(_HEAD)
+    }
+    n_hidden, n_features = weights["hidden.weight"].shape
+    n_outputs = weights["output.weight"].shape[0]
+    head = ProjectionHead(n_features, n_hidden, n_outputs, kind)
+    head.load_state_dict(weights)
+    return head.eval().requires_grad_(False)
+
+
+def _fitted(name, value):
+    try:
+        return _encode(value)
+    except TypeError as error:
+        raise ValueError(
+            f"{name} cannot be saved: {error}. Labels must be numbers, strings or "
+            "booleans; pickle keeps any."
+        ) from error
+
+
+def _encode(value):
+    """A JSON form that :func:`_decode` turns back into the same value.
+
+    Raises
+    ------
+    TypeError
+        If there is none.
+    """
+    if isinstance(value, np.ndarray):
+        dtype = "object" if value.dtype.kind == "O" else value.dtype.str
+        return {"array": [_encode(v) for v in value.tolist()], "dtype": dtype}
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, dict):
+        return {"pairs": [[_encode(k), _encode(v)] for k, v in value.items()]}
+    if isinstance(value, tuple):
+        return {"tuple": [_encode(v) for v in value]}
+    if isinstance(value, list):
+        return [_encode(v) for v in value]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"no JSON form of {value!r}")
+
+
+def _decode(value):
+    if isinstance(value, list):
+        return [_decode(v) for v in value]
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return np.array([_decode(v) for v in value["array"]], dtype=value["dtype"])
+    if "pairs" in value:
+        return {_decode(k): _decode(v) for k, v in value["pairs"]}
+    return tuple(_decode(v) for v in value["tuple"])

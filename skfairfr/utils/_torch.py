@@ -1,0 +1,69 @@
+"""The edge to torch: devices, generators and precision. Imported only by who trains."""
+
+from contextlib import contextmanager, nullcontext
+
+import torch
+
+PRECISIONS = ("float32", "tf32", "bfloat16")
+
+
+def choose_device(device):
+    """The torch device of a name; "auto" is the accelerator where there is one.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown or no such device is at hand.
+    """
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        chosen = torch.device(device)
+    except (RuntimeError, TypeError):
+        chosen = None
+    if chosen is None or chosen.type not in ("cpu", "cuda"):
+        raise ValueError(f"device must be 'auto', 'cpu' or 'cuda'; got {device!r}.")
+    if chosen.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(
+            f"device={device!r} was asked for, but torch finds no CUDA device; use "
+            "device='auto' or 'cpu', or install a torch build with CUDA."
+        )
+    if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
+        raise ValueError(
+            f"device={device!r} was asked for, but torch finds "
+            f"{torch.cuda.device_count()} CUDA devices."
+        )
+    return chosen
+
+
+def new_generator(random_state):
+    """A torch generator on the CPU, seeded by a numpy RandomState.
+
+    Drawn on the CPU whatever the device, so that batches are the same everywhere.
+    """
+    return torch.Generator().manual_seed(int(random_state.randint(2**31 - 1)))
+
+
+@contextmanager
+def precision_of_products(precision, device):
+    """Matrix products inside are taken in ``precision``; settings are put back after.
+
+    Raises
+    ------
+    ValueError
+        If the device cannot: TF32 needs an accelerator.
+    """
+    if precision == "tf32" and device.type != "cuda":
+        raise ValueError(
+            f"precision='tf32' needs device='cuda', but the device is {device.type!r}; "
+            "use 'float32', or 'bfloat16'."
+        )
+    half = precision == "bfloat16"
+    autocast = torch.autocast(device.type, torch.bfloat16) if half else nullcontext()
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
+    try:
+        with autocast:
+            yield
+    finally:
+        torch.set_float32_matmul_precision(before)

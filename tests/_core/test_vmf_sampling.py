@@ -1,0 +1,178 @@
+"""Exact von Mises-Fisher sampling, against Bessel ratios, numeric integrals and scipy."""
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.integrate import cumulative_simpson
+
+from skfairfr._core._vmf_sampling import sample_vmf
+
+P_VALUE = 1e-4
+STANDARD_ERRORS = 4.5
+
+
+def one_minus_a(d, kappa):
+    """1 - I_{d/2}(kappa) / I_{d/2-1}(kappa) with 40 digits."""
+    if kappa == 0:
+        return 1.0
+    with mpmath.workdps(40):
+        order = mpmath.mpf(d) / 2
+        ratio = mpmath.besseli(order, kappa) / mpmath.besseli(order - 1, kappa)
+        return float(1 - ratio)
+
+
+def random_direction(d, rng):
+    v = rng.standard_normal(d)
+    return v / np.linalg.norm(v)
+
+
+def draw(d, kappa, n, seed, mean=None):
+    rng = np.random.default_rng(seed)
+    mean = random_direction(d, rng) if mean is None else mean
+    return mean, sample_vmf(np.tile(mean, (n, 1)), np.full(n, float(kappa)), rng)
+
+
+def angle_cdf(d, kappa, n_nodes=20_001):
+    """CDF of the angle theta, t = cos(theta), by numeric integration of its density.
+
+    dt = sin(theta) dtheta turns exp(kappa t)(1 - t^2)^((d-3)/2) dt into
+    exp(kappa cos(theta)) sin(theta)^(d-2) dtheta.
+    """
+
+    def log_density(theta):
+        tail = (d - 2) * np.log(np.sin(theta)) if d > 2 else 0.0
+        return -2 * kappa * np.sin(theta / 2) ** 2 + tail
+
+    coarse = np.geomspace(1e-9, np.pi - 1e-9, 200_001)
+    values = log_density(coarse)
+    inside = coarse[values > values.max() - 60]
+    theta = np.linspace(inside[0] if d > 2 else 0, inside[-1], n_nodes)
+    with np.errstate(divide="ignore"):
+        density = np.exp(log_density(theta) - values.max())
+    cumulated = cumulative_simpson(density, x=theta, initial=0)
+    return lambda x: np.interp(x, theta, cumulated / cumulated[-1])
+
+
+def angles(samples, mean):
+    chord = np.linalg.norm(samples - mean, axis=1)
+    return 2 * np.arcsin(np.minimum(chord / 2, 1))
+
+
+@pytest.mark.parametrize("d", [2, 3, 16, 128, 4096])
+@pytest.mark.parametrize("kappa", [0, 0.5, 10, 300, 1e4, 1e6])
+def test_mean_resultant_is_the_ratio_of_bessel_functions(d, kappa):
+    mean, samples = draw(d, kappa, 4000 if d < 1000 else 300, seed=d)
+    # Half the squared chord is 1 - t without its cancellation at large kappa.
+    one_minus_t = ((samples - mean) ** 2).sum(axis=1) / 2
+    error = one_minus_t.std() / np.sqrt(len(samples))
+    assert abs(one_minus_t.mean() - one_minus_a(d, kappa)) < STANDARD_ERRORS * error
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 17, 512])
+@pytest.mark.parametrize("kappa", [0, 1, 50, 2000, 1e6])
+def test_radial_component_has_the_density_of_its_definition(d, kappa):
+    mean, samples = draw(d, kappa, 4000 if d < 100 else 1000, seed=100 + d)
+    result = stats.kstest(angles(samples, mean), angle_cdf(d, kappa))
+    assert result.pvalue > P_VALUE
+
+
+@pytest.mark.parametrize("d", [2, 3, 128, 4096])
+@pytest.mark.parametrize("kappa", [0, 1e-300, 1e-8, 30, 1e6])
+def test_rows_are_unit_to_double_precision(d, kappa):
+    _, samples = draw(d, kappa, 50, seed=1)
+    assert samples.dtype == np.float64
+    np.testing.assert_allclose(np.linalg.norm(samples, axis=1), 1, rtol=1e-14)
+
+
+@pytest.mark.parametrize("d", [2, 5, 40])
+def test_zero_concentration_is_uniform_on_the_sphere(d):
+    n = 6000
+    _, samples = draw(d, 0, n, seed=2)
+    assert np.abs(samples.mean(axis=0)).max() < STANDARD_ERRORS / np.sqrt(n * d)
+    projected = samples @ random_direction(d, np.random.default_rng(3))
+    marginal = stats.beta((d - 1) / 2, (d - 1) / 2, loc=-1, scale=2)
+    assert stats.kstest(projected, marginal.cdf).pvalue > P_VALUE
+
+
+@pytest.mark.parametrize("kappa", [0.3, 5, 200])
+@pytest.mark.parametrize("which", ["random", "first", "minus first", "last"])
+def test_moments_turn_with_the_mean_direction(kappa, which):
+    d, n = 6, 20_000
+    axis = np.eye(d)
+    mean = {"first": axis[0], "minus first": -axis[0], "last": axis[-1]}.get(which)
+    mean, samples = draw(d, kappa, n, seed=4, mean=mean)
+    a = 1 - one_minus_a(d, kappa)
+    along = 1 - (d - 1) * a / kappa
+    expected = along * np.outer(mean, mean)
+    expected += (1 - along) / (d - 1) * (np.eye(d) - np.outer(mean, mean))
+    products = samples[:, :, None] * samples[:, None, :]
+    for moment, truth in [(samples, a * mean), (products, expected)]:
+        error = moment.std(axis=0) / np.sqrt(n)
+        assert (np.abs(moment.mean(axis=0) - truth) < STANDARD_ERRORS * error).all()
+
+
+@pytest.mark.parametrize("kappa", [0.5, 40, 1e6])
+def test_tangent_direction_is_uniform_on_the_circle(kappa):
+    mean, samples = draw(3, kappa, 3000, seed=5)
+    basis = np.linalg.svd(mean[None])[2][1:]
+    u, v = basis @ samples.T
+    angle = np.arctan2(v, u)
+    uniform = stats.uniform(-np.pi, 2 * np.pi)
+    assert stats.kstest(angle, uniform.cdf).pvalue > P_VALUE
+    radial_and_tangent = stats.spearmanr(angles(samples, mean), angle)
+    assert radial_and_tangent.pvalue > P_VALUE
+
+
+def test_both_tangent_directions_occur_equally_often_in_the_plane():
+    mean, samples = draw(2, 20, 4000, seed=6)
+    left = (samples[:, 0] * mean[1] > samples[:, 1] * mean[0]).sum()
+    assert stats.binomtest(int(left), 4000).pvalue > P_VALUE
+
+
+def test_moments_agree_with_scipy():
+    d, kappa, n = 8, 20.0, 20_000
+    mean, ours = draw(d, kappa, n, seed=7)
+    theirs = stats.vonmises_fisher(mean, kappa).rvs(n, random_state=8)
+    for power in (1, 2):
+        a, b = ours**power, theirs**power
+        error = np.sqrt((a.var(axis=0) + b.var(axis=0)) / n)
+        difference = np.abs(a.mean(axis=0) - b.mean(axis=0))
+        assert (difference < STANDARD_ERRORS * error).all()
+    assert stats.ks_2samp(ours @ mean, theirs @ mean).pvalue > P_VALUE
+
+
+def test_every_row_has_its_own_mean_and_concentration():
+    rng = np.random.default_rng(9)
+    d, n = 10, 6000
+    mean = np.where(np.arange(n)[:, None] % 2, np.eye(d)[0], -np.eye(d)[3])
+    kappa = np.array([0.0, 5.0, 100.0])[np.arange(n) % 3]
+    cosine = (sample_vmf(mean, kappa, rng) * mean).sum(axis=1)
+    for level in (0.0, 5.0, 100.0):
+        of_level = cosine[kappa == level]
+        error = of_level.std() / np.sqrt(of_level.size)
+        truth = 1 - one_minus_a(d, level)
+        assert abs(of_level.mean() - truth) < STANDARD_ERRORS * error
+
+
+def test_same_generator_state_same_samples():
+    np.testing.assert_array_equal(
+        draw(5, 3, 20, seed=10)[1], draw(5, 3, 20, seed=10)[1]
+    )
+    assert (draw(5, 3, 20, seed=10)[1] != draw(5, 3, 20, seed=11)[1]).any()
+
+
+def test_arguments_are_left_as_they_were():
+    mean, kappa = np.eye(4), np.full(4, 2.0)
+    mean.flags.writeable = kappa.flags.writeable = False
+    sample_vmf(mean, kappa, np.random.default_rng(0))
+
+
+def test_no_row_gives_no_row():
+    rng = np.random.default_rng(0)
+    assert sample_vmf(np.empty((0, 3)), np.empty(0), rng).shape == (0, 3)
+
+
+def test_one_feature_is_refused():
+    with pytest.raises(ValueError, match="n_features must be at least 2, got 1"):
+        sample_vmf(np.ones((3, 1)), np.ones(3), np.random.default_rng(0))

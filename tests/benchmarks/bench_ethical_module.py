@@ -1,0 +1,90 @@
+"""One epoch of EthicalModule against the three matrix products of each of its steps.
+
+The products are those of the loss alone: logits, and the gradients by embeddings and by
+centroids. Beside it, as the reference a user has today, the same epoch as a plain loop
+whose concentrations are float64, so that logits and cross-entropy are, too.
+
+    python -m tests.benchmarks.bench_ethical_module [n_batches [n_identities]]
+
+Prints ratios, taken as the minimum of interleaved runs. Bound: 1.7.
+"""
+
+import sys
+import time
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy, normalize
+
+from skfairfr import EthicalModule, face_labels
+from skfairfr._core._vmf import log_vmf_normalizer
+
+BATCH, N_FEATURES, REPEATS = 1024, 512, 5
+
+
+def products(n_batches, n_identities):
+    """The three products of every step."""
+    z = torch.randn(BATCH, N_FEATURES)
+    mu = torch.randn(n_identities, N_FEATURES)
+    for _ in range(n_batches):
+        q = z @ mu.T
+        q @ mu
+        q.T @ z
+
+
+def epoch(X, y):
+    """One epoch of the estimator, everything included."""
+    EthicalModule(
+        15.0, 20.0, max_epochs=1, batch_size=BATCH, device="cpu", random_state=0
+    ).fit(X, y)
+
+
+def plain_epoch(X, y):
+    """One epoch of a loop with float64 concentrations, unfused Adam and autograd."""
+    identities, codes = np.unique(y["identity"], return_inverse=True)
+    kappa = np.where(identities % 2 == 0, 15.0, 20.0)
+    log_c = torch.tensor(log_vmf_normalizer(kappa, N_FEATURES))
+    kappa = torch.tensor(kappa)
+    head = torch.nn.Sequential(
+        torch.nn.Linear(N_FEATURES, 2 * N_FEATURES),
+        torch.nn.ReLU(),
+        torch.nn.Linear(2 * N_FEATURES, N_FEATURES),
+    )
+    mu = torch.nn.Parameter(torch.randn(identities.size, N_FEATURES))
+    optimizer = torch.optim.Adam([*head.parameters(), mu], lr=0.01)
+    X, codes = torch.from_numpy(X), torch.from_numpy(codes)
+    for rows in torch.randperm(len(X)).split(BATCH):
+        optimizer.zero_grad()
+        cosines = normalize(head(X[rows])) @ normalize(mu).T
+        cross_entropy(log_c + kappa * cosines, codes[rows]).backward()
+        optimizer.step()
+
+
+def main(n_batches=20, n_identities=10_000):
+    rng = np.random.default_rng(0)
+    n_images = n_batches * BATCH
+    X = rng.standard_normal((n_images, N_FEATURES), dtype=np.float32)
+    identity = np.arange(n_images) % n_identities
+    y = face_labels(identity, np.where(identity % 2 == 0, "a", "b"))
+    runs = {
+        "three products": lambda: products(n_batches, n_identities),
+        "EthicalModule": lambda: epoch(X, y),
+        "plain float64 loop": lambda: plain_epoch(X, y),
+    }
+    best = dict.fromkeys(runs, np.inf)
+    for _ in range(REPEATS):
+        for name, run in runs.items():
+            start = time.perf_counter()
+            run()
+            best[name] = min(best[name], time.perf_counter() - start)
+    floor = best["three products"]
+    print(
+        f"one epoch, {n_batches} batches of {BATCH}, {n_identities} identities, "
+        f"{N_FEATURES} features, {torch.get_num_threads()} threads"
+    )
+    for name, seconds in best.items():
+        print(f"{name:>20} {seconds / floor:6.2f} x the three products")
+
+
+if __name__ == "__main__":
+    main(*(int(a) for a in sys.argv[1:]))

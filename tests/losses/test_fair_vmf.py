@@ -1,0 +1,228 @@
+"""The Fair von Mises-Fisher loss: equation 6 of EM22, its exact facts, its errors."""
+
+import copy
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from torch.nn.functional import cross_entropy, linear, normalize
+
+from skfairfr._core._vmf import log_vmf_normalizer
+from skfairfr.losses import FairVMFLoss
+from skfairfr.losses._fair_vmf import resolve_kappa
+
+GROUPS = ["female", "male", "male", "female", "male"]
+KAPPAS = {"female": 30.0, "male": 12.0}
+K, D = len(GROUPS), 16
+
+
+def drawn(n=40, d=D, seed=0, dtype=torch.float32):
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn((n, d), generator=generator, dtype=dtype)
+    return x, torch.randint(K, (n,), generator=generator)
+
+
+def make(kappa=KAPPAS, attribute=GROUPS, d=D, seed=1, **options):
+    generator = torch.Generator().manual_seed(seed)
+    return FairVMFLoss(
+        K, d, kappa, attribute=attribute, generator=generator, **options
+    )
+
+
+def equation_6(loss, x, y, margin=0.0):
+    """The published formula with log C of mpmath, in float64."""
+    d = x.shape[1]
+    kappa = loss.kappa.double()
+    log_c = [log_vmf_normalizer(float(k), d, method="mpmath") for k in kappa]
+    cosines = normalize(x.double()) @ normalize(loss.centroids.double()).T
+    own = torch.nn.functional.one_hot(y, K)
+    logits = torch.tensor(np.array(log_c)) + kappa * (cosines - margin * own)
+    return cross_entropy(logits, y)
+
+
+@pytest.mark.parametrize("d", [2, 16, 512])
+@pytest.mark.parametrize("margin", [0.0, 0.2])
+def test_is_equation_6(d, margin):
+    x, y = drawn(d=d)
+    loss = make(d=d, margin=margin)
+    expected = equation_6(loss, x, y, margin).item()
+    assert loss(x, y).item() == pytest.approx(expected, rel=2e-5)
+
+
+def test_log_normalizer_is_that_of_the_density():
+    with mpmath.workdps(30):
+        order, x = mpmath.mpf(7), mpmath.mpf(30)
+        log_c = order * mpmath.log(x) - 8 * mpmath.log(2 * mpmath.pi)
+        log_c -= mpmath.log(mpmath.besseli(order, x))
+    assert make().log_normalizer[0].item() == pytest.approx(float(log_c), rel=1e-6)
+
+
+@pytest.mark.parametrize("d", [16, 512])
+def test_equal_kappa_is_the_scaled_softmax(d):
+    x, y = drawn(d=d)
+    loss = make(25.0, None, d=d)
+    assert torch.equal(loss.offset, torch.zeros(K))
+    cosines = linear(normalize(x), normalize(loss.centroids))
+    expected = cross_entropy(25 * cosines, y).item()
+    assert loss(x, y).item() == pytest.approx(expected, rel=1e-6)
+    groups = make({"female": 25.0, "male": 25.0}, d=d)
+    assert torch.equal(groups(x, y), loss(x, y))
+
+
+def test_swapping_groups_with_their_kappas_changes_nothing():
+    x, y = drawn()
+    other = {"female": "male", "male": "female"}
+    swapped = make(
+        {other[g]: k for g, k in KAPPAS.items()}, [other[g] for g in GROUPS]
+    )
+    assert torch.equal(make()(x, y), swapped(x, y))
+
+
+@pytest.mark.parametrize("d", [2, 16, 512])
+@pytest.mark.parametrize("kappa", [1e-2, 20.0, 1e4])
+def test_logits_lie_within_their_bounds(d, kappa):
+    loss = make({"female": kappa, "male": 2 * kappa}, d=d)
+    x = torch.cat([drawn(d=d)[0], loss.centroids.detach(), -loss.centroids.detach()])
+    logits = loss.logits(1e3 * x)
+    assert logits.shape == (len(x), K) and logits.dtype == torch.float32
+    low, high = loss.log_normalizer - loss.kappa, loss.log_normalizer + loss.kappa
+    assert bool((logits >= low).all()) and bool((logits <= high).all())
+    assert_allclose(logits[-K:].diagonal().detach(), low, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("kappa", "attribute"),
+    [
+        (KAPPAS, GROUPS),
+        ({0: 30.0, 1: 12.0}, np.array([0, 1, 1, 0, 1])),
+        ([30, 12, 12, 30, 12], None),
+        (np.array([30, 12, 12, 30, 12]), GROUPS),
+        (torch.tensor([30.0, 12, 12, 30, 12]), None),
+        (lambda age: 2 * age, [15, 6, 6, 15, 6]),
+        (lambda age: 2 * age, np.array(["15", "6", "6", "15", "6"])),
+    ],
+)
+def test_kappa_in_every_form(kappa, attribute):
+    loss = make(kappa, attribute)
+    assert loss.kappa.tolist() == [30, 12, 12, 30, 12]
+    assert torch.equal(loss(*drawn()), make()(*drawn()))
+
+
+def test_one_kappa_for_all_is_the_default():
+    assert FairVMFLoss(3, 4).kappa.tolist() == [20, 20, 20]
+
+
+def test_all_is_float32_even_where_kappas_and_embeddings_are_float64():
+    x, y = drawn(dtype=torch.float64)
+    loss = make(np.linspace(10, 20, K, dtype=np.float64), None)
+    value = loss(x.requires_grad_(), y)
+    value.backward()
+    assert value.dtype == torch.float32
+    assert {t.dtype for t in loss.state_dict().values()} == {torch.float32}
+    assert loss.logits(x).dtype == loss.centroids.grad.dtype == torch.float32
+    assert x.grad.dtype == torch.float64
+
+
+def test_in_float64_where_the_module_is():
+    x, y = drawn(dtype=torch.float64)
+    loss = make().double()
+    assert loss(x, y).item() == pytest.approx(equation_6(loss, x, y).item(), rel=1e-6)
+    assert loss(x, y).dtype == torch.float64
+
+
+def test_gradients_are_those_of_the_formula():
+    x, y = drawn(dtype=torch.float64)
+    x.requires_grad_()
+    loss = make(margin=0.1).double()
+    inputs = (x, loss.centroids)
+    found = torch.autograd.grad(loss(x, y), inputs)
+    expected = torch.autograd.grad(equation_6(loss, x, y, 0.1), inputs)
+    for ours, theirs in zip(found, expected, strict=True):
+        assert_allclose(ours, theirs, rtol=1e-4, atol=1e-8)
+
+
+def test_the_length_of_embeddings_does_not_matter():
+    x, y = drawn()
+    loss = make()
+    assert loss(50 * x, y).item() == pytest.approx(loss(x, y).item(), rel=1e-5)
+
+
+def test_a_larger_margin_costs_more():
+    values = [make(margin=m)(*drawn()).item() for m in (0.0, 0.2, 0.5, 1.9)]
+    assert values == sorted(values) and values[0] < values[-1]
+
+
+def test_a_plain_torch_loop_lowers_it():
+    x, y = drawn(200)
+    layer, loss = torch.nn.Linear(D, D), make()
+    optimizer = torch.optim.Adam([*layer.parameters(), *loss.parameters()], lr=0.05)
+    values = []
+    for _ in range(60):
+        optimizer.zero_grad()
+        value = loss(layer(x), y)
+        value.backward()
+        optimizer.step()
+        values.append(value.item())
+    assert values[-1] < 0.5 * values[0]
+
+
+def test_state_dict_comes_back():
+    x, y = drawn()
+    loss, other = make(), make(3.0, None, seed=9)
+    assert loss(x, y) != other(x, y)
+    other.load_state_dict(copy.deepcopy(loss.state_dict()))
+    assert torch.equal(loss(x, y), other(x, y))
+    assert torch.equal(loss.logits(x), other.logits(x))
+
+
+def test_centroids_are_drawn_with_the_generator_alone():
+    before = torch.random.get_rng_state()
+    assert torch.equal(make(seed=3).centroids, make(seed=3).centroids)
+    assert not torch.equal(make(seed=3).centroids, make(seed=4).centroids)
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_given_centroids_are_copied():
+    start = np.eye(K, D)
+    loss = make(centroids=start)
+    start[:] = 7
+    assert torch.equal(loss.centroids.detach(), torch.eye(K, D))
+    assert loss.centroids.requires_grad
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"kappa": 0.0}, "positive and finite; got 0.0 for identity 0"),
+        ({"kappa": -1.0}, "positive"),
+        ({"kappa": np.nan}, "positive and finite; got nan"),
+        ({"kappa": np.inf}, "positive and finite; got inf"),
+        ({"kappa": [1, 2, 3, -4, 5]}, "got -4.0 for identity 3"),
+        ({"kappa": {"a": 1, "b": np.nan}, "attribute": list("aabba")}, "nan for 'b'"),
+        ({"kappa": lambda age: -age, "attribute": range(1, 6)}, "got -1.0 for 1"),
+        ({"kappa": [1, 2]}, r"each of the 5 identities; got shape \(2,\)"),
+        ({"kappa": np.ones((5, 2))}, r"got shape \(5, 2\)"),
+        ({"kappa": KAPPAS}, "attribute is None"),
+        ({"kappa": abs}, "attribute is None"),
+        ({"kappa": KAPPAS, "attribute": GROUPS[:3]}, r"got shape \(3,\)"),
+        ({"kappa": {"male": 1.0}, "attribute": GROUPS}, "no entry for the label 'fem"),
+        ({"kappa": abs, "attribute": GROUPS}, "as a float, but 'female' is none"),
+        ({"margin": -0.1}, "margin must lie in"),
+        ({"margin": 2.0}, "margin must lie in"),
+        ({"margin": np.nan}, "margin must lie in"),
+        ({"n_identities": 1}, "at least 2, got 1"),
+        ({"centroids": np.ones((5, 3))}, r"shape \(5, 16\).*got \(5, 3\)"),
+        ({"centroids": np.zeros((5, 16))}, "a row is zero"),
+        ({"n_features": 1}, "n_features"),
+    ],
+)
+def test_bad_input_is_named(options, said):
+    with pytest.raises(ValueError, match=said):
+        FairVMFLoss(**({"n_identities": K, "n_features": D} | options))
+
+
+def test_resolved_kappas_are_float64():
+    kappas = resolve_kappa(7, None, 3)
+    assert kappas.dtype == np.float64 and kappas.tolist() == [7, 7, 7]

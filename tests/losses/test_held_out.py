@@ -1,0 +1,98 @@
+"""The loss of people without a centroid: a double loop, and who is not judged."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import normalize
+
+from skfairfr.losses import _held_out
+from skfairfr.losses._held_out import held_out_cross_entropy
+from skfairfr.losses._softmax import rows_per_block
+
+Y = torch.tensor([0, 0, 1, 2, 2, 2, 3, 0])
+SCALE = torch.tensor([5.0, 10.0, 20.0, 30.0])
+OFFSET = torch.tensor([0.0, -1.0, 0.5, 0.25])
+
+
+def embeddings(dtype=torch.float64, n=len(Y), seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return normalize(torch.randn((n, 6), generator=generator, dtype=dtype))
+
+
+def double_loop(z, y, scale, offset, margin):
+    """Every image against every mean, its own left out of its own mean."""
+    z, losses = z.numpy().astype(float), []
+    for i, own in enumerate(y.tolist()):
+        if (y == own).sum() < 2:
+            continue
+        logits = []
+        for k in range(len(scale)):
+            members = [j for j in range(len(y)) if y[j] == k and j != i]
+            mean = sum(z[j] for j in members)
+            cosine = z[i] @ mean / np.linalg.norm(mean)
+            logit = float(scale[k]) * (cosine - margin * (k == own)) + float(offset[k])
+            logits.append(logit)
+        losses.append(math.log(sum(map(math.exp, logits))) - logits[own])
+    return np.mean(losses)
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.35])
+@pytest.mark.parametrize("offset", [None, OFFSET])
+def test_equals_a_double_loop(margin, offset):
+    z = embeddings()
+    scale = SCALE.double()
+    added = None if offset is None else offset.double()
+    loss = held_out_cross_entropy(z, Y, scale=scale, offset=added, margin=margin)
+    plain = torch.zeros(4) if offset is None else offset
+    assert isinstance(loss, float)
+    assert loss == pytest.approx(double_loop(z, Y, SCALE, plain, margin), rel=1e-12)
+
+
+def test_float32_is_close():
+    loss = held_out_cross_entropy(embeddings(torch.float32), Y, scale=SCALE)
+    expected = held_out_cross_entropy(embeddings(), Y, scale=SCALE.double())
+    assert loss == pytest.approx(expected, rel=1e-5)
+
+
+def test_an_identity_of_one_image_is_a_rival_and_is_not_judged():
+    z, some = embeddings(), Y != 3
+    alone = held_out_cross_entropy(z[some], Y[some], scale=SCALE[:3].double())
+    beside = held_out_cross_entropy(z, Y, scale=SCALE.double())
+    assert beside > alone
+
+
+def test_only_single_images_is_undefined():
+    loss = held_out_cross_entropy(embeddings(n=4), torch.arange(4), scale=SCALE.double())
+    assert math.isnan(loss)
+
+
+def test_order_of_samples_does_not_matter():
+    z, order = embeddings(), torch.randperm(len(Y))
+    scale = SCALE.double()
+    assert held_out_cross_entropy(z[order], Y[order], scale=scale) == pytest.approx(
+        held_out_cross_entropy(z, Y, scale=scale), rel=1e-12
+    )
+
+
+def test_blocks_change_rounding_only(monkeypatch):
+    z, scale = embeddings(), SCALE.double()
+    whole = held_out_cross_entropy(z, Y, scale=scale)
+    monkeypatch.setattr(_held_out, "rows_per_block", lambda n: rows_per_block(n, 3 * n))
+    assert held_out_cross_entropy(z, Y, scale=scale) == pytest.approx(whole, rel=1e-12)
+
+
+def test_its_own_image_lowers_no_loss():
+    # Two opposite images: against a mean with itself, each would be at ease.
+    z = torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    y = torch.tensor([0, 0, 1, 1])
+    loss = held_out_cross_entropy(z, y, scale=torch.tensor([10.0, 10.0]))
+    # Own cosines -1, -1, 1, 1; rivals' 0.
+    expected = (math.log(1 + math.exp(10)) + math.log(1 + math.exp(-10))) / 2
+    assert loss == pytest.approx(expected, rel=1e-5)
+
+
+def test_keeps_no_graph():
+    z = embeddings().requires_grad_()
+    assert isinstance(held_out_cross_entropy(z, Y, scale=SCALE.double()), float)

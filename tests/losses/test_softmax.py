@@ -1,0 +1,226 @@
+"""Cross-entropy over identities: autograd of the plain formula, differences, blocks."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from torch.nn.functional import cross_entropy, normalize
+
+from skfairfr.losses import _softmax
+from skfairfr.losses._softmax import (
+    identity_cross_entropy,
+    product_type,
+    rows_per_block,
+    softmax_,
+)
+
+N_SAMPLES, N_IDENTITIES, N_FEATURES = 13, 7, 5
+NAMES = ["embeddings", "centroids", "shift"]
+
+
+def problem(seed=0, dtype=torch.float64, scale=(5.0, 40.0)):
+    """Arguments by name; embeddings, centroids and shift want a gradient."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(*shape):
+        return torch.randn(shape, generator=generator, dtype=dtype)
+
+    given = {
+        "embeddings": normalize(draw(N_SAMPLES, N_FEATURES)),
+        "centroids": 3 * draw(N_IDENTITIES, N_FEATURES),
+        "y": torch.randint(N_IDENTITIES, (N_SAMPLES,), generator=generator),
+        "scale": torch.linspace(*scale, N_IDENTITIES, dtype=dtype),
+        "offset": draw(N_IDENTITIES),
+        "shift": draw(N_SAMPLES).abs(),
+    }
+    for name in NAMES:
+        given[name].requires_grad_()
+    return given
+
+
+def plain(embeddings, centroids, y, *, scale, offset=None, shift=None):
+    """The formula in a line or two, its gradient left to autograd."""
+    logits = scale * (embeddings @ normalize(centroids).T)
+    if offset is not None:
+        logits = logits + offset
+    if shift is not None:
+        own = torch.nn.functional.one_hot(y, len(scale)).to(logits.dtype)
+        logits = logits - shift[:, None] * own
+    return cross_entropy(logits, y)
+
+
+def loss_and_grads(function, given, factor=1.0, **options):
+    """Loss and gradients, as arrays; None for arguments without one."""
+    loss = function(**given, **options)
+    wanted = [given[n] for n in NAMES if given.get(n) is not None]
+    grads = torch.autograd.grad(factor * loss, wanted)
+    return [loss.detach().numpy(), *(grad.numpy() for grad in grads)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("factor", [1.0, 3.0, -0.5])
+def test_loss_and_gradients_are_autograd_s(seed, factor):
+    found = loss_and_grads(identity_cross_entropy, problem(seed), factor)
+    expected = loss_and_grads(plain, problem(seed), factor)
+    for ours, theirs in zip(found, expected, strict=True):
+        assert ours.dtype == np.float64
+        assert_allclose(ours, theirs, rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("absent", [("offset",), ("shift",), ("offset", "shift")])
+def test_offset_and_shift_are_optional(absent):
+    given = problem(1)
+    given |= dict.fromkeys(absent)
+    found = loss_and_grads(identity_cross_entropy, given)
+    expected = loss_and_grads(plain, given)
+    for ours, theirs in zip(found, expected, strict=True):
+        assert_allclose(ours, theirs, rtol=1e-11, atol=1e-13)
+
+
+def test_a_double_loop_gives_the_same_loss():
+    given = {name: value.detach().numpy() for name, value in problem(2).items()}
+    losses = []
+    for z, own, shift in zip(
+        given["embeddings"], given["y"], given["shift"], strict=True
+    ):
+        logits = []
+        for k in range(N_IDENTITIES):
+            mu = given["centroids"][k] / np.sqrt((given["centroids"][k] ** 2).sum())
+            logit = given["scale"][k] * sum(z * mu) + given["offset"][k]
+            logits.append(logit - shift if k == own else logit)
+        losses.append(np.log(sum(np.exp(logits))) - logits[own])
+    loss = identity_cross_entropy(**problem(2)).item()
+    assert loss == pytest.approx(np.mean(losses), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_gradients_are_finite_differences(name):
+    given = problem(3)
+    grad = torch.autograd.grad(identity_cross_entropy(**given), given[name])[0]
+    step, values = 1e-6, given[name].detach()
+    for place in np.ndindex(*values.shape):
+        sides = []
+        for sign in (1, -1):
+            moved = values.clone()
+            moved[place] += sign * step
+            sides.append(identity_cross_entropy(**(given | {name: moved})).item())
+        assert grad[place].item() == pytest.approx(
+            (sides[0] - sides[1]) / (2 * step), rel=1e-5, abs=1e-8
+        )
+
+
+@pytest.mark.parametrize("block_elements", [1, 7, 8, 20, 91, 10**6])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_blocks_change_rounding_only(block_elements, dtype):
+    whole = loss_and_grads(identity_cross_entropy, problem(4, dtype))
+    options = {"block_elements": block_elements}
+    parts = loss_and_grads(identity_cross_entropy, problem(4, dtype), **options)
+    tolerance = 1e-12 if dtype == torch.float64 else 2e-5
+    for ours, theirs in zip(parts, whole, strict=True):
+        assert ours.dtype == theirs.dtype
+        assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
+
+
+def test_only_the_direction_of_centroids_matters():
+    given = problem(5)
+    longer = given | {"centroids": (100 * given["centroids"]).detach()}
+    loss = identity_cross_entropy(**given)
+    assert loss.item() == pytest.approx(
+        identity_cross_entropy(**longer).item(), rel=1e-12
+    )
+    grad = torch.autograd.grad(loss, given["centroids"])[0]
+    along = (grad * given["centroids"]).sum(1).detach().numpy()
+    assert_allclose(along, 0, atol=1e-12)
+
+
+def test_order_of_samples_and_of_identities_does_not_matter():
+    given = problem(6)
+    rows, columns = torch.randperm(N_SAMPLES), torch.randperm(N_IDENTITIES)
+    shuffled = {
+        "embeddings": given["embeddings"][rows],
+        "centroids": given["centroids"][columns],
+        "y": columns.argsort()[given["y"][rows]],
+        "scale": given["scale"][columns],
+        "offset": given["offset"][columns],
+        "shift": given["shift"][rows],
+    }
+    assert identity_cross_entropy(**shuffled).item() == pytest.approx(
+        identity_cross_entropy(**given).item(), rel=1e-12
+    )
+
+
+def test_without_gradients_the_loss_is_the_same_bits():
+    given = problem(7, torch.float32)
+    with_grad = identity_cross_entropy(**given)
+    with torch.no_grad():
+        without = identity_cross_entropy(**given)
+    assert with_grad.requires_grad and not without.requires_grad
+    assert torch.equal(with_grad.detach(), without)
+
+
+def test_arguments_stay_as_they_are():
+    given = problem(8)
+    before = {name: value.detach().clone() for name, value in given.items()}
+    loss_and_grads(identity_cross_entropy, given)
+    assert all(torch.equal(given[name], before[name]) for name in given)
+
+
+def test_autocast_is_close_and_leaves_types_alone():
+    given = problem(9, torch.float32, scale=(5.0, 10.0))
+    exact = loss_and_grads(identity_cross_entropy, given)
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = loss_and_grads(identity_cross_entropy, given)
+        assert product_type(given["embeddings"]) == torch.bfloat16
+    assert product_type(given["embeddings"]) == torch.float32
+    for ours, theirs in zip(rounded, exact, strict=True):
+        assert ours.dtype == np.float32
+        # bfloat16 keeps eight bits.
+        assert_allclose(ours, theirs, atol=0.03 * np.abs(theirs).max())
+    assert not np.array_equal(rounded[1], exact[1])
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e6])
+def test_large_logits_do_not_overflow(scale):
+    given = problem(10, torch.float32, scale=(scale, scale))
+    found = loss_and_grads(identity_cross_entropy, given)
+    assert all(np.isfinite(values).all() for values in found)
+    expected = loss_and_grads(plain, problem(10, torch.float64, scale=(scale, scale)))
+    assert_allclose(found[0], expected[0], rtol=1e-4)
+
+
+def test_one_sample_of_one_identity_costs_nothing():
+    loss = identity_cross_entropy(
+        torch.tensor([[1.0, 0.0]]),
+        torch.tensor([[0.0, 2.0]]),
+        torch.tensor([0]),
+        scale=torch.tensor([20.0]),
+    )
+    assert loss.item() == 0
+
+
+def test_no_more_logits_than_asked_for_are_held(monkeypatch):
+    seen = []
+
+    def spy(logits):
+        seen.append(tuple(logits.shape))
+        return softmax_(logits)
+
+    monkeypatch.setattr(_softmax, "softmax_", spy)
+    identity_cross_entropy(**problem(11), block_elements=3 * N_IDENTITIES)
+    assert seen == 4 * [(3, N_IDENTITIES)] + [(1, N_IDENTITIES)]
+
+
+@pytest.mark.parametrize(
+    ("n_identities", "block_elements", "n_rows"),
+    [(10, 100, 10), (10, 99, 9), (10, 1, 1), (1 << 27, None, 1), (1 << 20, None, 64)],
+)
+def test_rows_per_block(n_identities, block_elements, n_rows):
+    assert rows_per_block(n_identities, block_elements) == n_rows
+
+
+def test_softmax_in_place():
+    logits = torch.tensor([[1.0, 2.0, 900.0], [0.0, 0.0, 0.0]], dtype=torch.float64)
+    kept = logits.clone()
+    largest, total = softmax_(logits)
+    assert largest.tolist() == [900, 0]
+    assert_allclose(logits / total[:, None], torch.softmax(kept, 1))
