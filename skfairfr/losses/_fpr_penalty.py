@@ -45,7 +45,7 @@ class FPRPenaltyLoss(nn.Module):
     scale : float, default=64.0
         Factor of all cosines, positive.
     margin : float, default=0.35
-        In [0, 2) of a cosine or, with "arcface", in [0, pi) radians.
+        In [0, 2): of a cosine or, with "arcface", radians.
     weighting : {"count", "cosine"}, default="count"
         Whether a false positive counts 1, which has no gradient, or its cosine, which has.
         "ratio" only.
@@ -62,7 +62,8 @@ class FPRPenaltyLoss(nn.Module):
     centroids : nn.Parameter, shape (n_identities, n_features)
         Trained; only their directions matter.
     threshold : tensor, scalar
-        Unified threshold of the last training batch, a cosine; nan before.
+        Unified threshold of the last training batch, a cosine; nan before, and while
+        alpha is 0.
     share : tensor, shape (n_samples,)
         gamma_i ("ratio") or p_i ("mean_square") of the last batch.
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch.autograd.function import once_differentiable
 
+from skfairfr._core._rates import ROUNDING
 from skfairfr.losses._margins import target_cosine
 from skfairfr.losses._selection import at_least, kth_largest
 from skfairfr.losses._softmax import product_type, softmax_, through_directions_
@@ -100,7 +101,8 @@ class _Batch:
         self.y, self.own, self.rule = y, y[:, None], rule
         products = embeddings.to(factors.dtype)
         self.logits = (products @ factors.T).to(embeddings.dtype)
-        self.cosine = self.logits.gather(1, self.own).squeeze(1) / rule.scale
+        self.own_logit = self.logits.gather(1, self.own).squeeze(1)
+        self.cosine = self.own_logit / rule.scale
         self.target, self.slope = target_cosine(self.cosine, rule.base, rule.margin)
 
     def penalise(self, running):
@@ -113,16 +115,19 @@ class _Batch:
         n_left = others.numel() - len(others)
         if rule.penalty == "mean_square":
             # A cosine above the own one may be a wrong label.
-            noisy = others > (rule.scale * self.cosine)[:, None]
+            noisy = others > self.own_logit[:, None]
             n_left -= int(noisy.sum())
             others = others.masked_fill(noisy, -math.inf)
-        k = math.ceil(rule.far * n_left)
+        # 0.07 * 100 is 7.000000000000001, and means seven.
+        k = math.ceil(rule.far * n_left * (1 - ROUNDING))
         threshold, place = (
             kth_largest(others, k) if k else (others.new_tensor(-math.inf), self.y[:0])
         )
-        if rule.momentum and not torch.isnan(running) and not torch.isinf(threshold):
-            kept = rule.momentum * running * rule.scale
-            threshold = kept + (1 - rule.momentum) * threshold
+        if rule.momentum and torch.isfinite(running):
+            # A batch without a threshold of its own leaves the one so far.
+            kept, new = running * rule.scale, threshold
+            new = kept if torch.isinf(new) else new
+            threshold = rule.momentum * kept + (1 - rule.momentum) * new
             place = at_least(others.reshape(-1), threshold)
         if rule.penalty == "mean_square":
             place = place[others.reshape(-1)[place] > threshold]

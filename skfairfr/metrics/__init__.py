@@ -31,6 +31,7 @@ from skfairfr.metrics._fairness_indices import (
 from skfairfr.metrics._fairness_scores import fairness_scores
 from skfairfr.metrics._group_rates import GroupErrorRates, group_error_rates
 from skfairfr.metrics._inertia import IdentityInertia, identity_inertia
+from skfairfr.metrics._instance_far import InstanceFAR, instance_far
 from skfairfr.metrics._pair_disparities import (
     bfar,
     bfrr,
@@ -69,6 +70,7 @@ _DISPLAYS = {
     "ScoreHistogramDisplay": "_score_histogram",
     "SimilarityROCDisplay": "_similarity_roc",
     "IdentityInertiaDisplay": "_inertia",
+    "InstanceFARDisplay": "_instance_far",
     "KappaGridDisplay": "_kappa_grid",
     "TradeOffDisplay": "_trade_off",
 }
@@ -84,6 +86,8 @@ __all__ = [
     "GroupFARMatrix",
     "IdentityInertia",
     "IdentityInertiaDisplay",
+    "InstanceFAR",
+    "InstanceFARDisplay",
     "KappaGridDisplay",
     "ROCCurve",
     "ScoreHistogramDisplay",
@@ -113,6 +117,7 @@ __all__ = [
     "group_error_rates",
     "identity_inertia",
     "inequity_rate",
+    "instance_far",
     "make_fairness_scorer",
     "threshold_at_far",
     "worst_cluster_rate",

@@ -43,9 +43,9 @@ class BaseProjector(
     what people without a centroid cost (``_held_out_loss``).
     """
 
-    __metadata_request__fit = {"sensitive_features": True}
+    __metadata_request__fit = {"sensitive_features": True}  # noqa: RUF012
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict = {  # noqa: RUF012
         "head": [StrOptions(set(HEADS))],
         "hidden_dim": [Interval(Integral, 1, None, closed="left"), None],
         "output_dim": [Interval(Integral, 2, None, closed="left"), None],

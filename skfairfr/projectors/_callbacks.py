@@ -82,7 +82,8 @@ class Monitor(Callback):
         if self.measure is not None:
             for name, value in self.measure(net).items():
                 net.history.record(name, value)
-        state, value = self.state_, net.history[-1][self.name]
+        # A checkpoint holds numbers of Python only, and skorch's are numpy's.
+        state, value = self.state_, float(net.history[-1][self.name])
         if value < state["best"]:
             state.update(best=value, epoch=len(net.history), stale=0)
             if self.measure is not None:

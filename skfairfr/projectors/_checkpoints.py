@@ -105,7 +105,8 @@ def read(path):
         return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
         raise ValueError(
-            f"The checkpoint {path} cannot be read ({error}); delete it to start anew."
+            f"The checkpoint {path} cannot be read ({type(error).__name__}); delete it to "
+            "start anew."
         ) from error
 
 

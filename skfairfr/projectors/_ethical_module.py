@@ -144,7 +144,7 @@ class EthicalModule(BaseProjector):
     True
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict = {  # noqa: RUF012
         "kappa0": [Interval(Real, 0, None, closed="neither")],
         "kappa1": [Interval(Real, 0, None, closed="neither")],
         "kappas": [dict, callable, None],

@@ -1,13 +1,11 @@
 """What a fit is watched by on people it does not train on."""
 
-import warnings
-
 import numpy as np
 import torch
 
 from skfairfr._core._comparisons import EmbeddingPairs
 from skfairfr._core._design import CompleteDesign
-from skfairfr._core._disparity import DISPARITIES
+from skfairfr._core._disparity import max_min
 from skfairfr._core._estimation import Query
 from skfairfr._core._pairs import unit_rows
 from skfairfr._core._rate_table import point_table
@@ -78,10 +76,8 @@ class Validation:
         if self.monitor == "frr_at_far":
             return float(found.frr[0, 0])
         of_groups = (found.far if self.monitor == "bfar" else found.frr)[:, 0]
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            value = float(DISPARITIES["max_min"](of_groups))
-        # 0/0: every group is without an error, so that nothing separates them.
+        value = float(max_min(of_groups))
+        # 0/0, no group has an error: undefined, which is never the best.
         return float("inf") if np.isnan(value) else value
 
 

@@ -66,7 +66,7 @@ def write_figures(roc, directory, *, far=1e-3, formats=FORMATS, dpi=150):
     directory.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, draw in _figures(roc, levels):
-        size = matrix_size(roc.groups_.size) if name.startswith("group_far") else SIZE
+        size = matrix_size(roc.groups_) if name.startswith("group_far") else SIZE
         paths += _write(draw, directory / name, formats, dpi, size)
     return paths
 

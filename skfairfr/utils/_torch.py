@@ -59,7 +59,10 @@ def precision_of_products(precision, device):
             "use 'float32', or 'bfloat16'."
         )
     half = precision == "bfloat16"
-    autocast = torch.autocast(device.type, torch.bfloat16) if half else nullcontext()
+    autocast = nullcontext()
+    if half:
+        # A cache of rounded weights would outlive the steps that change them.
+        autocast = torch.autocast(device.type, torch.bfloat16, cache_enabled=False)
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
     try:

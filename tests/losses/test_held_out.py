@@ -18,7 +18,8 @@ OFFSET = torch.tensor([0.0, -1.0, 0.5, 0.25])
 
 def embeddings(dtype=torch.float64, n=len(Y), seed=0):
     generator = torch.Generator().manual_seed(seed)
-    return normalize(torch.randn((n, 6), generator=generator, dtype=dtype))
+    drawn = torch.randn((n, 6), generator=generator, dtype=torch.float64)
+    return normalize(drawn).to(dtype)
 
 
 def double_loop(z, y, scale, offset, margin):

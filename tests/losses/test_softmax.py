@@ -23,7 +23,9 @@ def problem(seed=0, dtype=torch.float64, scale=(5.0, 40.0)):
     generator = torch.Generator().manual_seed(seed)
 
     def draw(*shape):
-        return torch.randn(shape, generator=generator, dtype=dtype)
+        # In float64 first: torch draws other numbers for another type.
+        drawn = torch.randn(shape, generator=generator, dtype=torch.float64)
+        return drawn.to(dtype)
 
     given = {
         "embeddings": normalize(draw(N_SAMPLES, N_FEATURES)),

@@ -242,7 +242,7 @@ class DisparityCurveDisplay(FromEstimatorMixin):
                 y,
                 self.supported[row],
                 {**style, **kwargs},
-                self._label(row, name),
+                self._label(row, drawn[row], name),
             )
             self.lines_.append(line)
             self.unsupported_lines_.append(doubtful)
@@ -269,11 +269,11 @@ class DisparityCurveDisplay(FromEstimatorMixin):
             line = _style.LINES[which]
             yield {**_style.line_style(index), "linestyle": line}
 
-    def _label(self, row, name):
+    def _label(self, row, drawn, name):
         rate, how = self.curves[row]
         label = f"{rate.upper()}: {HOW_LABELS.get(how, how)}"
         label = label if name is None else f"{name}, {label}"
-        undefined = np.isnan(self.value[row]).all()
+        undefined = np.isnan(drawn).all()
         return f"{label} (undefined)" if undefined else label
 
     def _draw_infinite(self, values, color):

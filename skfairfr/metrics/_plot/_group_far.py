@@ -148,19 +148,21 @@ class GroupFARDisplay(FromEstimatorMixin):
         display : GroupFARDisplay
             This one.
         """
-        self.ax_ = ax = _style.get_axes(ax, matrix_size(len(self.groups)))
+        self.ax_ = ax = _style.get_axes(ax, matrix_size(self.groups))
         self.figure_ = ax.figure
         name = self.name if name is None else name
         logs = np.log10(np.where(self.far > 0, self.far, np.nan))
         style = {"cmap": "cividis_r", **_limits(logs, self.level), **kwargs}
         self.im_ = ax.imshow(np.ma.masked_invalid(logs), **style)
-        self.text_ = np.full(self.far.shape, None, dtype=object)
-        for cell in np.ndindex(self.far.shape):
-            self._draw_cell(cell, logs[cell])
         self._label_axes()
         self._explain_cells()
         if colorbar:
             self._draw_colorbar(name)
+        # Numbers fit into the cells that the layout leaves beside labels and colours.
+        self.figure_.draw_without_rendering()
+        self.text_ = np.full(self.far.shape, None, dtype=object)
+        for cell in np.ndindex(self.far.shape):
+            self._draw_cell(cell, logs[cell])
         return self
 
     def _draw_cell(self, cell, log):
@@ -175,8 +177,8 @@ class GroupFARDisplay(FromEstimatorMixin):
         dark = np.isfinite(log) and _luminance(self.im_.to_rgba(log)) < 0.5
         color = "white" if dark else "black"
         points = self._cell_points()
-        size = np.clip(0.36 * points, 3, 12)
         text = _cell_text(self.far[cell], self.high[cell])
+        size = np.clip(1.3 * points / max(4, len(text)), 3, 12)
         self.text_[cell] = self.ax_.text(
             column, row, text, ha="center", va="center", color=color, fontsize=size
         )
@@ -187,7 +189,7 @@ class GroupFARDisplay(FromEstimatorMixin):
             self.ax_.add_patch(Rectangle(*frame, **dashed, linewidth=width))
 
     def _cell_points(self):
-        """Side of a cell in points, before any layout is made."""
+        """Side of a cell in points."""
         box, dots = self.ax_.get_window_extent(), self.ax_.figure.dpi
         return 72 / dots * min(box.width, box.height) / max(1, len(self.groups))
 
@@ -237,10 +239,11 @@ class GroupFARDisplay(FromEstimatorMixin):
             bar.ax.axhline(np.log10(self.level), color="black", linewidth=1)
 
 
-def matrix_size(n_groups):
+def matrix_size(groups):
     """Width and height in inches of a figure whose cells hold readable numbers."""
-    side = 0.42 * n_groups
-    return max(6.0, side + 3.0), max(4.0, side + 1.6)
+    side = 0.42 * len(groups)
+    labels = 0.075 * max((len(str(group)) for group in groups), default=0)
+    return max(6.0, side + labels + 2.0), max(4.0, side + labels + 1.0)
 
 
 def _limits(logs, level):

@@ -76,9 +76,31 @@ def test_cells_without_pairs_are_hatched():
     assert labels == [_style.NOT_SUPPORTED, _style.NO_PAIRS]
 
 
-@pytest.mark.parametrize(("n_groups", "size"), [(2, (6, 4)), (30, (15.6, 14.2))])
-def test_many_groups_need_a_larger_figure(n_groups, size):
-    assert _group_far.matrix_size(n_groups) == pytest.approx(size)
+def test_many_groups_and_long_labels_need_a_larger_figure():
+    few, many = ["a", "b"], [chr(97 + k) for k in range(26)]
+    assert _group_far.matrix_size(few) == (6, 4)
+    assert _group_far.matrix_size(many) > (10, 10)
+    longer = [20 * label for label in many]
+    assert _group_far.matrix_size(longer) > _group_far.matrix_size(many)
+
+
+def test_numbers_fit_their_cells():
+    """Nine groups of long labels: no text is wider than its cell."""
+    rng = np.random.default_rng(0)
+    groups = np.array([f"group {k} & another" for k in range(9)])
+    far = rng.uniform(0.001, 0.1, (9, 9))
+    counts = np.full((9, 9), 1000)
+    display = GroupFARDisplay(
+        groups=groups,
+        far=far,
+        low=far,
+        high=far,
+        n_impostor=counts,
+        supported=counts > 0,
+        level=0.01,
+    ).plot()
+    cell = display._cell_points() * display.figure_.dpi / 72
+    assert max(t.get_window_extent().width for t in display.text_.ravel()) < cell
 
 
 def test_text_shrinks_with_the_cells():

@@ -1,0 +1,261 @@
+"""The false acceptance rate of each image, at one threshold for all.
+
+The display lives in ``_plot/_instance_far.py``.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.utils import check_array
+
+from skfairfr._core._comparisons import TailTooShortError
+from skfairfr.metrics._frames import Framed, framed
+from skfairfr.metrics._gathering import compare_embeddings, label_images
+from skfairfr.metrics._measurement import Measurement, Settings
+from skfairfr.metrics._questions import ask
+from skfairfr.utils._frames import library_of
+from skfairfr.utils._validation import check_option, plain, warn_undefined
+
+# The pass holds so large a share of the pairs before a given threshold asks for more.
+FIRST_FAR = 1e-3
+
+
+@dataclass(frozen=True)
+class InstanceFAR(Framed):
+    """False acceptance rate of each image, from :func:`instance_far`.
+
+    Attributes
+    ----------
+    instance_far : ndarray, shape (n_samples,)
+        Share of an image's impostor pairs that are accepted, in [0, 1]; lower is better.
+        nan where it has none.
+    groups : ndarray, shape (n_samples,)
+        Group of each image; None where unknown.
+    n_impostor : ndarray of int, shape (n_samples,)
+        Its number of impostor pairs.
+    threshold : float
+        Similarity to accept from.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    instance_far : What builds it.
+    """
+
+    instance_far: np.ndarray
+    groups: np.ndarray
+    n_impostor: np.ndarray
+    threshold: float
+
+    def _columns(self):
+        """One row for each image."""
+        return {
+            "group": self.groups,
+            "instance_far": self.instance_far,
+            "n_impostor": self.n_impostor,
+            "threshold": self.threshold,
+            **{name: levels for name, levels in self._asked.items() if name == "far"},
+        }
+
+
+def instance_far(
+    X,
+    y,
+    *,
+    far=None,
+    threshold=None,
+    sensitive_features=None,
+    impostors="all",
+    similarity="cosine",
+    n_jobs=None,
+):
+    r"""False acceptance rate of each image: the share of its impostor pairs accepted.
+
+    With :math:`n_i` images of other people than that of image :math:`i`, each with the
+    score :math:`s_{ij}`, and one threshold :math:`t` for all images, it is
+
+    .. math:: \gamma_i = \frac{1}{n_i} \sum_{j : y_j \ne y_i} 1\{s_{ij} \ge t\} .
+
+    [1]_ defines it in words for the centroids of other people during training ("instance
+    FPR"); here the other side are their images. Groups differ where the images of one
+    draw more false accepts than those of another. The mean over images is the overall far
+    up to the number of each person's images, and equals it where all have as many.
+
+    Parameters
+    ----------
+    X : array-like, shape (n_samples, n_features)
+        Embeddings; rows need not have unit length.
+    y : array-like, shape (n_samples,), or frame
+        Identity of each image; labels of any type. Or the result of
+        :func:`~skfairfr.face_labels`, or a frame with the columns ``identity``,
+        ``group`` and ``domain``; with two domains, images are compared across them only.
+    far : float in (0, 1), default=None
+        Level of the far over all impostor pairs used, which sets the threshold. Exactly
+        one of ``far`` and ``threshold`` is given.
+    threshold : float, default=None
+        Similarity to accept from.
+    sensitive_features : array-like, shape (n_samples,) or (n_samples, n_attributes), \
+            default=None
+        Group of each image; None and NaN are unknown. They label the result, and matter
+        to it with ``impostors="same_group"`` only.
+    impostors : {"all", "same_group"}, default="all"
+        Pairs of two people, or only those within a group: "same_group" tells how often an
+        image is taken for another person of its own group.
+    similarity : {"cosine", "dot"}, default="cosine"
+        How two embeddings are compared.
+    n_jobs : int, default=None
+        Joblib workers, as in :class:`SimilarityROC`.
+
+    Returns
+    -------
+    found : InstanceFAR
+        With the arrays ``instance_far`` in [0, 1] (lower is better), ``groups`` and
+        ``n_impostor``, each of shape (n_samples,), and the ``threshold``.
+
+    Raises
+    ------
+    ValueError
+        If both or neither of ``far`` and ``threshold`` are given or one is no number in
+        its range, an option is unknown, X is not a finite array, a row is zero, lengths
+        differ, an identity is missing, or there is no impostor pair.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If ``far`` is below 1 / n_impostor of all pairs (the threshold is then just above
+        the largest impostor score, and every rate 0), or some image has no impostor pair
+        (nan).
+
+    See Also
+    --------
+    InstanceFARDisplay : Draws its distribution by group.
+    FPRPenaltyProjector : Is trained to even it out, without knowing groups.
+    SimilarityROC : The far of groups, with intervals.
+
+    Notes
+    -----
+    With ``impostors="all"`` most of an image's impostors are of other groups, which are
+    seldom alike, so that the images of a small group have low rates for that reason alone;
+    "same_group" compares like with like.
+
+    One pass over tiles of all pairs; the accepted ones are held, 12 bytes each, and half as
+    many again.
+
+    References
+    ----------
+    .. [1] Xu, X., Huang, Y., Shen, P., Li, S., Li, J., Huang, F., Li, Y., & Cui, Z.
+       (2021). Consistent Instance False Positive Improves Fairness in Face Recognition.
+       CVPR. Abstract and introduction; equation numbers were not at hand.
+
+    Examples
+    --------
+    >>> from skfairfr.metrics import instance_far
+    >>> X = [[1.0, 0.0], [0.9, 0.1], [0.8, 0.2], [0.0, 1.0]]
+    >>> found = instance_far(X, ["ann", "bob", "eve", "kim"], threshold=0.98)
+    >>> found.instance_far.round(2).tolist()
+    [0.33, 0.67, 0.33, 0.0]
+    """
+    check_option(impostors, "impostors", ("all", "same_group"))
+    check_option(similarity, "similarity", ("cosine", "dot"))
+    question = _ask(far, threshold)
+    library = library_of(X, y, sensitive_features)
+    X = check_array(
+        X, dtype=(np.float32, np.float64), ensure_min_samples=2, input_name="X"
+    )
+    identity, group, domain = label_images(y, sensitive_features, None, len(X))
+    side = None if domain is None else domain.codes.astype(np.int8)
+    settings = _settings(far, impostors, similarity, n_jobs)
+    # Groups that no pair depends on would only cost tails of their own.
+    used = group if impostors == "same_group" else None
+    pairs = compare_embeddings(X, identity, used, side, settings)
+    threshold = _threshold(pairs, settings, question)
+    n_impostor = _count_impostors(pairs.images, impostors == "same_group")
+    rates = _rates_of_images(pairs, threshold, n_impostor)
+    groups = np.full(len(X), None, dtype=object)
+    if group is not None:
+        known = group.codes >= 0
+        groups[known] = group.values[group.codes[known]]
+    found = InstanceFAR(rates, groups, n_impostor, threshold)
+    return framed(found, library, **question.asked())
+
+
+def _ask(far, threshold):
+    """The far as a question about one level or one threshold."""
+    question = ask(far, threshold, "far", None, None, "overall", np.empty(0))
+    if question.shape != ():
+        name, given = ("far", far) if threshold is None else ("threshold", threshold)
+        raise ValueError(
+            f"{name} must be one number here; got {plain(given)!r}. Every image has one "
+            "rate: call instance_far once for each."
+        )
+    return question
+
+
+def _settings(far, impostors, similarity, n_jobs):
+    """Those of a SimilarityROC that is never asked for an interval."""
+    return Settings(
+        average="pair",
+        impostors=impostors,
+        resample="identities",
+        method="naive",
+        n_resamples=0,
+        confidence_level=0.95,
+        far_max=FIRST_FAR if far is None else far,
+        similarity=similarity,
+        n_jobs=n_jobs,
+    )
+
+
+def _threshold(pairs, settings, question):
+    """The threshold asked about; from then on all pairs it accepts are held."""
+    if question.levels is not None:
+        measurement = Measurement(pairs, settings, np.empty(0), 0)
+        return measurement.thresholds(question)
+    threshold = question.in_shape(question.thresholds)
+    if not pairs.holds(None, threshold):
+        pairs.deepen(TailTooShortError(None, threshold))
+    return threshold
+
+
+def _count_impostors(images, same_group):
+    """Images of other people that each image is compared with, (n_images,)."""
+    n_images, people = images.identity.size, images.n_identities
+    nothing = np.zeros(n_images, dtype=np.int64)
+    side = nothing if images.side is None else images.side.astype(np.int64)
+    other = side if images.side is None else 1 - side
+    group = images.group if same_group else nothing
+    known = np.flatnonzero(group >= 0)
+    identity, group = images.identity[known], group[known]
+    # Strata are the two sides or, within groups, the groups of each.
+    stratum, facing = (2 * group.astype(np.int64) + s[known] for s in (side, other))
+    in_stratum = np.bincount(stratum, minlength=2 * max(1, images.n_groups))
+    own, n_own = np.unique(stratum * people + identity, return_counts=True)
+    wanted = facing * people + identity
+    place = np.minimum(np.searchsorted(own, wanted), own.size - 1)
+    of_person = np.where(own[place] == wanted, n_own[place], 0)
+    counts = nothing.copy()
+    counts[known] = in_stratum[facing] - of_person
+    return counts
+
+
+def _rates_of_images(pairs, threshold, n_impostor):
+    """Accepted impostor pairs of each image over all of its own, (n_images,)."""
+    tail = pairs.impostors(None)
+    accepted = slice(0, int(tail.positions(threshold)))
+    n_images = n_impostor.size
+    counts = sum(
+        np.bincount(ends[accepted], minlength=n_images)
+        for ends in (tail.left, tail.right)
+    )
+    without = int((n_impostor == 0).sum())
+    if without:
+        warn_undefined(
+            f"{without} of {n_images} images have no impostor pair: their false "
+            "acceptance rate is undefined and set to nan."
+        )
+    undefined = np.full(n_images, np.nan)
+    return np.divide(counts, n_impostor, out=undefined, where=n_impostor > 0)

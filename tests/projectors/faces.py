@@ -1,0 +1,99 @@
+"""A small set of faces and a quick EthicalModule, for the tests of projectors."""
+
+import numpy as np
+from numpy.testing import assert_array_equal
+from skorch.callbacks import Callback
+
+from skfairfr import EthicalModule, face_labels, make_face_embeddings
+from skfairfr.projectors._batches import Rows
+from skfairfr.projectors._people import everyone, read_labels
+
+HALVES = {"male": 0.5, "female": 0.5}
+FACES = make_face_embeddings(40, 4, 16, groups=HALVES, random_state=0)
+X, IDENTITY, GROUP = FACES.X, FACES.y, FACES.sensitive_features
+Y = face_labels(IDENTITY, GROUP)
+# So noisy that the loss of people held out rises after a few epochs at NOISY_LR.
+NOISY = X + 0.6 * np.random.default_rng(0).standard_normal(X.shape).astype(np.float32)
+NOISY_LR = 0.03
+# Enough people for a FAR of 1e-3 in each group of a held-out half.
+MORE = make_face_embeddings(120, 4, 16, groups=HALVES, random_state=1)
+MORE_Y = face_labels(MORE.y, MORE.sensitive_features)
+
+
+def module(**options):
+    """Three short epochs of two unlike kappas, the same in every run."""
+    usual = {"groups": ("male", "female"), "max_epochs": 3, "batch_size": 64}
+    usual |= {"device": "cpu", "random_state": 0}
+    return EthicalModule(25.0, 15.0, **(usual | options))
+
+
+def without_groups(**options):
+    """One kappa for all, for labels without groups."""
+    return module(**options).set_params(kappa1=25.0, groups=None)
+
+
+def assert_same_bits(one, other):
+    """Two fitted modules are equal, and have the same history but for the seconds."""
+    assert_array_equal(one.centroids_, other.centroids_)
+    assert_array_equal(one.identities_, other.identities_)
+    weights = other.head_.state_dict()
+    for name, values in one.head_.state_dict().items():
+        assert_array_equal(values.numpy(), weights[name].numpy())
+    assert losses(one) == losses(other)
+
+
+def losses(fitted):
+    """The columns of the history without the seconds."""
+    table = fitted.history_.drop(columns="dur")
+    return {name: table[name].tolist() for name in table}
+
+
+class Stop(Exception):
+    """Raised by a callback to break a fit off."""
+
+
+class Breaking(Callback):
+    """Raises an error at the end of an epoch, or of a batch in it."""
+
+    def __init__(self, epoch, error=Stop, at="epoch"):
+        self.epoch = epoch
+        self.error = error
+        self.at = at
+
+    def on_epoch_end(self, net, **kwargs):
+        if self.at == "epoch" and len(net.history) == self.epoch:
+            raise self.error
+
+    def on_batch_end(self, net, **kwargs):
+        if self.at == "batch" and len(net.history) == self.epoch:
+            raise self.error
+
+
+class Counting(Callback):
+    """Counts the epochs that were begun and ended, and keeps every batch."""
+
+    def on_train_begin(self, net, **kwargs):
+        self.n_begun, self.n_ended, self.batches = 0, 0, []
+
+    def on_epoch_begin(self, net, **kwargs):
+        self.n_begun += 1
+
+    def on_epoch_end(self, net, **kwargs):
+        self.n_ended += 1
+
+    def on_batch_begin(self, net, batch=None, **kwargs):
+        self.batches.append(tuple(part.clone() for part in batch))
+
+
+def people_of(y, sensitive_features=None):
+    """Everyone, with the codes of the groups they were given with."""
+    n_samples = len(y)
+    identity, group = read_labels(y, sensitive_features, n_samples)
+    return everyone(identity, None if group is None else group.codes)
+
+
+def rows_of(X):
+    """The embeddings, for the CPU."""
+    import torch
+
+    return Rows(np.asarray(X), torch.device("cpu"))

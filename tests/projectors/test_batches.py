@@ -1,0 +1,131 @@
+"""Batches are slices: each row once an epoch, as they are on disk, none copied whole."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_array_equal
+
+from skfairfr.projectors._batches import Batches, Rows
+
+CPU = torch.device("cpu")
+N, D = 23, 4
+
+
+def data(dtype=np.float32):
+    return np.arange(N * D).reshape(N, D).astype(dtype)
+
+
+def batches(size=5, seed=0, index=None, sampler=None):
+    index = np.arange(N) if index is None else index
+    generator = torch.Generator().manual_seed(seed)
+    return Batches(Rows(data(), CPU), index, 100 + index, size, generator, sampler)
+
+
+@pytest.mark.parametrize("size", [1, 5, 22, 23, 1000])
+def test_an_epoch_has_each_row_once_beside_its_identity(size):
+    of_epoch = list(batches(size))
+    assert len(of_epoch) == len(batches(size)) == -(-N // size)
+    assert all(len(x) == len(y) <= size for x, y in of_epoch)
+    x = torch.cat([x for x, _ in of_epoch]).numpy()
+    y = torch.cat([y for _, y in of_epoch]).numpy()
+    assert sorted(y) == list(range(100, 100 + N))
+    assert_array_equal(x, data()[y - 100])
+
+
+def test_only_the_rows_of_the_index_are_taken():
+    index = np.array([2, 3, 5, 7, 11])
+    y = torch.cat([y for _, y in batches(2, index=index)])
+    assert sorted(y.tolist()) == (100 + index).tolist()
+
+
+def test_epochs_differ_and_come_again_with_the_seed():
+    def orders(seed):
+        one = batches(seed=seed)
+        return [torch.cat([y for _, y in one]).tolist() for _ in range(2)]
+
+    first, second = orders(0)
+    assert first != second
+    assert orders(0) == [first, second] and orders(1)[0] != first
+
+
+def test_a_batch_is_read_in_the_order_of_the_rows():
+    assert all(y.tolist() == sorted(y.tolist()) for _, y in batches())
+
+
+def test_a_sampler_chooses_the_rows_of_each_batch():
+    given = []
+
+    def sampler(generator):
+        given.append(generator)
+        return [7, 7, 3, 0, 1, 2]
+
+    source = batches(2, sampler=sampler)
+    assert [y.tolist() for _, y in source] == [[107, 107], [100, 103], [101, 102]]
+    assert given == [source.generator]
+
+
+@pytest.mark.parametrize(
+    ("positions", "said"),
+    [
+        ([], r"shape \(0,\)"),
+        ([0.0, 1.0], "type float64"),
+        ([[0, 1]], r"shape \(1, 2\)"),
+        ([0, N], f"0..{N - 1}.*got 0 to {N}"),
+        ([-1, 0], "got -1 to 0"),
+        (3, r"shape \(\)"),
+    ],
+)
+def test_a_sampler_s_positions_are_checked(positions, said):
+    with pytest.raises(ValueError, match=f"sampler must give positions.*{said}"):
+        list(batches(sampler=lambda generator: positions))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("writeable", [True, False])
+def test_rows_are_float32_of_any_array(dtype, writeable):
+    x = data(dtype)
+    x.flags.writeable = writeable
+    rows = Rows(x, CPU)
+    taken = rows.take(torch.tensor([4, 1]))
+    assert taken.dtype == torch.float32
+    assert_array_equal(taken.numpy(), data()[[4, 1]])
+    assert_array_equal(torch.cat(list(rows.in_order(6))).numpy(), data())
+
+
+def test_what_is_taken_is_the_caller_s_to_change():
+    x = data()
+    Rows(x, CPU).take(torch.arange(3)).zero_()
+    assert_array_equal(x, data())
+
+
+def test_rows_of_an_index_in_order():
+    index = np.array([9, 2, 2, 22])
+    parts = list(Rows(data(), CPU).in_order(3, index))
+    assert [len(part) for part in parts] == [3, 1]
+    assert_array_equal(torch.cat(parts).numpy(), data()[index])
+
+
+def test_columns_of_a_larger_array_and_fortran_order():
+    wide = np.asfortranarray(np.hstack([data(), data()]))
+    rows = Rows(wide[:, D:], CPU)
+    assert_array_equal(torch.cat(list(rows.in_order(10))).numpy(), data())
+
+
+def test_a_memory_map_is_never_held_whole(tmp_path):
+    shape = (20_000, 64)
+    written = np.lib.format.open_memmap(
+        tmp_path / "x.npy", mode="w+", dtype=np.float64, shape=shape
+    )
+    written[:] = 1
+    del written
+    x = np.load(tmp_path / "x.npy", mmap_mode="r")
+    index = np.arange(shape[0])
+    source = Batches(Rows(x, CPU), index, index, 500, torch.Generator())
+    tracemalloc.start()
+    n_seen = sum(len(x) for x, _ in source)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert n_seen == shape[0]
+    assert peak < 0.2 * x.nbytes

@@ -1,0 +1,160 @@
+"""The learning rate, the best epoch, patience and the bar."""
+
+import math
+from types import SimpleNamespace
+
+import pytest
+import torch
+from numpy.testing import assert_allclose, assert_array_equal
+from skorch.history import History
+
+from skfairfr.projectors import _callbacks
+from skfairfr.projectors._callbacks import Monitor, Schedule
+from tests.projectors.faces import (
+    MORE,
+    MORE_Y,
+    NOISY,
+    NOISY_LR,
+    X,
+    Y,
+    losses,
+    module,
+)
+
+
+def net_with(values, name="train_loss"):
+    """What callbacks see of a net, and an iterator over its epochs."""
+    net = SimpleNamespace(
+        history=History(),
+        stopping=False,
+        module_=torch.nn.Linear(1, 1),
+        criterion_=torch.nn.Linear(1, 1),
+    )
+
+    def epochs(monitor):
+        for n, value in enumerate(values):
+            net.history.new_epoch()
+            net.history.record("train_loss", 1.0 if monitor.measure else value)
+            torch.nn.init.constant_(net.module_.weight, n + 1)
+            monitor.on_epoch_end(net)
+            if net.stopping:
+                break
+        monitor.on_train_end(net)
+        return len(net.history), int(net.module_.weight)
+
+    return net, epochs
+
+
+def watched(values, patience=None):
+    """Epochs run, and the epoch whose weights were kept, watching held-out values."""
+    left = iter(values)
+    monitor = Monitor("valid_x", lambda net: {"valid_x": next(left)}, patience)
+    return net_with(values)[1](monitor.initialize())
+
+
+@pytest.mark.parametrize(
+    ("values", "patience", "n_run", "kept"),
+    [
+        ([3, 2, 1], None, 3, 3),
+        ([1, 2, 3], None, 3, 1),
+        ([3, 1, 2, 1, 5], None, 5, 2),
+        ([3, 1, 2, 2, 0], 2, 4, 2),
+        ([3, 1, 2, 0, 2, 0], 2, 6, 4),
+        ([1, 1, 1], 1, 2, 1),
+        ([math.nan, math.inf, 2, 3], None, 4, 3),
+        ([math.inf, math.nan], None, 2, 2),
+    ],
+)
+def test_the_best_epoch_is_kept_and_patience_ends(values, patience, n_run, kept):
+    assert watched(values, patience) == (n_run, kept)
+
+
+@pytest.mark.parametrize(
+    ("values", "patience", "n_run"), [([3, 1, 2, 2, 0], 2, 4), ([1, 2, 3], None, 3)]
+)
+def test_without_held_out_people_the_last_weights_stay(values, patience, n_run):
+    monitor = Monitor("train_loss", None, patience).initialize()
+    assert net_with(values)[1](monitor) == (n_run, n_run)
+
+
+@pytest.mark.parametrize("loss", [math.nan, math.inf])
+def test_a_loss_that_is_no_number_is_an_error(loss):
+    monitor = Monitor("train_loss").initialize()
+    with pytest.raises(ValueError, match=f"loss became {loss} in epoch 2: lower lr"):
+        net_with([1.0, loss])[1](monitor)
+
+
+@pytest.mark.parametrize("n_epochs", [2, 7])
+def test_the_rate_falls_geometrically(n_epochs):
+    rates = [Schedule(0.1, 1e-3, n_epochs)._rate(e) for e in range(n_epochs)]
+    assert_allclose([rates[0], rates[-1]], [0.1, 1e-3])
+    ratios = [b / a for a, b in zip(rates, rates[1:], strict=False)]
+    assert_allclose(ratios, ratios[0])
+
+
+@pytest.mark.parametrize("schedule", [Schedule(0.1, None, 5), Schedule(0.1, 1e-3, 1)])
+def test_the_rate_stays_without_a_last_one_or_a_second_epoch(schedule):
+    assert schedule._rate(0) == 0.1
+
+
+def test_a_fit_follows_the_schedule():
+    rates = module(lr=0.02, final_lr=0.005).fit(X, Y).history_["lr"]
+    assert_allclose(rates, [0.02, 0.01, 0.005])
+    assert module(lr=0.02).fit(X, Y).history_["lr"].tolist() == 3 * [0.02]
+
+
+def test_the_optimizer_is_given_the_rate():
+    still = module(lr=1e-2, final_lr=1e-12, max_epochs=2, optimizer="sgd").fit(X, Y)
+    again = module(lr=1e-2, max_epochs=1, optimizer="sgd").fit(X, Y)
+    assert_allclose(still.transform(X), again.transform(X), atol=1e-6)
+
+
+def test_patience_stops_a_fit_and_the_best_weights_are_those_of_a_shorter_one():
+    options = {"validation_fraction": 0.3, "lr": NOISY_LR}
+    long = module(max_epochs=40, patience=3, **options).fit(NOISY, Y)
+    values = losses(long)["valid_loss"]
+    best = values.index(min(values)) + 1
+    assert 1 < best < len(values) == best + 3 < 40
+    short = module(max_epochs=best, **options).fit(NOISY, Y)
+    assert losses(short)["valid_loss"] == values[:best]
+    assert_array_equal(long.transform(X), short.transform(X))
+    assert_array_equal(long.centroids_, short.centroids_)
+
+
+@pytest.mark.parametrize("monitor", ["loss", "bfar", "bfrr", "frr_at_far"])
+def test_every_monitor_chooses_its_own_best_epoch(monitor):
+    options = {"validation_fraction": 0.5, "monitor": monitor, "lr": 0.1}
+    fitted = module(max_epochs=6, **options).fit(MORE.X, MORE_Y)
+    values = losses(fitted)[f"valid_{monitor}"]
+    assert ("valid_bfar" in losses(fitted)) == (monitor == "bfar")
+    best = values.index(min(values)) + 1
+    short = module(max_epochs=best, **options).fit(MORE.X, MORE_Y)
+    assert_array_equal(fitted.transform(X), short.transform(X))
+
+
+def test_a_bar_shows_the_epochs_where_asked(capsys):
+    module(validation_fraction=0.3, verbose=1).fit(X, Y)
+    shown = capsys.readouterr()
+    assert "3/3" in shown.err and "train_loss" in shown.err and "valid_loss" in shown.err
+    assert shown.out == ""
+    module().fit(X, Y)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_bar_is_closed_whatever_happens(monkeypatch):
+    bars = []
+
+    class Bar(_callbacks.tqdm):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            bars.append(self)
+            self.was_closed = False
+
+        def close(self):
+            self.was_closed = True
+            super().close()
+
+    monkeypatch.setattr(_callbacks, "tqdm", Bar)
+    with pytest.raises(ValueError, match="loss became"):
+        module(verbose=1, lr=1e30, optimizer="sgd", max_epochs=9).fit(X, Y)
+    assert bars[0].was_closed

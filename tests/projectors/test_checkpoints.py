@@ -1,0 +1,255 @@
+"""A fit that was broken off goes on, and ends with the bits of one that was not."""
+
+import functools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from skorch.callbacks import Callback
+
+from skfairfr import face_labels
+from skfairfr.projectors._checkpoints import _describe
+from tests.projectors.faces import (
+    GROUP,
+    IDENTITY,
+    MORE,
+    MORE_Y,
+    NOISY,
+    NOISY_LR,
+    Breaking,
+    Counting,
+    Stop,
+    X,
+    Y,
+    assert_same_bits,
+    module,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def every_other_twice(identity, group, generator):
+    """A sampler that draws."""
+    import torch
+
+    start = int(torch.randint(2, (1,), generator=generator))
+    return np.repeat(np.arange(start, len(identity), 2), 2)
+
+
+OPTIONS = {
+    "plain": {},
+    "validation": {"validation_fraction": 0.3, "lr": 0.1},
+    "patience": {
+        "validation_fraction": 0.3,
+        "lr": NOISY_LR,
+        "patience": 2,
+        "max_epochs": 12,
+    },
+    "sampler": {"sampler": every_other_twice, "final_lr": 1e-3},
+    "residual": {"head": "residual", "optimizer": "sgd", "batch_size": 7},
+    "bfloat16": {"precision": "bfloat16", "optimizer": "adamw", "margin": 0.1},
+    "bfar": {"validation_fraction": 0.5, "monitor": "bfar"},
+}
+
+
+def break_off(directory, epoch, at, X=X, y=Y, **options):
+    with pytest.raises(Stop):
+        module(
+            checkpoint_dir=directory, callbacks=[Breaking(epoch, at=at)], **options
+        ).fit(X, y)
+
+
+def go_on(directory, X=X, y=Y, **options):
+    """The fit again, and how many epochs it ran."""
+    seen = Counting()
+    options = {"checkpoint_dir": directory, "callbacks": [seen], **options}
+    return module(**options).fit(X, y), seen.n_begun
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.parametrize(("epoch", "at"), [(1, "epoch"), (2, "epoch"), (3, "batch")])
+def test_a_broken_fit_ends_with_the_same_bits(tmp_path, options, epoch, at):
+    data = {"X": NOISY, "y": Y}
+    if "monitor" in options:
+        data = {"X": MORE.X, "y": MORE_Y}
+    break_off(tmp_path, epoch, at, **data, **options)
+    assert len(list(tmp_path.iterdir())) == 1
+    resumed, n_run = go_on(tmp_path, **data, **options)
+    assert list(tmp_path.iterdir()) == []
+    whole = module(**options).fit(**data)
+    assert_same_bits(resumed, whole)
+    done = epoch if at == "epoch" else epoch - 1
+    assert n_run == len(whole.history_) - done
+
+
+def test_broken_off_more_than_once(tmp_path):
+    for epoch in (1, 2, 3):
+        break_off(tmp_path, epoch, "epoch")
+    resumed, n_run = go_on(tmp_path)
+    assert n_run == 0
+    assert_same_bits(resumed, module().fit(X, Y))
+
+
+def test_after_patience_ended_nothing_is_trained(tmp_path):
+    options = OPTIONS["patience"]
+    whole = module(**options).fit(NOISY, Y)
+    break_off(tmp_path, len(whole.history_), "epoch", NOISY, **options)
+    resumed, n_run = go_on(tmp_path, NOISY, **options)
+    assert n_run == 0 and len(whole.history_) < options["max_epochs"]
+    assert_same_bits(resumed, whole)
+
+
+def test_a_fit_without_random_state_goes_on_with_its_own(tmp_path):
+    break_off(tmp_path, 2, "epoch", random_state=None)
+    resumed, n_run = go_on(tmp_path, random_state=None)
+    assert n_run == 1 and len(resumed.history_) == 3
+
+
+SCRIPT = """
+import hashlib, os, signal, sys
+from skorch.callbacks import Callback
+from tests.projectors.faces import Counting, X, Y, module
+
+class Killed(Callback):
+    def on_batch_end(self, net, **kwargs):
+        if len(net.history) == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+def sampler(identity, group, generator):
+    import torch
+    return torch.randperm(len(identity), generator=generator)
+
+directory, kill = sys.argv[1], sys.argv[2] == "kill"
+seen = Killed() if kill else Counting()
+options = {"max_epochs": 5, "validation_fraction": 0.3, "sampler": sampler}
+fitted = module(checkpoint_dir=directory, callbacks=[seen], **options).fit(X, Y)
+whole = module(**options).fit(X, Y)
+bits = [hashlib.sha256(m.transform(X).tobytes()).hexdigest() for m in (fitted, whole)]
+print(seen.n_begun, bits[0] == bits[1], len(os.listdir(directory)))
+"""
+
+
+def run_script(directory, what):
+    command = [sys.executable, "-c", SCRIPT, str(directory), what]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
+def test_a_killed_process_goes_on_in_another_one(tmp_path):
+    assert run_script(tmp_path, "kill").returncode == -9
+    assert len(os.listdir(tmp_path)) == 1
+    done = run_script(tmp_path, "go on")
+    assert done.stdout.split() == ["3", "True", "0"], done.stderr
+
+
+def weigh(factor):
+    return lambda value: factor * float(value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"lr": 0.02},
+        {"random_state": 1},
+        {"kappas": {"male": 25.0, "female": 16.0}},
+        {"batch_size": 63},
+        {"max_epochs": 4},
+        {"sampler": every_other_twice},
+        {"validation_fraction": 0.3},
+    ],
+)
+def test_other_options_are_another_fit(tmp_path, options):
+    break_off(tmp_path, 2, "epoch")
+    _, n_run = go_on(tmp_path, **options)
+    assert n_run == options.get("max_epochs", 3)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        (np.where(np.arange(160)[:, None] == 80, 0.1, X), Y),
+        (X.astype(np.float64), Y),
+        (X, face_labels(IDENTITY[::-1], GROUP[::-1])),
+        (X, face_labels(IDENTITY.astype(str), GROUP)),
+        (X[:-4], Y[:-4]),
+    ],
+)
+def test_other_data_are_another_fit(tmp_path, X, y):
+    break_off(tmp_path, 2, "epoch")
+    assert go_on(tmp_path, X, y)[1] == 3
+
+
+def test_what_changes_no_step_is_the_same_fit(tmp_path, capsys):
+    break_off(tmp_path, 2, "epoch")
+    assert go_on(tmp_path, verbose=1)[1] == 1
+    assert "3/3" in capsys.readouterr().err
+
+
+def test_callbacks_that_record_numbers_of_numpy(tmp_path):
+    class Recorder(Callback):
+        def on_epoch_end(self, net, **kwargs):
+            net.history.record("number", np.float32(1.5))
+            net.history.record("flag", np.bool_(True))
+
+    options = {"checkpoint_dir": tmp_path, "max_epochs": 4}
+    with pytest.raises(Stop):
+        module(callbacks=[Recorder(), Breaking(3)], **options).fit(X, Y)
+    fitted = module(callbacks=[Recorder()], **options).fit(X, Y)
+    # What was recorded after the state was kept is lost: it is of the caller's.
+    assert fitted.history_["number"].tolist() == [1.5, 1.5, None, 1.5]
+
+
+@pytest.mark.parametrize("content", [b"", b"not a checkpoint", None])
+def test_a_broken_file_is_named(tmp_path, content):
+    break_off(tmp_path, 2, "epoch")
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(path.read_bytes()[:500] if content is None else content)
+    with pytest.raises(ValueError, match=f"{path.name} cannot be read.*delete it"):
+        go_on(tmp_path)
+
+
+def test_a_directory_is_made_or_refused(tmp_path):
+    go_on(tmp_path / "a" / "b")
+    assert (tmp_path / "a" / "b").is_dir()
+    (tmp_path / "file").touch()
+    with pytest.raises(ValueError, match="checkpoint_dir=.*cannot be made"):
+        go_on(str(tmp_path / "file"))
+
+
+class Sampler:
+    """A callable of the caller's without a name of its own."""
+
+    def __init__(self, weight):
+        self.weight = weight
+
+    def __call__(self, identity, group, generator):
+        return np.arange(len(identity))
+
+
+@pytest.mark.parametrize(
+    ("one", "same", "other"),
+    [
+        (weigh(2), weigh(2), weigh(3)),
+        (lambda v: v + 1, lambda v: v + 1, lambda v: v + 2),
+        (lambda v: v in {"a", "b"}, lambda v: v in {"b", "a"}, lambda v: v in {"a"}),
+        (functools.partial(weigh, 2), functools.partial(weigh, 2), weigh),
+        (Sampler(1), Sampler(1), Sampler(2)),
+        (Sampler(np.zeros(5000)), Sampler(np.zeros(5000)), Sampler(np.eye(1, 5000, 9))),
+        (Sampler(1).__call__, Sampler(1).__call__, Sampler(2).__call__),
+        ({"a": 1.0}, {"a": 1.0}, {"a": 2.0}),
+        (np.array(["a"]), np.array(["a"]), np.array(["b"])),
+    ],
+)
+def test_options_are_told_by_what_they_are(one, same, other):
+    assert _describe(one) == _describe(same) != _describe(other)
+    assert " at 0x" not in str(_describe(one))
+
+
+def test_a_function_that_holds_itself_can_be_described():
+    def itself(value):
+        return itself(value)
+
+    assert _describe(itself)

@@ -1,0 +1,99 @@
+"""The network between encoder and matcher: its formula, its start, its unit rows."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+
+from skfairfr.projectors._head import HEADS, ProjectionHead, project
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def head(kind="mlp", sizes=(6, 9, 6), seed=0):
+    return ProjectionHead(*sizes, kind, generator(seed))
+
+
+def rows(n=20, d=6):
+    return torch.randn((n, d), generator=generator(1))
+
+
+def in_numpy(net, x):
+    """The formula, in float64."""
+    w = {k: v.numpy().astype(float) for k, v in net.state_dict().items()}
+    hidden = np.maximum(x.numpy() @ w["hidden.weight"].T + w["hidden.bias"], 0)
+    z = hidden @ w["output.weight"].T + w["output.bias"]
+    z = z + x.numpy() if net.kind == "residual" else z
+    return z / np.sqrt((z**2).sum(1, keepdims=True))
+
+
+@pytest.mark.parametrize("kind", HEADS)
+def test_is_its_formula(kind):
+    net = head(kind)
+    torch.nn.init.normal_(net.output.weight, generator=generator(2))
+    assert_allclose(net(rows()).detach(), in_numpy(net, rows()), atol=1e-6)
+
+
+def test_residual_starts_as_the_identity_map():
+    x = torch.nn.functional.normalize(rows())
+    assert_allclose(head("residual")(x).detach(), x, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", HEADS)
+def test_residual_and_mlp_can_learn_from_the_start(kind):
+    net = head(kind)
+    net(rows())[:, 0].sum().backward()
+    assert bool((net.output.weight.grad != 0).any())
+
+
+def test_output_may_have_fewer_features():
+    assert head(sizes=(6, 4, 3))(rows()).shape == (20, 3)
+    assert head(sizes=(6, 4, 3)).sizes == (6, 4, 3)
+
+
+def test_residual_adds_only_what_has_its_shape():
+    with pytest.raises(ValueError, match="6 features of X; got output_dim=3.*'mlp'"):
+        head("residual", (6, 4, 3))
+
+
+def test_weights_are_drawn_with_the_generator_alone():
+    before = torch.random.get_rng_state()
+    one, same, other = head(), head(), head(seed=1)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    assert torch.equal(one.hidden.weight, same.hidden.weight)
+    assert not torch.equal(one.hidden.weight, other.hidden.weight)
+
+
+def test_weights_are_as_linear_draws_them():
+    net = head(sizes=(400, 900, 300))
+    for layer, n_in in ((net.hidden, 400), (net.output, 900)):
+        weights, bound = layer.weight.detach(), n_in**-0.5
+        assert float(weights.abs().max()) <= bound
+        # A uniform's standard deviation is its half width over sqrt(3).
+        assert float(weights.std()) == pytest.approx(bound / 3**0.5, rel=0.01)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16])
+def test_rows_are_float32_whatever_comes(dtype):
+    assert head()(rows().to(dtype)).dtype == torch.float32
+
+
+def test_in_bfloat16_rows_still_have_unit_length_in_float32():
+    with torch.autocast("cpu", torch.bfloat16):
+        z = head()(rows())
+    assert z.dtype == torch.float32
+    assert_allclose(torch.linalg.vector_norm(z, dim=1).detach(), 1, atol=1e-6)
+
+
+def test_project_takes_one_batch_after_another():
+    net, x = head(), rows()
+    found = project(net, iter(x.split(7)))
+    assert isinstance(found, np.ndarray) and found.dtype == np.float32
+    assert_allclose(found, net(x).detach(), atol=1e-6)
+    assert not net.training
+
+
+def test_says_its_kind():
+    assert "kind='residual'" in repr(head("residual"))

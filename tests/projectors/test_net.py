@@ -1,0 +1,172 @@
+"""The private loop: a plain torch loop's weights, what stops it, what it leaves alone."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose, assert_array_equal
+from skorch.callbacks import Callback, EarlyStopping
+from torch.nn.functional import cross_entropy, linear, normalize, relu
+
+from skfairfr._core._vmf import log_vmf_normalizer
+from skfairfr.projectors import _callbacks
+from skfairfr.projectors._batches import Rows
+from skfairfr.projectors._net import OPTIMIZERS, history_columns
+from skfairfr.projectors._validation import Validation
+from tests.projectors.faces import (
+    GROUP,
+    IDENTITY,
+    Breaking,
+    Counting,
+    X,
+    Y,
+    assert_same_bits,
+    losses,
+    module,
+)
+
+
+class Recording(Counting):
+    """Keeps the weights a training starts from, too."""
+
+    def on_train_begin(self, net, **kwargs):
+        super().on_train_begin(net)
+        parts = (net.module_.state_dict(), net.criterion_.state_dict())
+        self.start = [{k: v.double() for k, v in part.items()} for part in parts]
+
+
+def plain_loop(seen, optimizer, lr, kind):
+    """The same batches through autograd of the formulas, in float64."""
+    weights, loss = seen.start
+    free = {**weights, "mu": loss["centroids"]}
+    free = {k: v.clone().requires_grad_() for k, v in free.items()}
+    # Identities are numbered in the order of their labels.
+    groups = [GROUP[IDENTITY == who][0] for who in np.unique(IDENTITY)]
+    kappa = torch.tensor([{"male": 25.0, "female": 15.0}[g] for g in groups]).double()
+    log_c = torch.as_tensor(log_vmf_normalizer(kappa.numpy(), 16))
+    steps = OPTIMIZERS[optimizer](free.values(), lr=lr, fused=False)
+    for x, y in seen.batches:
+        x = x.double()
+        hidden = relu(linear(x, free["hidden.weight"], free["hidden.bias"]))
+        z = linear(hidden, free["output.weight"], free["output.bias"])
+        z = normalize(z + x if kind == "residual" else z)
+        value = cross_entropy(log_c + kappa * (z @ normalize(free["mu"]).T), y)
+        steps.zero_grad()
+        value.backward()
+        steps.step()
+    return {k: v.detach().numpy() for k, v in free.items()}
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize("head", ["mlp", "residual"])
+def test_weights_are_those_of_a_plain_loop(optimizer, head):
+    seen = Recording()
+    options = {"optimizer": optimizer, "head": head, "lr": 3e-3}
+    fitted = module(callbacks=[seen], **options).fit(X, Y)
+    expected = plain_loop(seen, optimizer, 3e-3, head)
+    for name, found in fitted.head_.state_dict().items():
+        assert_allclose(found, expected[name], atol=2e-4)
+    mu = expected["mu"] / np.linalg.norm(expected["mu"], axis=1, keepdims=True)
+    assert_allclose(fitted.centroids_, mu, atol=2e-4)
+
+
+def test_an_epoch_takes_its_batches_and_no_single_rows(monkeypatch):
+    taken, take = [], Rows.take
+
+    def spy(self, index):
+        taken.append(len(index))
+        return take(self, index)
+
+    monkeypatch.setattr(Rows, "take", spy)
+    module(batch_size=64, max_epochs=4).fit(X, Y)
+    assert taken == 4 * [64, 64, 32]
+
+
+@pytest.mark.parametrize("at", ["epoch", "batch"])
+def test_an_error_of_a_callback_gets_out(at):
+    with pytest.raises(RuntimeError):
+        module(callbacks=[Breaking(2, RuntimeError, at)]).fit(X, Y)
+
+
+def test_an_interruption_during_an_epoch_gets_out():
+    with pytest.raises(KeyboardInterrupt):
+        module(callbacks=[Breaking(2, KeyboardInterrupt, "batch")]).fit(X, Y)
+
+
+def test_an_interruption_during_the_measuring_gets_out(monkeypatch):
+    def interrupted(self, net):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Validation, "__call__", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        module(validation_fraction=0.3).fit(X, Y)
+
+
+def test_a_callback_stops_as_skorch_s_do_after_all_have_heard():
+    seen = Counting()
+    callbacks = [Breaking(2, KeyboardInterrupt), seen]
+    stopped = module(max_epochs=9, callbacks=callbacks).fit(X, Y)
+    assert (seen.n_begun, seen.n_ended) == (2, 2)
+    assert_same_bits(stopped, module(max_epochs=2).fit(X, Y))
+
+
+@pytest.mark.parametrize("patience", [1, 3])
+def test_skorch_s_early_stopping_stops(patience):
+    stop = EarlyStopping("train_loss", patience=patience, lower_is_better=False)
+    fitted = module(max_epochs=20, callbacks=[stop]).fit(X, Y)
+    # The loss falls from the first epoch on, so that none after it is "better".
+    assert len(fitted.history_) == 1 + patience
+
+
+def test_callbacks_may_carry_names():
+    seen = Counting()
+    module(callbacks=[("mine", seen)]).fit(X, Y)
+    assert seen.n_ended == 3
+
+
+def test_callbacks_record_what_they_like():
+    class Recorder(Callback):
+        def on_epoch_end(self, net, **kwargs):
+            net.history.record("number", np.float32(len(net.history)))
+            if len(net.history) > 1:
+                net.history.record("list", [1, 2])
+
+    table = module(callbacks=[Recorder()]).fit(X, Y).history_
+    assert table["number"].tolist() == [1, 2, 3]
+    assert table["list"].tolist() == [None, [1, 2], [1, 2]]
+
+
+def test_nothing_of_torch_s_is_left_changed():
+    before = torch.random.get_rng_state(), torch.get_float32_matmul_precision()
+    np_before = np.random.get_state()[1].copy()
+    module(precision="bfloat16").fit(X, Y)
+    assert torch.equal(torch.random.get_rng_state(), before[0])
+    assert torch.get_float32_matmul_precision() == before[1]
+    assert not torch.is_autocast_enabled("cpu")
+    assert_array_equal(np.random.get_state()[1], np_before)
+
+
+def test_bfloat16_is_close_to_float32():
+    exact = module().fit(X, Y)
+    rounded = module(precision="bfloat16").fit(X, Y)
+    assert_allclose(
+        losses(rounded)["train_loss"], losses(exact)["train_loss"], rtol=2e-3
+    )
+    assert losses(rounded)["train_loss"] != losses(exact)["train_loss"]
+    assert rounded.transform(X).dtype == rounded.centroids_.dtype == np.float32
+
+
+def test_ours_alone_are_the_default_callbacks():
+    assert _callbacks.Callback is Callback
+    assert list(module().fit(X, Y).history_) == ["epoch", "lr", "dur", "train_loss"]
+
+
+def test_columns_of_a_history_leave_out_batches():
+    history = [
+        {"epoch": 1, "batches": [{}], "train_batch_count": 3, "a": 1.0},
+        {"epoch": 2, "batches": [{}], "train_batch_count": 3, "b": 2.0},
+    ]
+    assert history_columns(history) == {
+        "epoch": [1, 2],
+        "a": [1.0, None],
+        "b": [None, 2.0],
+    }

@@ -1,0 +1,103 @@
+"""What a fit is watched by equals the pair metrics on the people held out."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from skfairfr.metrics import all_pairs, bfar, bfrr, frr_at_far
+from skfairfr.projectors._head import ProjectionHead, project
+from skfairfr.projectors._validation import FAR, MONITORS, Validation
+from tests.projectors.faces import MORE, people_of, rows_of
+
+# Loose images: every group has errors of both kinds.
+NOISE = np.random.default_rng(0).standard_normal(MORE.X.shape)
+X = (MORE.X + 0.25 * NOISE).astype(np.float32)
+GROUP = MORE.sensitive_features.astype(object)
+UNKNOWN = np.where(np.arange(len(X)) % 9 == 0, None, GROUP)
+NET = SimpleNamespace(module_=ProjectionHead(16, 32, 16, "residual"), criterion_="loss")
+
+
+def measure(monitor, group=GROUP, X=X, y=MORE.y, chosen=None):
+    people = people_of(y, group)
+    if chosen is not None:
+        people = people.of(chosen)
+
+    def held_out_loss(criterion, embeddings, given):
+        assert criterion == "loss" and given is people
+        assert tuple(embeddings.shape) == (people.rows.size, 16)
+        return 1.25
+
+    return Validation(rows_of(X), people, monitor, held_out_loss, 100)(NET)
+
+
+def of_pairs(monitor, group=GROUP, X=X, y=MORE.y):
+    Z = project(NET.module_, rows_of(X).in_order(1000))
+    given = {} if group is None else {"sensitive_features": group}
+    y_true, y_score, *pairs = all_pairs(Z, y, **given)
+    if monitor == "frr_at_far":
+        return frr_at_far(y_true, y_score, far=FAR)
+    function = {"bfar": bfar, "bfrr": bfrr}[monitor]
+    return function(y_true, y_score, sensitive_features=pairs[0], far=FAR)
+
+
+@pytest.mark.parametrize("monitor", ["bfar", "bfrr", "frr_at_far"])
+@pytest.mark.parametrize("group", [GROUP, UNKNOWN], ids=["known", "some unknown"])
+def test_equals_the_pair_metrics(monitor, group):
+    found = measure(monitor, group)
+    assert list(found) == ["valid_loss", f"valid_{monitor}"]
+    expected = of_pairs(monitor, group)
+    assert math.isfinite(expected)
+    assert found[f"valid_{monitor}"] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("monitor", MONITORS)
+def test_the_loss_is_measured_whatever_is_watched(monitor):
+    assert measure(monitor)["valid_loss"] == 1.25
+
+
+@pytest.mark.parametrize("monitor", ["bfar", "bfrr", "frr_at_far"])
+def test_only_the_people_given_count(monitor):
+    some = np.arange(120) % 2 == 0
+    rows = some[MORE.y]
+    found = measure(monitor, chosen=some)[f"valid_{monitor}"]
+    expected = of_pairs(monitor, GROUP[rows], X[rows], MORE.y[rows])
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_frr_needs_no_groups():
+    found = measure("frr_at_far", None)["valid_frr_at_far"]
+    assert found == pytest.approx(of_pairs("frr_at_far", None), rel=1e-12)
+
+
+def test_no_error_in_any_group_separates_none():
+    # Every image of a person is the same: no false rejection anywhere, 0/0.
+    first = np.unique(MORE.y, return_index=True)[1]
+    assert measure("bfrr", X=X[first][MORE.y])["valid_bfrr"] == math.inf
+
+
+@pytest.mark.parametrize(
+    ("monitor", "group", "said"),
+    [
+        ("bfar", None, "the held-out people have 0; give sensitive_features"),
+        ("bfrr", np.full(480, "f"), "the held-out people have 1"),
+        ("bfrr", np.where(MORE.y < 2, "f", "m"), "do not resolve"),
+    ],
+)
+def test_people_who_cannot_answer_are_refused(monitor, group, said):
+    with pytest.raises(ValueError, match=f"monitor='{monitor}'.*{said}"):
+        measure(monitor, group)
+
+
+@pytest.mark.parametrize("monitor", ["bfrr", "frr_at_far"])
+def test_a_group_without_genuine_pairs_is_refused(monitor):
+    alone = np.arange(len(X))
+    with pytest.raises(ValueError, match="needs genuine pairs of every group"):
+        measure(monitor, y=alone)
+    assert math.isfinite(measure("bfar", y=alone)["valid_bfar"])
+
+
+def test_too_few_people_do_not_resolve_the_level():
+    with pytest.raises(ValueError, match="FAR 0.001, which .* do not resolve"):
+        measure("frr_at_far", chosen=np.arange(120) < 5)
