@@ -11,6 +11,7 @@ __version__ = "0.1.0.dev0"
 _HOME = {
     "EthicalModule": "skfairfr.projectors",
     "FPRPenaltyProjector": "skfairfr.projectors",
+    "TripletProjector": "skfairfr.projectors",
     "SimilarityROC": "skfairfr.metrics",
     "bfar_scorer": "skfairfr.metrics",
     "bfrr_scorer": "skfairfr.metrics",

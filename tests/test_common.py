@@ -8,13 +8,19 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skfairfr import SimilarityROC
+from skfairfr import EthicalModule, FPRPenaltyProjector, SimilarityROC
 from skfairfr.utils import face_labels
 
-ESTIMATORS = [
+MEASURES = [
     SimilarityROC(resample="identities", n_resamples=5, random_state=0),
     SimilarityROC(similarity="dot", resample="identities", n_resamples=5),
 ]
+PROJECTORS = [
+    EthicalModule(),
+    EthicalModule(head="residual", max_epochs=3),
+    FPRPenaltyProjector(max_epochs=5),
+]
+ESTIMATORS = MEASURES + PROJECTORS
 
 
 def expected_failures(estimator):
@@ -35,11 +41,20 @@ def test_scikit_learn_checks_with_routing(estimator, check):
         check(estimator)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
+X = np.random.default_rng(0).standard_normal((60, 8))
+Y = face_labels(np.repeat(np.arange(20), 3), np.repeat(["a", "b"], 30))
+
+
+@pytest.mark.parametrize("estimator", MEASURES)
 def test_a_pickled_estimator_answers_the_same(estimator):
-    rng = np.random.default_rng(0)
-    y = face_labels(np.repeat(np.arange(20), 3), np.repeat(["a", "b"], 30))
-    fitted = clone(estimator).fit(rng.standard_normal((60, 8)), y)
+    fitted = clone(estimator).fit(X, Y)
     again = pickle.loads(pickle.dumps(fitted))
     question = {"far": 0.1, "rate": "far", "how": "max_min"}
     assert again.estimate(**question) == fitted.estimate(**question)
+
+
+@pytest.mark.parametrize("estimator", PROJECTORS)
+def test_a_pickled_projector_projects_the_same(estimator):
+    fitted = clone(estimator).fit(X, Y)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert (again.transform(X) == fitted.transform(X)).all()

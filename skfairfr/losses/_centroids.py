@@ -15,12 +15,17 @@ def starting_centroids(centroids, n_identities, n_features, generator):
     shape = (n_identities, n_features)
     if centroids is None:
         return torch.randn(shape, generator=generator)
-    start = torch.as_tensor(np.asarray(centroids), dtype=torch.float32).clone()
+    if isinstance(centroids, torch.Tensor):
+        centroids = centroids.detach().cpu()
+    start = torch.tensor(np.asarray(centroids), dtype=torch.float32)
     if start.shape != shape:
         raise ValueError(
             f"centroids must have shape {shape}, (n_identities, n_features); got "
             f"{tuple(start.shape)}."
         )
-    if not bool((torch.linalg.vector_norm(start, dim=1) > 0).all()):
-        raise ValueError("centroids must have a direction; a row is zero or NaN.")
+    length = torch.linalg.vector_norm(start, dim=1)
+    if not bool(((length > 0) & torch.isfinite(length)).all()):
+        raise ValueError(
+            "centroids must have a direction; a row is zero or not finite."
+        )
     return start

@@ -121,7 +121,7 @@ class FairVMFLoss(nn.Module):
 
         Returns
         -------
-        loss : tensor, scalar
+        loss : tensor, shape ()
             >= 0.
         """
         embeddings = normalize(embeddings.to(self.centroids.dtype))

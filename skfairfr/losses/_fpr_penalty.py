@@ -61,8 +61,9 @@ class FPRPenaltyLoss(nn.Module):
     ----------
     centroids : nn.Parameter, shape (n_identities, n_features)
         Trained; only their directions matter.
-    threshold : tensor, scalar
-        Unified threshold of the last training batch, a cosine; nan before, and while
+    threshold : tensor, shape ()
+        Unified threshold of the last training batch: cosines at or above it are accepted
+        and count as false positives ("mean_square": above it). nan before, and while
         alpha is 0.
     share : tensor, shape (n_samples,)
         gamma_i ("ratio") or p_i ("mean_square") of the last batch.
@@ -111,6 +112,10 @@ class FPRPenaltyLoss(nn.Module):
             raise ValueError(
                 f"n_identities must be an integer of at least 2; got {n_identities!r}."
             )
+        if not isinstance(n_features, Integral) or n_features < 1:
+            raise ValueError(
+                f"n_features must be an integer of at least 1; got {n_features!r}."
+            )
         if far is None:
             far = min(max(1e-4, 1 / (n_identities - 1)), 0.5)
         self.rule = PenaltyRule(
@@ -134,7 +139,7 @@ class FPRPenaltyLoss(nn.Module):
 
         Returns
         -------
-        loss : tensor, scalar
+        loss : tensor, shape ()
             >= 0.
         """
         embeddings = normalize(embeddings.to(self.centroids.dtype))

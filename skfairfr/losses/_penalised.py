@@ -116,7 +116,7 @@ class _Batch:
         if rule.penalty == "mean_square":
             # A cosine above the own one may be a wrong label.
             noisy = others > self.own_logit[:, None]
-            n_left -= int(noisy.sum())
+            n_left -= int(noisy.count_nonzero())
             others = others.masked_fill(noisy, -math.inf)
         # 0.07 * 100 is 7.000000000000001, and means seven.
         k = math.ceil(rule.far * n_left * (1 - ROUNDING))

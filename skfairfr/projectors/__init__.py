@@ -2,5 +2,6 @@
 
 from skfairfr.projectors._ethical_module import EthicalModule
 from skfairfr.projectors._fpr_penalty_projector import FPRPenaltyProjector
+from skfairfr.projectors._triplet_projector import TripletProjector
 
-__all__ = ["EthicalModule", "FPRPenaltyProjector"]
+__all__ = ["EthicalModule", "FPRPenaltyProjector", "TripletProjector"]

@@ -24,6 +24,7 @@ from skfairfr.projectors._head import HEADS, ProjectionHead, project
 from skfairfr.projectors._net import OPTIMIZERS, history_columns, prepare, train
 from skfairfr.projectors._people import hold_out
 from skfairfr.projectors._validation import MONITORS, Validation
+from skfairfr.samplers._torch import GroupSampler
 from skfairfr.utils._frames import build_frame, library_of
 from skfairfr.utils._torch import PRECISIONS, choose_device, new_generator
 
@@ -44,6 +45,9 @@ class BaseProjector(
     """
 
     __metadata_request__fit = {"sensitive_features": True}  # noqa: RUF012
+
+    # Whether the loss has one for each identity.
+    _has_centroids = True
 
     _parameter_constraints: dict = {  # noqa: RUF012
         "head": [StrOptions(set(HEADS))],
@@ -68,21 +72,48 @@ class BaseProjector(
     }
 
     @abstractmethod
-    def _gather(self, identity, group):
+    def _gather(self, identity, group, **told):
         """The People trained on, from Labels of all rows; may set fitted attributes."""
 
     @abstractmethod
     def _make_loss(self, people, n_features, centroids, generator):
-        """The loss module with its centroids, on the CPU."""
+        """The loss module, with its centroids if it has any, on the CPU."""
 
     @abstractmethod
     def _held_out_loss(self, loss, embeddings, people):
         """The loss of people without centroids, a float."""
 
-    def _fit(self, X, identity, group, libraries):
+    def _hold_out(self, people, rng):
+        """People trained on and people held out; None for the latter where there are none."""
+        if self.validation_fraction == 0:
+            return people, None
+        return hold_out(people, self.validation_fraction, rng)
+
+    def _make_batches(self, fit):
+        """What is iterated over once an epoch."""
+        people = fit.people
+        return Batches(
+            fit.rows,
+            people.rows,
+            people.y,
+            self.batch_size,
+            fit.generator,
+            fit.sampler(),
+        )
+
+    def _watch(self, fit):
+        """More callbacks, and what else is measured on people held out, or None."""
+        return [], None
+
+    def _centroids(self, net, fit):
+        """Directions of the people trained on, (n_identities, n_features_out)."""
+        centroids = net.criterion_.centroids.detach().cpu().numpy()
+        return centroids / np.linalg.norm(centroids, axis=1, keepdims=True)
+
+    def _fit(self, X, identity, group, libraries, **told):
         """Everything of ``fit`` after the labels are read."""
         device = choose_device(self.device)
-        people = self._gather(identity, group)
+        people = self._gather(identity, group, **told)
         known = self._known() if self.warm_start else None
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         place, state = None, None
@@ -92,7 +123,7 @@ class BaseProjector(
         seed = seed if state is None else state["seed"]
         fit = _Fit(self, X, people, device, seed, known)
         net = fit.run(place, state)
-        self._keep(net, fit.people, known, library_of(*libraries))
+        self._keep(net, fit, known, library_of(*libraries))
         if place is not None:
             place.unlink(missing_ok=True)
         return self
@@ -122,12 +153,11 @@ class BaseProjector(
         hidden = self.hidden_dim or 2 * n_features
         return n_features, hidden, self.output_dim or n_features
 
-    def _keep(self, net, people, known, library):
+    def _keep(self, net, fit, known, library):
         """The fitted attributes, all of them on the CPU."""
         self.head_ = net.module_.cpu().eval().requires_grad_(False)
-        centroids = net.criterion_.centroids.detach().cpu().numpy()
-        self.centroids_ = centroids / np.linalg.norm(centroids, axis=1, keepdims=True)
-        self.identities_ = people.identities
+        self.centroids_ = self._centroids(net, fit)
+        self.identities_ = fit.people.identities
         self._n_features_out = self.head_.sizes[2]
         columns = history_columns(net.history)
         self._history = columns if known is None else _append(known["history"], columns)
@@ -178,8 +208,8 @@ class BaseProjector(
         Parameters
         ----------
         path : str or path-like
-            Of one safetensors file: weights and arrays as tensors, everything else as
-            JSON in its header. It is overwritten.
+            Of one safetensors file: numbers as tensors, everything else as JSON in its
+            header. It is overwritten.
 
         Raises
         ------
@@ -231,10 +261,8 @@ class _Fit:
         self.seed = seed
         self.known = known
         rng = np.random.RandomState(seed)
-        self.people, self.held = people, None
-        if settings.validation_fraction > 0:
-            self.people, self.held = hold_out(people, settings.validation_fraction, rng)
-        elif settings.monitor != "loss":
+        self.people, self.held = settings._hold_out(people, rng)
+        if self.held is None and settings.monitor != "loss":
             raise ValueError(
                 f"monitor={settings.monitor!r} is measured on people held out; set "
                 "validation_fraction=0.2, or monitor='loss'."
@@ -245,14 +273,8 @@ class _Fit:
         self.loss = settings._make_loss(
             self.people, self.head.sizes[2], self._centroids(), self.generator
         )
-        self.batches = Batches(
-            self.rows,
-            self.people.rows,
-            self.people.y,
-            settings.batch_size,
-            self.generator,
-            self._sampler(),
-        )
+        self.watching, self.measure = settings._watch(self)
+        self.batches = settings._make_batches(self)
 
     def run(self, place, state):
         """Train, from the start or from a checkpoint's state."""
@@ -260,6 +282,7 @@ class _Fit:
         monitor = self._monitor()
         callbacks = [
             Schedule(options.lr, options.final_lr, options.max_epochs),
+            *self.watching,
             monitor,
         ]
         checkpoint = None
@@ -283,6 +306,8 @@ class _Fit:
     def _centroids(self):
         """Where centroids start: class means for a residual head, or as they were."""
         start = None
+        if not self.settings._has_centroids:
+            return None
         if self.settings.head == "residual" or self.known is not None:
             start = _class_means(self.head, self.rows, self.people)
         if self.known is not None:
@@ -300,15 +325,18 @@ class _Fit:
             options.monitor,
             options._held_out_loss,
             BLOCK_ROWS,
+            self.measure,
         )
         return Monitor(f"valid_{options.monitor}", measure, options.patience)
 
-    def _sampler(self):
-        """The epochs of a sampler over the people trained on."""
+    def sampler(self):
+        """The epochs of the parameter ``sampler`` over the people trained on, or None."""
         sampler, people = self.settings.sampler, self.people
         if sampler is None:
             return None
-        return lambda generator: sampler(people.y, people.groups, generator)
+        # Weights are keyed by label, which only our own samplers are told.
+        more = (people.labels,) if isinstance(sampler, GroupSampler) else ()
+        return lambda generator: sampler(people.y, people.groups, generator, *more)
 
 
 def read_embeddings(estimator, X, *, reset):
@@ -322,22 +350,28 @@ def read_embeddings(estimator, X, *, reset):
     )
 
 
-def _class_means(head, rows, people):
-    """Mean direction of the projected images of each identity."""
+def sums_by_identity(head, rows, people):
+    """Sum of the projected images of each identity, (n_identities, n_features_out)."""
     total = torch.zeros((people.identities.size, head.sizes[2]))
     head, y = deepcopy(head).to(rows.device), torch.as_tensor(people.y)
     for start in range(0, people.rows.size, BLOCK_ROWS):
         part = slice(start, start + BLOCK_ROWS)
         block = project(head, rows.in_order(BLOCK_ROWS, people.rows[part]))
         total.index_add_(0, y[part], torch.from_numpy(block))
-    nowhere = np.flatnonzero(~total.numpy().any(axis=1))
+    return total.numpy()
+
+
+def _class_means(head, rows, people):
+    """Mean direction of the projected images of each identity, of any length."""
+    total = sums_by_identity(head, rows, people)
+    nowhere = np.flatnonzero(~total.any(axis=1))
     if nowhere.size:
         raise ValueError(
             "the mean of the images of identity "
             f"{people.identities.tolist()[nowhere[0]]!r} is zero and has no direction to "
             "start from; drop rows of zeros, or use head='mlp'."
         )
-    return total.numpy()
+    return total
 
 
 def _append(before, after):

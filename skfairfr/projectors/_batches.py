@@ -59,8 +59,9 @@ class Batches:
     batch_size : int
     generator : torch.Generator
     sampler : callable, default=None
-        ``sampler(generator)`` gives the positions (n_draws,) of an epoch within ``index``;
-        None: each once, in random order.
+        ``sampler(generator)`` gives the positions (n_draws,) of an epoch within ``index``,
+        or a list of arrays, the positions of every batch; None: each once, in random
+        order.
     """
 
     def __init__(self, rows, index, y, batch_size, generator, sampler=None):
@@ -72,7 +73,8 @@ class Batches:
         self.sampler = sampler
 
     def __iter__(self):
-        for place in self._order().split(self.batch_size):
+        n_train = len(self.index)
+        for place in epoch(self.sampler, self.generator, n_train, self.batch_size):
             # Neighbours on disk are read together; a batch has no order.
             place = place.sort().values
             y = self.y[place].to(self.rows.device)
@@ -81,10 +83,28 @@ class Batches:
     def __len__(self):
         return -(-len(self.index) // self.batch_size)
 
-    def _order(self):
-        if self.sampler is None:
-            return torch.randperm(len(self.index), generator=self.generator)
-        return _check_positions(self.sampler(self.generator), len(self.index))
+
+def epoch(sampler, generator, n_train, size):
+    """Positions among ``n_train`` images of every batch of an epoch, as tensors.
+
+    Parameters
+    ----------
+    sampler : callable or None
+        As in :class:`Batches`.
+    generator : torch.Generator
+    n_train, size : int
+        Size of a batch, where the sampler makes none.
+    """
+    if sampler is None:
+        return torch.randperm(n_train, generator=generator).split(size)
+    drawn = sampler(generator)
+    if isinstance(drawn, list) and drawn and all(map(_is_batch, drawn)):
+        return [_check_positions(batch, n_train) for batch in drawn]
+    return _check_positions(drawn, n_train).split(size)
+
+
+def _is_batch(positions):
+    return isinstance(positions, torch.Tensor | np.ndarray) and positions.ndim == 1
 
 
 def _check_positions(positions, n_train):

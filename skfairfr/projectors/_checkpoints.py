@@ -35,7 +35,8 @@ def locate(settings, X, people, seed):
     told["X"] = (X.shape, str(X.dtype))
     digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode())
     sample = np.linspace(0, len(X) - 1, min(len(X), _HASHED_ROWS)).astype(np.int64)
-    for array in (X[sample], people.rows, people.y, people.attribute, people.groups):
+    of_people = (people.rows, people.y, people.attribute, people.groups, people.domain)
+    for array in (X[sample], *of_people):
         digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
     digest.update(repr(people.identities.tolist()).encode())
     directory = Path(settings.checkpoint_dir)

@@ -260,7 +260,7 @@ class EthicalModule(BaseProjector):
         self.n_unified_ = int(unified.sum())
         labels = self.groups_.tolist()
         place = np.array([labels.index(label) for label in group.values.tolist()])
-        people = everyone(identity, group.codes)
+        people = everyone(identity, group.codes, group.values)
         return replace(people, attribute=place[chosen]).of(kept)
 
     def _gather_without_groups(self, identity):
@@ -286,7 +286,8 @@ class EthicalModule(BaseProjector):
         kappas = resolve_kappa(self.kappas, distinct, distinct.size)
         self.groups_ = group.values
         self.kappa_ = dict(zip(distinct.tolist(), kappas.tolist(), strict=True))
-        return replace(everyone(identity, group.codes), attribute=values)
+        people = everyone(identity, group.codes, group.values)
+        return replace(people, attribute=values)
 
     def _kappa_by_group(self):
         labels = self.groups_.tolist()

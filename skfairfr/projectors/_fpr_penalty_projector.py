@@ -59,7 +59,7 @@ class FPRPenaltyProjector(BaseProjector):
         From torch.optim, with its own defaults but for the rate.
     sampler : callable, default=None
         ``sampler(identity, group, generator)`` gives the positions of an epoch; its
-        ``group`` is None here. None visits each image once.
+        ``group`` is None where none were given. None visits each image once.
     validation_fraction : float, default=0.0
         Share of the identities, in [0, 1), held out and never trained on. With any, the
         weights of the best epoch are kept instead of the last.
@@ -205,8 +205,9 @@ class FPRPenaltyProjector(BaseProjector):
             Identity of each image, or :func:`~skfairfr.face_labels`, or a frame with the
             column ``identity``.
         sensitive_features : array-like, shape (n_samples,), default=None
-            Ignored, like groups inside ``y``: the loss needs none. It is an argument so
-            that a pipeline or a search may pass groups on to its scorers.
+            Ignored, like groups inside ``y``, unless there is a ``sampler``: the loss
+            needs none. It is an argument so that a pipeline or a search may pass groups
+            on to its scorers.
 
         Returns
         -------
@@ -219,11 +220,18 @@ class FPRPenaltyProjector(BaseProjector):
         """
         original = (X, y)
         X = read_embeddings(self, X, reset=True)
-        identity, _ = read_labels(y, None, len(X), ignore_groups=True)
-        return self._fit(X, identity, None, original)
+        # The loss needs no groups; a sampler may.
+        if self.sampler is None:
+            sensitive_features = None
+        identity, group = read_labels(
+            y, sensitive_features, len(X), ignore_groups=self.sampler is None
+        )
+        return self._fit(X, identity, group, original)
 
     def _gather(self, identity, group):
-        return everyone(identity)
+        if group is None:
+            return everyone(identity)
+        return everyone(identity, group.codes, group.values)
 
     def _make_loss(self, people, n_features, centroids, generator):
         return FPRPenaltyLoss(
@@ -249,6 +257,6 @@ class FPRPenaltyProjector(BaseProjector):
             margin=lambda cosine: target_cosine(cosine, self.base, self.margin)[0],
         )
 
-    def _keep(self, net, people, known, library):
-        super()._keep(net, people, known, library)
+    def _keep(self, net, fit, known, library):
+        super()._keep(net, fit, known, library)
         self.threshold_ = float(net.criterion_.threshold)

@@ -22,7 +22,12 @@ class People:
     attribute : ndarray, shape (n_identities,), or None
         Code of the group, or value, of each identity; None where no group is used.
     groups : ndarray of int32, shape (n_images,), or None
-        Code of the group of each image as it was given, -1 unknown: for measuring.
+        Code of the group of each image as it was given, -1 unknown: for measuring and
+        for samplers.
+    labels : ndarray, shape (n_groups,), or None
+        What the codes stand for.
+    domain : ndarray of int8, shape (n_images,), or None
+        0 or 1, where images of two domains are compared with each other.
     """
 
     rows: np.ndarray
@@ -30,6 +35,8 @@ class People:
     identities: np.ndarray
     attribute: np.ndarray | None = None
     groups: np.ndarray | None = None
+    labels: np.ndarray | None = None
+    domain: np.ndarray | None = None
 
     def of(self, chosen):
         """The images of the chosen identities (bool, one for each)."""
@@ -40,6 +47,8 @@ class People:
             self.identities[chosen],
             None if self.attribute is None else self.attribute[chosen],
             None if self.groups is None else self.groups[images],
+            self.labels,
+            None if self.domain is None else self.domain[images],
         )
 
 
@@ -61,10 +70,31 @@ def read_labels(y, sensitive_features, n_samples, *, ignore_groups=False):
     return identity, group
 
 
-def everyone(identity, groups=None):
+def read_domain(y, domain, n_samples):
+    """Domain of the rows of X, 0 or 1, as int8; None where not given.
+
+    Raises
+    ------
+    ValueError
+        If there are not two.
+    """
+    _, _, domain = split_labels(y, None, domain)
+    if domain is None:
+        return None
+    domain = encode(to_column(domain, "domain"), "domain", n_samples=n_samples)
+    if domain.values.size != 2:
+        raise ValueError(
+            "domain must have two values, whose images are compared with each other; got "
+            f"{domain.values.size}: {domain.values.tolist()[:5]}."
+        )
+    return domain.codes.astype(np.int8)
+
+
+def everyone(identity, groups=None, labels=None, domain=None):
     """All images, before any identity is dropped."""
     rows = np.arange(len(identity.codes))
-    return People(rows, identity.codes.astype(np.int64), identity.values, None, groups)
+    y = identity.codes.astype(np.int64)
+    return People(rows, y, identity.values, None, groups, labels, domain)
 
 
 def agree_on_group(identity, group, min_agreement):

@@ -1,12 +1,12 @@
 """Fitted projectors as one safetensors file: tensors, and JSON in its header; no pickle."""
 
 import json
+from importlib.metadata import version
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from skfairfr import __version__
 from skfairfr.projectors._head import ProjectionHead
 from skfairfr.utils._validation import warn_caller
 
@@ -47,7 +47,7 @@ def save(projector, path):
         )
     header = {
         "class": type(projector).__name__,
-        "version": __version__,
+        "version": version("skfairfr"),
         "kind": projector.head_.kind,
         "parameters": parameters,
         "fitted": plain,

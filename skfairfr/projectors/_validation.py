@@ -29,6 +29,8 @@ class Validation:
     held_out_loss : callable
         ``held_out_loss(criterion, embeddings, people)`` gives a float.
     batch_size : int
+    also : callable, default=None
+        ``also(embeddings)`` gives a dict of more numbers.
 
     Raises
     ------
@@ -36,14 +38,15 @@ class Validation:
         If these people cannot answer what the monitor asks.
     """
 
-    def __init__(self, rows, people, monitor, held_out_loss, batch_size):
+    def __init__(self, rows, people, monitor, held_out_loss, batch_size, also=None):
         self.rows = rows
         self.people = people
         self.monitor = monitor
         self.held_out_loss = held_out_loss
         self.batch_size = batch_size
+        self.also = also
         if monitor != "loss":
-            self._images = _as_images(people)
+            self._images = as_images(people)
             _check_answerable(self._images, monitor)
 
     def __call__(self, net):
@@ -55,24 +58,15 @@ class Validation:
         values = {"valid_loss": loss}
         if self.monitor != "loss":
             values[f"valid_{self.monitor}"] = self._fairness(embeddings)
-        return values
+        return values if self.also is None else values | self.also(embeddings)
 
     def _fairness(self, embeddings):
         """BFAR, BFRR (EM22 eq. 3-4) or FRR@FAR at 1e-3, of these embeddings."""
-        design = CompleteDesign(self._images, "pair", "all")
-        pairs = EmbeddingPairs(unit_rows(embeddings, "cosine"), design, FAR)
         scopes, operating_point = (None,), "overall"
         if self.monitor != "frr_at_far":
             scopes = tuple((g, g) for g in range(self._images.n_groups))
             operating_point = "worst_group"
-        query = Query(
-            levels=np.array([FAR]),
-            thresholds=None,
-            operating_point=operating_point,
-            scopes=scopes,
-            operating_groups=tuple(range(self._images.n_groups)),
-        )
-        _, found = point_table(pairs, query)
+        found = rates_at(FAR, self._images, embeddings, scopes, operating_point)
         if self.monitor == "frr_at_far":
             return float(found.frr[0, 0])
         of_groups = (found.far if self.monitor == "bfar" else found.frr)[:, 0]
@@ -81,7 +75,22 @@ class Validation:
         return float("inf") if np.isnan(value) else value
 
 
-def _as_images(people):
+def rates_at(far, images, embeddings, scopes, operating_point="overall"):
+    """Rates (n_scopes, 1) at the threshold of a FAR level, of embeddings of Images."""
+    design = CompleteDesign(images, "pair", "all")
+    pairs = EmbeddingPairs(unit_rows(embeddings, "cosine"), design, far)
+    query = Query(
+        levels=np.array([far]),
+        thresholds=None,
+        operating_point=operating_point,
+        scopes=scopes,
+        operating_groups=tuple(range(images.n_groups)),
+    )
+    return point_table(pairs, query)[1]
+
+
+def as_images(people):
+    """Held-out people as the Images that ``_core`` compares; groups without gaps."""
     groups = people.groups
     if groups is None:
         groups = np.full(people.rows.size, -1, dtype=np.int32)
@@ -91,7 +100,7 @@ def _as_images(people):
     return Images(
         people.y.astype(np.int32),
         codes,
-        None,
+        people.domain,
         people.identities.size,
         int((known >= 0).sum()),
     )

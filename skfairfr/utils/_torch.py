@@ -2,8 +2,6 @@
 
 from contextlib import contextmanager, nullcontext
 
-import torch
-
 PRECISIONS = ("float32", "tf32", "bfloat16")
 
 
@@ -15,6 +13,8 @@ def choose_device(device):
     ValueError
         If the name is unknown or no such device is at hand.
     """
+    import torch
+
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -41,6 +41,8 @@ def new_generator(random_state):
 
     Drawn on the CPU whatever the device, so that batches are the same everywhere.
     """
+    import torch
+
     return torch.Generator().manual_seed(int(random_state.randint(2**31 - 1)))
 
 
@@ -53,6 +55,8 @@ def precision_of_products(precision, device):
     ValueError
         If the device cannot: TF32 needs an accelerator.
     """
+    import torch
+
     if precision == "tf32" and device.type != "cuda":
         raise ValueError(
             f"precision='tf32' needs device='cuda', but the device is {device.type!r}; "

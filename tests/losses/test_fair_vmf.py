@@ -26,9 +26,7 @@ def drawn(n=40, d=D, seed=0, dtype=torch.float32):
 
 def make(kappa=KAPPAS, attribute=GROUPS, d=D, seed=1, **options):
     generator = torch.Generator().manual_seed(seed)
-    return FairVMFLoss(
-        K, d, kappa, attribute=attribute, generator=generator, **options
-    )
+    return FairVMFLoss(K, d, kappa, attribute=attribute, generator=generator, **options)
 
 
 def equation_6(loss, x, y, margin=0.0):
@@ -74,9 +72,7 @@ def test_equal_kappa_is_the_scaled_softmax(d):
 def test_swapping_groups_with_their_kappas_changes_nothing():
     x, y = drawn()
     other = {"female": "male", "male": "female"}
-    swapped = make(
-        {other[g]: k for g, k in KAPPAS.items()}, [other[g] for g in GROUPS]
-    )
+    swapped = make({other[g]: k for g, k in KAPPAS.items()}, [other[g] for g in GROUPS])
     assert torch.equal(make()(x, y), swapped(x, y))
 
 

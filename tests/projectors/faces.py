@@ -23,13 +23,13 @@ MORE_Y = face_labels(MORE.y, MORE.sensitive_features)
 def module(**options):
     """Three short epochs of two unlike kappas, the same in every run."""
     usual = {"groups": ("male", "female"), "max_epochs": 3, "batch_size": 64}
-    usual |= {"device": "cpu", "random_state": 0}
-    return EthicalModule(25.0, 15.0, **(usual | options))
+    usual |= {"device": "cpu", "random_state": 0, "kappa0": 25.0, "kappa1": 15.0}
+    return EthicalModule(**(usual | options))
 
 
 def without_groups(**options):
     """One kappa for all, for labels without groups."""
-    return module(**options).set_params(kappa1=25.0, groups=None)
+    return module(kappa1=25.0, groups=None, **options)
 
 
 def assert_same_bits(one, other):

@@ -1,5 +1,6 @@
 """The learning rate, the best epoch, patience and the bar."""
 
+import itertools
 import math
 from types import SimpleNamespace
 
@@ -88,7 +89,7 @@ def test_a_loss_that_is_no_number_is_an_error(loss):
 def test_the_rate_falls_geometrically(n_epochs):
     rates = [Schedule(0.1, 1e-3, n_epochs)._rate(e) for e in range(n_epochs)]
     assert_allclose([rates[0], rates[-1]], [0.1, 1e-3])
-    ratios = [b / a for a, b in zip(rates, rates[1:], strict=False)]
+    ratios = [b / a for a, b in itertools.pairwise(rates)]
     assert_allclose(ratios, ratios[0])
 
 
@@ -135,7 +136,9 @@ def test_every_monitor_chooses_its_own_best_epoch(monitor):
 def test_a_bar_shows_the_epochs_where_asked(capsys):
     module(validation_fraction=0.3, verbose=1).fit(X, Y)
     shown = capsys.readouterr()
-    assert "3/3" in shown.err and "train_loss" in shown.err and "valid_loss" in shown.err
+    assert (
+        "3/3" in shown.err and "train_loss" in shown.err and "valid_loss" in shown.err
+    )
     assert shown.out == ""
     module().fit(X, Y)
     assert capsys.readouterr() == ("", "")

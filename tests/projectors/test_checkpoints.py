@@ -215,7 +215,7 @@ def test_a_directory_is_made_or_refused(tmp_path):
     go_on(tmp_path / "a" / "b")
     assert (tmp_path / "a" / "b").is_dir()
     (tmp_path / "file").touch()
-    with pytest.raises(ValueError, match="checkpoint_dir=.*cannot be made"):
+    with pytest.raises(ValueError, match=r"checkpoint_dir=.*cannot be made"):
         go_on(str(tmp_path / "file"))
 
 

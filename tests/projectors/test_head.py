@@ -54,7 +54,7 @@ def test_output_may_have_fewer_features():
 
 
 def test_residual_adds_only_what_has_its_shape():
-    with pytest.raises(ValueError, match="6 features of X; got output_dim=3.*'mlp'"):
+    with pytest.raises(ValueError, match=r"6 features of X; got output_dim=3.*'mlp'"):
         head("residual", (6, 4, 3))
 
 

@@ -137,12 +137,12 @@ def test_callbacks_record_what_they_like():
 
 def test_nothing_of_torch_s_is_left_changed():
     before = torch.random.get_rng_state(), torch.get_float32_matmul_precision()
-    np_before = np.random.get_state()[1].copy()
+    of_numpy = np.random.get_state()[1].copy()  # noqa: NPY002
     module(precision="bfloat16").fit(X, Y)
     assert torch.equal(torch.random.get_rng_state(), before[0])
     assert torch.get_float32_matmul_precision() == before[1]
     assert not torch.is_autocast_enabled("cpu")
-    assert_array_equal(np.random.get_state()[1], np_before)
+    assert_array_equal(np.random.get_state()[1], of_numpy)  # noqa: NPY002
 
 
 def test_bfloat16_is_close_to_float32():

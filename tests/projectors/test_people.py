@@ -31,7 +31,9 @@ def brute_force(identity, group, min_agreement):
     chosen, unified = [], []
     for who in sorted(set(identity)):
         told = [
-            g for g, i in zip(group, identity, strict=True) if i == who and g is not None
+            g
+            for g, i in zip(group, identity, strict=True)
+            if i == who and g is not None
         ]
         label, most = collections.Counter(told).most_common(1)[0] if told else (None, 0)
         agree = bool(told) and most / len(told) >= min_agreement
@@ -68,7 +70,9 @@ def test_without_min_agreement_the_identity_is_named():
 
 
 def test_without_min_agreement_unknown_images_do_not_matter():
-    chosen, unified = agree_on_group(*labels(IMAGES[:7], GROUPS[[0, 0, 0, 9, 4, 5, 6]]), None)
+    chosen, unified = agree_on_group(
+        *labels(IMAGES[:7], GROUPS[[0, 0, 0, 9, 4, 5, 6]]), None
+    )
     assert chosen.tolist() == [0, 1] and not unified.any()
 
 

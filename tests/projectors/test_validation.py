@@ -99,5 +99,5 @@ def test_a_group_without_genuine_pairs_is_refused(monitor):
 
 
 def test_too_few_people_do_not_resolve_the_level():
-    with pytest.raises(ValueError, match="FAR 0.001, which .* do not resolve"):
+    with pytest.raises(ValueError, match=r"FAR 0.001, which .* do not resolve"):
         measure("frr_at_far", chosen=np.arange(120) < 5)

@@ -1,0 +1,1 @@
+"""Two small extensions of Sphinx, for this site only."""

@@ -1,0 +1,167 @@
+"""Semi-hard negatives: one that violates the margin for every pair, drawn uniformly.
+
+One matrix product in blocks of rows serves both directions: a row holds the candidates of
+an anchor on the left, a column those of an anchor on the right. What is admissible is kept
+as bytes of 0 and 1, eight of which are counted in one addition; no list of indices is made
+and nothing is n x n.
+"""
+
+from dataclasses import dataclass
+
+import torch
+
+# Rows of a block: a byte counts up to 255 admissible ones of a column.
+ROWS = 240
+# Columns counted together: 16 words of 8 bytes.
+WORDS = 16
+CHUNK = 8 * WORDS
+
+
+@torch.no_grad()
+def semi_hard_negatives(left, right, y, *, margin=0.6, generator=None):
+    """Draw, for both anchors of every pair, a negative that violates the margin.
+
+    The pairs (left_i, right_i) show one person each. The anchor left_i has the positive
+    right_i, and its negative is drawn uniformly among the right_j of other people with
+    D2_ap + margin > D2_an; the anchor right_i has the positive left_i and a negative among
+    the left_j. Where left and right are two domains, selfies and documents, the negative
+    therefore comes from the positive's domain.
+
+    Parameters
+    ----------
+    left, right : tensors, shape (n_pairs, n_features)
+        Unit rows.
+    y : tensor of int, shape (n_pairs,)
+        Identity of each pair; several pairs may show one person.
+    margin : float, default=0.6
+        Of squared Euclidean distances, which lie in [0, 4].
+    generator : torch.Generator, default=None
+        On the CPU, whatever the device of the rows.
+
+    Returns
+    -------
+    of_left, of_right : tensors of int64, shape (n_pairs,)
+        Row of ``right`` that is the negative of left_i, and of ``left`` that is that of
+        right_i; -1 where no candidate violates the margin.
+
+    Raises
+    ------
+    ValueError
+        If the shapes disagree.
+
+    References
+    ----------
+    .. [1] Bruveris, M., Mortazavian, P., Gietema, J., & Mahadevan, M. (2020). Reducing
+       Geographic Performance Differentials for Face Recognition. WACV Workshops.
+       Section 4.1.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from skfairfr.losses import semi_hard_negatives
+    >>> left = right = torch.eye(3)
+    >>> right = torch.tensor([[1.0, 0, 0], [0.9, 0.436, 0], [0, 0, 1.0]])
+    >>> semi_hard_negatives(left, right, torch.arange(3))
+    (tensor([ 1, -1, -1]), tensor([-1,  0, -1]))
+    """
+    if left.ndim != 2 or left.shape != right.shape or y.shape != left.shape[:1]:
+        raise ValueError(
+            "left and right must have the same shape (n_pairs, n_features), and y "
+            f"(n_pairs,); got {tuple(left.shape)}, {tuple(right.shape)} and "
+            f"{tuple(y.shape)}."
+        )
+    with torch.autocast(left.device.type, enabled=False):
+        # For unit rows D2 = 2 - 2 cos: admissible are cosines above this one.
+        bar = (left * right).sum(1) - margin / 2
+        return _over_blocks(left, right, bar, _Same.of(y), generator)
+
+
+@dataclass(frozen=True)
+class _Same:
+    """Pairs of one person stand side by side in ``order``, from ``start`` to ``stop``."""
+
+    order: torch.Tensor
+    start: torch.Tensor
+    stop: torch.Tensor
+
+    @classmethod
+    def of(cls, y):
+        by_person, order = torch.sort(y, stable=True)
+        return cls(
+            order,
+            torch.searchsorted(by_person, y),
+            torch.searchsorted(by_person, y, right=True),
+        )
+
+    def places(self, rows):
+        """Row within a block, and column, of every two pairs of one person."""
+        start = self.start[rows]
+        length = self.stop[rows] - start
+        index = torch.arange(len(length), device=length.device)
+        row = index.repeat_interleave(length)
+        shift = (start - (length.cumsum(0) - length)).repeat_interleave(length)
+        place = torch.arange(len(row), device=length.device) + shift
+        return row, self.order[place]
+
+
+def _over_blocks(left, right, bar, same, generator):
+    n_pairs = len(left)
+    of_left = torch.full((n_pairs,), -1, device=left.device)
+    of_right, n_seen = of_left.clone(), torch.zeros_like(of_left)
+    width = -(-n_pairs // CHUNK) * CHUNK
+    buffer = left.new_empty((min(ROWS, n_pairs), n_pairs))
+    # Columns behind the last candidate stay 0: never admissible.
+    admissible = torch.zeros((len(buffer), width), dtype=torch.bool, device=left.device)
+    for start in range(0, n_pairs, ROWS):
+        rows = slice(start, min(start + ROWS, n_pairs))
+        size = rows.stop - start
+        cosines = torch.mm(left[rows], right.T, out=buffer[:size])
+        cosines[same.places(rows)] = -torch.inf
+        block = admissible[:size]
+        torch.gt(cosines, bar[rows, None], out=block[:, :n_pairs])
+        of_left[rows] = _one_of_each_row(block, generator)
+        torch.gt(cosines, bar, out=block[:, :n_pairs])
+        drawn, place = _one_of_each_column(block, n_seen, generator)
+        of_right[drawn] = start + place
+    return of_left, of_right
+
+
+def _one_of_each_row(block, generator):
+    """Column of a uniformly drawn admissible element of each row; -1 where none is."""
+    n_rows = len(block)
+    words = block.view(torch.int64).view(n_rows, -1, WORDS)
+    counts = words.sum(2).view(torch.uint8).view(n_rows, -1, 8).sum(2)
+    before = counts.cumsum(1)
+    total = before[:, -1]
+    rank = _draw_ranks(total, generator)
+    chunk = (before <= rank[:, None]).sum(1).clamp_max(counts.shape[1] - 1)[:, None]
+    rank = rank - (before - counts).gather(1, chunk).squeeze(1)
+    index = torch.arange(n_rows, device=block.device)
+    inside = block.view(n_rows, -1, CHUNK)[index, chunk.squeeze(1)]
+    place = (inside.cumsum(1, dtype=torch.uint8) <= rank[:, None]).sum(1)
+    return torch.where(total > 0, CHUNK * chunk.squeeze(1) + place, -1)
+
+
+def _one_of_each_column(block, n_seen, generator):
+    """Which columns take a row of this block instead of one before, and which row.
+
+    The choice stays uniform over all blocks: of the ``n_seen`` admissible elements so
+    far, which are counted up here, the rank drawn lies among this block's with
+    probability n_here / n_seen.
+    """
+    n_columns = len(n_seen)
+    words = block.view(torch.int64).sum(0)
+    n_here = words.view(torch.uint8)[:n_columns].long()
+    n_seen += n_here
+    rank = _draw_ranks(n_seen, generator)
+    drawn = (rank < n_here).nonzero().squeeze(1)
+    ranks = rank[drawn].to(torch.uint8)
+    place = (block[:, drawn].cumsum(0, dtype=torch.uint8) <= ranks).sum(0)
+    return drawn, place
+
+
+def _draw_ranks(counts, generator):
+    """A number in 0..count - 1 for each count, uniformly; 0 for a count of 0."""
+    share = torch.rand(counts.shape, dtype=torch.float64, generator=generator)
+    ranks = (share.to(counts.device) * counts).long()
+    return torch.minimum(ranks, (counts - 1).clamp_min(0))

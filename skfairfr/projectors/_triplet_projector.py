@@ -1,0 +1,406 @@
+"""TripletProjector: a head trained with semi-hard triplets, groups drawn by weight."""
+
+import math
+from dataclasses import replace
+from numbers import Integral, Real
+
+import numpy as np
+import torch
+
+from skfairfr._compat import Interval, StrOptions, fit_context
+from skfairfr.losses import TripletLoss
+from skfairfr.losses._triplet import mean_triplet_loss
+from skfairfr.projectors._base import BaseProjector, read_embeddings, sums_by_identity
+from skfairfr.projectors._group_sampling import (
+    STRATEGIES,
+    GroupFARs,
+    GroupSampling,
+    starting_weights,
+)
+from skfairfr.projectors._people import (
+    agree_on_group,
+    everyone,
+    hold_out,
+    read_domain,
+    read_labels,
+)
+from skfairfr.projectors._triplets import (
+    CountTriplets,
+    TripletBatches,
+    have_pairs,
+    partners_of,
+)
+from skfairfr.utils._validation import warn_caller
+
+
+class TripletProjector(BaseProjector):
+    """Project embeddings by triplets, drawing rare groups as often as their errors ask.
+
+    A small network between a frozen encoder and its matcher, trained so that two images
+    of a person are closer than images of two people by a margin:
+    max(D2_ap - D2_an + margin, 0). Which groups the triplets come from is a matter of
+    sampling: training on data as they are found serves the common groups, and raises the
+    FAR within rare ones. Every strategy against that lowers the disparity of the FAR at a
+    price in FRR; measure both.
+
+    With a ``domain``, selfies and documents say, only pairs across the two are compared:
+    a selfie, a document of the person, and a document of somebody else; and the other way
+    round.
+
+    Parameters
+    ----------
+    sampling : {"natural", "equal", "adjusted", "dynamic"}, default="natural"
+        "natural" visits every image once an epoch. "equal" draws every group equally
+        often, "adjusted" by ``group_weights``. "dynamic" starts from ``group_weights``, or
+        from equal ones, and after every epoch moves the weights towards
+        FAR ** ``exponent`` within each group on people held out.
+    group_weights : dict, default=None
+        ``{label: weight}``, every weight >= 0, with an entry for every group. The paper
+        gives 3 to two of six continents, or 4 to some countries, and 1 to the others.
+    homogeneous : bool, default=False
+        Whether the candidates of a selection all belong to one group, which is drawn by
+        its weight: the paper's negative result, FARs within groups that swing.
+    margin : float, default=0.6
+        Of squared distances, in (0, 4].
+    selection_size : int, default=10240
+        Pairs among whose images negatives are selected; the paper's homogeneous batches
+        have 2048.
+    far : float, default=1e-3
+        In (0, 1): overall FAR at whose threshold the FAR within groups is measured on
+        people held out. The paper's is 1e-5.
+    smoothing : float, default=0.2
+        In [0, 1]: how far dynamic weights move in an epoch.
+    exponent : float, default=log10(4)
+        Of dynamic weights, >= 0: ten times the FAR, four times the weight.
+    head : {"mlp", "residual"}, default="residual"
+        "residual" adds a hidden layer's output to x and starts as the identity map, as
+        one that goes on training an encoder should. "mlp" forgets x.
+    hidden_dim : int, default=None
+        Width of the hidden layer; None is twice the features.
+    output_dim : int, default=None
+        Features of the projected embeddings; None is as many as X has.
+    max_epochs : int, default=50
+        Rounds over as many pairs as there are images.
+    batch_size : int, default=32
+        Triplets in a step.
+    lr : float, default=1e-3
+        Learning rate of the first epoch; the paper's 1e-5 is for a whole encoder.
+    final_lr : float, default=1e-5
+        Learning rate of the last epoch, reached geometrically; None keeps ``lr``.
+    optimizer : {"adam", "adamw", "sgd"}, default="adam"
+        From torch.optim, with its own defaults but for the rate.
+    sampler : callable, default=None
+        As in :class:`EthicalModule`: the images an epoch visits, each with a partner of
+        its person. In place of ``sampling``, which must then be "natural".
+    validation_fraction : float, default=0.2
+        Share of the identities, in [0, 1), held out and never trained on; where they are
+        too few to hold any out, a warning says that all are trained on.
+    monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
+        What "best" and ``patience`` look at, smaller is better: the loss over all triplets
+        of people held out or, at a FAR of 1e-3, a disparity or the FRR.
+    patience : int, default=None
+        Epochs without a better value after which training stops; None never does.
+    precision : {"float32", "tf32", "bfloat16"}, default="float32"
+        Of the matrix products in training steps. "tf32" needs an accelerator.
+    checkpoint_dir : str or path-like, default=None
+        Where the state is kept after every epoch: the same fit, started again after it
+        was killed, goes on from there. Removed when a fit is through.
+    callbacks : list of skorch callbacks, default=None
+        Notified after ours.
+    device : str, default="auto"
+        "cpu", "cuda", or the accelerator where there is one.
+    random_state : int, RandomState instance or None, default=None
+        Draws weights, pairs, negatives and the people held out.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the last one's head.
+    verbose : int, default=0
+        1 shows a bar over the epochs.
+
+    Attributes
+    ----------
+    head_ : torch.nn.Module
+        Maps (n_samples, n_features) tensors to unit rows; on the CPU.
+    identities_ : ndarray, shape (n_identities,)
+        Labels of the people trained on.
+    centroids_ : ndarray of float32, shape (n_identities, n_features_out)
+        Directions of the means of their projected images, unit rows.
+    groups_ : ndarray, shape (n_groups,)
+        Sorted labels; empty without groups.
+    group_weights_ : ndarray of float64, shape (n_epochs, n_groups)
+        Weights that each epoch drew by, their mean 1.
+    group_fars_ : ndarray of float64, shape (n_epochs, n_groups)
+        FAR within each group in [0, 1] after each epoch, at the threshold of the overall
+        ``far``, of people held out; nan where there are none to measure it.
+    n_left_out_ : int
+        Identities without a pair (across the domains), which are not trained on.
+    history_ : frame
+        A row for each epoch: losses, ``n_triplets`` that violated the margin, weights and
+        FARs of the groups, learning rate, seconds.
+    n_features_in_ : int
+    feature_names_in_ : ndarray, shape (n_features,)
+        Where X was a frame with names.
+
+    See Also
+    --------
+    skfairfr.losses.semi_hard_negatives : The selection.
+    skfairfr.samplers.dynamic_weights : What "dynamic" does after an epoch.
+    skfairfr.metrics.GroupWeightsDisplay : Draws the weights over the epochs.
+    skfairfr.metrics.SimilarityROC.far_matrix : The FAR within and between groups.
+
+    References
+    ----------
+    .. [1] Bruveris, M., Mortazavian, P., Gietema, J., & Mahadevan, M. (2020). Reducing
+       Geographic Performance Differentials for Face Recognition. WACV Workshops.
+
+    Examples
+    --------
+    >>> from skfairfr import TripletProjector, face_labels, make_face_embeddings
+    >>> data = make_face_embeddings(200, 4, 16, n_domains=2, random_state=0)
+    >>> y = face_labels(data.y, data.sensitive_features, data.domain)
+    >>> projector = TripletProjector(sampling="equal", max_epochs=2, random_state=0)
+    >>> projector.fit(data.X, y).group_weights_
+    array([[1., 1.],
+           [1., 1.]])
+    >>> projector.transform(data.X).shape == data.X.shape
+    True
+    """
+
+    __metadata_request__fit = {"sensitive_features": True, "domain": True}  # noqa: RUF012
+
+    _has_centroids = False
+
+    _parameter_constraints: dict = {  # noqa: RUF012
+        "sampling": [StrOptions(set(STRATEGIES))],
+        "group_weights": [dict, None],
+        "homogeneous": ["boolean"],
+        "margin": [Interval(Real, 0, 4, closed="right")],
+        "selection_size": [Interval(Integral, 2, None, closed="left")],
+        "far": [Interval(Real, 0, 1, closed="neither")],
+        "smoothing": [Interval(Real, 0, 1, closed="both")],
+        "exponent": [Interval(Real, 0, None, closed="left")],
+        **BaseProjector._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        *,
+        sampling="natural",
+        group_weights=None,
+        homogeneous=False,
+        margin=0.6,
+        selection_size=10240,
+        far=1e-3,
+        smoothing=0.2,
+        exponent=math.log10(4),
+        head="residual",
+        hidden_dim=None,
+        output_dim=None,
+        max_epochs=50,
+        batch_size=32,
+        lr=1e-3,
+        final_lr=1e-5,
+        optimizer="adam",
+        sampler=None,
+        validation_fraction=0.2,
+        monitor="loss",
+        patience=None,
+        precision="float32",
+        checkpoint_dir=None,
+        callbacks=None,
+        device="auto",
+        random_state=None,
+        warm_start=False,
+        verbose=0,
+    ):
+        self.sampling = sampling
+        self.group_weights = group_weights
+        self.homogeneous = homogeneous
+        self.margin = margin
+        self.selection_size = selection_size
+        self.far = far
+        self.smoothing = smoothing
+        self.exponent = exponent
+        self.head = head
+        self.hidden_dim = hidden_dim
+        self.output_dim = output_dim
+        self.max_epochs = max_epochs
+        self.batch_size = batch_size
+        self.lr = lr
+        self.final_lr = final_lr
+        self.optimizer = optimizer
+        self.sampler = sampler
+        self.validation_fraction = validation_fraction
+        self.monitor = monitor
+        self.patience = patience
+        self.precision = precision
+        self.checkpoint_dir = checkpoint_dir
+        self.callbacks = callbacks
+        self.device = device
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sensitive_features=None, *, domain=None):
+        """Train the head.
+
+        Parameters
+        ----------
+        X : array-like, shape (n_samples, n_features)
+            Embeddings of a frozen encoder. On a CPU a memory map may be larger than
+            memory.
+        y : array-like, shape (n_samples,)
+            Identity of each image; or :func:`~skfairfr.face_labels` with its group and
+            domain, or a frame with the columns ``identity``, ``group`` and ``domain``.
+        sensitive_features : array-like, shape (n_samples,), default=None
+            Group of each image; None or NaN is unknown: such images are drawn as often as
+            they are found, and the weights share out the rest. None means one group.
+        domain : array-like, shape (n_samples,), default=None
+            Two values, the first in sorted order being the probe's: only pairs across
+            them are trained on and compared.
+
+        Returns
+        -------
+        self : TripletProjector
+
+        Raises
+        ------
+        ValueError
+            If there are not two values of the domain, or two people with a pair; if the
+            weights do not fit the groups or the strategy; if "dynamic" finds no impostor
+            pair of a group, or too few for ``far``, among the people held out; if the loss
+            becomes infinite.
+        """
+        original = (X, y, sensitive_features, domain)
+        X = read_embeddings(self, X, reset=True)
+        identity, group = read_labels(y, sensitive_features, len(X))
+        domain = read_domain(y, domain, len(X))
+        return self._fit(X, identity, group, original, domain=domain)
+
+    @property
+    def group_weights_(self):
+        """Weights of the groups in each epoch, (n_epochs, n_groups)."""
+        return self._of_groups("weight")
+
+    @property
+    def group_fars_(self):
+        """FAR within each group after each epoch, (n_epochs, n_groups)."""
+        return self._of_groups("far")
+
+    def _of_groups(self, what):
+        if not hasattr(self, "_history"):
+            raise AttributeError(
+                f"group_{what}s_ is there after fit; this {type(self).__name__} is not "
+                "fitted."
+            )
+        n_epochs = len(self._history["epoch"])
+        nothing = [None] * n_epochs
+        columns = [
+            self._history.get(f"{what}_{label}", nothing)
+            for label in self.groups_.tolist()
+        ]
+        return np.array(columns, dtype=np.float64).reshape(-1, n_epochs).T
+
+    def _gather(self, identity, group, domain):
+        if group is not None and group.values.size == 0:
+            group = None  # unknown for every image
+        self._check_options(group)
+        codes, labels = (None, None) if group is None else (group.codes, group.values)
+        people = everyone(identity, codes, labels, domain)
+        self.groups_ = np.empty(0, dtype=object) if group is None else labels
+        if group is not None:
+            # Held out by the group of most of a person's images.
+            most, _ = agree_on_group(identity, group, np.finfo(float).tiny)
+            people = replace(people, attribute=most)
+        paired = have_pairs(people)
+        self.n_left_out_ = int((~paired).sum())
+        if paired.sum() < 2:
+            where = "" if domain is None else " in both domains"
+            raise ValueError(
+                f"{int(paired.sum())} of {paired.size} identities have two images"
+                f"{where}, and triplets need two people with a pair; give more images of "
+                "more people."
+            )
+        return people.of(paired)
+
+    def _check_options(self, group):
+        drawn = self.sampling != "natural" or self.homogeneous
+        if drawn and self.sampler is not None:
+            raise ValueError(
+                "sampler and sampling (or homogeneous) both say which images are drawn; "
+                "leave sampling='natural' and homogeneous=False with a sampler."
+            )
+        if group is None and (drawn or self.group_weights is not None):
+            raise ValueError(
+                f"sampling={self.sampling!r} with homogeneous={self.homogeneous} and "
+                f"group_weights={self.group_weights!r} draws by group, but fit was given "
+                "no groups; pass sensitive_features=, or y=face_labels(identity, group)."
+            )
+
+    def _hold_out(self, people, rng):
+        """All people where they are too few, unless somebody must be held out."""
+        if self.validation_fraction == 0:
+            if self.sampling == "dynamic":
+                raise ValueError(
+                    "sampling='dynamic' follows the FAR within groups of people held out; "
+                    "set validation_fraction=0.2, or another sampling."
+                )
+            return people, None
+        try:
+            return hold_out(people, self.validation_fraction, rng)
+        except ValueError as error:
+            if self.sampling == "dynamic" or self.monitor != "loss":
+                raise
+            warn_caller(f"Nobody is held out: {error}", UserWarning)
+            return people, None
+
+    def _watch(self, fit):
+        if fit.people.groups is None:
+            return [CountTriplets(fit)], None
+        counts = np.bincount(
+            fit.people.groups[fit.people.groups >= 0], minlength=self.groups_.size
+        )
+        start = starting_weights(
+            self.sampling, self.group_weights, self.groups_, counts
+        )
+        fars = None if fit.held is None else GroupFARs(fit.held, self.far)
+        update = None
+        if self.sampling == "dynamic":
+            fars.check_for_dynamic(self.groups_)
+            update = (self.smoothing, self.exponent)
+        elif fars is not None and not fars.resolved:
+            fars = None
+        groups = GroupSampling(fit.people, start, fars, update)
+        fit.groups = groups
+        return [groups, CountTriplets(fit)], None if fars is None else groups.measure
+
+    def _make_batches(self, fit):
+        sampler = fit.sampler()
+        if self.homogeneous:
+            size = self.selection_size
+
+            def sampler(generator):
+                return fit.groups.draw_homogeneous(size, generator)
+
+        elif self.sampling != "natural":
+            sampler = fit.groups.draw
+        return TripletBatches(
+            fit, sampler, self.margin, self.selection_size, self.batch_size
+        )
+
+    def _make_loss(self, people, n_features, centroids, generator):
+        return TripletLoss(self.margin)
+
+    def _held_out_loss(self, loss, embeddings, people):
+        left, right = (
+            side.to(embeddings.device) for side in partners_of(people).all_once()
+        )
+        y = torch.as_tensor(people.y, device=embeddings.device)
+        return mean_triplet_loss(
+            embeddings[left], embeddings[right], y[left], loss.margin
+        )
+
+    def _centroids(self, net, fit):
+        total = sums_by_identity(self.head_, fit.rows, fit.people)
+        length = np.linalg.norm(total, axis=1, keepdims=True)
+        return total / np.where(length > 0, length, 1)

@@ -1,0 +1,174 @@
+"""Pairs of people, and minibatches of triplets selected with the head as it is."""
+
+import numpy as np
+import torch
+from skorch.callbacks import Callback
+
+from skfairfr.losses import semi_hard_negatives
+from skfairfr.projectors._batches import epoch
+
+# Rows taken through the head at a time where nothing is trained.
+BLOCK_ROWS = 8192
+
+
+class Partners:
+    """For every image those of its person that it makes a pair with.
+
+    With two domains these are the person's images of the other one, otherwise all its
+    other images. Every person has one at least.
+
+    Parameters
+    ----------
+    y : tensor of int64, shape (n_images,)
+    domain : tensor of int, shape (n_images,), or None
+        0 or 1.
+    """
+
+    def __init__(self, y, domain=None):
+        self._domain = domain
+        own = 2 * y if domain is None else 2 * y + domain
+        sides, self._order = torch.sort(own, stable=True)
+        self._rank = torch.empty_like(self._order)
+        self._rank[self._order] = torch.arange(len(y))
+        other = own if domain is None else own ^ 1
+        self._start = torch.searchsorted(sides, other)
+        self._count = torch.searchsorted(sides, other, right=True) - self._start
+        first = torch.searchsorted(sides, own)
+        self._rank -= first  # within the images of its person (and domain)
+
+    def draw(self, places, generator):
+        """Left and right image of a pair with every place, its partner drawn uniformly."""
+        n_others = self._count[places] - int(self._domain is None)
+        share = torch.rand(len(places), dtype=torch.float64, generator=generator)
+        step = torch.minimum((share * n_others).long(), n_others - 1)
+        return self._pair(places, step)
+
+    def all_once(self):
+        """A pair with every image, its partner the next of the person's images."""
+        places = torch.arange(len(self._order))
+        if self._domain is None:
+            return self._pair(places, torch.zeros_like(places))
+        return self._pair(places, self._rank % self._count)
+
+    def _pair(self, places, step):
+        """Selfie and document, or the image and its partner ``step`` others away."""
+        if self._domain is None:
+            # One image is its own: the others follow it in a ring.
+            step = (self._rank[places] + 1 + step) % self._count[places]
+        partner = self._order[self._start[places] + step]
+        if self._domain is None:
+            return places, partner
+        is_left = self._domain[places] == 0
+        left = torch.where(is_left, places, partner)
+        return left, torch.where(is_left, partner, places)
+
+
+class TripletBatches:
+    """One epoch of (rows, triplets) after another.
+
+    A round draws images by the sampler, a partner of each, and for both anchors of these
+    pairs a semi-hard negative; its triplets are then shuffled into minibatches.
+
+    Parameters
+    ----------
+    fit : _Fit
+        Whose rows, people, head and generator are used.
+    sampler : callable or None
+        As in :class:`~skfairfr.projectors._batches.Batches`; its batches are rounds.
+    margin : float
+    selection_size : int
+        Pairs of a round.
+    batch_size : int
+        Triplets of a minibatch.
+    """
+
+    def __init__(self, fit, sampler, margin, selection_size, batch_size):
+        self.rows = fit.rows
+        self.head = fit.head
+        self.generator = fit.generator
+        self.sampler = sampler
+        self.margin = margin
+        self.selection_size = selection_size
+        self.batch_size = batch_size
+        self.index = torch.as_tensor(fit.people.rows)
+        self.y = torch.as_tensor(fit.people.y)
+        self.partners = partners_of(fit.people)
+        self.n_triplets = 0
+
+    def __iter__(self):
+        self.n_triplets = 0
+        n_train, size = len(self.index), self.selection_size
+        for places in epoch(self.sampler, self.generator, n_train, size):
+            triplets = self.select(*self.partners.draw(places, self.generator))
+            self.n_triplets += len(triplets)
+            order = torch.randperm(len(triplets), generator=self.generator)
+            for part in triplets[order].split(self.batch_size):
+                if len(part):
+                    yield self._batch(part)
+        if self.n_triplets == 0:
+            # Nothing violates the margin: an epoch of loss 0.
+            yield self.rows.take(self.index[:1]), torch.empty((0, 3), dtype=torch.int64)
+
+    def select(self, left, right):
+        """Triplets (n_triplets, 3) of images, from pairs of images (n_pairs,) each."""
+        places, inverse = torch.unique(torch.cat([left, right]), return_inverse=True)
+        z = self._project(places)[inverse.to(self.rows.device)]
+        negatives = semi_hard_negatives(
+            z[: len(left)],
+            z[len(left) :],
+            self.y[left].to(z.device),
+            margin=self.margin,
+            generator=self.generator,
+        )
+        triplets = []
+        for anchor, positive, negative in zip(
+            (left, right), (right, left), negatives, strict=True
+        ):
+            negative = negative.cpu()
+            found = (negative >= 0).nonzero().squeeze(1)
+            columns = (anchor[found], positive[found], positive[negative[found]])
+            triplets.append(torch.stack(columns, dim=1))
+        return torch.cat(triplets)
+
+    @torch.no_grad()
+    def _project(self, places):
+        """Unit rows of images, on the device."""
+        index = self.index[places].numpy()
+        self.head.eval()
+        return torch.cat([self.head(b) for b in self.rows.in_order(BLOCK_ROWS, index)])
+
+    def _batch(self, triplets):
+        """Every image once, in the order of the rows, and where it stands in triplets."""
+        places, inverse = torch.unique(triplets, return_inverse=True)
+        return self.rows.take(self.index[places]), inverse.to(self.rows.device)
+
+
+class CountTriplets(Callback):
+    """Records how many triplets of an epoch violated the margin.
+
+    Parameters
+    ----------
+    fit : _Fit
+        Whose ``batches`` are TripletBatches.
+    """
+
+    def __init__(self, fit):
+        self.fit = fit
+
+    def on_epoch_end(self, net, **kwargs):
+        net.history.record("n_triplets", self.fit.batches.n_triplets)
+
+
+def have_pairs(people):
+    """Whether each identity has two images, in different domains if there are any."""
+    if people.domain is None:
+        return np.bincount(people.y, minlength=people.identities.size) > 1
+    found = np.zeros((people.identities.size, 2), dtype=bool)
+    found[people.y, people.domain] = True
+    return found.all(axis=1)
+
+
+def partners_of(people):
+    """Partners of the images of People."""
+    domain = None if people.domain is None else torch.as_tensor(people.domain).long()
+    return Partners(torch.as_tensor(people.y), domain)

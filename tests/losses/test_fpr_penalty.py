@@ -1,0 +1,245 @@
+"""FPRPenaltyLoss as a module: its options, its running threshold, a plain torch loop."""
+
+import copy
+import math
+import pickle
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import cross_entropy, linear, normalize
+
+from skfairfr.losses import FPRPenaltyLoss
+from skfairfr.losses._softmax import identity_cross_entropy
+
+K, D = 7, 12
+PENALTIES = ["ratio", "mean_square"]
+BASES = ["cosface", "arcface", "softmax"]
+
+
+def drawn(n=40, seed=0, dtype=torch.float32):
+    """Embeddings of any length, near the centroids of `make`, and identities."""
+    generator = torch.Generator().manual_seed(seed)
+    y = torch.randint(K, (n,), generator=generator)
+    noise = torch.randn((n, D), generator=generator)
+    x = normalize(make().centroids.detach())[y] + 0.5 * noise
+    return 3 * x.to(dtype), y
+
+
+def make(seed=1, **options):
+    generator = torch.Generator().manual_seed(seed)
+    return FPRPenaltyLoss(K, D, generator=generator, **options)
+
+
+def cosines_of(loss, x):
+    return linear(normalize(x), normalize(loss.centroids))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_the_default_is_cosface_with_the_ratio_of_an_image_s_share(dtype):
+    x, y = drawn(dtype=dtype)
+    loss = make().to(dtype)
+    cosines = cosines_of(loss, x)
+    own = torch.nn.functional.one_hot(y, K).bool()
+    k = math.ceil(40 * (K - 1) / (K - 1))
+    threshold = cosines[~own].sort(descending=True).values[k - 1]
+    gamma = ((cosines >= threshold) & ~own).sum(1) / (K - 1)
+    others = cosines + 0.1 * gamma[:, None] * (K - 1)
+    logits = 64 * torch.where(own, cosines - 0.35, others)
+    value = loss(x, y)
+    assert value.dtype == dtype
+    assert value.item() == pytest.approx(cross_entropy(logits, y).item(), rel=1e-5)
+    assert loss.threshold.item() == pytest.approx(threshold.item(), abs=1e-6)
+    assert loss.share.tolist() == pytest.approx(gamma.tolist())
+    assert loss.share.mean().item() == pytest.approx(1 / (K - 1), rel=1e-6)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_alpha_zero_is_the_cross_entropy_with_a_shift(penalty):
+    x, y = drawn()
+    loss = make(penalty=penalty, alpha=0.0, scale=16.0)
+    scale, shift = torch.full((K,), 16.0), torch.full((40,), 16 * 0.35)
+    value = loss(x, y)
+    expected = identity_cross_entropy(
+        normalize(x), loss.centroids, y, scale=scale, shift=shift
+    )
+    assert value.item() == pytest.approx(expected.item(), rel=1e-6)
+    found, wanted = (
+        torch.autograd.grad(v, loss.centroids)[0].numpy() for v in (value, expected)
+    )
+    assert found == pytest.approx(wanted, rel=1e-3, abs=1e-6)
+    assert math.isnan(loss.threshold) and loss.share.tolist() == [0] * 40
+
+
+@pytest.mark.parametrize(
+    ("n_identities", "far"), [(2, 0.5), (3, 0.5), (5, 0.25), (10**4 + 2, 1e-4)]
+)
+def test_far_is_one_false_positive_an_image_but_at_least_1e_4(n_identities, far):
+    assert FPRPenaltyLoss(n_identities, 1).rule.far == far
+
+
+def thresholds(loss, batches):
+    found = []
+    for batch in batches:
+        loss(*batch)
+        found.append(loss.threshold.item())
+    return found
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_the_threshold_runs_over_batches(penalty):
+    batches = [drawn(seed=s) for s in range(5)]
+    alone = thresholds(make(penalty=penalty), batches)
+    assert len(set(alone)) == 5
+    expected = alone[:1]
+    for own in alone[1:]:
+        expected.append(0.9 * expected[-1] + 0.1 * own)
+    # Nothing is trained, so that each batch has the threshold it had alone.
+    running = make(penalty=penalty, momentum=0.9)
+    assert thresholds(running, batches) == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_threshold_above_all_cosines_penalises_nobody():
+    x, y = drawn()
+    loss = make(momentum=0.99)
+    loss.threshold.fill_(50.0)
+    assert loss(x, y).item() == pytest.approx(make(alpha=0.0)(x, y).item(), rel=1e-6)
+    assert loss.share.tolist() == [0] * 40
+
+
+def test_evaluation_leaves_the_threshold():
+    first, second = drawn(), drawn(seed=1)
+    loss = make(momentum=0.5)
+    loss(*first)
+    kept = loss.threshold.clone()
+    value = loss.eval()(*second)
+    assert torch.equal(loss.threshold, kept)
+    assert torch.equal(loss(*second), value)
+    assert torch.equal(loss.train()(*second), value)
+    assert not torch.equal(loss.threshold, kept)
+
+
+def test_a_batch_without_a_threshold_does_not_spoil_the_next(recwarn):
+    # All other cosines above the own one: "mean_square" has nothing to select from.
+    loss = FPRPenaltyLoss(
+        3, 3, penalty="mean_square", far=0.5, momentum=0.5, centroids=np.eye(3)
+    )
+    usual = torch.tensor([[0.9, 0.3, 0.1]]), torch.tensor([0])
+    wrong = torch.tensor([[0.0, 0.6, 0.8]]), torch.tensor([0])
+    found = thresholds(loss, [wrong, usual, wrong, usual])
+    assert found[0] == -math.inf and not recwarn
+    assert found[1:] == pytest.approx([0.3 / math.sqrt(0.91)] * 3)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("base", BASES)
+def test_a_plain_torch_loop_lowers_it(penalty, base):
+    x, y = drawn(200)
+    options = {"penalty": penalty, "base": base, "scale": 16.0, "momentum": 0.9}
+    layer, loss = torch.nn.Linear(D, D), make(seed=5, **options)
+    optimizer = torch.optim.Adam([*layer.parameters(), *loss.parameters()], lr=0.03)
+    values = []
+    for _ in range(60):
+        optimizer.zero_grad()
+        value = loss(layer(x), y)
+        value.backward()
+        optimizer.step()
+        values.append(value.item())
+    assert values[-1] < 0.5 * values[0]
+
+
+def test_the_length_of_embeddings_does_not_matter():
+    x, y = drawn()
+    loss = make()
+    assert loss(50 * x, y).item() == pytest.approx(loss(x, y).item(), rel=1e-4)
+
+
+def test_gradients_reach_embeddings_of_any_length():
+    x, y = drawn(dtype=torch.float64)
+    loss = make(weighting="cosine", scale=4.0).double()
+    assert torch.autograd.gradcheck(lambda z: loss(z, y), x.requires_grad_())
+
+
+def test_autocast_gives_float32():
+    x, y = drawn()
+    loss = make(scale=8.0)
+    exact = loss(x, y).item()
+    with torch.autocast("cpu", torch.bfloat16):
+        value = loss(x.bfloat16().requires_grad_(), y)
+    value.backward()
+    assert value.dtype == loss.threshold.dtype == loss.centroids.grad.dtype
+    assert value.dtype == torch.float32
+    assert value.item() == pytest.approx(exact, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    "kept", [copy.deepcopy, lambda loss: pickle.loads(pickle.dumps(loss))]
+)
+def test_copies_and_state_dicts_answer_the_same(kept):
+    x, y = drawn()
+    loss = make(momentum=0.5)
+    loss(x, y)
+    again, loaded = kept(loss), make(seed=9, momentum=0.5)
+    loaded.load_state_dict(loss.state_dict())
+    assert set(loss.state_dict()) == {"centroids", "threshold"}
+    value = loss(x, y)
+    for other in (again, loaded):
+        assert torch.equal(other(x, y), value)
+        assert torch.equal(other.threshold, loss.threshold)
+
+
+def test_centroids_are_drawn_with_the_generator_alone():
+    before = torch.random.get_rng_state()
+    assert torch.equal(make(seed=3).centroids, make(seed=3).centroids)
+    assert not torch.equal(make(seed=3).centroids, make(seed=4).centroids)
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_given_centroids_are_copied_and_trained():
+    start = np.eye(K, D)
+    loss = make(centroids=start)
+    start[:] = 7
+    assert torch.equal(loss.centroids.detach(), torch.eye(K, D))
+    assert loss.centroids.requires_grad and not loss.threshold.requires_grad
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("base", BASES)
+def test_every_penalty_with_every_base_is_non_negative_and_finite(penalty, base):
+    for seed, far, alpha in product(range(3), (1e-9, 0.5, 0.999), (0.0, 1.0, 100.0)):
+        loss = make(penalty=penalty, base=base, far=far, alpha=alpha)
+        value = loss(*drawn(seed=seed)).item()
+        assert 0 <= value < math.inf
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"penalty": "paper"}, "penalty must be one of .*'ratio', 'mean_square'.*'paper'"),
+        ({"base": "sphereface"}, "base must be one of"),
+        ({"weighting": None}, "weighting must be one of"),
+        ({"far": 0.0}, r"far must be in \(0, 1\), as 1e-3 is; got 0.0"),
+        ({"far": 1.0}, "far must be"),
+        ({"far": math.nan}, "far must be"),
+        ({"alpha": -0.1}, "alpha must be a number >= 0; got -0.1"),
+        ({"alpha": math.inf}, "alpha must be"),
+        ({"alpha": math.nan}, "alpha must be"),
+        ({"scale": 0.0}, "scale must be positive"),
+        ({"scale": math.inf}, "scale must be positive"),
+        ({"margin": -0.1}, r"margin must be in \[0, 2\)"),
+        ({"margin": 2.0}, "margin must be"),
+        ({"margin": math.nan}, "margin must be"),
+        ({"momentum": 1.0}, r"momentum must be in \[0, 1\)"),
+        ({"momentum": -0.1}, "momentum must be"),
+        ({"n_identities": 1}, "n_identities must be an integer of at least 2; got 1"),
+        ({"n_identities": 2.0}, "n_identities must be an integer"),
+        ({"n_features": 0}, "n_features must be an integer of at least 1; got 0"),
+        ({"n_features": 1.5}, "n_features must be an integer"),
+        ({"centroids": np.ones((K, 3))}, r"shape \(7, 12\).*got \(7, 3\)"),
+        ({"centroids": np.zeros((K, D))}, "a row is zero"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_named(options, said):
+    with pytest.raises(ValueError, match=said):
+        FPRPenaltyLoss(**({"n_identities": K, "n_features": D} | options))

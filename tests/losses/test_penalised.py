@@ -1,0 +1,385 @@
+"""The penalised cross-entropy: a double loop, autograd of the formula, differences."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from torch.nn.functional import cross_entropy, normalize
+
+from skfairfr.losses import _selection
+from skfairfr.losses._penalised import PenaltyRule, penalised_cross_entropy
+
+N_SAMPLES, N_IDENTITIES, N_FEATURES = 13, 9, 5
+NAN = torch.tensor(math.nan, dtype=torch.float64)
+RUNNING = torch.tensor(0.3, dtype=torch.float64)
+PENALTIES = [("ratio", "count"), ("ratio", "cosine"), ("mean_square", "count")]
+BASES = ["cosface", "arcface", "softmax"]
+
+
+def rule(penalty="ratio", weighting="count", **options):
+    usual = {"far": 0.1, "alpha": 0.2, "base": "cosface", "scale": 16.0}
+    usual |= {"margin": 0.35, "momentum": 0.0}
+    return PenaltyRule(penalty=penalty, weighting=weighting, **(usual | options))
+
+
+def problem(seed=0, dtype=torch.float64, n=N_SAMPLES, k=N_IDENTITIES):
+    """Unit embeddings, centroids of any length, identities; the first two want gradients."""
+    generator = torch.Generator().manual_seed(seed)
+    embeddings = torch.randn((n, N_FEATURES), generator=generator, dtype=torch.float64)
+    centroids = torch.randn((k, N_FEATURES), generator=generator, dtype=torch.float64)
+    y = torch.randint(k, (n,), generator=generator)
+    # Near their own centroid, as in training: few other cosines are above the own one.
+    embeddings = normalize(embeddings + 1.5 * normalize(centroids)[y])
+    pair = [t.to(dtype).requires_grad_() for t in (embeddings, 3 * centroids)]
+    return *pair, y
+
+
+def double_loop(cosines, y, rule, running=math.nan):
+    """T_u, selected (i, j) and gamma_i (or p_i), one cosine after the other."""
+    others = []
+    for i, row in enumerate(cosines):
+        for j, cosine in enumerate(row):
+            wrong_label = rule.penalty == "mean_square" and cosine > row[y[i]]
+            if j != y[i] and not wrong_label:
+                others.append((cosine, i, j))
+    k = math.ceil(Fraction(str(rule.far)) * len(others))
+    ordered = sorted((c for c, _, _ in others), reverse=True)
+    threshold = ordered[k - 1] if k else -math.inf
+    if rule.momentum and not math.isnan(running):
+        threshold = rule.momentum * running + (1 - rule.momentum) * threshold
+    strictly = rule.penalty == "mean_square"
+    selected = [
+        (i, j) for c, i, j in others if (c > threshold if strictly else c >= threshold)
+    ]
+    shares = []
+    for i, row in enumerate(cosines):
+        mine = [row[j] for s, j in selected if s == i]
+        if strictly:
+            shares.append(sum(c * c for c in mine) / len(mine) if mine else 0.0)
+        elif rule.weighting == "count":
+            shares.append(len(mine) / (len(row) - 1))
+        else:
+            shares.append(sum(mine) / (len(row) - 1))
+    return threshold, selected, shares
+
+
+def own_target(cosine, rule):
+    """The base's own cosine, by angles."""
+    if rule.base == "cosface":
+        return cosine - rule.margin
+    if rule.base == "arcface":
+        turned = torch.acos(cosine) + rule.margin
+        straight = cosine - rule.margin * math.sin(rule.margin)
+        return torch.where(turned < math.pi, torch.cos(turned), straight)
+    return cosine
+
+
+def plain(embeddings, centroids, y, rule, running=math.nan):
+    """Loss by METHODS §7, the penalty added to the other logits; autograd differentiates."""
+    unit = normalize(centroids)
+    cosines = embeddings @ unit.T
+    _, selected, shares = double_loop(cosines.tolist(), y.tolist(), rule, running)
+    shares = torch.tensor(shares, dtype=cosines.dtype)
+    own = cosines.gather(1, y[:, None]).squeeze(1)
+    is_own = torch.nn.functional.one_hot(y, len(centroids)).bool()
+    if rule.penalty == "ratio":
+        if rule.weighting == "cosine":
+            mask = torch.zeros_like(cosines)
+            for i, j in selected:
+                mask[i, j] = 1
+            shares = (cosines * mask).sum(1) / (len(centroids) - 1)
+        penalty = rule.alpha * shares / rule.far
+    else:
+        towards = (embeddings * unit[y].detach()).sum(1)
+        penalty = rule.alpha * (1 + towards) * shares
+        below = cosines < (own_target(own, rule) - penalty)[:, None]
+        cosines = torch.where(below, cosines, embeddings @ unit.detach().T)
+    others = rule.scale * (cosines + penalty[:, None])
+    target = rule.scale * own_target(own, rule)
+    return cross_entropy(torch.where(is_own, target[:, None], others), y)
+
+
+def grads_of(loss, embeddings, centroids):
+    return [g.numpy() for g in torch.autograd.grad(loss, (embeddings, centroids))]
+
+
+EVERY = list(product(PENALTIES, BASES, [0.0, 0.7]))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("kind", "base", "momentum"), EVERY)
+def test_threshold_and_shares_are_those_of_a_double_loop(kind, base, momentum, seed):
+    given = rule(*kind, base=base, momentum=momentum)
+    embeddings, centroids, y = problem(seed)
+    _, threshold, share = penalised_cross_entropy(
+        embeddings, centroids, y, given, RUNNING
+    )
+    cosines = (embeddings @ normalize(centroids).T).tolist()
+    expected, selected, shares = double_loop(cosines, y.tolist(), given, 0.3)
+    assert threshold.item() == pytest.approx(expected, abs=1e-14)
+    assert_allclose(share, shares, rtol=1e-12)
+    assert selected and not (threshold.requires_grad or share.requires_grad)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("alpha", [0.05, 1.0])
+@pytest.mark.parametrize(("kind", "base", "momentum"), EVERY)
+def test_loss_and_gradients_are_those_of_the_formula(kind, base, momentum, alpha, seed):
+    given = rule(*kind, base=base, momentum=momentum, alpha=alpha)
+    embeddings, centroids, y = problem(seed)
+    loss, *_ = penalised_cross_entropy(embeddings, centroids, y, given, RUNNING)
+    expected = plain(embeddings, centroids, y, given, 0.3)
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-12)
+    found = grads_of(loss, embeddings, centroids)
+    wanted = grads_of(expected, embeddings, centroids)
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("weighting", ["count", "cosine"])
+@pytest.mark.parametrize("base", BASES)
+def test_gradients_are_finite_differences(base, weighting):
+    given = rule("ratio", weighting, base=base, scale=4.0)
+    embeddings, centroids, y = problem(4)
+
+    def loss(embeddings, centroids):
+        return penalised_cross_entropy(embeddings, centroids, y, given, NAN)[0]
+
+    assert torch.autograd.gradcheck(loss, (embeddings, centroids))
+
+
+def test_mean_square_moves_embeddings_as_if_its_share_were_given():
+    # The share and the loss at a share held fixed, by differences in the embeddings.
+    given = rule("mean_square", scale=4.0, alpha=1.0)
+    embeddings, centroids, y = problem(2)
+    loss, _, share = penalised_cross_entropy(embeddings, centroids, y, given, NAN)
+    unit = normalize(centroids).detach()
+
+    def fixed(z):
+        cosines = z @ unit.T
+        own = cosines.gather(1, y[:, None]).squeeze(1)
+        target = 4 * (own - 0.35 - (1 + own) * share)
+        return cross_entropy((4 * cosines).scatter(1, y[:, None], target[:, None]), y)
+
+    found, _ = grads_of(loss, embeddings, centroids)
+    step = 1e-6
+    for place in np.ndindex(*embeddings.shape):
+        moved = [embeddings.detach().clone() for _ in range(2)]
+        moved[0][place] += step
+        moved[1][place] -= step
+        slope = (fixed(moved[0]) - fixed(moved[1])).item() / (2 * step)
+        assert found[place] == pytest.approx(slope, rel=1e-5, abs=1e-8)
+
+
+def test_likely_wrong_labels_leave_the_centroids_of_others_alone():
+    # One image of identity 0 lies at the centroid of 1, far above its own.
+    embeddings = normalize(torch.tensor([[0.1, 1.0, 0.0]], dtype=torch.float64))
+    centroids = torch.eye(3, dtype=torch.float64).requires_grad_()
+    embeddings.requires_grad_()
+    given = rule("mean_square", far=0.5)
+    y = torch.tensor([0])
+    loss, *_ = penalised_cross_entropy(embeddings, centroids, y, given, NAN)
+    of_embeddings, of_centroids = grads_of(loss, embeddings, centroids)
+    assert of_centroids[1].tolist() == [0, 0, 0]
+    assert abs(of_embeddings[0, 1]) > 1
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("n_selected", [1, 7, 52, 103, 104])
+def test_the_mean_share_is_far_where_it_counts_whole_cosines(n_selected, seed):
+    # 0.07 * 100 rounds to more than seven.
+    n_others = N_SAMPLES * (N_IDENTITIES - 1)
+    given = rule(far=n_selected / n_others)
+    *_, share = penalised_cross_entropy(*problem(seed), given, NAN)
+    assert share.mean().item() == pytest.approx(n_selected / n_others, rel=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3, 11, 101])
+@pytest.mark.parametrize("n", [1, 10, 100])
+def test_every_share_of_hundredths_counts_whole_cosines(n, k):
+    for percent in (1, 7, 14, 28, 29, 55, 56, 57, 58, 99):
+        expected = math.ceil(Fraction(percent, 100) * n * (k - 1))
+        data = problem(0, n=n, k=k)
+        *_, share = penalised_cross_entropy(*data, rule(far=percent / 100), NAN)
+        assert round(share.sum().item() * (k - 1)) == expected
+
+
+def ties():
+    """Four other cosines of 0.6, four of 0 in two rows of identity 0."""
+    embeddings = torch.tensor([[0.8, 0.6, 0.0], [0.8, 0.6, 0.0]], dtype=torch.float64)
+    axes = torch.eye(3, dtype=torch.float64)
+    return embeddings, axes[[0, 1, 1, 2, 2]], torch.tensor([0, 0])
+
+
+@pytest.mark.parametrize(
+    ("far", "counted"), [(0.01, 4), (0.5, 4), (0.51, 8), (0.99, 8)]
+)
+def test_tied_cosines_count_together(far, counted):
+    *_, share = penalised_cross_entropy(*ties(), rule(far=far), NAN)
+    assert share.sum().item() * 4 == pytest.approx(counted)
+
+
+@pytest.mark.parametrize(("far", "share"), [(0.01, 0.0), (0.5, 0.0), (0.51, 0.36)])
+def test_mean_square_takes_those_strictly_above(far, share):
+    _, threshold, found = penalised_cross_entropy(
+        *ties(), rule("mean_square", far=far), NAN
+    )
+    assert threshold.item() == pytest.approx(0.6 if far <= 0.5 else 0.0)
+    assert found.tolist() == pytest.approx([share, share])
+
+
+@pytest.mark.parametrize("kind", PENALTIES)
+@pytest.mark.parametrize("base", BASES)
+def test_alpha_zero_is_exactly_the_base(kind, base):
+    embeddings, centroids, y = problem(5, torch.float32)
+    given = rule(*kind, base=base, alpha=0.0)
+    running = torch.tensor(0.25)
+    loss, threshold, share = penalised_cross_entropy(
+        embeddings, centroids, y, given, running
+    )
+    grads = grads_of(loss, embeddings, centroids)
+    cosines = embeddings @ normalize(centroids).T
+    own = cosines.gather(1, y[:, None])
+    logits = given.scale * cosines.scatter(1, y[:, None], own_target(own, given))
+    expected = cross_entropy(logits, y)
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-5)
+    for ours, theirs in zip(
+        grads, grads_of(expected, embeddings, centroids), strict=True
+    ):
+        assert_allclose(ours, theirs, rtol=1e-3, atol=1e-5)
+    assert threshold == running and share.tolist() == [0] * N_SAMPLES
+    # The same bits, whatever the options that shape the penalty.
+    for other in product(PENALTIES, [0.01, 0.5], [0.0, 0.9]):
+        like = rule(*other[0], base=base, alpha=0.0, far=other[1], momentum=other[2])
+        again, *_ = penalised_cross_entropy(embeddings, centroids, y, like, running)
+        assert torch.equal(again, loss)
+        for ours, theirs in zip(
+            grads_of(again, embeddings, centroids), grads, strict=True
+        ):
+            assert np.array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("kind", PENALTIES)
+@pytest.mark.parametrize("base", BASES)
+def test_a_penalty_costs_those_who_have_false_positives(kind, base):
+    data = problem(6)
+    costs = [
+        penalised_cross_entropy(*data, rule(*kind, base=base, alpha=a), NAN)[0].item()
+        for a in (0.0, 0.1, 1.0)
+    ]
+    assert costs == sorted(costs) and costs[0] < costs[-1]
+
+
+@pytest.mark.parametrize("kind", PENALTIES)
+def test_order_of_samples_and_of_identities_does_not_matter(kind):
+    embeddings, centroids, y = problem(7)
+    rows, columns = torch.randperm(N_SAMPLES), torch.randperm(N_IDENTITIES)
+    loss, threshold, share = penalised_cross_entropy(
+        embeddings, centroids, y, rule(*kind), NAN
+    )
+    moved = embeddings[rows], centroids[columns], columns.argsort()[y[rows]]
+    found = penalised_cross_entropy(*moved, rule(*kind), NAN)
+    assert found[0].item() == pytest.approx(loss.item(), rel=1e-12)
+    assert found[1].item() == pytest.approx(threshold.item(), rel=1e-12)
+    assert_allclose(found[2], share[rows], rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", PENALTIES)
+def test_only_the_direction_of_centroids_matters(kind):
+    embeddings, centroids, y = problem(8)
+    loss, *_ = penalised_cross_entropy(embeddings, centroids, y, rule(*kind), NAN)
+    longer, *_ = penalised_cross_entropy(
+        embeddings, 100 * centroids, y, rule(*kind), NAN
+    )
+    assert longer.item() == pytest.approx(loss.item(), rel=1e-12)
+    _, of_centroids = grads_of(loss, embeddings, centroids)
+    assert_allclose((of_centroids * centroids.detach().numpy()).sum(1), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", PENALTIES)
+def test_how_the_threshold_is_searched_changes_no_bit(kind, monkeypatch):
+    data = problem(9, torch.float32)
+    found = penalised_cross_entropy(*data, rule(*kind), NAN.float())
+    grads = grads_of(found[0], *data[:2])
+    monkeypatch.setattr(_selection, "_SAMPLED", 5)
+    again = penalised_cross_entropy(*data, rule(*kind), NAN.float())
+    assert all(torch.equal(a, b) for a, b in zip(found, again, strict=True))
+    assert all(map(np.array_equal, grads, grads_of(again[0], *data[:2])))
+
+
+@pytest.mark.parametrize("kind", PENALTIES)
+def test_a_factor_and_no_gradients_and_arguments_left_alone(kind):
+    data = problem(10, torch.float32)
+    before = [t.detach().clone() for t in data]
+    loss, *_ = penalised_cross_entropy(*data, rule(*kind), NAN.float())
+    plain_grads = grads_of(loss, *data[:2])
+    again, *_ = penalised_cross_entropy(*data, rule(*kind), NAN.float())
+    for ours, theirs in zip(grads_of(-2 * again, *data[:2]), plain_grads, strict=True):
+        assert_allclose(ours, -2 * theirs, rtol=1e-6)
+    with torch.no_grad():
+        without, *_ = penalised_cross_entropy(*data, rule(*kind), NAN.float())
+    assert not without.requires_grad and torch.equal(without, loss.detach())
+    assert all(torch.equal(a, b) for a, b in zip(data, before, strict=True))
+
+
+@pytest.mark.parametrize("kind", PENALTIES)
+@pytest.mark.parametrize("base", BASES)
+def test_autocast_is_close_and_leaves_types_alone(kind, base):
+    data = problem(11, torch.float32)
+    given = rule(*kind, base=base, scale=8.0, momentum=0.999)
+    exact, *rest = penalised_cross_entropy(*data, given, torch.tensor(0.42))
+    grads = grads_of(exact, *data[:2])
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded, *others = penalised_cross_entropy(*data, given, torch.tensor(0.42))
+        rounded_grads = grads_of(rounded, *data[:2])
+    assert rounded.item() == pytest.approx(exact.item(), rel=0.05)
+    assert rounded.item() != exact.item()
+    for ours, theirs in zip([rounded, *others], [exact, *rest], strict=True):
+        assert ours.dtype == theirs.dtype == torch.float32
+    for ours, theirs in zip(rounded_grads, grads, strict=True):
+        assert ours.dtype == np.float32
+        assert_allclose(ours, theirs, atol=0.1 * np.abs(theirs).max())
+
+
+@pytest.mark.parametrize("kind", PENALTIES)
+@pytest.mark.parametrize("base", BASES)
+def test_large_scales_do_not_overflow(kind, base):
+    data = problem(12, torch.float32)
+    loss, *_ = penalised_cross_entropy(
+        *data, rule(*kind, base=base, scale=1e4, alpha=5.0), NAN.float()
+    )
+    grads = grads_of(loss, *data[:2])
+    assert math.isfinite(loss.item()) and all(np.isfinite(g).all() for g in grads)
+
+
+@pytest.mark.parametrize("kind", PENALTIES)
+@pytest.mark.parametrize("base", BASES)
+def test_two_identities_and_one_sample(kind, base):
+    given = rule(*kind, base=base, far=0.5)
+    data = problem(13, n=1, k=2)
+    loss, *_ = penalised_cross_entropy(*data, given, NAN)
+    expected = plain(*data, given)
+    assert loss.item() == pytest.approx(expected.item(), rel=1e-12)
+    for ours, theirs in zip(
+        grads_of(loss, *data[:2]), grads_of(expected, *data[:2]), strict=True
+    ):
+        assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.5])
+def test_nothing_left_to_select_is_no_penalty_and_keeps_the_threshold(momentum):
+    # Every other cosine lies above the own one and may be a wrong label.
+    embeddings = torch.tensor([[0.0, 0.6, 0.8]], dtype=torch.float64)
+    centroids, y = torch.eye(3, dtype=torch.float64), torch.tensor([0])
+    given = rule("mean_square", far=0.5, momentum=momentum)
+    for running in (NAN, RUNNING, torch.tensor(-math.inf, dtype=torch.float64)):
+        loss, threshold, share = penalised_cross_entropy(
+            embeddings, centroids, y, given, running
+        )
+        kept = momentum > 0 and math.isfinite(running)
+        assert threshold.item() == (pytest.approx(0.3) if kept else -math.inf)
+        assert share.tolist() == [0] and math.isfinite(loss)

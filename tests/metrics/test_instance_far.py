@@ -1,0 +1,336 @@
+"""Facts of the false acceptance rate of each image."""
+
+import dataclasses
+import math
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfairfr import SimilarityROC, face_labels, make_face_embeddings
+from skfairfr._core import _comparisons
+from skfairfr.metrics import instance_far
+from tests.metrics import designs
+
+FACES = make_face_embeddings(
+    n_identities=60, images_per_identity=(1, 5), n_features=8, random_state=0
+)
+GROUPS = FACES.sensitive_features
+RNG = np.random.default_rng(7)
+DESIGNS = {kind: designs.one_side(kind, RNG) for kind in ("none", "people", "images")}
+IMPOSTORS = ["all", "same_group"]
+
+
+def is_pair(i, j, y, groups, impostors):
+    """Whether two images make an impostor pair that counts."""
+    if y[i] == y[j]:
+        return False
+    return impostors == "all" or (groups[i] is not None and groups[i] == groups[j])
+
+
+def double_loop(X, y, groups=None, *, far=None, threshold=None, impostors="all"):
+    """Threshold and rate of every image, one pair after the other."""
+    unit = np.float64(X) / np.linalg.norm(np.float64(X), axis=1, keepdims=True)
+    unit = unit.astype(np.float32)
+    n = len(y)
+    scores = [[np.float32(unit[i] @ unit[j]) for j in range(n)] for i in range(n)]
+    pairs = [
+        [j for j in range(n) if is_pair(i, j, y, groups, impostors)] for i in range(n)
+    ]
+    if threshold is None:
+        every = sorted(scores[i][j] for i in range(n) for j in pairs[i] if j > i)
+        threshold = -math.inf
+        for score in every:
+            accepted = sum(s >= score for s in every)
+            if Fraction(accepted, len(every)) > Fraction(str(far)):
+                threshold = np.nextafter(score, np.float32(np.inf))
+    rates = [
+        sum(scores[i][j] >= threshold for j in js) / len(js) if js else math.nan
+        for i, js in enumerate(pairs)
+    ]
+    return float(threshold), rates, [len(js) for js in pairs]
+
+
+def assert_like_loop(X, y, groups=None, **options):
+    found = instance_far(X, y, sensitive_features=groups, **options)
+    threshold, rates, counts = double_loop(X, list(y), groups, **options)
+    assert found.threshold == threshold
+    assert_array_equal(found.instance_far, rates)
+    assert_array_equal(found.n_impostor, counts)
+    return found
+
+
+@pytest.mark.parametrize("kind", DESIGNS)
+@pytest.mark.parametrize("far", [0.02, 0.1, 0.5, 0.99])
+def test_is_a_double_loop_with_ties_and_single_images(kind, far):
+    found = assert_like_loop(*DESIGNS[kind], far=far)
+    assert 1 in np.bincount(DESIGNS[kind][1])
+    assert 0 <= found.instance_far.min() and found.instance_far.max() <= 1
+
+
+@pytest.mark.parametrize("kind", DESIGNS)
+@pytest.mark.parametrize(
+    "threshold", [-math.inf, -2.0, -0.125, 0.125, 0.12500001, 0.25, 1, 2.0, math.inf]
+)
+def test_at_a_given_threshold_too(kind, threshold):
+    assert_like_loop(*DESIGNS[kind], threshold=threshold)
+
+
+@pytest.mark.parametrize("asked", [{"far": 0.1}, {"threshold": 0.2}])
+def test_within_groups_of_people(asked):
+    assert_like_loop(*DESIGNS["people"], **asked, impostors="same_group")
+
+
+@pytest.mark.parametrize("asked", [{"far": 0.1}, {"threshold": 0.2}])
+def test_within_groups_of_images_where_some_are_unknown(asked):
+    X, y, groups = DESIGNS["images"]
+    with pytest.warns(UndefinedMetricWarning, match="images have no impostor pair"):
+        found = assert_like_loop(X, y, groups, **asked, impostors="same_group")
+    unknown = np.array([group is None for group in groups])
+    assert unknown.any() and np.isnan(found.instance_far[unknown]).all()
+    assert found.n_impostor[unknown].tolist() == [0] * unknown.sum()
+
+
+@pytest.mark.parametrize("impostors", IMPOSTORS)
+@pytest.mark.parametrize("threshold", [0.9, 0.3, -0.2, -math.inf])
+def test_a_tail_held_short_is_made_long_enough(monkeypatch, threshold, impostors):
+    designs.hold_tails(monkeypatch)
+    assert_like_loop(*DESIGNS["people"], threshold=threshold, impostors=impostors)
+
+
+@pytest.mark.parametrize("impostors", IMPOSTORS)
+@pytest.mark.parametrize("far", [0.02, 0.1, 0.5])
+def test_a_tail_held_short_serves_every_level(monkeypatch, far, impostors):
+    designs.hold_tails(monkeypatch)
+    assert_like_loop(*DESIGNS["people"], far=far, impostors=impostors)
+
+
+@pytest.mark.parametrize("impostors", IMPOSTORS)
+@pytest.mark.parametrize("far", [1e-3, 1e-2, 0.3])
+def test_weighted_by_their_pairs_they_are_the_overall_far(impostors, far):
+    found = instance_far(
+        FACES.X, FACES.y, far=far, sensitive_features=GROUPS, impostors=impostors
+    )
+    roc = SimilarityROC(impostors=impostors, far_max=0.4, resample="identities")
+    roc.fit(FACES.X, FACES.y, GROUPS)
+    assert found.threshold == roc.threshold_at(far)
+    accepted = (found.instance_far * found.n_impostor).sum() / 2
+    n_pairs = found.n_impostor.sum() / 2
+    assert accepted == pytest.approx(round(accepted), abs=1e-6)
+    assert accepted / n_pairs <= far < (accepted + 1) / n_pairs
+
+
+def test_within_groups_they_are_the_far_of_the_group():
+    found = instance_far(
+        FACES.X, FACES.y, far=0.05, sensitive_features=GROUPS, impostors="same_group"
+    )
+    roc = SimilarityROC(resample="identities", n_resamples=2)
+    roc.fit(FACES.X, FACES.y, GROUPS)
+    for group in ("female", "male"):
+        mine = found.groups == group
+        rates, counts = found.instance_far[mine], found.n_impostor[mine]
+        expected = roc.estimate(threshold=found.threshold, rate="far", group=group)
+        assert np.average(rates, weights=counts) == pytest.approx(expected.value)
+
+
+def test_groups_only_label_the_result_where_all_impostors_count():
+    plain = instance_far(FACES.X, FACES.y, far=0.01)
+    grouped = instance_far(FACES.X, FACES.y, far=0.01, sensitive_features=GROUPS)
+    assert_array_equal(grouped.instance_far, plain.instance_far)
+    assert grouped.threshold == plain.threshold
+    assert set(plain.groups) == {None} and grouped.groups.tolist() == GROUPS.tolist()
+
+
+def test_order_lengths_and_names_change_nothing():
+    rng = np.random.default_rng(1)
+    X, y, groups = DESIGNS["people"]
+    expected = instance_far(X, y, far=0.1, sensitive_features=groups)
+    order, lengths = rng.permutation(len(y)), 2.0 ** rng.integers(-3, 4, (len(y), 1))
+    names = np.array([f"person {i}" for i in y])
+    found = instance_far(
+        (lengths * X)[order], names[order], far=0.1, sensitive_features=groups[order]
+    )
+    assert_array_equal(found.instance_far, expected.instance_far[order])
+    assert_array_equal(found.groups, expected.groups[order])
+    assert found.threshold == expected.threshold
+
+
+def test_the_dot_product_is_another_similarity():
+    X, y = [[1.0], [2.0], [3.0]], [0, 1, 2]
+    found = instance_far(X, y, threshold=3.0, similarity="dot")
+    assert found.instance_far.tolist() == [0.5, 0.5, 1.0]
+    assert instance_far(X, y, threshold=0.9).instance_far.tolist() == [1, 1, 1]
+
+
+def test_two_groups_by_hand():
+    # Two people of group a are alike, two of group b are not; a and b never are.
+    X = [[1.0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 1, 0]]
+    y, groups = ["ann", "amy", "bob", "ben", "ben"], ["a", "a", "b", "b", "b"]
+    asked = {"threshold": 0.5, "sensitive_features": groups}
+    found = instance_far(X, y, **asked)
+    assert found.n_impostor.tolist() == [4, 4, 4, 3, 3]
+    assert found.instance_far.tolist() == [0.25, 0.25, 0, 0, 0]
+    within = instance_far(X, y, **asked, impostors="same_group")
+    assert within.n_impostor.tolist() == [1, 1, 2, 1, 1]
+    assert within.instance_far.tolist() == [1, 1, 0, 0, 0]
+
+
+def test_across_two_domains():
+    rng = np.random.default_rng(3)
+    X, y = designs.exact_rows(18, rng), rng.permutation(np.arange(18) % 6)
+    domain = np.array(["selfie", "document"])[rng.integers(0, 2, 18)]
+    groups = np.array(["a", "b"])[y % 2]
+    for impostors in IMPOSTORS:
+        found = instance_far(
+            X, face_labels(y, groups, domain), threshold=0.125, impostors=impostors
+        )
+        for i in range(18):
+            js = [
+                j
+                for j in range(18)
+                if domain[i] != domain[j] and is_pair(i, j, y, groups, impostors)
+            ]
+            assert found.n_impostor[i] == len(js)
+            accepted = sum(X[i] @ X[j] >= 0.125 for j in js)
+            assert found.instance_far[i] == accepted / len(js)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        face_labels(FACES.y, GROUPS),
+        pd.DataFrame({"identity": FACES.y, "group": GROUPS}),
+        pl.DataFrame({"identity": FACES.y, "group": GROUPS}),
+    ],
+)
+@pytest.mark.parametrize("impostors", IMPOSTORS)
+def test_groups_may_travel_inside_y(y, impostors):
+    asked = {"far": 0.01, "impostors": impostors}
+    expected = instance_far(FACES.X, FACES.y, **asked, sensitive_features=GROUPS)
+    found = instance_far(FACES.X, y, **asked)
+    for field in dataclasses.fields(found):
+        assert_array_equal(getattr(found, field.name), getattr(expected, field.name))
+
+
+def test_workers_and_types_change_nothing():
+    expected = instance_far(FACES.X, FACES.y, far=0.01)
+    again = instance_far(FACES.X.astype(np.float64), FACES.y, far=0.01, n_jobs=2)
+    assert_allclose(again.instance_far, expected.instance_far)
+    assert again.threshold == pytest.approx(expected.threshold, abs=1e-6)
+
+
+def test_two_people_in_a_group_of_one_are_undefined():
+    X, y = [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]], [0, 1, 2]
+    with pytest.warns(UndefinedMetricWarning, match="1 of 3 images") as seen:
+        found = instance_far(
+            X, y, threshold=0.9, sensitive_features=list("aab"), impostors="same_group"
+        )
+    assert_array_equal(found.instance_far, [1, 1, np.nan])
+    assert seen[0].filename == __file__
+
+
+def test_a_level_that_cannot_be_resolved_is_said_and_accepts_nobody():
+    with pytest.warns(UndefinedMetricWarning, match="below 1 / n_impostor") as seen:
+        found = instance_far(FACES.X, FACES.y, far=1e-7)
+    assert not found.instance_far.any()
+    assert seen[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("asked", "column"), [({"far": 0.01}, 0.01), ({"threshold": 0.4}, None)]
+)
+def test_the_frame_has_one_row_for_each_image(asked, column):
+    found = instance_far(FACES.X, FACES.y, sensitive_features=GROUPS, **asked)
+    frame = found.to_frame("polars")
+    names = ["group", "instance_far", "n_impostor", "threshold"]
+    assert frame.columns == names + (["far"] if column else [])
+    assert frame["instance_far"].to_list() == found.instance_far.tolist()
+    assert set(frame["threshold"]) == {found.threshold}
+    if column:
+        assert set(frame["far"]) == {column}
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.threshold = 0
+
+
+def test_the_frame_is_of_the_library_that_came_in():
+    y = pl.DataFrame({"identity": FACES.y, "group": GROUPS})
+    assert isinstance(instance_far(FACES.X, y, far=0.01).to_frame(), pl.DataFrame)
+
+
+def test_real_faces(shared_data):
+    data = np.load(shared_data / "lfw_facenet" / "lfw_facenet.npz")
+    X, y, gender = data["embedding"], data["identity"], data["gender"]
+    found = instance_far(X, y, far=1e-3, sensitive_features=gender)
+    assert found.n_impostor.sum() == 2 * 1_020_965
+    within = instance_far(
+        X,
+        y,
+        threshold=found.threshold,
+        sensitive_features=gender,
+        impostors="same_group",
+    )
+    for group, n_pairs, far in (
+        ("female", 128_815, 0.00217),
+        ("male", 421_930, 0.00162),
+    ):
+        mine = within.groups == group
+        counts = within.n_impostor[mine]
+        assert counts.sum() == 2 * n_pairs
+        rate = np.average(within.instance_far[mine], weights=counts)
+        assert rate == pytest.approx(far, abs=5e-6)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "options", "message"),
+    [
+        (FACES.X, FACES.y, {}, "Give exactly one of far and threshold; got neither"),
+        (FACES.X, FACES.y, {"far": 0.1, "threshold": 0.1}, "got both"),
+        (FACES.X, FACES.y, {"far": 0.0}, r"far must lie in \(0, 1\)"),
+        (FACES.X, FACES.y, {"far": 1.0}, r"far must lie in \(0, 1\)"),
+        (FACES.X, FACES.y, {"far": "low"}, "far must be a number"),
+        (FACES.X, FACES.y, {"far": [0.1, 0.2]}, "far must be one number here"),
+        (FACES.X, FACES.y, {"threshold": np.nan}, "threshold must not be NaN"),
+        (FACES.X, FACES.y, {"threshold": [0.1]}, "threshold must be one number"),
+        (FACES.X, FACES.y, {"far": 0.1, "impostors": "group"}, "impostors must be"),
+        (FACES.X, FACES.y, {"far": 0.1, "similarity": "l2"}, "similarity must be one"),
+        (FACES.X, FACES.y, {"far": 0.1, "impostors": "same_group"}, "no impostor pair"),
+        (FACES.X, FACES.y[1:], {"far": 0.1}, "y has .* rows but X has"),
+        (FACES.X, 0 * FACES.y, {"far": 0.1}, "y holds one identity"),
+        (FACES.X, None, {"far": 0.1}, "y to be passed"),
+        (FACES.X, [None, *FACES.y[1:]], {"far": 0.1}, "y is missing"),
+        (FACES.X, FACES.y, {"far": 0.1, "sensitive_features": ["a"]}, "has 1 rows"),
+        ([[0.0, 0.0], [1.0, 0.0]], [0, 1], {"far": 0.1}, "X has a zero row"),
+        ([[np.nan, 0.0], [1.0, 0.0]], [0, 1], {"far": 0.1}, "X contains NaN"),
+    ],
+)  # fmt: skip
+def test_refused(X, y, options, message):
+    with pytest.raises(ValueError, match=message):
+        instance_far(X, y, **options)
+
+
+def test_beyond_the_range_of_float32():
+    with np.errstate(all="raise"):
+        assert (
+            instance_far(FACES.X, FACES.y, threshold=-1e300).instance_far == 1
+        ).all()
+        assert not instance_far(FACES.X, FACES.y, threshold=1e300).instance_far.any()
+
+
+def test_no_more_than_the_tail_is_held(monkeypatch):
+    # Small scopes are held whole; made small here.
+    designs.hold_tails(monkeypatch)
+    seen = []
+    collect = _comparisons._pairs.collect_tail
+
+    def spy(*args, **kwargs):
+        found = collect(*args, **kwargs)
+        seen.append(found[0].size)
+        return found
+
+    monkeypatch.setattr(_comparisons._pairs, "collect_tail", spy)
+    found = instance_far(FACES.X, FACES.y, far=0.01)
+    assert max(seen) < 0.1 * found.n_impostor.sum() / 2

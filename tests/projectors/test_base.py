@@ -1,0 +1,370 @@
+"""What every transformer shares, asked of EthicalModule: data in, unit rows out."""
+
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from skfairfr import EthicalModule, face_labels
+from skfairfr.projectors import _base
+from skfairfr.projectors._validation import Validation
+from tests.projectors.faces import (
+    GROUP,
+    IDENTITY,
+    MORE,
+    MORE_Y,
+    Counting,
+    X,
+    Y,
+    assert_same_bits,
+    losses,
+    module,
+    without_groups,
+)
+
+FITTED = module().fit(X, Y)
+
+
+def test_rows_are_unit_float32():
+    for dtype in (np.float16, np.float32, np.float64):
+        Z = FITTED.transform(X.astype(dtype))
+        assert Z.dtype == np.float32 and Z.shape == X.shape
+        assert_allclose(np.linalg.norm(Z, axis=1), 1, atol=1e-6)
+        assert_allclose(Z, FITTED.transform(X), atol=5e-3)
+    assert_array_equal(FITTED.transform(X.astype(np.float64)), FITTED.transform(X))
+
+
+def test_the_head_is_a_module_that_gives_the_same():
+    import torch
+
+    assert isinstance(FITTED.head_, torch.nn.Module)
+    assert_allclose(FITTED.head_(torch.from_numpy(X)), FITTED.transform(X), atol=1e-6)
+
+
+def test_rows_are_projected_one_by_one():
+    assert_allclose(FITTED.transform(X[:1]), FITTED.transform(X)[:1], atol=1e-6)
+    order = np.random.default_rng(0).permutation(len(X))
+    assert_allclose(FITTED.transform(X[order]), FITTED.transform(X)[order], atol=1e-6)
+
+
+def test_blocks_of_rows_change_rounding_only(monkeypatch):
+    whole = FITTED.transform(X)
+    monkeypatch.setattr(_base, "BLOCK_ROWS", 7)
+    assert_allclose(FITTED.transform(X), whole, atol=1e-6)
+    blocks = module(head="residual", max_epochs=1).fit(X, Y)
+    monkeypatch.undo()
+    assert_allclose(
+        blocks.transform(X),
+        module(head="residual", max_epochs=1).fit(X, Y).transform(X),
+        atol=1e-5,
+    )
+
+
+@pytest.mark.parametrize("head", ["mlp", "residual"])
+def test_the_same_seed_gives_the_same_bits(head):
+    one, same = (module(head=head).fit(X, Y) for _ in range(2))
+    assert_same_bits(one, same)
+    assert_same_bits(one, clone(one).fit(X, Y))
+    other = module(head=head, random_state=1).fit(X, Y)
+    assert not np.array_equal(one.transform(X), other.transform(X))
+
+
+def test_random_state_is_drawn_from():
+    state = np.random.RandomState(0)
+    one, other = (module(random_state=state).fit(X, Y) for _ in range(2))
+    assert not np.array_equal(one.centroids_, other.centroids_)
+    assert_same_bits(one, module(random_state=np.random.RandomState(0)).fit(X, Y))
+
+
+def test_float64_and_float32_give_the_same_bits():
+    assert_same_bits(FITTED, module().fit(X.astype(np.float64), Y))
+
+
+def test_integers_are_embeddings_too():
+    rows = np.round(20 * X).astype(int)
+    assert_same_bits(module().fit(rows, Y), module().fit(rows.astype(float), Y))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_a_memory_map_gives_the_same_bits(tmp_path, dtype):
+    np.save(tmp_path / "x.npy", X.astype(dtype))
+    on_disk = np.load(tmp_path / "x.npy", mmap_mode="r")
+    options = {"validation_fraction": 0.3, "head": "residual"}
+    mapped = module(**options).fit(on_disk, Y)
+    in_memory = module(**options).fit(X.astype(dtype), Y)
+    assert_same_bits(mapped, in_memory)
+    assert_array_equal(mapped.transform(on_disk), in_memory.transform(on_disk))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_memory_map_is_not_copied_whole(tmp_path, dtype):
+    shape = (60_000, 64)
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal(shape, dtype=np.float32).astype(dtype)
+    np.save(tmp_path / "x.npy", rows)
+    del rows
+    on_disk = np.load(tmp_path / "x.npy", mmap_mode="r")
+    y = face_labels(np.arange(shape[0]) % 50, np.arange(shape[0]) % 50 % 2)
+    tracemalloc.start()
+    module(max_epochs=1, batch_size=1024, groups=None).fit(on_disk, y)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # Labels and their codes are held: five numbers a row.
+    assert peak < 0.5 * on_disk.nbytes
+
+
+@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+def test_frames_in_and_the_history_out(library):
+    rows = library.DataFrame({f"f{i}": X[:, i] for i in range(16)})
+    labels = library.DataFrame({"identity": IDENTITY, "group": GROUP})
+    fitted = module().fit(rows, labels)
+    assert_array_equal(fitted.centroids_, FITTED.centroids_)
+    assert isinstance(fitted.history_, library.DataFrame)
+    assert fitted.feature_names_in_.tolist() == list(rows.columns)
+    beside = module().fit(X, labels["identity"], labels["group"])
+    assert isinstance(beside.history_, library.DataFrame)
+
+
+def test_history_has_a_row_for_each_epoch():
+    table = module(validation_fraction=0.3).fit(X, Y).history_
+    assert list(table) == ["epoch", "lr", "dur", "train_loss", "valid_loss"]
+    assert table["epoch"].tolist() == [1, 2, 3]
+    assert (table["dur"] > 0).all() and np.isfinite(table["valid_loss"]).all()
+    assert table["train_loss"].is_monotonic_decreasing
+    assert table["train_loss"].dtype == np.float64
+
+
+def test_set_output_and_names():
+    names = [f"ethicalmodule{i}" for i in range(5)]
+    fitted = module(output_dim=5).set_output(transform="pandas").fit(X, Y)
+    assert fitted.get_feature_names_out().tolist() == names
+    Z = fitted.transform(X)
+    assert isinstance(Z, pd.DataFrame) and list(Z) == names
+    assert FITTED.centroids_.shape == (40, 16)
+    assert fitted.centroids_.shape == (40, 5)
+    assert_allclose(np.linalg.norm(fitted.centroids_, axis=1), 1, atol=1e-6)
+
+
+def test_hidden_dim_is_twice_the_features_or_as_asked():
+    assert FITTED.head_.sizes == (16, 32, 16)
+    assert module(hidden_dim=3, max_epochs=1).fit(X, Y).head_.sizes == (16, 3, 16)
+
+
+def test_held_out_people_are_never_trained_on(monkeypatch):
+    seen, measured = Counting(), []
+    init = Validation.__init__
+
+    def spy(self, rows, people, *args):
+        measured.append(people)
+        init(self, rows, people, *args)
+
+    monkeypatch.setattr(Validation, "__init__", spy)
+    fitted = module(validation_fraction=0.3, callbacks=[seen]).fit(X, Y)
+    (held,) = measured
+    trained = {row.tobytes() for x, _ in seen.batches for row in x.numpy()}
+    assert not trained & {row.tobytes() for row in X[held.rows]}
+    assert len(trained) + held.rows.size == len(X)
+    assert not set(fitted.identities_) & set(held.identities)
+    assert held.identities.size == 12 and fitted.identities_.size == 28
+    assert set(IDENTITY[held.rows]) == set(held.identities)
+
+
+def test_without_held_out_people_only_the_loss_can_be_watched():
+    with pytest.raises(ValueError, match="monitor='bfar' is measured on people held"):
+        module(monitor="bfar").fit(X, Y)
+
+
+def test_a_sampler_is_asked_with_the_people_trained_on():
+    asked = []
+
+    def sampler(identity, group, generator):
+        asked.append((identity, group))
+        return np.flatnonzero(group == 0)
+
+    seen = Counting()
+    options = {"sampler": sampler, "validation_fraction": 0.3}
+    fitted = module(callbacks=[seen], **options).fit(X, Y)
+    assert len(asked) == 3
+    identity, group = asked[0]
+    assert len(identity) == len(group) == 112
+    # Codes of sorted labels: 0 is female, 1 is male.
+    assert set(fitted.identities_[identity[group == 0]]) == set(
+        IDENTITY[GROUP == "female"]
+    ) & set(fitted.identities_)
+    drawn = {int(k) for _, y in seen.batches for k in y}
+    assert drawn == set(identity[group == 0].tolist())
+
+
+def test_a_sampler_without_groups_gets_none():
+    given = []
+
+    def sampler(identity, group, generator):
+        given.append(group)
+        return np.arange(10)
+
+    without_groups(sampler=sampler).fit(X, IDENTITY)
+    assert given == [None] * 3
+
+
+def test_warm_start_goes_on_from_where_it_was():
+    warm = module(warm_start=True)
+    seen = Counting()
+    warm.fit(X, Y).set_params(callbacks=[seen])
+    first = warm.centroids_, warm.transform(X), losses(warm)["train_loss"]
+    warm.fit(X, Y)
+    assert losses(warm)["epoch"] == [1, 2, 3, 4, 5, 6]
+    assert losses(warm)["train_loss"][:3] == first[2]
+    assert losses(warm)["train_loss"][3] < first[2][2]
+    # One tiny step more leaves all nearly where it was.
+    still = module(warm_start=True).fit(X, Y).set_params(lr=1e-9).fit(X, Y)
+    assert_allclose(still.centroids_, first[0], atol=1e-5)
+    assert_allclose(still.transform(X), first[1], atol=1e-5)
+
+
+def test_warm_start_keeps_the_people_it_knows():
+    warm = module(warm_start=True).fit(X, Y)
+    known = dict(zip(warm.identities_.tolist(), warm.centroids_, strict=True))
+    some = IDENTITY < 30
+    rows = np.r_[X[some], MORE.X]
+    y = face_labels(
+        np.r_[IDENTITY[some], 1000 + MORE.y],
+        np.r_[GROUP[some], MORE.sensitive_features],
+    )
+    warm.set_params(lr=1e-9, max_epochs=1).fit(rows, y)
+    assert warm.identities_.size == 30 + 120
+    Z, found = (
+        warm.transform(rows),
+        dict(zip(warm.identities_, warm.centroids_, strict=True)),
+    )
+    for who in range(30):
+        assert_allclose(found[who], known[who], atol=1e-5)
+    mean = Z[y["identity"] == 1003].sum(0)
+    assert_allclose(found[1003], mean / np.linalg.norm(mean), atol=1e-5)
+
+
+def test_a_cold_start_forgets():
+    fitted = module().fit(MORE.X, MORE_Y)
+    assert_same_bits(fitted.fit(X, Y), FITTED)
+
+
+@pytest.mark.parametrize(
+    ("options", "rows", "asked"),
+    [
+        ({}, X[:, :8], r"\('mlp', 8, 16, 8\)"),
+        ({"output_dim": 8}, X, r"\('mlp', 16, 32, 8\)"),
+        ({"hidden_dim": 5}, X, r"\('mlp', 16, 5, 16\)"),
+        ({"head": "residual"}, X, r"\('residual', 16, 32, 16\)"),
+    ],
+)
+def test_warm_start_with_another_head_is_an_error(options, rows, asked):
+    warm = module(warm_start=True).fit(X, Y).set_params(**options)
+    with pytest.raises(ValueError, match=r"\('mlp', 16, 32, 16\).*ask for " + asked):
+        warm.fit(rows, Y)
+
+
+def test_a_residual_head_starts_from_the_means_of_classes():
+    seen = Counting()
+    fitted = module(head="residual", lr=1e-9, max_epochs=1, callbacks=[seen]).fit(X, Y)
+    for who, centroid in zip(fitted.identities_, fitted.centroids_, strict=True):
+        images = X[IDENTITY == who]
+        mean = (images / np.linalg.norm(images, axis=1, keepdims=True)).sum(0)
+        assert_allclose(centroid, mean / np.linalg.norm(mean), atol=1e-5)
+
+
+def test_a_residual_head_needs_images_with_a_direction():
+    rows = np.where((IDENTITY == 7)[:, None], 0, X)
+    with pytest.raises(ValueError, match=r"identity 7 is zero.*head='mlp'"):
+        module(head="residual").fit(rows, Y)
+    assert np.isfinite(module().fit(rows, Y).transform(rows)).all()
+
+
+def test_before_fit():
+    unfitted = EthicalModule()
+    with pytest.raises(NotFittedError):
+        unfitted.transform(X)
+    with pytest.raises(AttributeError, match="not fitted"):
+        unfitted.history_  # noqa: B018
+    assert not hasattr(unfitted, "history_")
+
+
+BAD_OPTIONS = {
+    "head": ["linear", None],
+    "hidden_dim": [0, 1.5],
+    "output_dim": [1, 0],
+    "max_epochs": [0, -1, 1.5],
+    "batch_size": [0, "all"],
+    "lr": [0.0, -1.0, np.nan, np.inf],
+    "final_lr": [0.0, np.nan],
+    "optimizer": ["lion", None],
+    "sampler": ["natural"],
+    "validation_fraction": [1.0, -0.1, np.nan],
+    "monitor": ["far", None],
+    "patience": [0],
+    "precision": ["float64", "half"],
+    "checkpoint_dir": [3],
+    "callbacks": ["early"],
+    "device": [None, 0],
+    "random_state": ["zero", -1],
+    "warm_start": ["yes"],
+    "verbose": [-1],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [(name, v) for name, values in BAD_OPTIONS.items() for v in values],
+)
+def test_bad_options_are_named(name, value):
+    with pytest.raises(ValueError, match=f"(?i){name}"):
+        module(**{name: value}).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"device": "tpu"}, "device must be 'auto'"),
+        ({"precision": "tf32"}, "'tf32' needs device='cuda'"),
+        ({"head": "residual", "output_dim": 8}, "head='residual' adds to its input"),
+        ({"lr": 1e30, "optimizer": "sgd", "max_epochs": 9}, "loss became .*: lower lr"),
+    ],
+)
+def test_options_that_cannot_be_are_errors(options, said):
+    with pytest.raises(ValueError, match=said):
+        module(**options).fit(X, Y)
+
+
+def test_an_accelerator_that_is_not_there(monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(ValueError, match="device='cuda' was asked for"):
+        module(device="cuda").fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("rows", "y", "said"),
+    [
+        (X[:, :1], Y, "1 feature.* minimum of 2"),
+        (X[:, 0], Y, "Expected 2D array"),
+        (np.where(X > 0.5, np.nan, X), Y, "NaN"),
+        (np.where(X > 0.5, np.inf, X), Y, "infinity"),
+        (X + 1j, Y, "Complex"),
+        (X[:100], Y, "y has 160 rows but X has 100"),
+        (X, None, "y is None"),
+        (X, np.zeros(160), "one identity"),
+        (X[:0], Y[:0], "0 sample"),
+    ],
+)
+def test_bad_data_are_errors(rows, y, said):
+    with pytest.raises(ValueError, match=said):
+        module().fit(rows, y)
+
+
+def test_transform_looks_at_its_data():
+    with pytest.raises(ValueError, match=r"8 features.*expecting 16"):
+        FITTED.transform(X[:, :8])
+    with pytest.raises(ValueError, match="NaN"):
+        FITTED.transform(np.where(X > 0.5, np.nan, X))

@@ -1,0 +1,372 @@
+"""EthicalModule: who gets which kappa, who is left out, and what it says of bad input."""
+
+import inspect
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+from skfairfr import EthicalModule, SimilarityROC, face_labels, make_face_embeddings
+from tests.projectors.faces import (
+    FACES,
+    GROUP,
+    IDENTITY,
+    MORE,
+    MORE_Y,
+    X,
+    Y,
+    assert_same_bits,
+    module,
+    without_groups,
+)
+
+# The public surface: names, defaults and order.
+POSITIONAL = {"kappa0": 20.0, "kappa1": 20.0}
+KEYWORDS = {
+    **{"kappas": None, "groups": None, "margin": 0.0, "min_agreement": None},
+    **{"head": "mlp", "hidden_dim": None, "output_dim": None, "max_epochs": 50},
+    **{"batch_size": 1024, "lr": 0.01, "final_lr": None, "optimizer": "adam"},
+    **{"sampler": None, "validation_fraction": 0.0, "monitor": "loss"},
+    **{"patience": None, "precision": "float32", "checkpoint_dir": None},
+    **{"callbacks": None, "device": "auto", "random_state": None},
+    **{"warm_start": False, "verbose": 0},
+}
+AGES = (20 + 40 * (IDENTITY / 40)).round()
+# One image of four of the first ten people is of the other group.
+MIXED = GROUP.copy()
+ODD = [np.flatnonzero(IDENTITY == who)[0] for who in range(10)]
+MIXED[ODD] = np.where(GROUP[ODD] == "male", "female", "male")
+
+
+def kappa_of(fitted):
+    """The concentration of each identity's group as it was asked for."""
+    return {who: fitted.kappa_[g] for who, g in zip(IDENTITY, GROUP, strict=True)}
+
+
+def test_the_signature_is_the_agreed_one():
+    parameters = inspect.signature(EthicalModule).parameters
+    found = {name: p.default for name, p in parameters.items()}
+    assert list(found.items()) == list((POSITIONAL | KEYWORDS).items())
+    kinds = {p.kind for name, p in parameters.items() if name in KEYWORDS}
+    assert kinds == {inspect.Parameter.KEYWORD_ONLY}
+    assert list(inspect.signature(EthicalModule.fit).parameters) == [
+        *("self", "X", "y", "sensitive_features")
+    ]
+    assert EthicalModule(1.0, 2.0).get_params()["kappa1"] == 2.0
+
+
+def test_fitted_attributes():
+    fitted = module().fit(X, Y)
+    assert_array_equal(fitted.identities_, np.unique(IDENTITY))
+    assert fitted.groups_.tolist() == ["male", "female"]
+    assert fitted.kappa_ == {"male": 25.0, "female": 15.0}
+    assert fitted.n_features_in_ == 16
+    assert (fitted.n_left_out_, fitted.n_unified_) == (0, 0)
+    assert type(fitted.kappa_["male"]) is float
+
+
+def test_both_doors_and_any_label_type_give_the_same_bits():
+    inside = module().fit(X, Y)
+    assert_same_bits(inside, module().fit(X, IDENTITY, GROUP))
+    assert_same_bits(inside, module().fit(X, IDENTITY, sensitive_features=GROUP))
+    numbers = module(groups=(1, 2)).fit(X, IDENTITY, np.where(GROUP == "male", 1, 2))
+    assert numbers.kappa_ == {1: 25.0, 2: 15.0}
+    assert_array_equal(numbers.centroids_, inside.centroids_)
+
+
+def test_the_first_group_takes_kappa0_whatever_the_order():
+    named = module().fit(X, Y)
+    by_label = module(groups=None).fit(X, Y)
+    assert by_label.groups_.tolist() == ["female", "male"]
+    assert by_label.kappa_ == {"female": 25.0, "male": 15.0}
+    swapped = module(groups=None, kappa0=15.0, kappa1=25.0).fit(X, Y)
+    assert_same_bits(named, swapped)
+    assert not np.array_equal(named.centroids_, by_label.centroids_)
+
+
+def test_kappas_by_name_are_kappa0_and_kappa1():
+    named = module(kappas={"female": 15.0, "male": 25.0}).fit(X, Y)
+    assert_same_bits(named, module().fit(X, Y))
+
+
+def test_renaming_the_groups_changes_nothing():
+    other = {"male": "a", "female": "b"}
+    renamed = np.array([other[g] for g in GROUP])
+    fitted = module(groups=("a", "b")).fit(X, face_labels(IDENTITY, renamed))
+    assert_array_equal(fitted.centroids_, module().fit(X, Y).centroids_)
+
+
+def test_equal_kappas_are_no_groups_at_all():
+    equal = module(kappa1=25.0).fit(X, Y)
+    alone = without_groups().fit(X, IDENTITY)
+    assert_array_equal(equal.centroids_, alone.centroids_)
+    assert alone.kappa_ == {None: 25.0} and alone.groups_.size == 0
+
+
+def test_a_group_may_be_absent():
+    only = GROUP == "female"
+    fitted = module().fit(X[only], Y[only])
+    assert fitted.kappa_ == {"male": 25.0, "female": 15.0}
+    alone = module(kappa0=15.0, groups=None)
+    assert_array_equal(fitted.centroids_, alone.fit(X[only], IDENTITY[only]).centroids_)
+    one = module(groups=None).fit(X[only], Y[only])
+    assert one.kappa_ == {"female": 25.0}
+
+
+def test_three_groups_need_kappas():
+    three = np.array(["a", "b", "c"])[IDENTITY % 3]
+    kappas = {"c": 30.0, "a": 10.0, "b": 20}
+    fitted = module(kappas=kappas, groups=None).fit(X, IDENTITY, three)
+    assert fitted.kappa_ == {"a": 10.0, "b": 20.0, "c": 30.0}
+    ordered = module(kappas=kappas, groups=("c", "b", "a")).fit(X, IDENTITY, three)
+    assert ordered.groups_.tolist() == ["c", "b", "a"]
+    assert_array_equal(fitted.centroids_, ordered.centroids_)
+    with pytest.raises(
+        ValueError, match=r"there are 3: \['a', 'b', 'c'\]. Give kappas"
+    ):
+        module(groups=None).fit(X, IDENTITY, three)
+
+
+def test_several_attributes_are_their_intersection():
+    both = np.column_stack([GROUP, np.where(IDENTITY % 2, "old", "young")])
+    names = [f"{g} & {age}" for g in ("female", "male") for age in ("old", "young")]
+    kappas = dict(zip(names, (10, 20, 30, 40), strict=True))
+    fitted = module(kappas=kappas, groups=None).fit(X, IDENTITY, both)
+    assert fitted.kappa_ == kappas
+
+
+def test_a_function_of_age():
+    fitted = module(kappas=lambda age: age / 2, groups=None).fit(X, IDENTITY, AGES)
+    assert fitted.kappa_ == {age: age / 2 for age in np.unique(AGES).tolist()}
+    table = {age: age / 2 for age in np.unique(AGES).tolist()}
+    assert_same_bits(fitted, module(kappas=table, groups=None).fit(X, IDENTITY, AGES))
+
+
+def test_a_function_is_asked_with_the_mean_over_images():
+    ages = AGES.copy()
+    who = np.flatnonzero(IDENTITY == 3)
+    ages[who] = [20, 30, np.nan, 40]
+    fitted = module(kappas=lambda age: age, groups=None).fit(X, IDENTITY, ages)
+    assert 30.0 in fitted.kappa_
+
+
+def test_min_agreement_drops_and_unifies():
+    with pytest.raises(ValueError, match="disagrees between the images of identity 0"):
+        module().fit(X, face_labels(IDENTITY, MIXED))
+    unified = module(min_agreement=0.75).fit(X, face_labels(IDENTITY, MIXED))
+    assert (unified.n_left_out_, unified.n_unified_) == (0, 10)
+    assert_same_bits(unified, module().fit(X, Y))
+    dropped = module(min_agreement=0.76).fit(X, face_labels(IDENTITY, MIXED))
+    assert (dropped.n_left_out_, dropped.n_unified_) == (10, 0)
+    kept = IDENTITY >= 10
+    assert_array_equal(dropped.identities_, np.arange(10, 40))
+    assert_same_bits(dropped, module().fit(X[kept], Y[kept]))
+
+
+def test_unknown_groups():
+    some = GROUP.astype(object)
+    some[ODD] = None
+    assert_same_bits(module().fit(X, face_labels(IDENTITY, some)), module().fit(X, Y))
+    nobody = np.where(IDENTITY < 10, None, some)
+    with pytest.raises(ValueError, match="unknown for every image of identity 0"):
+        module().fit(X, face_labels(IDENTITY, nobody))
+    fitted = module(min_agreement=0.75).fit(X, face_labels(IDENTITY, nobody))
+    assert fitted.n_left_out_ == 10 and fitted.identities_.size == 30
+
+
+def test_missing_groups_are_warned_of_where_they_would_matter():
+    with pytest.warns(UserWarning, match="No groups were given.*face_labels") as seen:
+        module(groups=None).fit(X, IDENTITY)
+    assert len(seen) == 1
+    without_groups().fit(X, IDENTITY)  # warnings are errors here
+
+
+def test_a_margin_asks_for_more():
+    plain, wide = (module(margin=m).fit(X, Y).history_ for m in (0.0, 0.5))
+    assert (wide["train_loss"] > plain["train_loss"]).all()
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "adamw"])
+@pytest.mark.parametrize("head", ["mlp", "residual"])
+def test_images_of_a_person_come_together(head, optimizer):
+    """What the training is for: fewer errors on the people it has seen."""
+    noisy = X + 0.2 * np.random.default_rng(0).standard_normal(X.shape)
+    options = {"head": head, "optimizer": optimizer, "max_epochs": 60}
+    Z = module(**options).fit(noisy, Y).transform(noisy)
+    before, after = (
+        SimilarityROC(resample="identities", n_resamples=1)
+        .fit(rows, IDENTITY)
+        .estimate(0.05)
+        .value
+        for rows in (noisy, Z)
+    )
+    assert after < 0.5 * before
+
+
+def test_a_larger_kappa_draws_its_group_together():
+    faces = make_face_embeddings(
+        200,
+        6,
+        16,
+        groups={"a": 0.5, "b": 0.5},
+        kappa=40.0,
+        crowding=0.0,
+        random_state=0,
+    )
+    y = face_labels(faces.y, faces.sensitive_features)
+
+    def spread(kappa0, kappa1):
+        """Mean cosine of images to their person's mean, a minus b."""
+        fitted = EthicalModule(
+            kappa0, kappa1, head="residual", max_epochs=30, random_state=0, device="cpu"
+        ).fit(faces.X, y)
+        Z, place = (
+            fitted.transform(faces.X),
+            np.searchsorted(fitted.identities_, faces.y),
+        )
+        cosines = (Z * fitted.centroids_[place]).sum(1)
+        first = faces.sensitive_features == "a"
+        return cosines[first].mean() - cosines[~first].mean()
+
+    assert spread(40.0, 5.0) != pytest.approx(spread(20.0, 20.0), abs=0.01)
+    assert (spread(40.0, 5.0) > spread(20.0, 20.0)) != (
+        spread(5.0, 40.0) > spread(20.0, 20.0)
+    )
+
+
+@pytest.mark.parametrize("n_images", [1, 2])
+def test_few_images_an_identity(n_images):
+    first = np.concatenate(
+        [np.flatnonzero(IDENTITY == who)[:n_images] for who in range(40)]
+    )
+    fitted = module().fit(X[first], Y[first])
+    assert fitted.centroids_.shape == (40, 16)
+    assert np.isfinite(fitted.transform(X)).all()
+
+
+def test_two_people_of_one_image():
+    fitted = without_groups().fit(X[:2], ["a", "b"])
+    assert fitted.identities_.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("kappas", [None, lambda age: age])
+def test_held_out_people_have_the_kappas_of_their_group(kappas):
+    labels = Y if kappas is None else face_labels(IDENTITY, AGES)
+    options = {"validation_fraction": 0.3, "kappas": kappas}
+    if kappas is not None:
+        options["groups"] = None
+    fitted = module(**options).fit(X, labels)
+    assert np.isfinite(fitted.history_["valid_loss"]).all()
+
+
+def test_the_held_out_loss_is_that_of_the_plain_formula():
+    """One epoch: the loss of the fitted head on the people held out."""
+    from skfairfr._core._vmf import log_vmf_normalizer
+
+    fitted = module(max_epochs=1, validation_fraction=0.3, margin=0.1).fit(X, Y)
+    held = ~np.isin(IDENTITY, fitted.identities_)
+    Z, who, group = fitted.transform(X[held]), IDENTITY[held], GROUP[held]
+    people, losses = np.unique(who), []
+    kappas = {p: fitted.kappa_[group[who == p][0]] for p in people}
+    for i, own in enumerate(who):
+        logits = {}
+        for p in people:
+            mean = Z[(who == p) & (np.arange(len(Z)) != i)].astype(float).sum(0)
+            cosine = Z[i] @ mean / np.linalg.norm(mean) - 0.1 * (p == own)
+            logits[p] = kappas[p] * cosine + log_vmf_normalizer(kappas[p], 16)
+        total = math.log(sum(math.exp(q - logits[own]) for q in logits.values()))
+        losses.append(total)
+    assert_allclose(fitted.history_["valid_loss"], np.mean(losses), rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"kappa0": 0.0}, "kappa0"),
+        ({"kappa1": -1.0}, "kappa1"),
+        ({"kappa0": math.nan}, "kappa0"),
+        ({"kappa1": math.inf}, "kappa1"),
+        ({"kappa0": "20"}, "kappa0"),
+        ({"kappas": {"male": 10.0}}, r"no entry for the groups \['female'\]"),
+        ({"kappas": {"male": 10.0, "female": 0.0}}, "got 0.0 for 'female'"),
+        ({"kappas": {"male": math.nan, "female": 1.0}}, "got nan for 'male'"),
+        ({"kappas": [10.0, 20.0]}, "kappas"),
+        ({"kappas": lambda age: age}, r"labels \['female', 'male'\]; give numbers"),
+        ({"groups": ("male", "other")}, r"lacks the groups \['female'\]"),
+        ({"groups": ("male", "female", "male")}, "names a group twice"),
+        ({"groups": ("male", "female", "other")}, "there are 3"),
+        ({"groups": "male"}, "groups"),
+        ({"margin": 2.0}, "margin"),
+        ({"margin": -0.1}, "margin"),
+        ({"min_agreement": 0.5}, "min_agreement"),
+        ({"min_agreement": 1.1}, "min_agreement"),
+        ({"validation_fraction": 0.01}, "validation_fraction=0.01 holds out 0 of 40"),
+    ],
+)
+def test_bad_options_are_named(options, said):
+    with pytest.raises(ValueError, match=said):
+        module(**options).fit(X, Y)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
+def test_a_function_s_bad_kappa_is_named_with_the_value_asked(value):
+    youngest = AGES.min()
+    with pytest.raises(ValueError, match=f"got {value} for {youngest}"):
+        module(kappas=lambda age: value if age == youngest else 20.0, groups=None).fit(
+            X, IDENTITY, AGES
+        )
+
+
+def test_kappas_without_groups():
+    with pytest.raises(ValueError, match="sensitive_features is None; give it to fit"):
+        module(kappas={"male": 10.0, "female": 20.0}).fit(X, IDENTITY)
+
+
+def test_groups_given_twice_or_too_few():
+    with pytest.raises(ValueError, match="give it once"):
+        module().fit(X, Y, GROUP)
+    with pytest.raises(ValueError, match="sensitive_features has 3 rows but X has 160"):
+        module().fit(X, IDENTITY, GROUP[:3])
+
+
+def test_agreement_leaves_nobody():
+    rng = np.random.default_rng(0)
+    group = np.where(rng.permuted(np.tile([0, 0, 1, 1], (40, 1)), axis=1), "a", "b")
+    order = np.argsort(IDENTITY, kind="stable")
+    with pytest.raises(
+        ValueError, match=r"min_agreement=0.75 leaves 0 of 40 identities"
+    ):
+        module(min_agreement=0.75, groups=None).fit(
+            X[order], IDENTITY[order], group.ravel()
+        )
+
+
+def test_a_clone_is_unfitted_and_equal():
+    fitted = module(kappas={"male": 10.0, "female": 20.0}).fit(X, Y)
+    again = clone(fitted)
+    assert again.get_params() == fitted.get_params()
+    assert not hasattr(again, "head_")
+
+
+def test_fit_leaves_its_arguments_alone():
+    rows, labels = X.copy(), Y.copy()
+    module(head="residual").fit(rows, labels)
+    assert_array_equal(rows, FACES.X)
+    assert_array_equal(labels, Y)
+
+
+def test_monitors_of_fairness_run_with_a_function_of_age():
+    ages = np.where(MORE.sensitive_features == "male", 30.0, 60.0)
+    fitted = module(
+        kappas=lambda age: age / 2,
+        groups=None,
+        validation_fraction=0.5,
+        monitor="bfar",
+    ).fit(MORE.X, MORE.y, ages)
+    by_name = module(
+        kappas={"male": 15.0, "female": 30.0}, validation_fraction=0.5, monitor="bfar"
+    ).fit(MORE.X, MORE_Y)
+    assert (fitted.history_["valid_bfar"] >= 1).all()
+    assert (by_name.history_["valid_bfar"] >= 1).all()

@@ -1,0 +1,373 @@
+"""FPRPenaltyProjector: groups ignored in training, known to scorers; options; edges."""
+
+import inspect
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skfairfr import (
+    BestTradeOff,
+    EthicalModule,
+    FPRPenaltyProjector,
+    IdentityKFold,
+    bfar_scorer,
+    bfrr_scorer,
+    fairness_scores,
+    far_max_geomean_scorer,
+    frr_at_far_scorer,
+    frr_max_geomean_scorer,
+)
+from skfairfr.losses import FPRPenaltyLoss
+from skfairfr.losses._held_out import held_out_cross_entropy
+from skfairfr.losses._margins import target_cosine
+from tests.projectors.faces import (
+    GROUP,
+    IDENTITY,
+    MORE,
+    MORE_Y,
+    NOISY,
+    Breaking,
+    Stop,
+    X,
+    Y,
+    assert_same_bits,
+    losses,
+    module,
+    people_of,
+)
+
+PENALTIES = ["ratio", "mean_square"]
+
+
+def projector(**options):
+    """Three short epochs, the same in every run."""
+    usual = {"max_epochs": 3, "batch_size": 64, "scale": 16.0, "device": "cpu"}
+    return FPRPenaltyProjector(**(usual | {"random_state": 0} | options))
+
+
+FITTED = projector().fit(X, IDENTITY)
+
+
+def test_the_signature_is_the_agreed_one():
+    parameters = inspect.signature(FPRPenaltyProjector).parameters
+    shared = list(inspect.signature(EthicalModule).parameters)
+    own = {
+        "penalty": "ratio",
+        "far": None,
+        "alpha": 0.1,
+        "base": "cosface",
+        "scale": 64.0,
+        "margin": 0.35,
+        "weighting": "count",
+        "momentum": 0.0,
+    }
+    assert {name: parameters[name].default for name in own} == own
+    assert list(parameters) == [*own, *shared[shared.index("head") :]]
+    assert {p.kind for p in parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
+
+
+def test_fitted_attributes():
+    assert FITTED.identities_.tolist() == sorted(set(IDENTITY.tolist()))
+    assert FITTED.centroids_.shape == (40, 16)
+    assert FITTED.centroids_.dtype == np.float32
+    assert_allclose(np.linalg.norm(FITTED.centroids_, axis=1), 1, rtol=1e-6)
+    assert type(FITTED.threshold_) is float and -1 < FITTED.threshold_ < 1
+    assert FITTED.n_features_in_ == 16 and len(FITTED.history_) == 3
+    assert not hasattr(FITTED, "groups_")
+    rows = FITTED.transform(X)
+    assert rows.dtype == np.float32
+    assert_allclose(np.linalg.norm(rows, axis=1), 1, rtol=1e-6)
+
+
+DOORS = {
+    "inside y": (Y, None),
+    "beside y": (IDENTITY, GROUP),
+    "both": (Y, GROUP),
+    "unknown": (IDENTITY, np.full(len(X), None)),
+    "changing within a person": (IDENTITY, np.arange(len(X))),
+    "of another length": (IDENTITY, ["a"]),
+    "a frame": (pd.DataFrame({"identity": IDENTITY, "group": GROUP}), None),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("fraction", [0.0, 0.3])
+def test_groups_change_no_bit(door, fraction, recwarn):
+    y, groups = DOORS[door]
+    plain = projector(validation_fraction=fraction).fit(X, IDENTITY)
+    grouped = projector(validation_fraction=fraction)
+    grouped.fit(X, y, sensitive_features=groups)
+    assert_same_bits(grouped, plain)
+    assert grouped.threshold_ == plain.threshold_
+    assert not recwarn
+
+
+@pytest.mark.parametrize("y", [IDENTITY, Y])
+def test_a_sampler_alone_is_told_the_groups(y):
+    seen = []
+
+    def once(identity, group, generator):
+        seen.append(group)
+        return np.arange(len(identity))
+
+    fitted = projector(sampler=once).fit(X, y)
+    for group in seen:
+        if y is IDENTITY:
+            assert group is None
+        else:
+            assert_array_equal(np.array(["female", "male"])[group], GROUP)
+    # The loss is not: with or without groups the same.
+    assert len(seen) == 3
+    assert_same_bits(fitted, projector(sampler=once).fit(X, IDENTITY))
+
+
+@pytest.mark.parametrize("head", ["mlp", "residual"])
+@pytest.mark.parametrize(
+    ("base", "margin"), [("softmax", 0.0), ("softmax", 0.35), ("cosface", 0.2)]
+)
+def test_alpha_zero_is_an_ethical_module_of_one_kappa(head, base, margin):
+    ours = projector(alpha=0.0, base=base, margin=margin, head=head)
+    ours.fit(X, IDENTITY)
+    kept = {"kappa0": 16.0, "kappa1": 16.0, "groups": None, "head": head}
+    kept["margin"] = 0.0 if base == "softmax" else margin
+    theirs = module(**{k: v for k, v in kept.items() if not k.startswith("kappa")})
+    theirs.set_params(kappa0=16.0, kappa1=16.0).fit(X, IDENTITY)
+    assert_allclose(ours.transform(X), theirs.transform(X), atol=2e-3)
+    assert losses(ours)["train_loss"] == pytest.approx(
+        losses(theirs)["train_loss"], rel=1e-3
+    )
+    assert math.isnan(ours.threshold_)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"alpha": 1.0},
+        {"penalty": "mean_square"},
+        {"base": "arcface"},
+        {"base": "softmax"},
+        {"far": 0.3},
+        {"scale": 8.0},
+        {"margin": 0.1},
+        {"weighting": "cosine"},
+        {"momentum": 0.9},
+    ],
+)
+def test_every_option_arrives_at_the_loss(options):
+    usual = projector().get_params()
+    names = ["penalty", "far", "alpha", "base", "scale", "margin", "weighting"]
+    fitted = projector(**options)
+    people = people_of(IDENTITY)
+    loss = fitted._make_loss(people, 16, None, torch.Generator())
+    assert isinstance(loss, FPRPenaltyLoss)
+    asked = {n: (usual | options)[n] for n in [*names, "momentum"]}
+    asked["far"] = asked["far"] or 1 / 39
+    assert {n: getattr(loss.rule, n) for n in asked} == asked
+    assert losses(fitted.fit(X, IDENTITY)) != losses(FITTED)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("base", ["cosface", "arcface", "softmax"])
+def test_images_of_a_person_come_together(penalty, base):
+    fitted = projector(penalty=penalty, base=base, max_epochs=40).fit(NOISY, IDENTITY)
+    same = IDENTITY[:, None] == IDENTITY
+
+    def gap(rows):
+        scores = rows @ rows.T
+        return scores[same].mean() - scores[~same].mean()
+
+    noisy = NOISY / np.linalg.norm(NOISY, axis=1, keepdims=True)
+    assert gap(fitted.transform(NOISY)) > gap(noisy) + 0.1
+    history = losses(fitted)["train_loss"]
+    assert history[-1] < history[0]
+
+
+@pytest.mark.parametrize("base", ["cosface", "arcface", "softmax"])
+def test_people_held_out_are_judged_by_the_base_alone(base):
+    given = projector(base=base, alpha=5.0)
+    people, embeddings = people_of(IDENTITY), torch.from_numpy(FITTED.transform(X))
+    loss = given._make_loss(people, 16, None, torch.Generator())
+    expected = held_out_cross_entropy(
+        embeddings,
+        torch.from_numpy(people.y),
+        scale=torch.full((40,), 16.0),
+        margin=lambda cosine: target_cosine(cosine, base, 0.35)[0],
+    )
+    assert given._held_out_loss(loss, embeddings, people) == expected
+    plain = held_out_cross_entropy(
+        embeddings, torch.from_numpy(people.y), scale=torch.full((40,), 16.0)
+    )
+    assert expected == plain if base == "softmax" else expected > plain
+
+
+@pytest.mark.parametrize("monitor", ["loss", "frr_at_far"])
+def test_people_held_out_are_watched(monitor):
+    fitted = projector(validation_fraction=0.4, monitor=monitor, patience=2)
+    fitted.fit(MORE.X, MORE.y)
+    assert np.isfinite(fitted.history_[f"valid_{monitor}"]).all()
+    assert len(fitted.identities_) == 72
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_a_fit_broken_off_goes_on_with_its_threshold(tmp_path, penalty):
+    options = {"penalty": penalty, "momentum": 0.9, "max_epochs": 4}
+    with pytest.raises(Stop):
+        projector(
+            checkpoint_dir=tmp_path, callbacks=[Breaking(2, at="batch")], **options
+        ).fit(X, IDENTITY)
+    resumed = projector(checkpoint_dir=tmp_path, **options).fit(X, Y)
+    whole = projector(**options).fit(X, IDENTITY)
+    assert_same_bits(resumed, whole)
+    assert resumed.threshold_ == whole.threshold_
+    assert list(tmp_path.iterdir()) == []
+
+
+OTHERS = {
+    "plain": {},
+    "without penalty": {"alpha": 0.0},
+    "residual": {"head": "residual", "output_dim": None, "penalty": "mean_square"},
+    "other sizes": {"hidden_dim": 5, "output_dim": 7, "base": "arcface"},
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_saved_pickled_and_cloned(tmp_path, other):
+    fitted = projector(**OTHERS[other]).fit(X, IDENTITY)
+    fitted.save(tmp_path / "projector.safetensors")
+    loaded = FPRPenaltyProjector.load(tmp_path / "projector.safetensors")
+    for again in (loaded, pickle.loads(pickle.dumps(fitted))):
+        assert_array_equal(again.transform(X), fitted.transform(X))
+        assert_same_bits(again, fitted)
+        assert_array_equal(again.threshold_, fitted.threshold_)
+        assert again.get_params() == fitted.get_params()
+    fresh = clone(fitted)
+    assert fresh.get_params() == fitted.get_params()
+    with pytest.raises(NotFittedError):
+        fresh.transform(X)
+    assert_same_bits(fresh.fit(X, IDENTITY), fitted)
+
+
+def test_another_class_refuses_the_file(tmp_path):
+    FITTED.save(tmp_path / "projector.safetensors")
+    with pytest.raises(ValueError, match="holds a FPRPenaltyProjector, not a Ethical"):
+        EthicalModule.load(tmp_path / "projector.safetensors")
+
+
+def test_a_warm_start_goes_on():
+    warm = projector(warm_start=True).fit(X, IDENTITY)
+    first = losses(warm)["train_loss"]
+    warm.fit(X, IDENTITY)
+    again = losses(warm)["train_loss"]
+    assert again[:3] == first and len(again) == 6 and again[-1] < first[0]
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("n_images", [1, 3])
+def test_two_people(penalty, n_images):
+    rows = np.random.default_rng(0).standard_normal((2 * n_images, 4))
+    fitted = projector(penalty=penalty).fit(rows, ["a", "b"] * n_images)
+    assert fitted.centroids_.shape == (2, 4)
+    assert np.isfinite(fitted.transform(rows)).all()
+
+
+FOLDS = IdentityKFold(2)
+GRID = {"alpha": [0.0, 0.5], "max_epochs": [1]}
+SCORERS = [
+    bfar_scorer,
+    bfrr_scorer,
+    frr_at_far_scorer,
+    far_max_geomean_scorer,
+    frr_max_geomean_scorer,
+]
+
+
+def search(estimator=None, grid=GRID, **options):
+    usual = {"scoring": bfar_scorer, "cv": FOLDS, "error_score": "raise"}
+    return GridSearchCV(estimator or projector(), grid, **(usual | options))
+
+
+@pytest.mark.parametrize("scorer", SCORERS)
+@pytest.mark.parametrize("routing", [False, True])
+def test_scorers_know_the_groups_that_fit_does_not(scorer, routing):
+    with config_context(enable_metadata_routing=routing):
+        beside = {"sensitive_features": MORE.sensitive_features} if routing else {}
+        found = search(scoring=scorer).fit(
+            MORE.X, MORE.y if routing else MORE_Y, **beside
+        )
+    expected = np.empty((2, 2))
+    for i, alpha in enumerate(GRID["alpha"]):
+        for j, (train, test) in enumerate(FOLDS.split(MORE.X, MORE_Y)):
+            fitted = projector(alpha=alpha, max_epochs=1)
+            fitted.fit(MORE.X[train], MORE.y[train])
+            expected[i, j] = scorer(fitted, MORE.X[test], MORE_Y[test])
+    means = found.cv_results_["mean_test_score"]
+    assert np.isfinite(means).all()
+    assert means == pytest.approx(expected.mean(1), rel=1e-12)
+    assert_array_equal(found.transform(X), found.best_estimator_.transform(X))
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_in_a_pipeline_with_several_scores(routing):
+    pipeline = make_pipeline(StandardScaler(), projector())
+    grid = {f"fprpenaltyprojector__{name}": values for name, values in GRID.items()}
+    refit = BestTradeOff(("bfar", "frr_at_far"))
+    with config_context(enable_metadata_routing=routing):
+        beside = {"sensitive_features": MORE.sensitive_features} if routing else {}
+        found = search(pipeline, grid, scoring=fairness_scores(far=1e-2), refit=refit)
+        found.fit(MORE.X, MORE.y if routing else MORE_Y, **beside)
+    assert found.best_index_ == refit(found.cv_results_)
+    assert found.transform(MORE.X).shape == MORE.X.shape
+
+
+def test_a_search_without_groups_says_so():
+    with pytest.raises(ValueError, match="face_labels"):
+        search().fit(MORE.X, MORE.y)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"penalty": "paper"}, "'penalty'"),
+        ({"far": 0.0}, "'far'"),
+        ({"far": 1.0}, "'far'"),
+        ({"far": "low"}, "'far'"),
+        ({"alpha": -1.0}, "'alpha'"),
+        ({"base": "sphereface"}, "'base'"),
+        ({"scale": 0.0}, "'scale'"),
+        ({"margin": 2.0}, "'margin'"),
+        ({"margin": -0.1}, "'margin'"),
+        ({"weighting": "none"}, "'weighting'"),
+        ({"momentum": 1.0}, "'momentum'"),
+        ({"monitor": "bfar"}, "'monitor'"),
+        ({"alpha": np.inf}, "alpha"),
+        ({"scale": np.inf}, "scale"),
+    ],
+)
+def test_bad_options_are_named(options, said):
+    with pytest.raises(ValueError, match=said):
+        projector(**options).fit(X, IDENTITY)
+
+
+@pytest.mark.parametrize(
+    ("rows", "y", "said"),
+    [
+        (X, None, "y to be passed"),
+        (X, np.zeros(len(X)), "y holds one identity"),
+        (X, IDENTITY[1:], "y has 159 rows but X has 160"),
+        (X * np.nan, IDENTITY, "NaN"),
+    ],
+)
+def test_bad_data_are_errors(rows, y, said):
+    with pytest.raises(ValueError, match=said):
+        projector().fit(rows, y)

@@ -1,0 +1,215 @@
+"""What is saved comes back: tensors and JSON, no pickle, and clear errors."""
+
+import json
+import pickle
+import struct
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from safetensors.numpy import save_file
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from skfairfr import EthicalModule, face_labels
+from skfairfr.projectors import _persistence
+from tests.projectors.faces import (
+    GROUP,
+    IDENTITY,
+    X,
+    Y,
+    assert_same_bits,
+    module,
+    without_groups,
+)
+
+
+def there_and_back(fitted, path):
+    fitted.save(path)
+    return EthicalModule.load(path)
+
+
+def assert_same_object(one, other):
+    """All that vars() holds, types of arrays included."""
+    assert_same_bits(one, other)
+    assert sorted(vars(one)) == sorted(vars(other))
+    for name, value in vars(one).items():
+        if isinstance(value, np.ndarray):
+            again = getattr(other, name)
+            assert again.dtype == value.dtype, name
+            assert_array_equal(again, value)
+        elif name not in ("head_", "_history"):
+            assert getattr(other, name) == value, name
+    assert_array_equal(one.transform(X), other.transform(X))
+
+
+@pytest.mark.parametrize("path_of", [str, lambda path: path])
+@pytest.mark.parametrize("head", ["mlp", "residual"])
+def test_all_comes_back(tmp_path, path_of, head):
+    fitted = module(head=head, validation_fraction=0.3).fit(X, Y)
+    again = there_and_back(fitted, path_of(tmp_path / "module.safetensors"))
+    assert_same_object(fitted, again)
+    check_is_fitted(again)
+    assert again.get_params() == fitted.get_params()
+    assert not again.head_.training
+    assert not any(p.requires_grad for p in again.head_.parameters())
+
+
+LABELS = {
+    "integers": (IDENTITY, np.where(GROUP == "male", 1, 2), (1, 2)),
+    "strings": (IDENTITY.astype(str), GROUP, ("male", "female")),
+    "objects": (IDENTITY.astype(str).astype(object), GROUP.astype(object), None),
+    "floats": (IDENTITY + 0.5, np.where(GROUP == "male", 0.5, 2.0), None),
+    "booleans": (IDENTITY.astype(np.uint16), GROUP == "male", [True, False]),
+}
+
+
+@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
+def test_labels_of_every_type_come_back(tmp_path, labels):
+    identity, group, groups = labels
+    fitted = module(groups=groups).fit(X, face_labels(identity, group))
+    again = there_and_back(fitted, tmp_path / "module")
+    assert_same_object(fitted, again)
+    assert list(map(type, again.kappa_)) == list(map(type, fitted.kappa_))
+
+
+@pytest.mark.parametrize(
+    "fitted",
+    [
+        without_groups().fit(X, IDENTITY),
+        module(kappas={"male": 20.0, "female": np.float64(9)}, groups=None).fit(X, Y),
+        module(head="residual", groups=np.array(["male", "female"])).fit(X, Y),
+        module().fit(pd.DataFrame(X).add_prefix("f"), Y),
+        module().set_output(transform="pandas").fit(X, Y),
+    ],
+    ids=["no groups", "kappas", "array", "frame", "set_output"],
+)
+def test_other_fits_come_back(tmp_path, fitted):
+    again = there_and_back(fitted, tmp_path / "module")
+    assert_array_equal(again.get_feature_names_out(), fitted.get_feature_names_out())
+    rows = X
+    if hasattr(fitted, "feature_names_in_"):
+        rows = pd.DataFrame(X, columns=fitted.feature_names_in_)
+    found, expected = again.transform(rows), fitted.transform(rows)
+    assert type(found) is type(expected)
+    assert_array_equal(found, expected)
+    assert again.kappa_ == fitted.kappa_
+
+
+def test_what_was_asked_of_routing_is_no_hindrance(tmp_path):
+    with config_context(enable_metadata_routing=True):
+        asking = module().set_fit_request(sensitive_features=True)
+        fitted = asking.fit(X, IDENTITY, GROUP)
+        again = there_and_back(fitted, tmp_path / "module")
+    assert_array_equal(again.transform(X), fitted.transform(X))
+
+
+def test_parameters_without_a_json_form_are_left_out_with_a_warning(tmp_path):
+    options = {"random_state": np.random.RandomState(0), "kappas": lambda age: 20.0}
+    fitted = module(**options, groups=None).fit(X, IDENTITY, IDENTITY % 7)
+    with pytest.warns(UserWarning, match=r"\['kappas', 'random_state'\].*None") as seen:
+        fitted.save(tmp_path / "module")
+    assert seen[0].filename == __file__
+    again = EthicalModule.load(tmp_path / "module")
+    assert again.kappas is None and again.random_state is None
+    assert again.kappa_ == fitted.kappa_
+    assert_array_equal(again.transform(X), fitted.transform(X))
+
+
+def test_a_loaded_module_can_be_fitted_and_goes_on_warm(tmp_path):
+    fitted = module(warm_start=True).fit(X, Y)
+    again = there_and_back(fitted, tmp_path / "module")
+    assert_same_bits(again.fit(X, Y), fitted.fit(X, Y))
+    assert_same_bits(clone(again).fit(X, Y), module().fit(X, Y))
+
+
+def test_a_pickle_comes_back():
+    fitted = module().fit(X, Y)
+    assert_same_object(fitted, pickle.loads(pickle.dumps(fitted)))
+
+
+def test_the_file_holds_tensors_and_json_alone(tmp_path):
+    module().fit(X, Y).save(tmp_path / "module")
+    content = (tmp_path / "module").read_bytes()
+    (size,) = struct.unpack("<Q", content[:8])
+    header = json.loads(content[8 : 8 + size])
+    json.loads(header.pop("__metadata__")["skfairfr"])
+    assert {"head_.hidden.weight", "centroids_", "identities_"} <= set(header)
+    ends = [tensor["data_offsets"][1] for tensor in header.values()]
+    assert len(content) == 8 + size + max(ends)
+
+
+def test_before_fit_there_is_nothing_to_save(tmp_path):
+    with pytest.raises(NotFittedError):
+        module().save(tmp_path / "module")
+    assert not (tmp_path / "module").exists()
+
+
+class OtherModule(EthicalModule):
+    """Another class, with the same parameters."""
+
+
+def test_another_class_is_refused(tmp_path):
+    module().fit(X, Y).save(tmp_path / "module")
+    with pytest.raises(ValueError, match="holds a EthicalModule, not a OtherModule"):
+        OtherModule.load(tmp_path / "module")
+
+
+def test_tensors_of_others_are_refused(tmp_path):
+    save_file({"a": np.zeros(3)}, tmp_path / "a", metadata={"by": "somebody"})
+    save_file({"a": np.zeros(3)}, tmp_path / "b")
+    for name in "ab":
+        with pytest.raises(ValueError, match="holds no projector"):
+            EthicalModule.load(tmp_path / name)
+
+
+@pytest.mark.parametrize("n_bytes", [0, 5, 100, 5000, -1])
+def test_a_truncated_file_is_refused(tmp_path, n_bytes):
+    path = tmp_path / "module"
+    module().fit(X, Y).save(path)
+    path.write_bytes(path.read_bytes()[:n_bytes])
+    with pytest.raises(ValueError, match=r"module' is no safetensors file"):
+        EthicalModule.load(path)
+
+
+def test_a_file_of_something_else_or_none(tmp_path):
+    (tmp_path / "text").write_text("Embeddings of one person.\n" * 20)
+    with pytest.raises(ValueError, match="is no safetensors file"):
+        EthicalModule.load(tmp_path / "text")
+    with pytest.raises(FileNotFoundError):
+        EthicalModule.load(tmp_path / "nothing")
+
+
+def test_labels_without_a_json_form_are_named(tmp_path):
+    fitted = module().fit(X, face_labels(IDENTITY.astype("S"), GROUP))
+    with pytest.raises(ValueError, match=r"identities_ cannot be saved.*strings"):
+        fitted.save(tmp_path / "module")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        3,
+        0.1,
+        "a",
+        (1, "b", (None,)),
+        [1, [2.5]],
+        {"a": 1, 2: "b", (3, "c"): [None], "array": {"pairs": 1}},
+        {"array": 1, "dtype": 2},
+        {"tuple": []},
+    ],
+)
+def test_values_come_back_from_json(value):
+    again = _persistence._decode(json.loads(json.dumps(_persistence._encode(value))))
+    assert again == value and type(again) is type(value)
+
+
+@pytest.mark.parametrize("value", [object(), abs, {1, 2}, [1, b"a"]])
+def test_values_without_a_json_form_are_errors(value):
+    with pytest.raises(TypeError, match="no JSON form"):
+        _persistence._encode(value)

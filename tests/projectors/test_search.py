@@ -1,0 +1,138 @@
+"""The search that chooses an EthicalModule: the card's line as written, and with routing."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn import config_context
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skfairfr import (
+    BestTradeOff,
+    EthicalModule,
+    IdentityKFold,
+    bfar_scorer,
+    face_labels,
+    fairness_scores,
+    make_face_embeddings,
+)
+from tests.projectors.faces import HALVES
+
+# Enough people for a FAR of 1e-3 of each group in a fifth of the images.
+FACES = make_face_embeddings(500, 4, 16, groups=HALVES, random_state=0)
+X, A = FACES.X, FACES.sensitive_features
+Y = face_labels(FACES.y, A)
+GRID = {"kappa0": [10.0, 25.0], "kappa1": [15.0]}
+FOLDS = IdentityKFold(2)
+
+
+def module():
+    return EthicalModule(
+        groups=("male", "female"), max_epochs=2, random_state=0, device="cpu"
+    )
+
+
+def search(estimator=None, grid=GRID, **options):
+    usual = {"scoring": bfar_scorer, "cv": FOLDS, "error_score": "raise"}
+    return GridSearchCV(estimator or module(), grid, **(usual | options))
+
+
+CHOSEN = search().fit(X, Y)
+
+
+def scores(fitted, name="score"):
+    return fitted.cv_results_[f"mean_test_{name}"]
+
+
+def test_the_card_s_line_as_written():
+    grid = {"kappa0": [15.0, 20.0], "kappa1": [20.0]}
+    few = EthicalModule(max_epochs=1, random_state=0)
+    fitted = GridSearchCV(few, grid, scoring=bfar_scorer).fit(X, Y)
+    assert np.isfinite(scores(fitted)).all() and (scores(fitted) <= -1).all()
+    assert fitted.transform(X[:3]).shape == (3, 16)
+
+
+def test_scores_are_those_of_fits_by_hand():
+    expected = np.empty((2, 2))
+    for i, kappa0 in enumerate(GRID["kappa0"]):
+        for j, (train, test) in enumerate(FOLDS.split(X, Y)):
+            fitted = module().set_params(kappa0=kappa0, kappa1=15.0)
+            fitted.fit(X[train], Y[train])
+            expected[i, j] = bfar_scorer(fitted, X[test], Y[test])
+    assert scores(CHOSEN) == pytest.approx(expected.mean(1), rel=1e-12)
+    assert len(set(scores(CHOSEN))) == 2
+    whole = module().set_params(**CHOSEN.best_params_).fit(X, Y)
+    assert_array_equal(CHOSEN.transform(X), whole.transform(X))
+
+
+def test_with_routing_groups_go_beside_y():
+    with config_context(enable_metadata_routing=True):
+        routed = search().fit(X, FACES.y, sensitive_features=A)
+    assert_array_equal(scores(routed), scores(CHOSEN))
+    assert routed.best_estimator_.kappa_ == CHOSEN.best_estimator_.kappa_
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_in_a_pipeline(routing):
+    pipeline = make_pipeline(StandardScaler(), module())
+    grid = {f"ethicalmodule__{name}": values for name, values in GRID.items()}
+    with config_context(enable_metadata_routing=routing):
+        beside = {"sensitive_features": A} if routing else {}
+        fitted = search(pipeline, grid).fit(X, FACES.y if routing else Y, **beside)
+        assert fitted.best_estimator_[-1].groups_.tolist() == ["male", "female"]
+        by_hand = pipeline.set_params(**fitted.best_params_)
+        by_hand.fit(X, FACES.y if routing else Y, **beside)
+    assert_array_equal(fitted.transform(X), by_hand.transform(X))
+    assert np.isfinite(scores(fitted)).all()
+
+
+def test_a_pipeline_after_nothing_is_the_module_alone():
+    alone = Pipeline([("only", module())])
+    grid = {f"only__{name}": values for name, values in GRID.items()}
+    assert_array_equal(scores(search(alone, grid).fit(X, Y)), scores(CHOSEN))
+
+
+def test_several_scores_and_the_trade_off():
+    refit = BestTradeOff(("bfar", "frr_at_far"))
+    fitted = search(scoring=fairness_scores(), refit=refit).fit(X, Y)
+    assert_array_equal(scores(fitted, "bfar"), scores(CHOSEN))
+    assert fitted.best_index_ == refit(fitted.cv_results_)
+    assert fitted.best_estimator_.kappa_["female"] == 15.0
+
+
+def test_in_two_processes():
+    assert_array_equal(scores(search(n_jobs=2).fit(X, Y)), scores(CHOSEN))
+
+
+def test_a_search_over_the_training_options():
+    grid = {
+        "head": ["mlp", "residual"],
+        "max_epochs": [1],
+        "min_agreement": [None, 0.75],
+    }
+    fitted = search(grid=grid).fit(X, Y)
+    assert np.isfinite(scores(fitted)).all()
+
+
+def test_missing_groups_are_an_error_that_says_so():
+    with pytest.warns(UserWarning, match="No groups were given"):
+        with pytest.raises(ValueError, match="face_labels"):
+            search().fit(X, FACES.y)
+
+
+def test_a_checkpoint_directory_may_be_shared(tmp_path):
+    shared = module().set_params(checkpoint_dir=tmp_path)
+    fitted = search(shared).fit(X, Y)
+    assert_array_equal(scores(fitted), scores(CHOSEN))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_cross_validate_returns_estimators_that_pickle():
+    found = cross_validate(
+        module(), X, Y, scoring=bfar_scorer, cv=FOLDS, return_estimator=True
+    )
+    again = pickle.loads(pickle.dumps(found["estimator"]))
+    assert_array_equal(again[0].transform(X), found["estimator"][0].transform(X))
