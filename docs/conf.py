@@ -20,6 +20,7 @@ extensions = [
     "sphinx.ext.doctest",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
+    "_ext.directives",
     "_ext.mathml",
     "_ext.public_names",
 ]

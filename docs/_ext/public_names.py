@@ -4,6 +4,8 @@
 Of classes, methods written in this package are shown; scikit-learn documents its own.
 """
 
+from sphinx.util.nodes import make_refnode
+
 import skfairfr
 
 
@@ -16,15 +18,8 @@ def resolve_alias(app, env, node, contnode):
     for full in homes(target):
         found = domain.objects.get(full)
         if found is not None:
-            return domain.resolve_xref(
-                env,
-                node["refdoc"],
-                app.builder,
-                "obj",
-                full,
-                {**node.attributes, "reftarget": full, "refspecific": False},
-                contnode,
-            )
+            place = found.docname, found.node_id
+            return make_refnode(app.builder, node["refdoc"], *place, contnode, full)
     return None
 
 

@@ -52,7 +52,7 @@ def draw(n_identities, images, spread, seed):
         images,
         n_features=16,
         groups={"a": 0.5, "b": 0.5},
-        kappa={"a": 60.0, "b": 48.0},
+        kappa={"a": 48.0, "b": 40.0},
         crowding=0.0,
         heterogeneity=spread,
         random_state=seed,

@@ -208,7 +208,7 @@ class BaseProjector(
         Parameters
         ----------
         path : str or path-like
-            Of one safetensors file: numbers as tensors, everything else as JSON in its
+            Of one safetensors file: numbers as they are, everything else as JSON in its
             header. It is overwritten.
 
         Raises

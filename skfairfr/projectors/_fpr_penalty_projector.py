@@ -120,7 +120,7 @@ class FPRPenaltyProjector(BaseProjector):
     True
     """
 
-    _parameter_constraints: dict = {
+    _parameter_constraints: dict = {  # noqa: RUF012
         "penalty": [StrOptions(set(PENALTIES))],
         "far": [Interval(Real, 0, 1, closed="neither"), None],
         "alpha": [Interval(Real, 0, None, closed="left")],

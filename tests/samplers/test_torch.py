@@ -1,0 +1,175 @@
+"""The samplers in a DataLoader and as a projector's parameter."""
+
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+from torch.utils.data import DataLoader
+
+from skfairfr import EthicalModule, FPRPenaltyProjector
+from skfairfr.samplers import GroupWeightedSampler, HomogeneousBatchSampler
+from tests.projectors.faces import GROUP, IDENTITY, Counting, X, Y
+
+GROUPS = np.array(["common"] * 90 + ["rare"] * 10)
+SAMPLERS = [GroupWeightedSampler, HomogeneousBatchSampler]
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def rare_share(positions, groups=GROUPS):
+    return np.mean(groups[np.asarray(positions)] == "rare")
+
+
+def test_a_loader_serves_groups_by_weight():
+    sampler = GroupWeightedSampler(
+        GROUPS, weights={"common": 1, "rare": 3}, n_draws=4000, generator=seeded()
+    )
+    batches = list(DataLoader(torch.arange(100), 32, sampler=sampler))
+    assert len(sampler) == 4000 == sum(map(len, batches))
+    assert rare_share(torch.cat(batches)) == pytest.approx(0.75, abs=0.03)
+
+
+def test_a_loader_serves_homogeneous_batches():
+    sampler = HomogeneousBatchSampler(GROUPS, batch_size=8, generator=seeded())
+    batches = list(DataLoader(torch.arange(100), batch_sampler=sampler))
+    assert len(batches) == len(sampler) == 13
+    assert {len(np.unique(GROUPS[batch])) for batch in batches} == {1}
+
+
+def test_natural_draws_images_alike():
+    sampler = GroupWeightedSampler(
+        GROUPS, weights="natural", n_draws=9000, generator=seeded()
+    )
+    assert rare_share(list(sampler)) == pytest.approx(0.1, abs=0.01)
+
+
+@pytest.mark.parametrize("kind", SAMPLERS)
+def test_seeded_samplers_repeat_and_epochs_differ(kind):
+    first, second = kind(GROUPS, generator=seeded(3)), kind(GROUPS, generator=seeded(3))
+    epochs = [list(first), list(first)]
+    assert epochs == [list(second), list(second)]
+    assert epochs[0] != epochs[1]
+
+
+@pytest.mark.parametrize("kind", SAMPLERS)
+def test_without_a_generator_the_global_one_is_left_alone(kind):
+    before = torch.random.get_rng_state()
+    list(kind(GROUPS))
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+def test_a_batch_is_no_larger_than_the_data():
+    sampler = HomogeneousBatchSampler(GROUPS, generator=seeded())
+    assert [len(batch) for batch in sampler] == [100]
+    assert len(list(HomogeneousBatchSampler(GROUPS, n_batches=5))) == 5
+
+
+@pytest.mark.parametrize("kind", SAMPLERS)
+def test_a_recipe_cannot_be_iterated_over(kind):
+    with pytest.raises(ValueError, match="made without groups"):
+        list(kind())
+    with pytest.raises(ValueError, match="made without groups"):
+        len(kind())
+
+
+@pytest.mark.parametrize("kind", SAMPLERS)
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"weights": {"common": 1}}, "missing for"),
+        ({"weights": {"common": 1, "rare": 1, "none": 1}}, "no groups of the data"),
+        ({"weights": {"common": -1, "rare": 1}}, ">= 0"),
+        ({"weights": {"common": 0, "rare": 0}}, "all 0"),
+        ({"weights": "dynamic"}, "weights must be one of"),
+        ({"groups": [None] * 100}, "unknown for every image"),
+    ],
+)
+def test_refused(kind, options, said):
+    with pytest.raises(ValueError, match=said):
+        kind(**({"groups": GROUPS} | options))
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "said"),
+    [
+        (GroupWeightedSampler, {"n_draws": 0}, "n_draws must be at least 1"),
+        (HomogeneousBatchSampler, {"batch_size": 0}, "batch_size must be at least 1"),
+        (HomogeneousBatchSampler, {"n_batches": 1.5}, "n_batches must be an integer"),
+    ],
+)
+def test_counts_are_checked(kind, options, said):
+    with pytest.raises(ValueError, match=said):
+        kind(GROUPS, **options)
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        GroupWeightedSampler(weights={"a": 1}, n_draws=7),
+        HomogeneousBatchSampler(batch_size=9, n_batches=2),
+    ],
+)
+def test_recipes_are_pickled_cloned_and_shown(sampler):
+    again = pickle.loads(pickle.dumps(sampler))
+    cloned = clone(EthicalModule(sampler=sampler)).sampler
+    assert repr(again) == repr(cloned) == repr(sampler)
+    assert "object at" not in repr(sampler)
+    assert repr(GroupWeightedSampler(GROUPS)).count("groups of 100 images") == 1
+
+
+def fitted(estimator, y=Y):
+    """A projector fitted for an epoch, and the identities of each of its batches."""
+    counting = Counting()
+    estimator.set_params(
+        callbacks=[counting], max_epochs=1, batch_size=64, random_state=0, device="cpu"
+    ).fit(X, y)
+    return [batch[1].numpy() for batch in counting.batches]
+
+
+GENDER = dict(zip(IDENTITY.tolist(), GROUP.tolist(), strict=True))
+
+
+def groups_of(batch):
+    """Groups of the identities of a batch: all are trained on, so codes are labels."""
+    return {GENDER[int(identity)] for identity in batch}
+
+
+@pytest.mark.parametrize("kind", [EthicalModule, FPRPenaltyProjector])
+def test_projectors_draw_by_weight_and_label(kind):
+    only = GroupWeightedSampler(weights={"female": 1, "male": 0}, n_draws=100)
+    batches = fitted(kind(sampler=only))
+    assert [len(batch) for batch in batches] == [64, 36]
+    assert set.union(*map(groups_of, batches)) == {"female"}
+
+
+@pytest.mark.parametrize("kind", [EthicalModule, FPRPenaltyProjector])
+def test_projectors_take_homogeneous_batches(kind):
+    batches = fitted(kind(sampler=HomogeneousBatchSampler(batch_size=20)))
+    assert [len(batch) for batch in batches] == [20] * 8
+    assert {len(groups_of(batch)) for batch in batches} == {1}
+
+
+@pytest.mark.parametrize("kind", [EthicalModule, FPRPenaltyProjector])
+def test_projectors_without_groups_are_refused(kind):
+    with pytest.raises(ValueError, match="draws by group, but fit was given no groups"):
+        fitted(kind(sampler=GroupWeightedSampler()), IDENTITY)
+
+
+def test_without_labels_the_codes_are_the_groups():
+    sampler = GroupWeightedSampler(weights={0: 0, 1: 1})
+    codes = np.array([0, 1, 1, -1])
+    drawn = sampler(None, codes[:3], seeded())
+    assert set(codes[drawn]) == {1}
+
+
+def test_a_saved_projector_names_the_sampler_it_leaves_out(tmp_path):
+    module = EthicalModule(sampler=GroupWeightedSampler(), max_epochs=1).fit(X, Y)
+    with pytest.warns(UserWarning, match=r"leaves out the parameters \['sampler'\]"):
+        module.save(tmp_path / "module")
+    again = EthicalModule.load(tmp_path / "module")
+    assert again.sampler is None
+    assert np.array_equal(again.transform(X), module.transform(X))
