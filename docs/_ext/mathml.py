@@ -2,18 +2,28 @@
 
 from docutils.utils.math.latex2mathml import tex2mathml
 
+# Commands that docutils spells otherwise.
+SPELLINGS = {r"\dots": r"\ldots"}
+
 
 def inline(translator, node):
     """A formula in a line of text."""
-    translator.body.append(tex2mathml(node.astext(), as_block=False))
+    translator.body.append(_formula(node, as_block=False))
     raise _done()
 
 
 def block(translator, node):
     """A formula on lines of its own."""
-    formula = tex2mathml(node.astext(), as_block=True)
+    formula = _formula(node, as_block=True)
     translator.body.append(f'<div class="math">{formula}</div>')
     raise _done()
+
+
+def _formula(node, as_block):
+    text = node.astext()
+    for ours, theirs in SPELLINGS.items():
+        text = text.replace(ours, theirs)
+    return tex2mathml(text, as_block=as_block)
 
 
 def _done():

@@ -124,11 +124,11 @@ for head, study in STUDY.items():
 # The shapes of the paper are those of "mlp", its own head: kappa1 moves both rates of
 # women and leaves those of men alone (15c, 16c); over kappa1 the ratio of far falls and
 # rises, that of frr rises and falls, and from 10 on the frr of everybody rises; over
-# kappa0 they go the other way about, with the frr rising. "residual" agrees on the ratios
-# of far, and on those of frr over kappa1, but its rates of men depend on kappa1 too, its
-# ratio of frr rises with kappa0 from 20 on, and its frr is lowest where both kappas are
-# much alike. And it pays a few thousandths of frr, where "mlp" pays .4 or more: at a
-# threshold that was set before, that head's rates are not comparable at all.
+# kappa0 the ratio of far rises and falls, and the frr rises. "residual" agrees on the
+# ratios over kappa1 and on that of far over kappa0, but its rates of men depend on kappa1
+# too, and its frr is lowest where both kappas are alike. With neither head does the ratio
+# of frr keep falling over kappa0. "residual" costs up to some hundredths of frr, "mlp" .4
+# and more, which takes the sense out of its small disparities.
 #
 # **What this does not show**: a real encoder, another draw of the people or of the fit,
 # or levels other than 1e-3. Intervals are of each point on its own: with 72 of them, some

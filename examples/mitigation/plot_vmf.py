@@ -30,7 +30,13 @@ SHADES = np.array(["#0072B2", "#D55E00"])
 fig, axes = plt.subplots(1, 3, figsize=(9, 3.3), layout="constrained")
 for ax, kappa in zip(axes, (5, 50, 500), strict=True):
     two = make_face_embeddings(
-        2, 250, 3, groups={"everybody": 1.0}, kappa=kappa, heterogeneity=0, random_state=4
+        2,
+        250,
+        3,
+        groups={"everybody": 1.0},
+        kappa=kappa,
+        heterogeneity=0,
+        random_state=4,
     )
     # Seen from between the two people; what lies on the far side is pale.
     sight = two.centroids.sum(axis=0)
@@ -41,7 +47,9 @@ for ax, kappa in zip(axes, (5, 50, 500), strict=True):
     near = np.where(seen[:, 2] > 0, 0.8, 0.15)
     ax.scatter(*seen[:, :2].T, s=8, c=SHADES[two.y], alpha=near, linewidths=0)
     ax.add_patch(plt.Circle((0, 0), 1, fill=False, color="0.6"))
-    ax.set(aspect="equal", xlim=(-1.05, 1.05), ylim=(-1.05, 1.05), title=f"kappa = {kappa}")
+    ax.set(
+        aspect="equal", xlim=(-1.05, 1.05), ylim=(-1.05, 1.05), title=f"kappa = {kappa}"
+    )
     ax.axis("off")
 fig.suptitle("Images of two people on the sphere, by colour")
 
@@ -84,12 +92,15 @@ axes[0].legend()
 # the bounds and the logits of images uniform on the sphere, at a few kappas.
 
 shown = np.linspace(2, 50, 25)
-loss = FairVMFLoss(shown.size, N_FEATURES, shown, generator=torch.Generator().manual_seed(0))
+loss = FairVMFLoss(
+    shown.size, N_FEATURES, shown, generator=torch.Generator().manual_seed(0)
+)
 Z = torch.randn(300, N_FEATURES, generator=torch.Generator().manual_seed(1))
 with torch.no_grad():
     logits = loss.logits(torch.nn.functional.normalize(Z)).numpy()
 middle = loss.log_normalizer.numpy()
 inside = (np.abs(logits - middle) <= shown * (1 + 1e-5) + 1e-4).all()
+print(f"log C falls by {middle[0] - middle[-1]:.1f} from kappa 2 to 50")
 print(f"all {logits.size} logits within kappa of log C: {inside}")
 
 fig, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
@@ -107,16 +118,17 @@ ax.errorbar(
     label="images uniform on the sphere",
 )
 ax.set(xlabel="kappa", ylabel="logit", title=f"Logits in {N_FEATURES} dimensions")
-ax.legend(loc="upper left", fontsize="small")
+ax.set_ylim(None, 960)
+ax.legend(loc="upper left", fontsize="small", ncols=2)
 
 # %%
 # What to notice
 # --------------
 # A larger kappa asks for images closer to their centroid. In 512 dimensions and over the
-# kappas of the paper, log C falls by about three while the logit on the centroid rises
-# by nearly as much as kappa does: the constant is a small correction beside it, but
-# it is what makes logits of two groups with two kappas comparable. Figure 6 and the
-# bounds of Figure 7 agree with the paper's.
+# kappas of the paper, log C falls by two or three while the logit on the centroid rises
+# by nearly as much as kappa does: a small correction, which makes the logits of groups
+# with different kappas comparable. Images uniform on the sphere use little of the range:
+# in high dimension their cosines are all near 0. Figures 6 and 7 agree with the paper's.
 #
 # **What this does not show**: that the images of real people follow this distribution,
 # with one kappa for all people of a group, or what a choice of kappas does to the error

@@ -7,9 +7,10 @@ groups that no fit is told about, and, where the file is given, five identity-di
 halves of real embeddings. Everything is measured on people no fit has seen.
 
     python examples/mitigation/study_fpr_penalty.py [LFW.npz]
+    python examples/mitigation/study_fpr_penalty.py --tables
 
-writes study_fpr_penalty.json beside itself and prints the tables of
-docs/studies/fpr_penalty.md (some ten minutes on one core).
+The first writes study_fpr_penalty.json beside itself (some ten minutes on one core); both
+print the tables of docs/studies/fpr_penalty.rst.
 """
 
 import json
@@ -117,32 +118,43 @@ def interval(values):
 
 
 def table(found):
-    """Markdown: means, and the change against alpha = 0 with its interval over seeds."""
+    """reStructuredText: means, and changes against alpha = 0 with intervals over seeds."""
+    changed = ("FAR std", "FAR max/geomean")
+    changes = {f"{measure}, change in %": measure for measure in changed}
+    plain = found["rows"]["alpha = 0"]
     lines = [
-        "| | " + " | ".join(MEASURES) + " | FAR max/geomean, less alpha = 0 |",
-        "|---" * (len(MEASURES) + 2) + "|",
+        ".. csv-table::",
+        "   :header-rows: 1",
+        "   :delim: |",
+        "",
+        "   Trained | " + " | ".join([*MEASURES, *changes]),
     ]
-    plain = [row["FAR max/geomean"] for row in found["rows"]["alpha = 0"]]
     for name, rows in found["rows"].items():
         cells = [f"{np.mean([row[m] for row in rows]):.4g}" for m in MEASURES]
-        change = np.array([row["FAR max/geomean"] for row in rows]) - plain
-        mean, low, high = interval(change)
-        last = "" if name == "alpha = 0" else f"{mean:+.3f} [{low:+.3f}, {high:+.3f}]"
-        lines.append(f"| {name} | " + " | ".join(cells) + f" | {last} |")
+        for measure in changes.values():
+            each = [
+                100 * (row[measure] / base[measure] - 1)
+                for row, base in zip(rows, plain, strict=True)
+            ]
+            mean, low, high = interval(each)
+            same = name == "alpha = 0"
+            cells.append("" if same else f"{mean:+.1f} [{low:+.1f}, {high:+.1f}]")
+        lines.append(f"   {name} | " + " | ".join(cells))
     ratios = "; ".join(f"{r:.3f} [{a:.3f}, {b:.3f}]" for r, a, b in found["against"])
-    lines += ["", f"`{DEFAULT}` over `alpha = 0`, a seed each: {ratios}."]
+    lines += ["", f"``{DEFAULT}`` over ``alpha = 0``, a seed each: {ratios}."]
     return "\n".join(lines)
 
 
-def main(path=None):
-    found = {"synthetic": study(synthetic, 1e-3)}
-    if path is not None:
-        with np.load(path) as file:
-            real = file["embedding"], file["identity"], file["gender"]
-        found["lfw"] = study(lambda seed: real, 1e-2)
+def main(*arguments):
     target = Path(__file__).with_suffix(".json")
-    target.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    for name, part in found.items():
+    if arguments != ("--tables",):
+        found = {"synthetic": study(synthetic, 1e-3)}
+        if arguments:
+            with np.load(arguments[0]) as file:
+                real = file["embedding"], file["identity"], file["gender"]
+            found["lfw"] = study(lambda seed: real, 1e-2)
+        target.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    for name, part in json.loads(target.read_text(encoding="utf-8")).items():
         print(f"\n{name}, FAR {part['far']:g}\n\n{table(part)}")
 
 

@@ -15,7 +15,7 @@ class FairVMFLoss(nn.Module):
 
     The logit of identity k for the unit embedding z is
     log C_d(kappa_k) + kappa_k cos(z, mu_k), where kappa_k is chosen by the group of the
-    identity. A group with a larger kappa is asked to be more concentrated about its
+    identity. A larger kappa assumes the images of a group to lie closer about their
     centroids. With one kappa for all it is the softmax cross-entropy with that scale.
 
     Parameters
@@ -180,7 +180,7 @@ def resolve_kappa(kappa, attribute, n_identities):
         whose = f"identity {first}" if labels is None else repr(labels[first])
         raise ValueError(
             f"kappa must be positive and finite; got {kappas[first]} for {whose}. A "
-            "larger kappa asks for more concentration; the paper's lie between 5 and 45."
+            "concentration is a positive number; the paper's lie between 5 and 45."
         )
     return kappas
 

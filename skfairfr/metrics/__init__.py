@@ -20,6 +20,7 @@ negate what they measure: greater is better.
 from importlib import import_module
 
 from skfairfr.metrics._all_pairs import all_pairs
+from skfairfr.metrics._asymmetry import FARAsymmetry
 from skfairfr.metrics._clusters import cluster_groups, worst_cluster_rate
 from skfairfr.metrics._comparison import Comparison
 from skfairfr.metrics._disparity import disparity
@@ -29,6 +30,7 @@ from skfairfr.metrics._fairness_indices import (
     inequity_rate,
 )
 from skfairfr.metrics._fairness_scores import fairness_scores
+from skfairfr.metrics._group_gate import GroupGateRates, group_gate_rates
 from skfairfr.metrics._group_rates import GroupErrorRates, group_error_rates
 from skfairfr.metrics._inertia import IdentityInertia, identity_inertia
 from skfairfr.metrics._instance_far import InstanceFAR, instance_far
@@ -67,6 +69,7 @@ _DISPLAYS = {
     "DisparityCurveDisplay": "_disparity_curve",
     "ErrorRateDisplay": "_error_rates",
     "GroupFARDisplay": "_group_far",
+    "GroupWeightsDisplay": "_group_weights",
     "ScoreHistogramDisplay": "_score_histogram",
     "SimilarityROCDisplay": "_similarity_roc",
     "IdentityInertiaDisplay": "_inertia",
@@ -81,9 +84,12 @@ __all__ = [
     "ErrorRateDisplay",
     "EstimandWarning",
     "Estimate",
+    "FARAsymmetry",
     "GroupErrorRates",
     "GroupFARDisplay",
     "GroupFARMatrix",
+    "GroupGateRates",
+    "GroupWeightsDisplay",
     "IdentityInertia",
     "IdentityInertiaDisplay",
     "InstanceFAR",
@@ -115,6 +121,7 @@ __all__ = [
     "frr_max_geomean_scorer",
     "garbe",
     "group_error_rates",
+    "group_gate_rates",
     "identity_inertia",
     "inequity_rate",
     "instance_far",

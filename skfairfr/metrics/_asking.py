@@ -253,16 +253,50 @@ class PairQuestions:
         ValueError
             If no groups were given, or not exactly one number of far and threshold.
         """
+        question = self._ask_of_cells("far_matrix", far, threshold)
+        return self._measurement.framed(self._measurement.matrix(question))
+
+    def far_asymmetry(self, far=None, *, threshold=None):
+        """Test whether the FAR of two groups depends on which is the probe's.
+
+        Parameters
+        ----------
+        far : float in (0, 1), default=None
+            Overall FAR level.
+        threshold : float, default=None
+            Similarity from which on a deployed system accepts, instead; exactly one of
+            the two.
+
+        Returns
+        -------
+        asymmetry : FARAsymmetry
+            Differences of log10 FAR with intervals and p-values, over the same resamples
+            for both.
+
+        Raises
+        ------
+        ValueError
+            If no groups were given, there are no two sides, or not exactly one number of
+            far and threshold.
+        """
+        question = self._ask_of_cells("far_asymmetry", far, threshold)
+        if not self._measurement.two_sides:
+            raise ValueError(
+                "far_asymmetry needs probes and references, of which (a, b) and (b, a) are "
+                "different pairs; pass domain= or X_reference= to fit."
+            )
+        return self._measurement.framed(self._measurement.asymmetry(question))
+
+    def _ask_of_cells(self, name, far, threshold):
+        """A question at one level or threshold, about every two groups."""
         check_is_fitted(self)
         given = far if threshold is None else threshold
         if np.ndim(given) != 0:
             raise ValueError(
-                f"far_matrix takes one level or threshold; got {plain(given)!r}."
+                f"{name} takes one level or threshold; got {plain(given)!r}."
             )
-        measured = self._measurement
-        measured.check_has_groups("far_matrix")
-        question = measured.ask(far, threshold, "far", None, None, "overall")
-        return measured.framed(measured.matrix(question))
+        self._measurement.check_has_groups(name)
+        return self._measurement.ask(far, threshold, "far", None, None, "overall")
 
     def equal_error_rate(self, group=None):
         """The rate at which FAR = FRR, overall or of one group at its own threshold.

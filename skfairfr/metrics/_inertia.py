@@ -77,8 +77,7 @@ def identity_inertia(X, y, *, sensitive_features=None, min_images=2):
         Identity of each image; labels of any type. Or the result of
         :func:`~skfairfr.face_labels`, or a frame with the column ``identity`` and
         perhaps ``group``.
-    sensitive_features : array-like, shape (n_samples,) or (n_samples, n_attributes), \
-            default=None
+    sensitive_features : array-like, shape (n_samples,) or (n_samples, n_attributes), default=None
         Group of each image; None and NaN are unknown. An identity has the group that its
         images of known group agree on; where they disagree, as they may on age, it has
         none.

@@ -98,8 +98,7 @@ def instance_far(
         one of ``far`` and ``threshold`` is given.
     threshold : float, default=None
         Similarity to accept from.
-    sensitive_features : array-like, shape (n_samples,) or (n_samples, n_attributes), \
-            default=None
+    sensitive_features : array-like, shape (n_samples,) or (n_samples, n_attributes), default=None
         Group of each image; None and NaN are unknown. They label the result, and matter
         to it with ``impostors="same_group"`` only.
     impostors : {"all", "same_group"}, default="all"

@@ -9,6 +9,7 @@ from skfairfr._core._estimation import Query
 from skfairfr._core._rate_table import Resampling, point_table, rate_table
 from skfairfr._core._rates import exceeds
 from skfairfr.metrics import _answers
+from skfairfr.metrics._asymmetry import to_asymmetry
 from skfairfr.metrics._comparison import check_same_images, paired
 from skfairfr.metrics._frames import framed
 from skfairfr.metrics._questions import ask
@@ -137,6 +138,17 @@ class Measurement:
 
     def matrix(self, question):
         """FAR of every two groups from one table."""
+        answers = self._cells(question)
+        counts = {scope: self.pairs.count(scope) for scope in answers}
+        return _answers.to_matrix(answers, counts, self.groups, self.two_sides)
+
+    def asymmetry(self, question):
+        """FAR of every two groups against that of the two reversed."""
+        level = self.settings.confidence_level
+        return to_asymmetry(self._cells(question), self.groups, level)
+
+    def _cells(self, question):
+        """Answers about every two groups, by scope."""
         self._warn_unresolved(question)
         n_groups = self.groups.size
         scopes = tuple(
@@ -145,7 +157,7 @@ class Measurement:
             for h in range(0 if self.two_sides else g, n_groups)
         )
         table = self._table(question, self._resampling(), scopes)
-        answers = {
+        return {
             scope: _answers.answer(
                 self.pairs,
                 table,
@@ -156,8 +168,6 @@ class Measurement:
             )
             for scope in scopes
         }
-        counts = {scope: self.pairs.count(scope) for scope in scopes}
-        return _answers.to_matrix(answers, counts, self.groups, self.two_sides)
 
     def framed(self, record, question=None):
         """The record, whose frame is of the caller's library and tells the levels asked."""

@@ -73,7 +73,7 @@ default="recentered"
         Sorted labels of the people.
     n_features_in_ : int
         Number of features of the embeddings; absent after ``fit_pairs``.
-    feature_names_in_ : ndarray, shape (n_features_in_,)
+    feature_names_in_ : ndarray, shape (n_features,)
         Names of the features, where X has string names.
 
     See Also

@@ -18,7 +18,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skfairfr._compat import Interval, StrOptions
 from skfairfr.projectors import _persistence
 from skfairfr.projectors._batches import Batches, Rows
-from skfairfr.projectors._callbacks import Monitor, Progress, Schedule
+from skfairfr.projectors._callbacks import (
+    Monitor,
+    Progress,
+    Schedule,
+    check_callbacks,
+)
 from skfairfr.projectors._checkpoints import Checkpoint, locate, read
 from skfairfr.projectors._head import HEADS, ProjectionHead, project
 from skfairfr.projectors._net import OPTIMIZERS, history_columns, prepare, train
@@ -291,7 +296,7 @@ class _Fit:
             callbacks.append(checkpoint)
         if options.verbose:
             callbacks.append(Progress(options.max_epochs))
-        callbacks += options.callbacks or []
+        callbacks += check_callbacks(options.callbacks)
         net = prepare(self.head, self.loss, self.device, options, callbacks)
         if state is not None:
             checkpoint.resume(net, state)

@@ -30,6 +30,28 @@ class Schedule(Callback):
         return self.lr * (self.final_lr / self.lr) ** share
 
 
+def check_callbacks(callbacks):
+    """The user's callbacks as a list.
+
+    Raises
+    ------
+    ValueError
+        If one is no skorch callback, nor a pair of a name and one.
+    """
+    for given in callbacks or ():
+        callback = given[1] if isinstance(given, tuple) and len(given) == 2 else given
+        if not (isinstance(callback, Callback) or _is_callback_class(callback)):
+            raise ValueError(
+                "callbacks must be skorch callbacks, as skorch.callbacks.EpochTimer() is, "
+                f"or pairs of a name and one; got {given!r}."
+            )
+    return list(callbacks or ())
+
+
+def _is_callback_class(callback):
+    return isinstance(callback, type) and issubclass(callback, Callback)
+
+
 class Progress(Callback):
     """A bar over the epochs with the last losses."""
 

@@ -12,7 +12,7 @@ import torch
 from skorch.callbacks import Callback
 
 # Options that change neither the data nor the steps.
-_BESIDE = ("checkpoint_dir", "verbose", "warm_start", "callbacks", "random_state")
+_BESIDE = ("checkpoint_dir", "verbose", "callbacks", "random_state")
 _HASHED_ROWS = 4096
 
 

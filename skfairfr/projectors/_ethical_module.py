@@ -22,14 +22,15 @@ from skfairfr.utils._validation import warn_caller
 
 
 class EthicalModule(BaseProjector):
-    """Project embeddings so that groups are as concentrated as their kappa asks.
+    """Project embeddings with a concentration of its own assumed for each group.
 
     A small network between a frozen encoder and its matcher, trained with the Fair von
-    Mises-Fisher loss: every identity is a centroid on the sphere whose images are to lie
-    about it with the concentration of its group. A larger kappa for a group asks its
-    images to be closer to their centroids, which moves its error rates against the other
-    group's. Which pair of values lowers a disparity, and what it costs in accuracy, is
-    found by a search with :data:`~skfairfr.metrics.bfar_scorer` and the like.
+    Mises-Fisher loss: every identity is a centroid on the sphere, and the mixture assumes
+    its images about it with the concentration of its group. Assuming more for one group
+    than for the other moves their error rates against each other. Which pair of values
+    lowers a disparity, in which direction, and what it costs in accuracy depends on head
+    and data, and is found by a search with :data:`~skfairfr.metrics.bfar_scorer` and the
+    like.
 
     Parameters
     ----------

@@ -6,9 +6,14 @@ import sys
 import warnings
 
 import numpy as np
+import sklearn.base
 from sklearn.exceptions import UndefinedMetricWarning
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+# Code that no warning is about: ours, and the wrapper that scikit-learn puts about fit.
+_INSIDE = (
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
+    os.path.abspath(sklearn.base.__file__),
+)
 
 
 def check_level(far, name="far"):
@@ -106,12 +111,12 @@ def warn_undefined(message):
 
 
 def warn_caller(message, category):
-    """Warn, pointing at the first caller outside skfairfr.
+    """Warn, pointing at the first caller outside skfairfr and scikit-learn's wrappers.
 
     A fixed ``stacklevel`` would name one of our own files wherever one public function
     calls another.
     """
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)

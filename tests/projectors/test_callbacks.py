@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
+from skorch.callbacks import EpochTimer
 from skorch.history import History
 
 from skfairfr.projectors import _callbacks
@@ -161,3 +162,15 @@ def test_the_bar_is_closed_whatever_happens(monkeypatch):
     with pytest.raises(ValueError, match="loss became"):
         module(verbose=1, lr=1e30, optimizer="sgd", max_epochs=9).fit(X, Y)
     assert bars[0].was_closed
+
+
+@pytest.mark.parametrize("given", [[5], [("name", 5)], ["early"], [object()]])
+def test_what_is_no_callback_is_refused(given):
+    with pytest.raises(ValueError, match="must be skorch callbacks"):
+        _callbacks.check_callbacks(given)
+
+
+def test_callbacks_come_as_objects_classes_and_pairs():
+    given = [EpochTimer(), EpochTimer, ("timer", EpochTimer())]
+    assert _callbacks.check_callbacks(given) == given
+    assert _callbacks.check_callbacks(None) == []

@@ -224,7 +224,8 @@ class KappaGridDisplay:
         ax.set_yticks(range(len(self.y)), [_tick(v) for v in self.y])
         ax.tick_params(length=0)
         ax.set_xlabel(self.labels[0])
-        if level == 0:
+        place = ax.get_subplotspec()
+        if level == 0 or (place is not None and place.is_first_col()):
             ax.set_ylabel(self.labels[1])
         if self.titles is not None:
             ax.set_title(self.titles[level], fontsize="medium")

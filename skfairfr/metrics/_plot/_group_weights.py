@@ -1,0 +1,141 @@
+"""The display of sampling weights, or of the FAR within groups, over training."""
+
+import numpy as np
+
+from skfairfr.metrics._plot import _style
+from skfairfr.utils._validation import check_option, plain
+
+
+class GroupWeightsDisplay:
+    """Sampling weights of groups over the epochs of a fit, or the FAR they follow.
+
+    The FARs within groups over training are Fig. 6 of GEO20. Build it with
+    :meth:`from_projector`; parameters are kept as attributes.
+
+    Parameters
+    ----------
+    weights : ndarray, shape (n_epochs, n_groups)
+        Weights that each epoch drew by, >= 0, their mean 1.
+    fars : ndarray, shape (n_epochs, n_groups), default=None
+        FAR within each group after each epoch, in [0, 1]; lower is better.
+    groups : sequence of labels, shape (n_groups,)
+        Label of each column.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+    lines_ : list of matplotlib Line2D
+        One for each group.
+
+    See Also
+    --------
+    skfairfr.projectors.TripletProjector : Whose weights and FARs these are.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from skfairfr.metrics import GroupWeightsDisplay
+    >>> from skfairfr.samplers import dynamic_weights, equal_weights
+    >>> weights = [equal_weights(2)]
+    >>> for _ in range(5):
+    ...     weights.append(dynamic_weights(weights[-1], [100, 10], [1000, 1000]))
+    >>> display = GroupWeightsDisplay(weights=weights, groups=["AF", "EU"])
+    >>> len(display.plot(Figure().subplots()).lines_)
+    2
+    """
+
+    def __init__(self, *, weights, groups, fars=None):
+        self.weights = weights
+        self.groups = groups
+        self.fars = fars
+
+    @classmethod
+    def from_projector(cls, projector, *, ax=None, **kwargs):
+        """Draw what a projector recorded while it was fitted.
+
+        Parameters
+        ----------
+        projector : TripletProjector
+            Fitted, or any object with ``group_weights_``, ``group_fars_`` and
+            ``groups_``.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        **kwargs : dict
+            Further arguments of :meth:`plot`.
+
+        Returns
+        -------
+        display : GroupWeightsDisplay
+            Already drawn.
+
+        Raises
+        ------
+        ValueError
+            If the projector was fitted without groups or keeps no weights.
+        """
+        if not hasattr(projector, "group_weights_"):
+            raise ValueError(
+                "projector must be fitted and keep group_weights_, as a TripletProjector "
+                f"does; got {plain(projector)!r}."
+            )
+        display = cls(
+            weights=projector.group_weights_,
+            groups=projector.groups_.tolist(),
+            fars=projector.group_fars_,
+        )
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax=None, *, kind="weights", **kwargs):
+        """Draw a line for each group over the epochs.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        kind : {"weights", "far"}, default="weights"
+            Sampling weights, or the FAR within groups on a log axis, where a FAR of 0
+            leaves a gap.
+        **kwargs : dict
+            Keywords of the lines of every group.
+
+        Returns
+        -------
+        display : GroupWeightsDisplay
+            This one.
+
+        Raises
+        ------
+        ValueError
+            If kind is not one of its options, or there are no groups or FARs to draw.
+        """
+        check_option(kind, "kind", ("weights", "far"))
+        given = self.weights if kind == "weights" else self.fars
+        values = np.array(np.nan if given is None else given, dtype=np.float64)
+        if len(self.groups) == 0 or np.isnan(values).all():
+            raise ValueError(
+                f"there is nothing to draw for kind={kind!r}: fit with groups, and for "
+                "the FAR with people held out."
+            )
+        self.ax_ = ax = _style.get_axes(ax)
+        self.figure_ = ax.figure
+        epochs = np.arange(1, len(values) + 1)
+        step = max(1, epochs.size // 12)
+        self.lines_ = []
+        for column, group, style in zip(
+            values.T, self.groups, _style.group_styles(self.groups), strict=True
+        ):
+            shown = np.where(column > 0, column, np.nan) if kind == "far" else column
+            label = _style.group_label(group, shown)
+            options = {"markevery": step, **style, **kwargs}
+            self.lines_ += ax.plot(epochs, shown, label=label, **options)
+        ax.set_xlabel("Epoch")
+        if kind == "weights":
+            ax.set(ylabel="Sampling weight (mean 1)")
+        else:
+            ax.set(ylabel=f"{_style.RATE_LABELS['far']} within the group", yscale="log")
+        _style.light_grid(ax)
+        _style.add_legend(ax)
+        return self

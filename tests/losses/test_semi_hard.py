@@ -1,0 +1,151 @@
+"""Semi-hard negatives: which are admissible, that the choice among them is uniform."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_array_equal
+from torch.nn.functional import normalize
+
+from skfairfr.losses import _semi_hard, semi_hard_negatives
+
+
+def pairs(n_pairs, n_people, seed=0, noise=1.0, n_features=6):
+    """Unit rows of the left and right images of pairs, and their identities."""
+    generator = torch.Generator().manual_seed(seed)
+    y = torch.randint(n_people, (n_pairs,), generator=generator)
+    shape = (n_pairs, n_features)
+    centre = torch.randn((n_people, n_features), generator=generator)[y]
+    left, right = (
+        normalize(centre + noise * torch.randn(shape, generator=generator)).double()
+        for _ in range(2)
+    )
+    return left, right, y
+
+
+def select(left, right, y, seed=0, **options):
+    generator = torch.Generator().manual_seed(seed)
+    return semi_hard_negatives(left, right, y, generator=generator, **options)
+
+
+def admissible(left, right, y, margin=0.6):
+    """For both anchors of every pair the set of admissible negatives, by loops."""
+    found = []
+    for anchor, positive in ((left, right), (right, left)):
+        a, p = anchor.numpy(), positive.numpy()
+        near = ((a - p) ** 2).sum(1)
+        found.append(
+            [
+                {
+                    j
+                    for j in range(len(y))
+                    if y[j] != y[i] and near[i] + margin > ((a[i] - p[j]) ** 2).sum()
+                }
+                for i in range(len(y))
+            ]
+        )
+    return found
+
+
+@pytest.mark.parametrize("margin", [0.05, 0.6, 4.0])
+@pytest.mark.parametrize("n_pairs", [2, 7, 60, 250])
+@pytest.mark.parametrize("n_people", [2, 40])
+def test_negatives_are_admissible_and_missing_only_where_none_is(
+    n_pairs, n_people, margin
+):
+    given = pairs(n_pairs, n_people, noise=0.4)
+    for chosen, allowed in zip(
+        select(*given, margin=margin), admissible(*given, margin), strict=True
+    ):
+        assert chosen.dtype == torch.int64
+        for negative, may in zip(chosen.tolist(), allowed, strict=True):
+            assert negative in may or (negative == -1 and not may)
+
+
+def test_few_are_left_at_a_small_margin_and_all_at_a_large_one():
+    left, right, y = pairs(300, 150, noise=0.1)
+    shares = [
+        float((select(left, right, y, margin=m)[0] >= 0).double().mean())
+        for m in (0.05, 4.0)
+    ]
+    assert shares[0] < 0.5
+    assert shares[1] == 1
+
+
+@pytest.mark.parametrize("rows", [3, 11, 240])
+def test_the_choice_is_uniform_in_both_directions(monkeypatch, rows):
+    monkeypatch.setattr(_semi_hard, "ROWS", rows)
+    left, right, y = pairs(30, 12)
+    allowed = admissible(left, right, y)
+    n_draws = 1000
+    generator = torch.Generator().manual_seed(0)
+    counts = np.zeros((2, 30, 31), dtype=int)
+    for _ in range(n_draws):
+        drawn = semi_hard_negatives(left, right, y, generator=generator)
+        for side, chosen in enumerate(drawn):
+            counts[side, np.arange(30), chosen] += 1
+    statistic = freedom = 0
+    for side in range(2):
+        for i, may in enumerate(allowed[side]):
+            if may:
+                n = counts[side, i, sorted(may)]
+                expected = n_draws / len(may)
+                statistic += ((n - expected) ** 2 / expected).sum()
+                freedom += len(may) - 1
+    assert freedom > 300
+    # Chi-squared is nearly normal: five standard deviations either way.
+    assert abs(statistic - freedom) < 5 * np.sqrt(2 * freedom)
+
+
+def test_the_draws_of_pairs_do_not_follow_each_other():
+    left = right = normalize(torch.ones(40, 4))
+    of_left, of_right = select(left, right, torch.arange(40))
+    # All candidates are alike: 40 choices of 39 are about 25 different ones.
+    for chosen in (of_left, of_right):
+        assert 18 < len(chosen.unique()) < 32
+
+
+def test_the_generator_decides():
+    given = pairs(100, 50)
+    one, same, other = (select(*given, seed=seed) for seed in (1, 1, 2))
+    assert all(map(torch.equal, one, same))
+    assert not torch.equal(one[0], other[0])
+
+
+def test_one_person_has_no_negative():
+    left, right, _ = pairs(5, 3)
+    for chosen in select(left, right, torch.zeros(5, dtype=int)):
+        assert_array_equal(chosen, np.full(5, -1))
+
+
+def test_a_distance_equal_to_the_bound_does_not_violate_it():
+    left = torch.tensor([[1.0, 0], [0, 1]])
+    # D2_ap + 2 = D2_an = 2, exactly.
+    of_left, _ = select(left, left, torch.arange(2), margin=2.0)
+    assert of_left.tolist() == [-1, -1]
+    of_left, _ = select(left, left, torch.arange(2), margin=2.001)
+    assert of_left.tolist() == [1, 0]
+
+
+def test_embeddings_are_left_alone_and_give_no_gradient():
+    left, right, y = pairs(20, 8)
+    before = left.clone()
+    left.requires_grad_()
+    chosen, _ = select(left, right, y)
+    assert torch.equal(left.detach(), before)
+    assert not chosen.requires_grad
+
+
+def test_autocast_does_not_change_the_selection():
+    given = pairs(200, 90)
+    with torch.autocast("cpu", torch.bfloat16):
+        halved = select(*given)
+    assert all(map(torch.equal, halved, select(*given)))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "y"),
+    [((3, 4), (2, 4), (3,)), ((3, 4), (3, 4), (2,)), ((3,), (3,), (3,))],
+)
+def test_shapes_are_checked(left, right, y):
+    with pytest.raises(ValueError, match=r"same shape \(n_pairs, n_features\)"):
+        semi_hard_negatives(torch.ones(left), torch.ones(right), torch.ones(y))

@@ -1,0 +1,148 @@
+"""Pairs of people and minibatches of triplets: who stands where, and that it is uniform."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_array_equal
+
+from skfairfr.projectors._head import ProjectionHead
+from skfairfr.projectors._people import People
+from skfairfr.projectors._triplets import (
+    Partners,
+    TripletBatches,
+    have_pairs,
+    partners_of,
+)
+from tests.projectors.faces import rows_of
+
+Y = torch.tensor([0, 1, 0, 2, 1, 0, 2, 2])
+DOMAIN = torch.tensor([0, 1, 1, 0, 0, 1, 0, 1])
+BOTH = [None, DOMAIN]
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def partners_by_loop(i, domain):
+    """All images that image i makes a pair with."""
+    return {
+        j
+        for j in range(len(Y))
+        if Y[j] == Y[i] and j != i and (domain is None or domain[j] != domain[i])
+    }
+
+
+@pytest.mark.parametrize("domain", BOTH)
+def test_partners_are_drawn_uniformly_among_all_there_are(domain):
+    n = 600
+    partners = Partners(Y, domain)
+    for i in range(len(Y)):
+        left, right = partners.draw(torch.full((n,), i), seeded())
+        drawn = torch.where(left == i, right, left).tolist()
+        allowed = partners_by_loop(i, domain)
+        assert set(drawn) == allowed
+        for j in allowed:
+            assert abs(drawn.count(j) / n - 1 / len(allowed)) < 0.08
+
+
+def test_the_first_domain_stands_on_the_left():
+    left, right = Partners(Y, DOMAIN).draw(torch.arange(8), seeded())
+    assert (DOMAIN[left] == 0).all() and (DOMAIN[right] == 1).all()
+
+
+@pytest.mark.parametrize("domain", BOTH)
+def test_every_image_is_paired_once(domain):
+    left, right = Partners(Y, domain).all_once()
+    for i, (a, b) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
+        other = b if a == i else a
+        assert i in (a, b) and other in partners_by_loop(i, domain)
+
+
+def people(domain=None, y=Y):
+    y = y.numpy()
+    codes = None if domain is None else domain.numpy().astype(np.int8)
+    return People(np.arange(len(y)), y, np.unique(y), None, None, None, codes)
+
+
+def test_who_has_a_pair():
+    y = torch.tensor([0, 0, 1, 1, 2])
+    assert_array_equal(have_pairs(people(y=y)), [True, True, False])
+    domain = torch.tensor([0, 1, 0, 0, 1])
+    assert_array_equal(have_pairs(people(domain, y)), [True, False, False])
+
+
+def batches(domain=None, n=60, n_people=12, margin=0.6, **options):
+    """TripletBatches over random rows, and their rows, identities and domains."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 6)).astype(np.float32)
+    y = torch.arange(n) % n_people
+    domain = None if domain is None else (torch.arange(n) // n_people) % 2
+    fit = SimpleNamespace(
+        rows=rows_of(X),
+        head=ProjectionHead(6, 8, 6, "residual", seeded()),
+        generator=seeded(1),
+        people=people(domain, y),
+    )
+    usual = {"sampler": None, "selection_size": 25, "batch_size": 8}
+    return TripletBatches(fit, margin=margin, **(usual | options)), X, y, domain
+
+
+def images(X, batch):
+    """Triplets of a batch as images (n_triplets, 3)."""
+    rows, triplets = batch
+    place = [int(np.flatnonzero((X == row).all(1))[0]) for row in rows.numpy()]
+    return torch.tensor(place)[triplets]
+
+
+@pytest.mark.parametrize("domain", BOTH)
+def test_triplets_are_what_they_are_called(domain):
+    epoch, X, y, domain = batches(domain)
+    found = torch.cat([images(X, batch) for batch in epoch])
+    anchor, positive, negative = found.unbind(1)
+    assert epoch.n_triplets == len(found) > 60
+    assert (y[anchor] == y[positive]).all() and (anchor != positive).all()
+    assert (y[anchor] != y[negative]).all()
+    if domain is not None:
+        assert (domain[anchor] != domain[positive]).all()
+        assert (domain[negative] == domain[positive]).all()
+    z = X / np.linalg.norm(X, axis=1, keepdims=True)
+    near, far = (
+        ((z[anchor] - z[other]) ** 2).sum(1) for other in (positive, negative)
+    )
+    assert (near + 0.6 > far - 1e-6).all()
+
+
+def test_minibatches_hold_so_many_triplets_and_each_image_once():
+    epoch, _, _, _ = batches(selection_size=60)
+    sizes = []
+    for rows, triplets in epoch:
+        sizes.append(len(triplets))
+        assert len(rows) == len(triplets.unique()) == triplets.max() + 1
+    assert sizes[:-1] == [8] * (len(sizes) - 1)
+
+
+def test_a_round_selects_among_its_own_images():
+    halves = [torch.arange(30), torch.arange(30, 60)]
+    epoch, X, y, _ = batches(sampler=lambda generator: halves, n_people=6, batch_size=999)
+    found = [images(X, batch) for batch in epoch]
+    assert len(found) == 2
+    assert epoch.n_triplets == sum(map(len, found))
+
+
+def test_an_epoch_without_a_violation_costs_nothing():
+    epoch, _, _, _ = batches(n_people=1)
+    ((rows, triplets),) = list(epoch)
+    assert rows.shape == (1, 6) and triplets.shape == (0, 3)
+
+
+def test_the_generator_decides():
+    one, same = ([b for _, b in batches()[0]] for _ in range(2))
+    assert all(map(torch.equal, one, same))
+
+
+def test_partners_of_people_know_their_domain():
+    left, _ = partners_of(people(DOMAIN)).all_once()
+    assert (DOMAIN[left] == 0).all()
