@@ -8,8 +8,16 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skfairfr import EthicalModule, FPRPenaltyProjector, SimilarityROC
+from skfairfr import (
+    EthicalModule,
+    FPRPenaltyProjector,
+    SimilarityROC,
+    TripletProjector,
+)
 from skfairfr.utils import face_labels
+
+# The checks' data hold few people.
+pytestmark = pytest.mark.filterwarnings("ignore:Nobody is held out")
 
 MEASURES = [
     SimilarityROC(resample="identities", n_resamples=5, random_state=0),
@@ -19,6 +27,8 @@ PROJECTORS = [
     EthicalModule(),
     EthicalModule(head="residual", max_epochs=3),
     FPRPenaltyProjector(max_epochs=5),
+    TripletProjector(max_epochs=3),
+    TripletProjector(validation_fraction=0.0, head="mlp", max_epochs=3),
 ]
 ESTIMATORS = MEASURES + PROJECTORS
 

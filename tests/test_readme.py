@@ -1,18 +1,35 @@
-"""README's Python block runs and prints what README shows below it."""
+"""README's Python blocks run and print what README shows below them."""
 
 import re
 from pathlib import Path
 
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+NUMBER = re.compile(r"\d+\.?\d*")
 README = Path(__file__).resolve().parents[1] / "README.md"
 
 
-def test_the_python_block_prints_what_follows_it(capsys):
+def blocks():
+    """Code blocks of README with the text that each is said to print."""
     text = README.read_text(encoding="utf-8")
-    code, printed = re.search(
-        r"```python\n(.*?)```\n+```text\n(.*?)```", text, re.DOTALL
-    ).groups()
+    return re.findall(r"```python\n((?:(?!```).)*?)```\n+```text\n(.*?)```", text, re.S)
+
+
+def test_readme_measures_and_mitigates():
+    assert len(blocks()) == 2
+
+
+@pytest.mark.parametrize("block", range(2))
+def test_a_python_block_prints_what_follows_it(block, capsys):
+    """To 5 % where a head is trained: its last bits differ between machines."""
+    code, said = blocks()[block]
     exec(compile(code, "README.md", "exec"), {})
-    assert capsys.readouterr().out == printed
+    printed = capsys.readouterr().out
+    assert NUMBER.sub("#", printed) == NUMBER.sub("#", said)
+    numbers = [np.array(NUMBER.findall(text), dtype=float) for text in (printed, said)]
+    assert_allclose(*numbers, rtol=0.05 if "EthicalModule" in code else 0)
 
 
 def test_the_demo_prints_what_readme_quotes(capsys):

@@ -38,16 +38,14 @@ from skfairfr import (
 )
 from skfairfr.metrics import TradeOffDisplay
 
-FAR = 1e-2
+FAR = 1e-3
 faces = make_face_embeddings(
-    n_identities=1000, images_per_identity=4, n_features=32, random_state=0
+    n_identities=1200, images_per_identity=5, n_features=32, random_state=0
 )
-for_search = faces.y < 500  # identities are in random order
-X, y, a = (
-    part[for_search] for part in (faces.X, faces.y, faces.sensitive_features)
-)
+for_search = faces.y < 600  # identities are in random order
+X, y, a = (part[for_search] for part in (faces.X, faces.y, faces.sensitive_features))
 module = EthicalModule(
-    groups=("male", "female"), head="residual", lr=1e-3, max_epochs=15, random_state=0
+    groups=("male", "female"), head="residual", lr=1e-3, max_epochs=10, random_state=0
 )
 
 # %%
@@ -105,45 +103,47 @@ for title, asked in {
 # %%
 # Why folds of people
 # -------------------
-# A fold of shuffled images has nearly everybody on both sides. A module remembers the
-# people it was fitted on, and looks better on them than on anyone at the gate.
+# A fold of shuffled images has everybody on both sides. A head that starts from nothing
+# remembers the people it was fitted on, and looks better on them than on anyone new.
+# Few people with many images each make it plain.
 
-images = KFold(3, shuffle=True, random_state=0)
-mlp = EthicalModule(
-    groups=("male", "female"), max_epochs=30, lr=1e-2, random_state=0
-)
-frr = {}
-for name, folds in {"images": images, "people": people}.items():
-    train, test = next(folds.split(X, face_labels(y, a)))
-    shared = np.isin(np.unique(y[test]), y[train]).mean()
-    found = cross_validate(mlp, X, face_labels(y, a), scoring=scores, cv=folds)
-    frr[name] = -found["test_frr_at_far"]
-    print(f"folds of {name}: {shared:.0%} of the people scored were fitted on;", end=" ")
-    print(f"frr {frr[name].mean():.3f}")
-
+few = make_face_embeddings(150, 20, 32, random_state=0)
+few_labels = face_labels(few.y, few.sensitive_features)
+mlp = EthicalModule(groups=("male", "female"), max_epochs=20, random_state=0)
+folds = {"images": KFold(3, shuffle=True, random_state=0), "people": people}
 fig, ax = plt.subplots(figsize=(5, 3), layout="constrained")
-for place, values in enumerate(frr.values()):
-    ax.plot([place] * 3, values, "o", color="black", markerfacecolor="white")
-    ax.plot([place - 0.2, place + 0.2], [values.mean()] * 2, color="black")
-ax.set_xticks(range(2), [f"folds of {name}" for name in frr])
+for place, (name, cv) in enumerate(folds.items()):
+    train, test = next(cv.split(few.X, few_labels))
+    shared = np.isin(np.unique(few.y[test]), few.y[train]).mean()
+    found = cross_validate(mlp, few.X, few_labels, scoring=scores, cv=cv)
+    frr = -found["test_frr_at_far"]
+    print(
+        f"folds of {name}: {shared:.0%} of the people scored were fitted on;", end=" "
+    )
+    print(f"frr of the folds {frr.round(3)}")
+    ax.plot([place] * 3, frr, "o", color="black", markerfacecolor="white")
+    ax.plot([place - 0.2, place + 0.2], [frr.mean()] * 2, color="black")
+ax.set_xticks(range(2), labels=[f"folds of {name}" for name in folds])
+ax.margins(y=0.5)
 ax.set(xlim=(-0.6, 1.6), ylim=(0, None), ylabel=f"frr at far = {FAR:g}")
-ax.set_title('The same module, head="mlp", scored on two kinds of folds', fontsize=10)
+ax.set_title("One module on two kinds of folds (bar: mean)")
 
 # %%
 # A search that crowns nan
 # ------------------------
-# Here the groups are forgotten, and nothing can be scored. scikit-learn turns what a
+# Here the groups are forgotten, so that nothing can be scored. scikit-learn turns what a
 # scorer raises into nan with a warning, ranks all candidates first, and takes the first.
 
-careless = GridSearchCV(module, {"kappa1": [10.0, 20.0]}, scoring=bfar_scorer, cv=people)
-with warnings.catch_warnings(record=True):
-    warnings.simplefilter("always")
+grid = {"kappa1": [10.0, 20.0], "max_epochs": [1]}
+careless = GridSearchCV(module, grid, scoring=bfar_scorer, cv=people)
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
     careless.fit(X, y)
-print(f"crowned: {careless.best_params_} with a score of {careless.best_score_}")
-try:
-    careless.set_params(error_score="raise").fit(X, y)
-except ValueError as error:
-    print("with error_score='raise':", str(error)[:160], "...")
+    print(f"crowned: {careless.best_params_}, score {careless.best_score_}")
+    try:
+        careless.set_params(error_score="raise").fit(X, y)
+    except ValueError as error:
+        print('with error_score="raise":', error)
 
 # %%
 # What to notice

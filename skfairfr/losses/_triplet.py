@@ -63,7 +63,7 @@ class TripletLoss(nn.Module):
 
         Returns
         -------
-        loss : tensor, scalar
+        loss : tensor, shape ()
             >= 0; 0 where there is no triplet.
         """
         if len(triplets) == 0:

@@ -276,10 +276,15 @@ class PairQuestions:
         Raises
         ------
         ValueError
-            If no groups were given, there are no two sides, or not exactly one number of
-            far and threshold.
+            If there are no two groups or no two sides, or not exactly one number of far
+            and threshold.
         """
         question = self._ask_of_cells("far_asymmetry", far, threshold)
+        if self.groups_.size < 2:
+            raise ValueError(
+                f"far_asymmetry compares two groups, and there are {self.groups_.size}: "
+                f"{self.groups_.tolist()}."
+            )
         if not self._measurement.two_sides:
             raise ValueError(
                 "far_asymmetry needs probes and references, of which (a, b) and (b, a) are "

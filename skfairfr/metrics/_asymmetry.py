@@ -98,7 +98,5 @@ def holm(p_values):
     tested = np.flatnonzero(~np.isnan(p_values))
     order = tested[np.argsort(p_values[tested], kind="stable")]
     factors = np.arange(order.size, 0, -1)
-    corrected[order] = np.minimum(
-        np.maximum.accumulate(factors * p_values[order]), 1.0
-    )
+    corrected[order] = np.minimum(np.maximum.accumulate(factors * p_values[order]), 1.0)
     return corrected

@@ -49,7 +49,9 @@ class GroupCells:
     def draw(self, weights, n_draws, generator):
         """Positions (n_draws,) drawn with replacement: a group, then one of its images."""
         shares = self.probabilities(weights)
-        cells = torch.multinomial(shares, n_draws, replacement=True, generator=generator)
+        cells = torch.multinomial(
+            shares, n_draws, replacement=True, generator=generator
+        )
         return self._members(cells, generator)
 
     def draw_batches(self, weights, batch_size, n_batches, generator):

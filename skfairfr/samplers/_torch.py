@@ -263,7 +263,9 @@ class HomogeneousBatchSampler(GroupSampler):
 
     def _shown(self):
         shown = [f"batch_size={self.batch_size}"]
-        return shown if self.n_batches is None else [*shown, f"n_batches={self.n_batches}"]
+        return (
+            shown if self.n_batches is None else [*shown, f"n_batches={self.n_batches}"]
+        )
 
 
 def _weights_of(weights, groups, cells):

@@ -109,9 +109,7 @@ def test_triplets_are_what_they_are_called(domain):
         assert (domain[anchor] != domain[positive]).all()
         assert (domain[negative] == domain[positive]).all()
     z = X / np.linalg.norm(X, axis=1, keepdims=True)
-    near, far = (
-        ((z[anchor] - z[other]) ** 2).sum(1) for other in (positive, negative)
-    )
+    near, far = (((z[anchor] - z[other]) ** 2).sum(1) for other in (positive, negative))
     assert (near + 0.6 > far - 1e-6).all()
 
 
@@ -126,7 +124,9 @@ def test_minibatches_hold_so_many_triplets_and_each_image_once():
 
 def test_a_round_selects_among_its_own_images():
     halves = [torch.arange(30), torch.arange(30, 60)]
-    epoch, X, y, _ = batches(sampler=lambda generator: halves, n_people=6, batch_size=999)
+    epoch, X, y, _ = batches(
+        sampler=lambda generator: halves, n_people=6, batch_size=999
+    )
     found = [images(X, batch) for batch in epoch]
     assert len(found) == 2
     assert epoch.n_triplets == sum(map(len, found))
