@@ -24,7 +24,7 @@ extensions = [
     "_ext.mathml",
     "_ext.public_names",
 ]
-exclude_patterns = ["_build", "studies/*.md"]
+exclude_patterns = ["_build", "**sg_execution_times.rst"]
 templates_path = ["_templates"]
 nitpicky = True
 # Names of other packages, and of the standard library: without a network there is no
@@ -50,16 +50,20 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"plot_",
     "ignore_pattern": r"(^|[\\/])(?!plot_)\w+\.py$",
-    "subsection_order": [f"{HERE.parent / 'examples' / theme}" for theme in THEMES] + ["*"],
+    "subsection_order": [f"../examples/{theme}" for theme in THEMES] + ["*"],
+    "capture_repr": (),
     "doc_module": ("skfairfr",),
     "reference_url": {"skfairfr": None},
     "backreferences_dir": "auto_examples/backreferences",
     "abort_on_example_error": True,
+    "reset_modules": ("matplotlib", "_ext.example_file.tell"),
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,
     "remove_config_comments": True,
+    "write_computation_times": False,
     "min_reported_time": 5,
+    "image_srcset": ["2x"],
     "matplotlib_animations": False,
 }
 suppress_warnings = ["config.cache"]

@@ -41,9 +41,8 @@ def plane_at(centres):
     return directions / np.linalg.norm(directions, axis=1, keepdims=True)
 
 
-fig, axes = plt.subplots(
-    1, 2, figsize=(8, 3.8), layout="constrained", sharex=True, sharey=True
-)
+shared = {"layout": "constrained", "sharex": True, "sharey": True}
+fig, axes = plt.subplots(1, 2, figsize=(8, 3.8), **shared)
 radius = np.sqrt(1 - THRESHOLD**2)
 for ax, group in zip(axes, ("male", "female"), strict=True):
     people = np.flatnonzero(four.group_of_identity == group)
@@ -59,8 +58,7 @@ fig.suptitle(f"Images of four people; circle: accepted at cosine {THRESHOLD:g}")
 # %%
 # Fitting, with a larger kappa for women
 # --------------------------------------
-# Women's images are looser and women more crowded, by construction. Modules are fitted on
-# half of the people.
+# Women's images are looser, women more crowded. Modules are fitted on half of the people.
 
 kappa, crowding = {"male": 140, "female": 120}, {"male": 14, "female": 28}
 faces = make_face_embeddings(
@@ -99,9 +97,7 @@ def said(ratios):
 
 
 shown = ["before", "residual (20, 50)", "mlp (20, 50)"]
-fig, axes = plt.subplots(
-    2, 3, figsize=(10, 5.5), layout="constrained", sharex=True, sharey=True
-)
+fig, axes = plt.subplots(2, 3, figsize=(10, 5.5), **shared)
 for row, (who, rows) in enumerate(
     {"fitted on": fitted_on, "unseen": ~fitted_on}.items()
 ):

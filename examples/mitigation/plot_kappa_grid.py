@@ -35,7 +35,6 @@ study = STUDY["residual"]
 kappas = study["kappas"]
 place = {kappa: i for i, kappa in enumerate(kappas)}
 COLOURS = {"EM-FAR": "#D55E00", "EM-FRR": "#009E73", "EM-C": "#CC79A7"}
-LEVELS = ("1e-3", "1e-4")
 print(study["data"])
 for head, of_head in STUDY.items():
     print(head, of_head["training"])
@@ -67,8 +66,7 @@ for column, metric in enumerate(("bfar", "bfrr", "frr_at_far")):
 axes[0, 0].set_yscale("log")
 axes[0, 0].set_yticks([1, 2, 5, 10], labels=["1", "2", "5", "10"])
 rings = [
-    Line2D([], [], **ring, markersize=10, color=color, label=name)
-    for name, color in COLOURS.items()
+    Line2D([], [], **ring, markersize=10, color=c, label=n) for n, c in COLOURS.items()
 ]
 for row, ax in enumerate(axes[:, 2]):
     lines = ax.get_legend_handles_labels()[0] + rings
@@ -82,6 +80,7 @@ fig.suptitle("At FAR = 1e-3, on people left out of the fit; lower is better")
 # Rates of women over rates of men; below 1 men are worse off. Rings are chosen at each
 # level on its own. Over the grid, logarithms of both ratios go against each other.
 
+LEVELS = ("1e-3", "1e-4")
 names = [f"{rate}_log_ratio@{level}" for rate in ("far", "frr") for level in LEVELS]
 for head, of_head in STUDY.items():
     far, frr = (np.ravel(of_head["scores"][name]) for name in names[::2])
@@ -121,10 +120,8 @@ for at, (head, name, pair) in enumerate(rows):
         of = {k: v[0] for k, v in STUDY[head]["unseen"][pair][metric].items()}
         said = f"  {title}: {of['value']:.3g} [{of['low']:.3g}, {of['high']:.3g}]"
         if name != "before":
-            low, high = of["ratio_low"], of["ratio_high"]
-            said += (
-                f", after / before {of['ratio_to_before']:.2f} [{low:.2f}, {high:.2f}]"
-            )
+            change, low, high = (of[f"ratio_{k}"] for k in ("to_before", "low", "high"))
+            said += f", after / before {change:.2f} [{low:.2f}, {high:.2f}]"
         print(said)
         ax.plot([of["low"], of["high"]], [at, at], color=COLOURS.get(name, "black"))
         ax.plot(of["value"], at, "o", color=COLOURS.get(name, "black"))
@@ -134,7 +131,7 @@ axes[0].set_yticks(range(len(rows)), labels=named, fontsize="small")
 for ax, ticks in zip(axes, ([1, 2, 4, 8], [1, 2, 4], [0.04, 0.1, 0.4]), strict=True):
     ax.set_xticks(ticks, labels=[f"{tick:g}" for tick in ticks])
     ax.minorticks_off()
-    ax.axvline(1 if max(ticks) > 1 else np.nan, color="0.5", linestyle="--")
+    ax.axvline(ticks[0] if ticks[0] == 1 else np.nan, color="0.5", linestyle="--")
 
 # %%
 # What to notice
@@ -144,8 +141,8 @@ for ax, ticks in zip(axes, ([1, 2, 4, 8], [1, 2, 4], [0.04, 0.1, 0.4]), strict=T
 # are those at 1e-4 (of "mlp" two of three). On unseen people EM-FAR lowers the disparity
 # of the far, EM-FRR that of the frr, and with "residual" each lets the other grow. Not as
 # in the paper: "mlp", fitted on 1500 people, rejects half of all genuine pairs, where a
-# ratio of frr cannot be large; EM-C of "residual" raises BFRR; and its frr hardly depends
-# on kappa1. One kappa for all lowers BFAR as well: not all of it is due to two.
+# ratio of frr cannot be large; the frr of "residual" does not rise with kappa1. One kappa
+# for all lowers BFAR as well: not all of it is due to two.
 #
 # **What this does not show**: a real encoder, or another draw of people or of the fit.
 # EM-FRR of "residual" lies at the edge of the grid. See :ref:`intervals along the grid

@@ -1,7 +1,7 @@
 """
-==================================
+===================================
 One number for how alike images are
-==================================
+===================================
 
 A door opens to a face. Where the images of a person lie widely about that person's
 direction, the door stays shut too often for its rightful owner; where they reach into a

@@ -1,7 +1,7 @@
 """
-=======================================
+==========================================
 The numbers of heads and numbers of people
-=======================================
+==========================================
 
 ``plot_heads.py`` draws what this study measures in a few minutes: what either head costs
 people whom no fit has seen, over the number of people it was fitted on.

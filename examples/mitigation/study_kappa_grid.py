@@ -1,7 +1,7 @@
 """
-================================
+=================================
 The numbers of the grid of kappas
-================================
+=================================
 
 ``plot_kappa_grid.py`` draws what this study measures, which takes minutes: a search over
 kappa0 and kappa1 on synthetic people, three choices made by it, and their error rates
@@ -38,8 +38,8 @@ FIXED = 20.0  # of the kappa that stays, where one is moved and measured with in
 LEVELS = (1e-3, 1e-4)  # the choice is made at the first
 N_SEEN, N_UNSEEN = 1500, 2000
 N_RESAMPLES = 500
-# The mlp is trained at the paper's rate, for half of its 50 epochs: more took no better
-# values. The other head, which starts as the identity map, keeps it at a smaller rate.
+# The mlp is trained at the paper's rate, for half of its 50 epochs to save time. The other
+# head starts as the identity map, and keeps near it at a smaller rate.
 HEADS = {
     "residual": {"head": "residual", "lr": 1e-3, "max_epochs": 20},
     "mlp": {"head": "mlp", "lr": 1e-2, "max_epochs": 25},

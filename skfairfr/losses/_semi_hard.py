@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 import torch
 
-# Rows of a block: a byte counts up to 255 admissible ones of a column.
-ROWS = 240
+# Rows of a block. Large, as threads wait for each other after every operation on it.
+ROWS = 960
+# Rows counted together: a byte counts up to 255 admissible ones of a column.
+BYTE = 240
 # Columns counted together: 16 words of 8 bytes.
 WORDS = 16
 CHUNK = 8 * WORDS
@@ -150,13 +152,13 @@ def _one_of_each_column(block, n_seen, generator):
     probability n_here / n_seen.
     """
     n_columns = len(n_seen)
-    words = block.view(torch.int64).sum(0)
-    n_here = words.view(torch.uint8)[:n_columns].long()
+    parts = [words.sum(0) for words in block.view(torch.int64).split(BYTE)]
+    n_here = torch.stack(parts).view(torch.uint8).sum(0)[:n_columns]
     n_seen += n_here
     rank = _draw_ranks(n_seen, generator)
     drawn = (rank < n_here).nonzero().squeeze(1)
-    ranks = rank[drawn].to(torch.uint8)
-    place = (block[:, drawn].cumsum(0, dtype=torch.uint8) <= ranks).sum(0)
+    ranks = rank[drawn].to(torch.int16)
+    place = (block[:, drawn].cumsum(0, dtype=torch.int16) <= ranks).sum(0)
     return drawn, place
 
 

@@ -70,8 +70,9 @@ class EthicalModule(BaseProjector):
         From torch.optim, with its own defaults but for the rate.
     sampler : callable, default=None
         ``sampler(identity, group, generator)`` gives the positions, an int array of shape
-        (n_draws,), that an epoch visits in that order, from integer codes of the images
-        trained on; None visits each once.
+        (n_draws,), that an epoch visits in that order, or a list of those of every batch,
+        from integer codes of the images trained on; :mod:`skfairfr.samplers` has some by
+        group. None visits each once.
     validation_fraction : float, default=0.0
         Share of the identities, in [0, 1), held out and never trained on. With any, the
         weights of the best epoch are kept instead of the last.

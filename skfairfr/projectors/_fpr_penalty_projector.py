@@ -58,8 +58,9 @@ class FPRPenaltyProjector(BaseProjector):
     optimizer : {"adam", "adamw", "sgd"}, default="adam"
         From torch.optim, with its own defaults but for the rate.
     sampler : callable, default=None
-        ``sampler(identity, group, generator)`` gives the positions of an epoch; its
-        ``group`` is None where none were given. None visits each image once.
+        ``sampler(identity, group, generator)`` gives the positions of an epoch, or a list
+        of those of every batch; its ``group`` is None where none were given.
+        :mod:`skfairfr.samplers` has some by group. None visits each image once.
     validation_fraction : float, default=0.0
         Share of the identities, in [0, 1), held out and never trained on. With any, the
         weights of the best epoch are kept instead of the last.

@@ -1,6 +1,5 @@
 """TripletProjector: a head trained with semi-hard triplets, groups drawn by weight."""
 
-import math
 from dataclasses import replace
 from numbers import Integral, Real
 
@@ -30,6 +29,7 @@ from skfairfr.projectors._triplets import (
     have_pairs,
     partners_of,
 )
+from skfairfr.samplers._weights import EXPONENT
 from skfairfr.utils._validation import warn_caller
 
 
@@ -191,7 +191,7 @@ class TripletProjector(BaseProjector):
         selection_size=10240,
         far=1e-3,
         smoothing=0.2,
-        exponent=math.log10(4),
+        exponent=EXPONENT,
         head="residual",
         hidden_dim=None,
         output_dim=None,

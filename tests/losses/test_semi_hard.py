@@ -71,9 +71,10 @@ def test_few_are_left_at_a_small_margin_and_all_at_a_large_one():
     assert shares[1] == 1
 
 
-@pytest.mark.parametrize("rows", [3, 11, 240])
-def test_the_choice_is_uniform_in_both_directions(monkeypatch, rows):
+@pytest.mark.parametrize(("rows", "byte"), [(3, 240), (11, 4), (960, 7)])
+def test_the_choice_is_uniform_in_both_directions(monkeypatch, rows, byte):
     monkeypatch.setattr(_semi_hard, "ROWS", rows)
+    monkeypatch.setattr(_semi_hard, "BYTE", byte)
     left, right, y = pairs(30, 12)
     allowed = admissible(left, right, y)
     n_draws = 1000

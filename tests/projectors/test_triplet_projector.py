@@ -188,7 +188,7 @@ def test_a_domain_given_twice_or_missing_is_refused():
 def test_domains_that_no_person_has_both_of():
     domain = np.where(IDENTITY % 2, "selfie", "document")
     with pytest.raises(
-        ValueError, match="0 of 150 identities have two .* both domains"
+        ValueError, match=r"0 of 150 identities have two .* both domains"
     ):
         projector().fit(X, IDENTITY, domain=domain)
 

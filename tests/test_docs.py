@@ -1,0 +1,189 @@
+"""The site's own promises: every public name has a place, and every block of code runs.
+
+``docs/build.py`` builds the site, with warnings as errors, and checks its links; the checker
+itself is tested here. Nothing here needs Sphinx.
+"""
+
+import importlib
+import importlib.util
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+GENERATED = {"_build", "auto_examples", "auto_api"}
+PAGES = sorted(
+    page
+    for page in DOCS.rglob("*.rst")
+    if not GENERATED & set(page.relative_to(DOCS).parts) and "_templates" not in str(page)
+)
+SUBPACKAGES = sorted(
+    f"skfairfr.{path.parent.name}"
+    for path in (ROOT / "skfairfr").glob("[!_]*/__init__.py")
+)
+BLOCK = re.compile(
+    r"^\.\. (testcode|testoutput|code-block)::(.*)\n((?:[ ]{3}.*\n|\s*\n)*)", re.MULTILINE
+)
+NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+(?:e-?\d+)?|(?<![\w.])-?\d+(?![\w.])")
+# Trained networks differ in their last bits between machines.
+RELATIVE, ABSOLUTE = 0.1, 0.02
+
+
+def relative(path):
+    return str(path.relative_to(ROOT))
+
+
+def blocks(text):
+    """(kind, argument, code) of every block of code of a page."""
+    found = []
+    for kind, argument, body in BLOCK.findall(text):
+        lines = textwrap.dedent(body).strip("\n").split("\n")
+        while lines and re.match(r":\w+:", lines[0]):
+            lines.pop(0)
+        found.append((kind, argument.strip(), "\n".join(lines).strip("\n")))
+    return found
+
+
+def agree(printed, shown):
+    """Whether two texts are the same but for numbers with decimals, which are close."""
+    words = [NUMBER.sub("#", text).split() for text in (printed, shown)]
+    ours, theirs = (NUMBER.findall(text) for text in (printed, shown))
+    if words[0] != words[1] or len(ours) != len(theirs):
+        return False
+    for one, other in zip(ours, theirs, strict=True):
+        if "." not in one + other:
+            same = one == other
+        else:
+            same = float(one) == pytest.approx(float(other), rel=RELATIVE, abs=ABSOLUTE)
+        if not same:
+            return False
+    return True
+
+
+def documented(text):
+    """Names that the pages of the API list, under the module they are in."""
+    found, module = set(), None
+    for line in text.splitlines():
+        if line.startswith(".. currentmodule::"):
+            module = line.split()[-1]
+        entry = re.match(r"(?:   |\.\. py:data:: )(\w+)$", line)
+        if module and entry:
+            found.add(f"{module}.{entry[1]}")
+    return found
+
+
+API = set().union(
+    *(documented(p.read_text(encoding="utf-8")) for p in (DOCS / "api").glob("*.rst"))
+)
+
+
+@pytest.mark.parametrize("package", SUBPACKAGES)
+def test_every_public_name_has_a_place_in_the_api(package):
+    names = importlib.import_module(package).__all__
+    assert sorted({f"{package}.{name}" for name in names} - API) == []
+
+
+def test_the_api_lists_nothing_that_is_gone():
+    public = {
+        f"{package}.{name}"
+        for package in SUBPACKAGES
+        for name in importlib.import_module(package).__all__
+    }
+    assert sorted(API - public) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=relative)
+def test_blocks_of_a_page_print_what_stands_below_them(page, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "docs"}
+    found = blocks(page.read_text(encoding="utf-8"))
+    for number, (kind, argument, code) in enumerate(found):
+        if kind == "code-block" and argument == "python":
+            compile(code, relative(page), "exec")
+        if kind != "testcode":
+            continue
+        exec(compile(code, relative(page), "exec"), namespace)
+        printed = capsys.readouterr().out
+        after = found[number + 1] if number + 1 < len(found) else (None,) * 3
+        shown = after[2] if after[0] == "testoutput" else ""
+        assert agree(printed, shown), f"printed:\n{printed}\nshown:\n{shown}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=relative)
+def test_a_page_is_reached(page):
+    """Some table of contents names it."""
+    if page == DOCS / "index.rst":
+        return
+    for parent in PAGES:
+        text = parent.read_text(encoding="utf-8")
+        for listed in re.findall(r"\.\. toctree::\n(?:[ ]{3}.*\n|\n)*", text):
+            for entry in listed.split():
+                if page.with_suffix("") == parent.parent / entry:
+                    return
+                if entry == "*" and page.parent == parent.parent:
+                    return
+    pytest.fail(f"no toctree lists {relative(page)}")
+
+
+def test_blocks_and_their_output_are_seen():
+    text = ".. testcode::\n\n   print(1)\n\n   x = 2\n\n.. testoutput::\n\n   1\n\nText.\n"
+    assert blocks(text) == [
+        ("testcode", "", "print(1)\n\nx = 2"),
+        ("testoutput", "", "1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown", "same"),
+    [
+        ("FRR 0.103 of 12", "FRR 0.104 of 12\n", True),
+        ("FRR 0.1 of 12", "FRR 0.1 of 13", False),
+        ("FRR 0.1", "FRR 0.3", False),
+        ("FRR 0.1", "FAR 0.1", False),
+        ("a  b", "a b", True),
+        ("a", "", False),
+    ],
+)
+def test_agreement_is_of_words_and_close_numbers(printed, shown, same):
+    assert agree(printed, shown) == same
+
+
+def test_names_of_the_api_are_seen():
+    text = (
+        ".. currentmodule:: skfairfr.metrics\n\n.. autosummary::\n   :nosignatures:\n\n"
+        "   bfar\n\n.. py:data:: bfar_scorer\n\n   Minus a ratio.\n"
+    )
+    assert documented(text) == {"skfairfr.metrics.bfar", "skfairfr.metrics.bfar_scorer"}
+
+
+@pytest.fixture
+def broken_links(monkeypatch):
+    """The checker of docs/build.py."""
+    spec = importlib.util.spec_from_file_location("docs_build", DOCS / "build.py")
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "docs_build", module)
+    spec.loader.exec_module(module)
+    return module.broken_links
+
+
+@pytest.mark.parametrize(
+    ("html", "n_broken"),
+    [
+        ('<a href="other.html#there">x</a>', 0),
+        ('<a href="https://example.org">x</a>', 0),
+        ('<a href="other.html#gone">x</a>', 1),
+        ('<a href="gone.html">x</a>', 1),
+        ('<img src="gone.png">', 1),
+        ('<script src="https://example.org/x.js"></script>', 1),
+        ('<link rel="stylesheet" href="//example.org/x.css">', 1),
+        ('<p id="here"></p><a href="#here">x</a>', 0),
+    ],
+)
+def test_broken_links_are_seen(html, n_broken, broken_links, tmp_path):
+    (tmp_path / "page.html").write_text(html, encoding="utf-8")
+    (tmp_path / "other.html").write_text('<p id="there"></p>', encoding="utf-8")
+    assert len(broken_links(tmp_path)) == n_broken
