@@ -19,14 +19,16 @@ GENERATED = {"_build", "auto_examples", "auto_api"}
 PAGES = sorted(
     page
     for page in DOCS.rglob("*.rst")
-    if not GENERATED & set(page.relative_to(DOCS).parts) and "_templates" not in str(page)
+    if not GENERATED & set(page.relative_to(DOCS).parts)
+    and "_templates" not in str(page)
 )
 SUBPACKAGES = sorted(
     f"skfairfr.{path.parent.name}"
     for path in (ROOT / "skfairfr").glob("[!_]*/__init__.py")
 )
 BLOCK = re.compile(
-    r"^\.\. (testcode|testoutput|code-block)::(.*)\n((?:[ ]{3}.*\n|\s*\n)*)", re.MULTILINE
+    r"^\.\. (testcode|testoutput|code-block)::(.*)\n((?:[ ]{3}.*\n|\s*\n)*)",
+    re.MULTILINE,
 )
 NUMBER = re.compile(r"(?<![\w.])-?\d+\.\d+(?:e-?\d+)?|(?<![\w.])-?\d+(?![\w.])")
 # Trained networks differ in their last bits between machines.
@@ -97,7 +99,9 @@ def test_the_api_lists_nothing_that_is_gone():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=relative)
-def test_blocks_of_a_page_print_what_stands_below_them(page, capsys, monkeypatch, tmp_path):
+def test_blocks_of_a_page_print_what_stands_below_them(
+    page, capsys, monkeypatch, tmp_path
+):
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "docs"}
     found = blocks(page.read_text(encoding="utf-8"))
@@ -130,7 +134,9 @@ def test_a_page_is_reached(page):
 
 
 def test_blocks_and_their_output_are_seen():
-    text = ".. testcode::\n\n   print(1)\n\n   x = 2\n\n.. testoutput::\n\n   1\n\nText.\n"
+    text = (
+        ".. testcode::\n\n   print(1)\n\n   x = 2\n\n.. testoutput::\n\n   1\n\nText.\n"
+    )
     assert blocks(text) == [
         ("testcode", "", "print(1)\n\nx = 2"),
         ("testoutput", "", "1"),

@@ -35,7 +35,7 @@ def files_under(*names):
         path = ROOT / name
         inside = path.rglob("*") if path.is_dir() else [path]
         found += [p for p in inside if p.is_file() and p.suffix in TEXT_SUFFIXES]
-    built = {"__pycache__", "_build", "auto_examples"}
+    built = {"__pycache__", "_build", "auto_api", "auto_examples"}
     return sorted(p for p in found if not built & set(p.relative_to(ROOT).parts))
 
 

@@ -67,7 +67,9 @@ def roc_of(X, y, group, **options):
 def rates(X, y, group):
     """The answers to all questions, without intervals that anyone needs."""
     roc = roc_of(X, y, group, resample="identities", n_resamples=2)
-    return np.array([roc.estimate(LEVEL, **asked).value for asked in QUESTIONS.values()])
+    return np.array(
+        [roc.estimate(LEVEL, **asked).value for asked in QUESTIONS.values()]
+    )
 
 
 def held(X, y, group, truth, kinds):
@@ -117,7 +119,7 @@ def photograph(y, numbers, rng):
 
 def table(name, cover, designs, kinds, n_sets):
     """Write one table: coverage of the FRR / of its disparity in each cell."""
-    header = ["identities", "images each", "spread", *kinds, "truths", "data sets"]
+    header = ["identities", "images each", "spread", *kinds, "truths"]
     rows = []
     for n_identities, images, spread in designs:
         found, truths = cover(n_identities, images, spread, n_sets)
@@ -128,7 +130,7 @@ def table(name, cover, designs, kinds, n_sets):
             for low, high, d in spans
         )
         of_each = f"{images[0]} to {images[1]}"
-        rows.append([n_identities, of_each, spread or "none", *cells, said, n_sets])
+        rows.append([n_identities, of_each, spread or "none", *cells, said])
         print(*rows[-1], sep=", ", flush=True)
     path = Path(__file__).with_name(f"coverage_{name}.csv")
     with path.open("w", newline="", encoding="utf-8") as file:

@@ -5,6 +5,7 @@ The columns are those of the record; nothing is computed here. Frames themselves
 """
 
 import dataclasses
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from skfairfr.utils._frames import build_frame
@@ -17,7 +18,7 @@ class Framed:
     """
 
     _library = None
-    _asked = MappingProxyType({})
+    _asked: Mapping = MappingProxyType({})
 
     def to_frame(self, backend=None):
         """Give the record as a tidy table: one row for each level, group or cell.

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from skfairfr.metrics import GroupFARDisplay
 from skfairfr.metrics._plot import _group_far, _style
@@ -86,20 +87,13 @@ def test_many_groups_and_long_labels_need_a_larger_figure():
 
 def test_numbers_fit_their_cells():
     """Nine groups of long labels: no text is wider than its cell."""
-    rng = np.random.default_rng(0)
-    groups = np.array([f"group {k} & another" for k in range(9)])
-    far = rng.uniform(0.001, 0.1, (9, 9))
-    counts = np.full((9, 9), 1000)
-    display = GroupFARDisplay(
-        groups=groups,
-        far=far,
-        low=far,
-        high=far,
-        n_impostor=counts,
-        supported=counts > 0,
-        level=0.01,
-    ).plot()
-    cell = display._cell_points() * display.figure_.dpi / 72
+    figure = Figure(figsize=_group_far.matrix_size(9 * ["group 1 & another"]))
+    figure.set_layout_engine("constrained")
+    far = np.random.default_rng(0).uniform(0.001, 0.1, (9, 9))
+    display = arrays(far)
+    display.groups = np.array([f"group {k} & another" for k in range(9)])
+    display.plot(figure.subplots())
+    cell = display._cell_points() * figure.dpi / 72
     assert max(t.get_window_extent().width for t in display.text_.ravel()) < cell
 
 
