@@ -100,6 +100,8 @@ def main(arguments=None):
         broken = [b for b in broken if "/images/" not in b and "_images/" not in b]
     for line in broken:
         print(line, file=sys.stderr)
+    if not status and not broken:
+        print(output / "index.html")
     return status or int(bool(broken))
 
 

@@ -39,6 +39,7 @@ nitpick_ignore_regex = [
 
 autosummary_generate = True
 autodoc_typehints = "none"
+autodoc_member_order = "bysource"
 toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False

@@ -1,0 +1,148 @@
+"""
+==================================================
+Expression as the domain: Face Research Lab London
+==================================================
+
+102 people, each photographed neutral and smiling. The neutral photograph is the probe, the
+smiling one the reference, and only pairs across the two are compared, as a selfie is with
+a document: error rates by gender and by ethnicity as the people reported them, the FAR of
+every two groups, and whether it depends on which of the two is the probe. Nothing is
+fitted. The tables it prints are kept in ``docs/studies/london.rst``, with what the set
+cannot answer. The set stays where it is:
+
+    python examples/evaluation/study_london.py ../shared/data/london_pca/london_pca.npz
+"""
+
+import sys
+import warnings
+
+import numpy as np
+
+from skfairfr import SimilarityROC
+
+DEFAULT = "../shared/data/london_pca/london_pca.npz"
+ATTRIBUTES = ("gender", "ethnicity")
+FARS = (1e-1, 1e-2)
+N_RESAMPLES = 1000
+
+
+def fitted(data, attribute, domain=True):
+    """All pairs, or those across the expressions only."""
+    roc = SimilarityROC(
+        resample="identities", n_resamples=N_RESAMPLES, random_state=0
+    )
+    sides = {"domain": data["expression"]} if domain else {}
+    groups = data[attribute] if attribute else None
+    return roc.fit(data["embedding"], data["identity"], groups, **sides)
+
+
+def said(estimate, reasons):
+    """A value with its interval; an asterisk where the data do not support it."""
+    if np.isnan(estimate.value):
+        return "undefined"
+    text = f"{estimate.value:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]"
+    if estimate.supported:
+        return text
+    reasons.append(estimate.reason)
+    return rf"{text} \*"
+
+
+def table(header, rows):
+    lines = [".. csv-table::", "   :header-rows: 1", "   :delim: |", ""]
+    return "\n".join(lines + [f"   {' | '.join(row)}" for row in [header, *rows]])
+
+
+def heading(text):
+    print(f"\n{text}\n{'~' * len(text)}\n")
+
+
+def print_overall(data):
+    """Do pairs across expressions err more than all pairs do?"""
+    rows = []
+    for name, domain in (("neutral against smiling", True), ("all pairs", False)):
+        roc, reasons = fitted(data, None, domain), []
+        frr = [said(roc.estimate(far), reasons) for far in FARS]
+        rows.append([name, said(roc.equal_error_rate(), reasons), *frr])
+    heading("Overall")
+    print(table(["Compared", "EER", *(f"FRR at FAR {far:g}" for far in FARS)], rows))
+
+
+def print_groups(data, attribute, far):
+    """Error rates of each group at the overall threshold, and their disparities."""
+    roc, reasons = fitted(data, attribute), []
+    rows = []
+    for group in roc.groups_.tolist():
+        people = np.unique(data["identity"][data[attribute] == group]).size
+        rates = [
+            said(roc.estimate(far, rate=rate, group=group), reasons)
+            for rate in ("far", "frr")
+        ]
+        rows.append([group, str(people), *rates])
+    spread = [
+        said(roc.estimate(far, rate=rate, how="max_geomean"), reasons)
+        for rate in ("far", "frr")
+    ]
+    rows.append(["max/geomean", "", *spread])
+    heading(f"By {attribute}, overall FAR {far:g}")
+    print(table(["Group", "people", "FAR within it", "FRR"], rows))
+    if reasons:
+        print("\n\\* not supported:")
+        for reason in dict.fromkeys(reasons):
+            print(f"\n- {reason}")
+
+
+def print_matrix(data, attribute, far):
+    """log10 FAR of every probe group and reference group, and the test of asymmetry."""
+    roc = fitted(data, attribute)
+    matrix = roc.far_matrix(far)
+    with np.errstate(divide="ignore"):
+        logs = np.log10(np.stack([matrix.far, matrix.low, matrix.high], axis=-1))
+    rows = [
+        [str(group)]
+        + [
+            "no pair"
+            if n == 0
+            else f"{value:.1f} [{low:.1f}, {high:.1f}]" + ("" if supported else r" \*")
+            for (value, low, high), n, supported in zip(
+                logs[i], matrix.n_impostor[i], matrix.supported[i], strict=True
+            )
+        ]
+        for i, group in enumerate(matrix.groups)
+    ]
+    heading(f"log10 FAR, probe (row) by reference (column), overall FAR {far:g}")
+    print(table(["", *map(str, matrix.groups)], rows))
+    tested = roc.far_asymmetry(far)
+    rows = [
+        [f"{a}, {b}", f"{d:+.2f} [{low:+.2f}, {high:+.2f}]", f"{p:.2f}", f"{h:.2f}"]
+        for a, b, d, low, high, p, h in zip(
+            tested.group_1,
+            tested.group_2,
+            tested.difference,
+            tested.low,
+            tested.high,
+            tested.p_value,
+            tested.p_holm,
+            strict=True,
+        )
+    ]
+    heading("Does it matter which one smiles?")
+    print(table(["Groups", "difference of log10 FAR", "p", "p, Holm"], rows))
+
+
+def main(path=DEFAULT):
+    with np.load(path) as file:
+        data = {name: file[name] for name in file.files}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        print_overall(data)
+        for attribute in ATTRIBUTES:
+            for far in FARS:
+                print_groups(data, attribute, far)
+        print_matrix(data, "ethnicity", 1e-1)
+    heading("Warnings")
+    for message in dict.fromkeys(str(one.message) for one in caught):
+        print(f"- {message}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
