@@ -28,9 +28,7 @@ N_RESAMPLES = 1000
 
 def fitted(data, attribute, domain=True):
     """All pairs, or those across the expressions only."""
-    roc = SimilarityROC(
-        resample="identities", n_resamples=N_RESAMPLES, random_state=0
-    )
+    roc = SimilarityROC(resample="identities", n_resamples=N_RESAMPLES, random_state=0)
     sides = {"domain": data["expression"]} if domain else {}
     groups = data[attribute] if attribute else None
     return roc.fit(data["embedding"], data["identity"], groups, **sides)
@@ -40,11 +38,17 @@ def said(estimate, reasons):
     """A value with its interval; an asterisk where the data do not support it."""
     if np.isnan(estimate.value):
         return "undefined"
-    text = f"{estimate.value:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]"
+    text = bracket(estimate.value, estimate.low, estimate.high, ".3g")
     if estimate.supported:
         return text
     reasons.append(estimate.reason)
     return rf"{text} \*"
+
+
+def bracket(value, low, high, form):
+    """A value with its interval, where it has one."""
+    ends = "no interval" if np.isnan(low) else f"{low:{form}}, {high:{form}}"
+    return f"{value:{form}} [{ends}]"
 
 
 def table(header, rows):
@@ -78,8 +82,9 @@ def print_groups(data, attribute, far):
             for rate in ("far", "frr")
         ]
         rows.append([group, str(people), *rates])
+    # Not supported for the reasons of the groups, which are listed.
     spread = [
-        said(roc.estimate(far, rate=rate, how="max_geomean"), reasons)
+        said(roc.estimate(far, rate=rate, how="max_geomean"), [])
         for rate in ("far", "frr")
     ]
     rows.append(["max/geomean", "", *spread])
@@ -92,41 +97,50 @@ def print_groups(data, attribute, far):
 
 
 def print_matrix(data, attribute, far):
-    """log10 FAR of every probe group and reference group, and the test of asymmetry."""
+    """log10 FAR of the pairs of every probe group and reference group."""
     roc = fitted(data, attribute)
     matrix = roc.far_matrix(far)
-    with np.errstate(divide="ignore"):
-        logs = np.log10(np.stack([matrix.far, matrix.low, matrix.high], axis=-1))
-    rows = [
-        [str(group)]
-        + [
-            "no pair"
-            if n == 0
-            else f"{value:.1f} [{low:.1f}, {high:.1f}]" + ("" if supported else r" \*")
-            for (value, low, high), n, supported in zip(
-                logs[i], matrix.n_impostor[i], matrix.supported[i], strict=True
-            )
-        ]
-        for i, group in enumerate(matrix.groups)
-    ]
-    heading(f"log10 FAR, probe (row) by reference (column), overall FAR {far:g}")
-    print(table(["", *map(str, matrix.groups)], rows))
-    tested = roc.far_asymmetry(far)
-    rows = [
-        [f"{a}, {b}", f"{d:+.2f} [{low:+.2f}, {high:+.2f}]", f"{p:.2f}", f"{h:.2f}"]
-        for a, b, d, low, high, p, h in zip(
-            tested.group_1,
-            tested.group_2,
-            tested.difference,
-            tested.low,
-            tested.high,
-            tested.p_value,
-            tested.p_holm,
+    rows = []
+    for i, group in enumerate(matrix.groups.tolist()):
+        row = zip(
+            *(matrix.far[i], matrix.low[i], matrix.high[i]),
+            *(matrix.n_impostor[i], matrix.supported[i]),
             strict=True,
         )
+        rows.append([group, *(cell(*values) for values in row)])
+    heading(f"log10 FAR, probe (row) by reference (column), overall FAR {far:g}")
+    print(table(["", *matrix.groups.tolist()], rows))
+
+
+def cell(far, low, high, n_impostor, supported):
+    """log10 of a FAR with its interval; an asterisk where it is not supported."""
+    if n_impostor == 0:
+        return "no pair"
+    if far == 0:
+        return rf"none of {n_impostor} \*"
+    with np.errstate(divide="ignore"):
+        text = bracket(*np.log10([far, low, high]), ".1f")
+    return text if supported else rf"{text} \*"
+
+
+def print_asymmetry(data, attribute, far):
+    """Whether the FAR of two groups depends on which of them is the probe."""
+    tested = fitted(data, attribute).far_asymmetry(far)
+    rows = [
+        [f"{a}, {b}", bracket(d, low, high, "+.2f"), f"{p:.2f}", f"{holm:.2f}"]
+        for a, b, d, low, high, p, holm in zip(
+            *(tested.group_1, tested.group_2),
+            *(tested.difference, tested.low, tested.high),
+            *(tested.p_value, tested.p_holm),
+            strict=True,
+        )
+        if not np.isnan(low)
     ]
-    heading("Does it matter which one smiles?")
+    heading(f"Does it matter who smiles? By {attribute}, overall FAR {far:g}")
     print(table(["Groups", "difference of log10 FAR", "p", "p, Holm"], rows))
+    left = tested.group_1.size - len(rows)
+    if left:
+        print(f"\nWithout an interval: {left} pairs of groups.")
 
 
 def main(path=DEFAULT):
@@ -138,7 +152,9 @@ def main(path=DEFAULT):
         for attribute in ATTRIBUTES:
             for far in FARS:
                 print_groups(data, attribute, far)
-        print_matrix(data, "ethnicity", 1e-1)
+        print_matrix(data, "ethnicity", FARS[0])
+        for attribute in ATTRIBUTES:
+            print_asymmetry(data, attribute, FARS[0])
     heading("Warnings")
     for message in dict.fromkeys(str(one.message) for one in caught):
         print(f"- {message}")

@@ -7,7 +7,7 @@ half of them fitted. Everything is measured on the other half, across the two do
     python examples/mitigation/study_group_sampling.py
     python examples/mitigation/study_group_sampling.py --tables
 
-The first writes study_group_sampling.json beside itself (some eight minutes on one core);
+The first writes study_group_sampling.json beside itself (some seven minutes on one core);
 both print the tables of docs/studies/group_sampling.rst.
 """
 
@@ -90,19 +90,22 @@ def measure(X, y, group, gender, domain):
             roc.estimate(FAR, rate=rate, how="max_geomean")
         )
         for label in SHARES:
-            found[f"{name} {label}"] = bounds(
-                roc.estimate(FAR, rate=rate, group=label)
-            )
+            found[f"{name} {label}"] = bounds(roc.estimate(FAR, rate=rate, group=label))
     fars = np.diag(by_gender.far_matrix(FAR).far)
     for label, far in zip(by_gender.groups_, fars, strict=True):
-        found[f"FAR {label}"] = [float(far)]
-    found["FAR women/men"] = [float(fars[1] / fars[0])]
+        found[f"FAR {label}"] = short([far])
+    found["FAR women/men"] = short([fars[1] / fars[0]])
     return found, roc
 
 
 def bounds(estimate):
     """Value and ends of the identity-level interval."""
-    return [float(number) for number in (estimate.value, estimate.low, estimate.high)]
+    return short([estimate.value, estimate.low, estimate.high])
+
+
+def short(numbers):
+    """Four digits of each, which keeps the file small."""
+    return [float(f"{number:.4g}") for number in numbers]
 
 
 def one_draw(seed):
@@ -139,7 +142,7 @@ def one_draw(seed):
 def compare(roc, natural):
     """FAR max/geomean over that of natural sampling, with the paired interval."""
     found = roc.compare(natural, FAR, rate="far", how="max_geomean")
-    return [float(x) for x in (found.ratio, found.ratio_low, found.ratio_high)]
+    return short([found.ratio, found.ratio_low, found.ratio_high])
 
 
 def over_seeds(values):
@@ -187,9 +190,7 @@ def tables(found):
         for measure in ("FRR", *DISPARITIES):
             natural = column(found, "natural", measure)
             row.append(said(100 * (column(found, name, measure) / natural - 1), 1))
-        each = [
-            "{:.2f} [{:.2f}, {:.2f}]".format(*a[name]) for a in found["against"]
-        ]
+        each = ["{:.2f} [{:.2f}, {:.2f}]".format(*a[name]) for a in found["against"]]
         changes.append([*row, "; ".join(each)])
     swings = [
         [name, " ".join(str(each[name]["best_epoch"]) for each in found["training"])]
