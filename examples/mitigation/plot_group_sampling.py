@@ -57,15 +57,17 @@ GroupWeightsDisplay.from_projector(model)
 
 here = Path(__file__).parent
 found = json.loads((here / "study_group_sampling.json").read_text(encoding="utf-8"))
+LOOK = {"EU": "#cc79a7D", "AM": "#d55e00s", "AS": "#009e73^", "AF": "#0072b2o"}
 first, strategies = found["rows"][0], list(found["training"][0])
 figure, axes = plt.subplots(1, 2, figsize=(11, 5), sharey=True, layout="constrained")
 for ax, rate in zip(axes, ("FAR", "FRR"), strict=True):
-    for place, group in enumerate(("EU", "AM", "AS", "AF")):
+    for place, group in enumerate(LOOK):
         values = [first[name][f"{rate} {group}"] for name in ["before", *strategies]]
         value, low, high = np.array(values).T
         rows = np.arange(value.size) + (place - 1.5) / 6
         reach = np.maximum([value - low, high - value], 0)
-        ax.errorbar(value, rows, xerr=reach, fmt="o^sD"[place], capsize=2, label=group)
+        style = {"color": LOOK[group][:-1], "fmt": LOOK[group][-1], "capsize": 2}
+        ax.errorbar(value, rows, xerr=reach, label=group, **style)
     ax.set(xscale="log", xlabel=f"{rate} within the group")
 axes[0].axvline(found["far"], color="0.5", linestyle=":", label="overall")
 axes[0].set_yticks(range(value.size), ["as they are", *strategies])
@@ -78,8 +80,8 @@ axes[0].legend()
 # Points are the draws, bars the 95 % t interval of the change. Gender is an attribute that
 # no strategy is told about; women are 36 % of every group and resemble each other more.
 
-measures = ("FAR max/geomean", "FRR", "FRR max/geomean", "FAR women/men")
-figure, axes = plt.subplots(1, 4, figsize=(12, 4), sharey=True, layout="constrained")
+measures = ("FAR max/geomean", "FRR", "FRR AF", "FRR max/geomean", "FAR women/men")
+figure, axes = plt.subplots(1, 5, figsize=(13, 4), sharey=True, layout="constrained")
 for ax, measure in zip(axes, measures, strict=True):
     values = {
         name: np.array([each[name][measure][0] for each in found["rows"]])
@@ -94,7 +96,7 @@ for ax, measure in zip(axes, measures, strict=True):
         ax.errorbar(change.mean(), place, xerr=half, fmt="s", color="black", capsize=3)
         print(f"  {name}: {change.mean():+.0f} % [+-{half:.0f}]")
     ax.axvline(0, color="0.4", linewidth=1, linestyle=":")
-    ax.set_xlabel(f"Change of {measure}, %")
+    ax.set_xlabel(f"{measure},\nchange in %")
 axes[0].set_yticks(range(4), strategies[1:])
 axes[0].invert_yaxis()
 

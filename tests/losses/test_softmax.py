@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
+from scipy.special import logsumexp
 from torch.nn.functional import cross_entropy, normalize
 
 from skfairfr.losses import _softmax
@@ -226,3 +227,26 @@ def test_softmax_in_place():
     largest, total = softmax_(logits)
     assert largest.tolist() == [900, 0]
     assert_allclose(logits / total[:, None], torch.softmax(kept, 1))
+
+
+def test_a_million_identities_are_taken_in_blocks_of_rows():
+    rng = np.random.default_rng(0)
+    n_identities, n_samples = 1_000_000, 5
+    z = normalize(torch.tensor(rng.standard_normal((n_samples, 8), dtype=np.float32)))
+    centroids = torch.tensor(rng.standard_normal((n_identities, 8), dtype=np.float32))
+    y = torch.tensor(rng.integers(n_identities, size=n_samples))
+    assert rows_per_block(n_identities, 2 * n_identities) == 2
+    loss = identity_cross_entropy(
+        z,
+        centroids.requires_grad_(),
+        y,
+        scale=torch.full((n_identities,), 20.0),
+        block_elements=2 * n_identities,
+    )
+    loss.backward()
+    unit = centroids.detach().double().numpy()
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    logits = 20 * z.double().numpy() @ unit.T
+    own = logits[np.arange(n_samples), y.numpy()]
+    assert loss.item() == pytest.approx(np.mean(logsumexp(logits, axis=1) - own))
+    assert centroids.grad.shape == centroids.shape

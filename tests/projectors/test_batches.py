@@ -7,6 +7,7 @@ import pytest
 import torch
 from numpy.testing import assert_array_equal
 
+from skfairfr.projectors import _batches
 from skfairfr.projectors._batches import Batches, Rows
 
 CPU = torch.device("cpu")
@@ -129,3 +130,19 @@ def test_a_memory_map_is_never_held_whole(tmp_path):
     tracemalloc.stop()
     assert n_seen == shape[0]
     assert peak < 0.2 * x.nbytes
+
+
+@pytest.mark.parametrize(("free", "moves"), [(10**9, True), (100, False)])
+def test_an_accelerator_holds_the_rows_if_half_its_memory_does(
+    monkeypatch, free, moves
+):
+    """Its code on the CPU: the same rows, whole on the device or read by the batch."""
+    X = np.random.default_rng(0).standard_normal((50, 4))
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, free))
+    rows = Rows(X, torch.device("cpu"))
+    rows._rows = _batches._resident(X, torch.device("cpu"))
+    assert isinstance(rows._rows, torch.Tensor) is moves
+    index = torch.tensor([7, 3, 3])
+    assert_array_equal(rows.take(index), X[index.numpy()].astype(np.float32))
+    blocks = torch.cat(list(rows.in_order(16)))
+    assert_array_equal(blocks, X.astype(np.float32))
