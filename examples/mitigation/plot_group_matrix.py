@@ -41,14 +41,15 @@ faces = make_face_embeddings(
     domain_shift=1.0,
     random_state=0,
 )
-X, y, groups, domain = faces.X, faces.y, faces.sensitive_features, faces.domain
-fitted = y < 600
+y, groups, domain = faces.y, faces.sensitive_features, faces.domain
+fitted, unseen = y < 600, y >= 600
 options = {"lr": 1e-4, "final_lr": 1e-6, "max_epochs": 5, "random_state": 0}
-systems = {"As they are": X}
+systems = {"As they are": faces.X[unseen]}
 for sampling in ("natural", "dynamic"):
     model = TripletProjector(sampling=sampling, **options)
-    model.fit(X[fitted], y[fitted], groups[fitted], domain=domain[fitted])
-    systems[f"Trained, {sampling}"] = model.transform(X)
+    model.fit(faces.X[fitted], y[fitted], groups[fitted], domain=domain[fitted])
+    systems[f"Trained, {sampling}"] = model.transform(faces.X[unseen])
+y, groups, domain = y[unseen], groups[unseen], domain[unseen]
 
 # %%
 # The matrix
@@ -61,12 +62,10 @@ FAR = 1e-3
 rocs = {}
 figure, axes = plt.subplots(1, 3, figsize=(12, 4.2), layout="constrained")
 for ax, (name, embeddings) in zip(axes, systems.items(), strict=True):
-    roc = SimilarityROC(resample="identities", n_resamples=100, random_state=0)
-    unseen = (y[~fitted], groups[~fitted])
-    roc.fit(embeddings[~fitted], *unseen, domain=domain[~fitted])
-    GroupFARDisplay.from_roc(
-        roc, far=FAR, ax=ax, vmin=-4, vmax=-2, colorbar=ax is axes[-1]
-    )
+    roc = SimilarityROC(resample="identities", n_resamples=400, random_state=0)
+    roc.fit(embeddings, y, groups, domain=domain)
+    look = {"vmin": -4, "vmax": -2, "colorbar": ax is axes[-1]}
+    GroupFARDisplay.from_roc(roc, far=FAR, ax=ax, **look)
     ax.set_title(name, pad=20)
     rocs[name] = roc
     spread = roc.estimate(FAR, rate="far", how="max_geomean")
@@ -80,11 +79,13 @@ for ax, (name, embeddings) in zip(axes, systems.items(), strict=True):
 # %%
 # Does it matter which of two groups holds the document?
 # ------------------------------------------------------
-# The paper calls differences of 0.3 genuine, since its matrix is symmetric to within that.
-# Here each is tested over resamples of people, with Holm's correction for the six.
+# The paper calls differences of 0.3 and more genuine, since its matrix is symmetric to
+# within that. Here each is tested over resamples of people, with Holm's correction for six.
 
-tested = rocs["Trained, dynamic"].far_asymmetry(FAR)
-print(tested.to_frame("pandas").round(3).to_string(index=False))
+for name in ("As they are", "Trained, dynamic"):
+    tested = rocs[name].far_asymmetry(FAR).to_frame("pandas")
+    said = ["group_1", "group_2", "difference", "low", "high", "p_holm"]
+    print(name, tested[said].round(2).to_string(index=False), sep="\n")
 
 # %%
 # The embedding space
@@ -92,8 +93,9 @@ print(tested.to_frame("pandas").round(3).to_string(index=False))
 # Up to 60 unseen faces of each group, no documents. PCA keeps large distances, t-SNE
 # neighbourhoods; the paper's UMAP is not used, as it would be one more dependency.
 
+DOMAINS = ("domain_0", "domain_1")
 rng = np.random.default_rng(0)
-shown = np.flatnonzero(~fitted & (domain == "domain_0"))
+shown = np.flatnonzero(domain == "domain_0")
 shown = np.concatenate(
     [rng.permutation(shown[groups[shown] == group])[:60] for group in GROUPS]
 )
@@ -108,11 +110,12 @@ for column, (name, embeddings) in enumerate(systems.items()):
             axes[row, column].scatter(*points[of].T, **style)
         axes[row, column].set(xticks=[], yticks=[])
     axes[0, column].set_title(name)
-    alike = {
-        group: np.linalg.norm(embeddings[~fitted & (groups == group)].mean(axis=0)) ** 2
-        for group in GROUPS
-    }
-    print(name, "mean similarity:", {g: round(float(a), 2) for g, a in alike.items()})
+    print(f"{name}, mean similarity across domains:", end="")
+    for group in GROUPS:
+        rows = [(groups == group) & (domain == d) for d in DOMAINS]
+        one, other = (embeddings[of].mean(axis=0) for of in rows)
+        print(f" {group} {one @ other:.3f}", end="")
+    print()
 axes[0, 0].set_ylabel("PCA")
 axes[1, 0].set_ylabel("t-SNE")
 axes[0, 0].legend()
@@ -120,17 +123,19 @@ axes[0, 0].legend()
 # %%
 # Groups without labels
 # ---------------------
-# Four clusters of all unseen images beside the true groups, and the matrix that somebody
-# would see who has no labels.
+# Clusters of these embeddings are the two domains, which triplets leave apart. With each
+# domain's mean taken off: four clusters beside the true groups, and the matrix that
+# somebody would see who has no labels.
 
-name = "Trained, dynamic"
-embeddings = systems[name][~fitted]
-clusters = cluster_groups(embeddings, n_clusters=4, random_state=0)
+embeddings = systems["Trained, dynamic"]
+centred = embeddings.copy()
+for of in (domain == d for d in DOMAINS):
+    centred[of] -= centred[of].mean(axis=0)
+clusters = cluster_groups(centred, n_clusters=4, random_state=0)
 roc = SimilarityROC(resample="identities", n_resamples=100, random_state=0)
-roc.fit(embeddings, y[~fitted], clusters, domain=domain[~fitted])
+roc.fit(embeddings, y, clusters, domain=domain)
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-truth = groups[~fitted]
-shares = np.array([np.bincount(clusters[truth == g]) / sum(truth == g) for g in GROUPS])
+shares = [np.bincount(clusters[groups == g]) / sum(groups == g) for g in GROUPS]
 axes[0].imshow(shares, cmap="cividis_r", vmin=0, vmax=1)
 for (row, column), share in np.ndenumerate(shares):
     axes[0].text(column, row, f"{100 * share:.0f} %", ha="center")
@@ -142,6 +147,18 @@ plt.show()
 # %%
 # What to notice
 # --------------
-# TODO
+# - The FAR is highest on the diagonal, and highest of all within AF once the head is trained:
+#   as in the paper, training on people as they are found lowers the FRR tenfold and leaves
+#   the rarest groups behind. With dynamic weights AF and AS are closer to the others; AF is
+#   still the highest, and the intervals of the two trained spreads overlap.
+# - As they are, the matrix is not symmetric: AS with documents of EU is accepted less often
+#   than EU with documents of AS. The shift of the domain did that, and training undoes it.
+#   Differences above 0.3 can be chance here, and are not tested away by their size.
+# - The rarest group never lies apart, as Africa does in the paper's projection. What training
+#   did is read in numbers: people of AF resemble each other less with dynamic weights.
+# - Clusters gather AM, AS and AF, but EU is spread over all four: their matrix says that some
+#   people are mistaken more often, and not for whom to answer.
 #
-# **What this does not show**: TODO
+# **What this does not show**: a study; this is one draw, and five are in :ref:`the next story
+# <sphx_glr_auto_examples_mitigation_plot_group_sampling.py>`. The crowding was put in;
+# what crowds real groups is not known, and t-SNE keeps neither distances nor densities.

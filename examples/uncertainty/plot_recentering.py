@@ -1,0 +1,145 @@
+"""
+=====================================
+Copies of a photograph never disagree
+=====================================
+
+A band that lies beside its own curve misleads whoever reads it: a vendor claims a false
+rejection rate that its system does not have, and the people whom the system turns away
+are told that this could not be. It happens to the bootstrap that serves well elsewhere,
+because a resample holds some photographs twice, and two copies of one photograph are a
+genuine pair that no threshold rejects.
+
+We show the shift and where it comes from (Figure 2 of Conti and Clémençon, ICLR 2024), the
+bands with and without it (their Figure 3), and how often the intervals hold the truth.
+These last numbers are in ``coverage_photographs.csv`` and ``coverage_people.csv``, written
+by ``study_coverage.py`` beside this file.
+"""
+
+# %%
+# Replicates that lie to one side
+# -------------------------------
+# 300 people with three to six photographs each. ``resamples`` gives the replicates as they
+# are drawn, before anything is done about them. Each person's pairs of copies make up
+# 1/n of the pairs of n photographs on average, so that the mean of the FRR at one
+# threshold is known in closed form, without drawing: the sum of (1 - 1/n) times each
+# person's own rate, the V-statistic of the paper's eq. (10).
+
+import csv
+import warnings
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from skfairfr import SimilarityROC, make_face_embeddings
+from skfairfr.metrics import EstimandWarning
+
+LEVELS = np.geomspace(1e-3, 1e-1, 9)
+faces = make_face_embeddings(
+    300, (3, 6), n_features=32, groups={"everybody": 1.0}, kappa=75, random_state=0
+)
+# Intervals shall be about other photographs of these people; the class warns that other
+# people would vary more.
+warnings.simplefilter("ignore", EstimandWarning)
+
+
+def fitted(method):
+    """The same resamples for every method."""
+    options = {"far_max": LEVELS[-1], "n_resamples": 200, "random_state": 0}
+    return SimilarityROC(average="identity", method=method, **options).fit(
+        faces.X, faces.y
+    )
+
+
+def v_statistic(threshold):
+    """Mean FRR of a resample at a threshold, person by person."""
+    rates = []
+    for person in np.unique(faces.y):
+        X = faces.X[faces.y == person]
+        rates.append(np.mean(X @ X.T - 2 * np.eye(len(X)) < threshold) - 1 / len(X))
+    return np.mean(rates)
+
+
+naive, recentered = fitted("naive"), fitted("recentered")
+replicates = naive.resamples(LEVELS)
+curve = naive.curve(LEVELS)
+centre = np.array([v_statistic(t) for t in curve.threshold])
+
+figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
+ax.plot(LEVELS, replicates.T, color="C0", alpha=0.08, linewidth=0.8)
+ax.plot([], [], color="C0", alpha=0.5, label="resamples")
+ax.plot(LEVELS, curve.value, "o-", color="black", markersize=4, label="data")
+ax.plot(LEVELS, centre, "s--", color="C3", markersize=4, label="V-statistic")
+ax.set(xscale="log", yscale="log", xlabel="FAR (FMR)", ylabel="FRR (FNMR)")
+ax.legend()
+print(f"{'FAR':>7} {'data':>7} {'mean of resamples':>18} {'V-statistic':>12}")
+for far, *found in zip(LEVELS, curve.value, replicates.mean(0), centre, strict=True):
+    print(f"{far:7.4f} {found[0]:7.4f} {found[1]:18.4f} {found[2]:12.4f}")
+
+# %%
+# Bands beside the curve, and about it
+# ------------------------------------
+# ``method="naive"`` takes quantiles of the replicates; ``method="recentered"``, the
+# default, first moves each by the difference between the data and the V-statistic.
+
+figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
+for name, of, color, hatch in (
+    ("naive", naive, "C1", "///"),
+    ("recentered", recentered, "C0", None),
+):
+    band = of.curve(LEVELS)
+    look = {"facecolor": color, "edgecolor": color, "alpha": 0.4, "hatch": hatch}
+    ax.fill_between(LEVELS, band.low, band.high, label=name, **look)
+    holds = np.mean((band.low <= band.value) & (band.value <= band.high))
+    print(f"{name}: the band holds its own curve at {holds:.0%} of the levels")
+ax.plot(LEVELS, curve.value, "o-", color="black", markersize=4, label="data")
+ax.set(xscale="log", yscale="log", xlabel="FAR (FMR)", ylabel="FRR (FNMR)")
+ax.legend()
+
+# %%
+# How often intervals hold the truth
+# ----------------------------------
+# Coverage of the FRR at FAR 1e-2 over 100 data sets a row, nominally 95 %: on the left of
+# the same people over many more photographs, which is what resampled images are about; on
+# the right of the population.
+
+HERE = Path(__file__).parent
+METHODS = ("naive", "recentered", "multiplicative", "offdiagonal")
+figure, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained", sharex=True)
+for ax, about in zip(axes, ("photographs", "people"), strict=True):
+    with (HERE / f"coverage_{about}.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    kinds = [f"images, {method}" for method in METHODS]
+    kinds += ["identities"] if about == "people" else []
+    print(f"\ncoverage of the FRR, other {about}")
+    for place, kind in enumerate(kinds):
+        held = [float(row[kind].split(" / ")[0]) for row in rows]
+        at = np.arange(len(rows)) + 0.12 * (place - (len(kinds) - 1) / 2)
+        ax.plot(held, at, "osd^v"[place], color=f"C{place}", label=kind)
+        print(f"{kind:>22}:", *(f"{share:.2f}" for share in held))
+    names = [
+        f"{row['identities']} people,\n{row['images each']} images,\nspread {row['spread']}"
+        for row in rows
+    ]
+    ax.set_yticks(range(len(rows)), names)
+    ax.axvline(0.95, color="0.5", linestyle=":")
+    ax.set(xlabel="coverage", title=f"other {about}", xlim=(0, 1))
+    ax.invert_yaxis()
+axes[1].legend(loc="lower left", fontsize="small")
+
+# %%
+# What to notice
+# --------------
+# The replicates lie below the data, about the V-statistic, which needs no drawing; the
+# fewer photographs a person has, the further off they are. The naive band leaves its own
+# curve out at most levels, as in the paper, and the recentred one holds it.
+#
+# Our counts differ from the paper's, whose recentred intervals come very close to what
+# they promise on its synthetic data. Here recentring raises the coverage by much and still
+# falls short of 95 % with few photographs of each person: it moves the centre and leaves a
+# spread that is too small by about 1/n. ``"multiplicative"`` and ``"offdiagonal"`` come
+# closer. For other people no resampling of images is enough, least of all where each has
+# many photographs; resampling identities comes close.
+#
+# **What this does not show**: coverage on real faces, where no truth is known, or at
+# levels at which a set has few errors. A hundred data sets tell 95 % to about 4 points.
