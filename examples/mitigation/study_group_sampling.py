@@ -43,6 +43,7 @@ STRATEGIES = {
 }
 LAST = ("equal", "dynamic", "homogeneous")
 DISPARITIES = ("FAR max/geomean", "FRR max/geomean", "FAR women/men")
+CHANGED = ("FRR", "FRR AF", *DISPARITIES)
 
 
 def draw(seed, n_identities=4000):
@@ -152,9 +153,8 @@ def over_seeds(values):
     return values.mean(), values.mean() - half, values.mean() + half
 
 
-def said(values, digits):
-    mean, low, high = over_seeds(values)
-    return f"{mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+def said(values, form):
+    return "{:{form}} [{:{form}}, {:{form}}]".format(*over_seeds(values), form=form)
 
 
 def column(found, name, measure, log=False):
@@ -174,27 +174,27 @@ def tables(found):
     rates = [
         [
             [name]
-            + [said(column(found, name, f"{rate} {g}", log), digits) for g in SHARES]
+            + [said(column(found, name, f"{rate} {g}", log), form) for g in SHARES]
             for name in names
         ]
-        for rate, log, digits in (("FAR", True, 2), ("FRR", False, 4))
+        for rate, log, form in (("FAR", True, ".2f"), ("FRR", False, ".4f"))
     ]
     spread = [
-        [name, said(column(found, name, "FRR"), 4)]
-        + [said(column(found, name, measure), 2) for measure in DISPARITIES]
+        [name, said(column(found, name, "FRR"), ".4f")]
+        + [said(column(found, name, measure), ".2f") for measure in DISPARITIES]
         for name in names
     ]
     changes = []
     for name in (name for name in names if name != "natural"):
         row = [name]
-        for measure in ("FRR", *DISPARITIES):
+        for measure in CHANGED:
             natural = column(found, "natural", measure)
-            row.append(said(100 * (column(found, name, measure) / natural - 1), 1))
+            row.append(said(100 * (column(found, name, measure) / natural - 1), "+.1f"))
         each = ["{:.2f} [{:.2f}, {:.2f}]".format(*a[name]) for a in found["against"]]
         changes.append([*row, "; ".join(each)])
     swings = [
         [name, " ".join(str(each[name]["best_epoch"]) for each in found["training"])]
-        + [said(swing(found, name, label), 3) for label in SHARES]
+        + [said(swing(found, name, label), ".3f") for label in SHARES]
         for name in STRATEGIES
     ]
     return {
@@ -203,7 +203,7 @@ def tables(found):
         "FRR and disparities": table(["Trained", "FRR", *DISPARITIES], spread),
         "Changes against natural sampling, in %": table(
             [
-                *("Trained", "FRR", *DISPARITIES),
+                *("Trained", *CHANGED),
                 "FAR max/geomean over that of natural, a draw each",
             ],
             changes,

@@ -71,6 +71,7 @@ ax.plot([], [], color="C0", alpha=0.5, label="resamples")
 ax.plot(LEVELS, curve.value, "o-", color="black", markersize=4, label="data")
 ax.plot(LEVELS, centre, "s--", color="C3", markersize=4, label="V-statistic")
 ax.set(xscale="log", yscale="log", xlabel="FAR (FMR)", ylabel="FRR (FNMR)")
+ax.set_ylim(bottom=1e-3)
 ax.legend()
 print(f"{'FAR':>7} {'data':>7} {'mean of resamples':>18} {'V-statistic':>12}")
 for far, *found in zip(LEVELS, curve.value, replicates.mean(0), centre, strict=True):
@@ -103,29 +104,24 @@ ax.legend()
 # the same people over many more photographs, which is what resampled images are about; on
 # the right of the population.
 
-HERE = Path(__file__).parent
-METHODS = ("naive", "recentered", "multiplicative", "offdiagonal")
-figure, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained", sharex=True)
+here = Path(__file__).parent
+figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained", sharex=True)
 for ax, about in zip(axes, ("photographs", "people"), strict=True):
-    with (HERE / f"coverage_{about}.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    kinds = [f"images, {method}" for method in METHODS]
-    kinds += ["identities"] if about == "people" else []
+    with (here / f"coverage_{about}.csv").open(encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    kinds = header[3:-1]
     print(f"\ncoverage of the FRR, other {about}")
     for place, kind in enumerate(kinds):
-        held = [float(row[kind].split(" / ")[0]) for row in rows]
-        at = np.arange(len(rows)) + 0.12 * (place - (len(kinds) - 1) / 2)
+        held = [float(row[3 + place].split(" / ")[0]) for row in rows]
+        at = np.arange(len(rows)) + 0.14 * (place - (len(kinds) - 1) / 2)
         ax.plot(held, at, "osd^v"[place], color=f"C{place}", label=kind)
         print(f"{kind:>22}:", *(f"{share:.2f}" for share in held))
-    names = [
-        f"{row['identities']} people,\n{row['images each']} images,\nspread {row['spread']}"
-        for row in rows
-    ]
+    names = [f"{row[0]} people,\n{row[1]} images,\nspread {row[2]}" for row in rows]
     ax.set_yticks(range(len(rows)), names)
     ax.axvline(0.95, color="0.5", linestyle=":")
     ax.set(xlabel="coverage", title=f"other {about}", xlim=(0, 1))
-    ax.invert_yaxis()
-axes[1].legend(loc="lower left", fontsize="small")
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=3)
 
 # %%
 # What to notice

@@ -28,7 +28,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr.metrics import EstimandWarning, SimilarityROCDisplay
+from skfairfr.metrics import EstimandWarning
 
 NOISE = {"A": 0.05, "B": 0.05, "C": 0.055, "D": 0.07}
 LEVELS = np.geomspace(1e-4, 1e-2, 9)
@@ -66,6 +66,8 @@ for name, line in (("first", "-"), ("second", "--")):
         style = {"color": f"C{place}", "marker": "osd^"[place], "markersize": 4}
         ax.plot(LEVELS, curve.value, line, label=label, **style)
 ax.set(xscale="log", yscale="log", xlabel="FAR (FMR)", ylabel="FRR (FNMR)")
+ax.set_yticks([0.05, 0.1, 0.2, 0.5], ["0.05", "0.1", "0.2", "0.5"])
+ax.tick_params(axis="y", which="minor", labelleft=False)
 ax.legend(ncols=2, fontsize="small")
 print("FRR at FAR", *(f"{far:>7.1e}" for far in LEVELS[::2]))
 for name, of_set in curves.items():
