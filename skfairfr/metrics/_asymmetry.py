@@ -31,9 +31,10 @@ class FARAsymmetry(Framed):
     low, high : ndarrays, shape (n_pairs,)
         Ends of the interval of the difference.
     p_value : ndarray, shape (n_pairs,)
-        Two-sided, in (0, 1], of each pair of groups on its own.
+        Two-sided, in (0, 1], of each pair of groups on its own; nan without an interval.
     p_holm : ndarray, shape (n_pairs,)
-        The same after Holm's correction for all pairs that are asked about, in (0, 1].
+        The same after Holm's correction for all pairs that have one, in (0, 1]. The
+        smallest that resamples can show is 2 / (n_resamples + 1) times that number.
 
     Raises
     ------
@@ -77,8 +78,10 @@ def to_asymmetry(answers, groups, confidence_level):
         ]
         differences = replicates[0] - replicates[1]
     low, high, _ = percentile(differences, confidence_level, (-np.inf, np.inf))
-    # Without a pair, or an accepted one, on either side there is nothing to test.
-    p_value = np.where(np.isnan(difference), np.nan, p_values(differences))
+    # Without a pair, or an accepted one, on either side there is nothing to test; nor is
+    # there where too many resamples are without to give an interval.
+    untold = np.isnan(difference) | np.isnan(low) | np.isnan(high)
+    p_value = np.where(untold, np.nan, p_values(differences))
     places = np.array(pairs, dtype=int).reshape(-1, 2)
     return FARAsymmetry(
         groups[places[:, 0]],

@@ -39,9 +39,9 @@ class TripletProjector(BaseProjector):
     A small network between a frozen encoder and its matcher, trained so that two images
     of a person are closer than images of two people by a margin:
     max(D2_ap - D2_an + margin, 0). Which groups the triplets come from is a matter of
-    sampling: training on data as they are found serves the common groups, and raises the
-    FAR within rare ones. Every strategy against that lowers the disparity of the FAR at a
-    price in FRR; measure both.
+    sampling: training on data as they are found serves the common groups and, in the
+    paper, raises the FAR within rare ones. Every strategy against that lowers the
+    disparity of the FAR at a price in FRR; measure both.
 
     With a ``domain``, selfies and documents say, only pairs across the two are compared:
     a selfie, a document of the person, and a document of somebody else; and the other way
@@ -94,7 +94,10 @@ class TripletProjector(BaseProjector):
         its person. In place of ``sampling``, which must then be "natural".
     validation_fraction : float, default=0.2
         Share of the identities, in [0, 1), held out and never trained on; where they are
-        too few to hold any out, a warning says that all are trained on.
+        too few to hold any out, a warning says that all are trained on. With any, the
+        weights of the epoch with the best ``monitor`` are kept; the loss of people held
+        out weighs groups as they are found, so that it may prefer an epoch before the
+        sampling has served rare ones: 0.0 keeps the last epoch.
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
         What "best" and ``patience`` look at, smaller is better: the loss over all triplets
         of people held out or, at a FAR of 1e-3, a disparity or the FRR.

@@ -137,3 +137,17 @@ def test_a_threshold_of_one_set_serves_another():
     assert far == pytest.approx(accepted[~genuine].mean(), abs=1e-4)
     frr = rocs[1].estimate(threshold=threshold).value
     assert frr == pytest.approx(1 - accepted[genuine].mean())
+
+
+def test_without_an_interval_there_is_no_p_value():
+    """A third of the resamples of people lack a group of one person."""
+    groups = np.array(FACES.sensitive_features, dtype=object)
+    groups[FACES.y == FACES.y[0]] = "lone"
+    roc = SimilarityROC(resample="identities", n_resamples=50, random_state=0)
+    roc.fit(FACES.X, FACES.y, groups.astype(str), domain=FACES.domain)
+    found = roc.far_asymmetry(threshold=-1.0)
+    lone = (found.group_1 == "lone") | (found.group_2 == "lone")
+    assert lone.any() and not lone.all()
+    assert_array_equal(found.difference, 0)
+    assert np.isnan(found.p_value[lone]).all() and np.isnan(found.p_holm[lone]).all()
+    assert_array_equal(found.p_value[~lone], 1)

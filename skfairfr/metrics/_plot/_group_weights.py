@@ -132,6 +132,7 @@ class GroupWeightsDisplay:
             options = {"markevery": step, **style, **kwargs}
             self.lines_ += ax.plot(epochs, shown, label=label, **options)
         ax.set_xlabel("Epoch")
+        ax.xaxis.get_major_locator().set_params(integer=True)
         if kind == "weights":
             ax.set(ylabel="Sampling weight (mean 1)")
         else:
