@@ -39,3 +39,11 @@ def test_the_demo_prints_what_readme_quotes(capsys):
     (quoted,) = re.findall(r"prints:\n\n```text\n(.*?)```", text, re.DOTALL)
     assert main(["demo", "--quiet"]) == 0
     assert quoted in capsys.readouterr().out
+
+
+def test_files_that_readme_names_are_there():
+    text = README.read_text(encoding="utf-8")
+    named = re.findall(r"\]\((?!http)([^)#]+)\)|`((?:examples|docs|tests)/[^`*]+)`", text)
+    assert len(named) > 3
+    for pair in named:
+        assert (README.parent / "".join(pair)).exists(), pair
