@@ -19,7 +19,7 @@ whether the systems differ at all.
 # ----------------------------------------------
 # Both see the same images of two groups of unequal size, of which the smaller one has the
 # looser images. The second system adds noise to every embedding alike: it rejects more
-# people of both groups, which makes its rates larger, and their ratio smaller.
+# people of both groups, and what noise adds to all dilutes what sets the groups apart.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -56,7 +56,8 @@ for name, roc in systems.items():
 # %%
 # The disparity with its band
 # ---------------------------
-# Intervals speak of other people of the same population, and of each level on its own.
+# Intervals speak of other people of the same population, where the paper's speak of other
+# photographs of the same people, and of each level on its own.
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 curves = {}

@@ -18,7 +18,7 @@ resamples which disparity tells groups that differ from groups that are alike.
 # Two groups, and six
 # -------------------
 # The groups differ in how loose the images of their people are and in how crowded the
-# people are.
+# people are. Other people are resampled, where the paper resamples their photographs.
 
 import matplotlib.pyplot as plt
 import numpy as np
