@@ -43,7 +43,9 @@ def test_the_demo_prints_what_readme_quotes(capsys):
 
 def test_files_that_readme_names_are_there():
     text = README.read_text(encoding="utf-8")
-    named = re.findall(r"\]\((?!http)([^)#]+)\)|`((?:examples|docs|tests)/[^`*]+)`", text)
+    named = re.findall(
+        r"\]\((?!http)([^)#]+)\)|`((?:examples|docs|tests)/[^`*]+)`", text
+    )
     assert len(named) > 3
     for pair in named:
         assert (README.parent / "".join(pair)).exists(), pair

@@ -7,7 +7,7 @@ import torch
 from skorch import NeuralNet
 from skorch.callbacks import EpochTimer, PassthroughScoring
 
-from skfairfr.utils._torch import precision_of_products
+from skfairfr.utils._torch import precision_of_products, threads_for
 
 OPTIMIZERS = {
     "adam": torch.optim.Adam,
@@ -98,13 +98,23 @@ def train(net, batches, precision):
     net.notify("on_train_begin", X=None, y=None)
     left = 0 if net.stopping else net.max_epochs - len(net.history)
     try:
-        with precision_of_products(precision, torch.device(net.device)):
+        device = torch.device(net.device)
+        threads = threads_for(_operations(net, batches))
+        with precision_of_products(precision, device), threads:
             net.fit_loop(batches, epochs=left)
     except TrainingStopped:
         pass
     finally:
         net.notify("on_train_end", X=None, y=None)
     return net
+
+
+def _operations(net, batches):
+    """Multiplications and additions of a step: each weight's, there and back."""
+    n_weights = sum(
+        parameter.numel() for _, parameter in net.get_all_learnable_params()
+    )
+    return 6 * min(batches.batch_size, len(batches.index)) * n_weights
 
 
 def history_columns(history):

@@ -6,6 +6,7 @@ from skorch.callbacks import Callback
 
 from skfairfr.losses import semi_hard_negatives
 from skfairfr.projectors._batches import epoch
+from skfairfr.utils._torch import threads_for
 
 # Rows taken through the head at a time where nothing is trained.
 BLOCK_ROWS = 8192
@@ -99,7 +100,10 @@ class TripletBatches:
         self.n_triplets = 0
         n_train, size = len(self.index), self.selection_size
         for places in epoch(self.sampler, self.generator, n_train, size):
-            triplets = self.select(*self.partners.draw(places, self.generator))
+            pairs = self.partners.draw(places, self.generator)
+            # One product of all pairs, where a minibatch keeps no two threads busy.
+            with threads_for(2 * self.rows.shape[1] * len(places) ** 2):
+                triplets = self.select(*pairs)
             self.n_triplets += len(triplets)
             order = torch.randperm(len(triplets), generator=self.generator)
             for part in triplets[order].split(self.batch_size):

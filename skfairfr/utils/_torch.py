@@ -74,3 +74,27 @@ def precision_of_products(precision, device):
             yield
     finally:
         torch.set_float32_matmul_precision(before)
+
+
+# Multiplications and additions of a step that are worth a thread. Below, waiting for each
+# other costs more than it saves, and far more where other processes use the cores, too.
+_WORTH_A_THREAD = 5e8
+_AROUND = []  # the numbers of threads around those that were limited
+
+
+@contextmanager
+def threads_for(n_operations):
+    """As many threads inside as ``n_operations`` between two waits keep busy.
+
+    Never more than torch had outside of all such blocks, and at least one.
+    """
+    import torch
+
+    before = torch.get_num_threads()
+    most = _AROUND[0] if _AROUND else before
+    _AROUND.append(before)
+    torch.set_num_threads(int(min(most, max(1, n_operations // _WORTH_A_THREAD))))
+    try:
+        yield
+    finally:
+        torch.set_num_threads(_AROUND.pop())

@@ -10,6 +10,7 @@ from skfairfr.utils._torch import (
     choose_device,
     new_generator,
     precision_of_products,
+    threads_for,
 )
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
@@ -106,3 +107,29 @@ def test_tf32_is_for_accelerators():
         with precision_of_products("tf32", CPU):
             pass
     assert PRECISIONS == ("float32", "tf32", "bfloat16")
+
+
+@pytest.fixture
+def four_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(4)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(
+    ("n_operations", "n_threads"), [(1e6, 1), (1.1e9, 2), (1e12, 4)]
+)
+def test_threads_are_those_that_are_kept_busy(n_operations, n_threads, four_threads):
+    with threads_for(n_operations):
+        assert torch.get_num_threads() == n_threads
+    assert torch.get_num_threads() == 4
+
+
+def test_more_threads_come_back_inside_and_after_an_error(four_threads):
+    with pytest.raises(KeyError), threads_for(1e6):
+        with threads_for(1e12):
+            assert torch.get_num_threads() == 4
+        assert torch.get_num_threads() == 1
+        raise KeyError
+    assert torch.get_num_threads() == 4
