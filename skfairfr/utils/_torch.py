@@ -79,7 +79,7 @@ def precision_of_products(precision, device):
 # Multiplications and additions of a step that are worth a thread. Below, waiting for each
 # other costs more than it saves, and far more where other processes use the cores, too.
 _WORTH_A_THREAD = 5e8
-_AROUND = []  # the numbers of threads around those that were limited
+_AROUND: list[int] = []  # the numbers of threads around those that were limited
 
 
 @contextmanager
