@@ -174,7 +174,7 @@ class GroupFARDisplay(FromEstimatorMixin):
             empty = {"facecolor": "white", "edgecolor": "0.6", "hatch": "////"}
             self.ax_.add_patch(Rectangle(*square, **empty, linewidth=0))
             return
-        dark = np.isfinite(log) and _luminance(self.im_.to_rgba(log)) < 0.5
+        dark = np.isfinite(log) and _style.luminance(self.im_.to_rgba(log)) < 0.5
         color = "white" if dark else "black"
         points = self._cell_points()
         text = _cell_text(self.far[cell], self.high[cell])
@@ -266,8 +266,3 @@ def _cell_text(far, high):
             return "none"
         far, bound = high, "<"
     return f"{bound}{np.log10(far):.1f}".replace("-", "\N{MINUS SIGN}")
-
-
-def _luminance(rgba):
-    """Perceived lightness in [0, 1], as a grey print shows it."""
-    return float(np.dot(rgba[:3], (0.299, 0.587, 0.114)))
