@@ -5,6 +5,7 @@ and replicates come out of the same lines.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -52,6 +53,11 @@ class Query:
     sampled: frozenset = frozenset()
     wanted: tuple = ("far", "frr")
     histograms: bool = False
+
+    @cached_property
+    def row_of(self):
+        """The row of each scope in the results; a matrix asks once for every cell."""
+        return {scope: row for row, scope in enumerate(self.scopes)}
 
 
 @dataclass(frozen=True)

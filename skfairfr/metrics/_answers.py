@@ -80,14 +80,14 @@ def scopes_of(question, n_groups):
     return own if question.operating_point == "group" else (None, *own)
 
 
-def quantity(rates, scopes, question, used):
+def quantity(rates, query, question, used):
     """The rate or disparity asked for, (n_levels, ...), from rates by scope."""
     values = getattr(rates, question.rate)
     if question.how is None:
-        return values[scopes.index(question.scope)]
+        return values[query.row_of[question.scope]]
     if len(used) < 2:
         return np.full(values.shape[1:], np.nan)
-    of_groups = np.stack([values[scopes.index((g, g))] for g in used], axis=-1)
+    of_groups = np.stack([values[query.row_of[g, g]] for g in used], axis=-1)
     found = np.asarray(question.how.function(of_groups))
     if found.shape != of_groups.shape[:-1]:
         raise ValueError(
@@ -117,16 +117,16 @@ def answer(pairs, table, question, used, settings, labels):
     -------
     found : Answer
     """
-    scopes = table.query.scopes
+    query = table.query
     value, centre, replicates = (
-        quantity(rates, scopes, question, used)
+        quantity(rates, query, question, used)
         for rates in (table.point, table.centre, table.replicates)
     )
     asked = [question.scope] if question.how is None else [(g, g) for g in used]
     reasons = _reasons(pairs, table, question, asked, labels)
-    note = _note(pairs, _sampled(table.query, question.rate, asked))
+    note = _note(pairs, _sampled(query, question.rate, asked))
     own = question.operating_point == "group" and question.how is not None
-    row = 0 if question.scope is None else scopes.index(question.scope)
+    row = 0 if question.scope is None else query.row_of[question.scope]
     threshold = table.point.thresholds[row]
     return _with_interval(
         pairs,
@@ -319,7 +319,7 @@ def _reasons(pairs, table, question, asked, labels):
     if question.how is not None and len(asked) < 2:
         return [["fewer than two groups have the pairs it needs"] for _ in reasons]
     for scope in asked:
-        row = table.query.scopes.index(scope)
+        row = table.query.row_of[scope]
         support = _support(
             pairs,
             question.rate,

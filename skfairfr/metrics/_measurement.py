@@ -89,7 +89,7 @@ class Measurement:
         found = []
         for part in self._parts(question):
             query, point = point_table(self.pairs, self._query(part))
-            row = 0 if part.scope is None else query.scopes.index(part.scope)
+            row = 0 if part.scope is None else query.row_of[part.scope]
             found.append(point.thresholds[row])
         return question.in_shape(np.concatenate(found))
 
@@ -121,7 +121,7 @@ class Measurement:
             # The other rate may lie where no pairs are held, and cost another pass.
             query = replace(self._query(part), wanted=(part.rate,))
             query, point = point_table(self.pairs, query)
-            found.append(_answers.quantity(point, query.scopes, part, used))
+            found.append(_answers.quantity(point, query, part, used))
         return np.concatenate(found)
 
     def compare(self, other, question):
