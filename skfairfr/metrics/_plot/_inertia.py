@@ -2,10 +2,11 @@
 
 from skfairfr.metrics._inertia import identity_inertia
 from skfairfr.metrics._plot import _style
-from skfairfr.utils._validation import check_count, check_option, plain
+from skfairfr.metrics._plot._distributions import FromTransformedMixin, split_by_group
+from skfairfr.utils._validation import check_count, check_option
 
 
-class IdentityInertiaDisplay:
+class IdentityInertiaDisplay(FromTransformedMixin):
     """Distribution of the inertia of identities, by group.
 
     The histograms of Fig. 13-14 of EM22: where they are not aligned, the images of one
@@ -82,18 +83,9 @@ class IdentityInertiaDisplay:
         ValueError
             If a group is none of those of the identities.
         """
-        known = sorted({group for group in inertias.groups if group is not None})
-        groups = tuple((known or [None]) if groups is None else groups)
-        for group in groups:
-            if group is not None and group not in known:
-                raise ValueError(
-                    f"groups has {plain(group)!r}, which no identity has; the groups are: "
-                    f"{', '.join(str(g) for g in known) or 'none'}."
-                )
-        parts = [
-            inertias.inertia if g is None else inertias.inertia[inertias.groups == g]
-            for g in groups
-        ]
+        groups, parts = split_by_group(
+            inertias.inertia, inertias.groups, groups, "identity"
+        )
         return cls(inertia=parts, groups=groups, name=name).plot(ax, **kwargs)
 
     @classmethod
@@ -127,42 +119,6 @@ class IdentityInertiaDisplay:
             X, y, sensitive_features=sensitive_features, min_images=min_images
         )
         return cls.from_inertias(found, ax=ax, **kwargs)
-
-    @classmethod
-    def from_estimator(cls, estimator, X, y, sensitive_features=None, **kwargs):
-        """Transform embeddings, measure the inertia of the result and draw it.
-
-        Parameters
-        ----------
-        estimator : transformer
-            Fitted; the result of its ``transform`` is measured.
-        X : array-like, shape (n_samples, n_features)
-            What the estimator transforms.
-        y : array-like, shape (n_samples,), or frame
-            As in :meth:`from_embeddings`.
-        sensitive_features : array-like, shape (n_samples,), default=None
-            Group of each row; None and NaN are unknown.
-        **kwargs : dict
-            Further arguments of :meth:`from_embeddings`.
-
-        Returns
-        -------
-        display : IdentityInertiaDisplay
-            Already drawn.
-
-        Raises
-        ------
-        ValueError
-            If the estimator has no ``transform``.
-        """
-        if not hasattr(estimator, "transform"):
-            raise ValueError(
-                f"estimator must have a transform method; got {estimator!r}. "
-                "from_embeddings takes embeddings themselves."
-            )
-        return cls.from_embeddings(
-            estimator.transform(X), y, sensitive_features=sensitive_features, **kwargs
-        )
 
     def plot(self, ax=None, *, name=None, kind="histogram", bins=30, **kwargs):
         """Draw the distribution of each group.

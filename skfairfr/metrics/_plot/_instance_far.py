@@ -4,13 +4,13 @@ import numpy as np
 
 from skfairfr.metrics._instance_far import instance_far
 from skfairfr.metrics._plot import _style
-from skfairfr.utils._validation import plain
+from skfairfr.metrics._plot._distributions import FromTransformedMixin, split_by_group
 
 MEAN = "mean of the group"
 MEAN_OF_ALL = "mean of all images"
 
 
-class InstanceFARDisplay:
+class InstanceFARDisplay(FromTransformedMixin):
     """Distribution of the false acceptance rate of images, by group.
 
     For every rate on the horizontal axis, the share of a group's images whose own rate is
@@ -95,20 +95,10 @@ class InstanceFARDisplay:
         ValueError
             If a group is none of those of the images.
         """
-        known = sorted({group for group in found.groups if group is not None})
-        groups = tuple((known or [None]) if groups is None else groups)
-        for group in groups:
-            if group is not None and group not in known:
-                raise ValueError(
-                    f"groups has {plain(group)!r}, which no image has; the groups are: "
-                    f"{', '.join(str(g) for g in known) or 'none'}."
-                )
-        defined = ~np.isnan(found.instance_far)
-        parts = [
-            found.instance_far[defined & (True if g is None else found.groups == g)]
-            for g in groups
-        ]
-        mean = float(found.instance_far[defined].mean())
+        rates = found.instance_far
+        groups, parts = split_by_group(rates, found.groups, groups, "image")
+        parts = [part[~np.isnan(part)] for part in parts]
+        mean = float(rates[~np.isnan(rates)].mean())
         display = cls(instance_far=parts, groups=groups, mean=mean, name=name)
         return display.plot(ax, **kwargs)
 
@@ -161,43 +151,6 @@ class InstanceFARDisplay:
             impostors=impostors,
         )
         return cls.from_instance_far(found, ax=ax, **kwargs)
-
-    @classmethod
-    def from_estimator(cls, estimator, X, y, sensitive_features=None, **kwargs):
-        """Transform embeddings, measure the rates of the result and draw them.
-
-        Parameters
-        ----------
-        estimator : transformer
-            Fitted; the result of its ``transform`` is measured.
-        X : array-like, shape (n_samples, n_features)
-            What the estimator transforms.
-        y : array-like, shape (n_samples,), or frame
-            As in :meth:`from_embeddings`.
-        sensitive_features : array-like, shape (n_samples,), default=None
-            Group of each row; None and NaN are unknown.
-        **kwargs : dict
-            Further arguments of :meth:`from_embeddings`, ``far`` or ``threshold`` among
-            them.
-
-        Returns
-        -------
-        display : InstanceFARDisplay
-            Already drawn.
-
-        Raises
-        ------
-        ValueError
-            If the estimator has no ``transform``.
-        """
-        if not hasattr(estimator, "transform"):
-            raise ValueError(
-                f"estimator must have a transform method; got {estimator!r}. "
-                "from_embeddings takes embeddings themselves."
-            )
-        return cls.from_embeddings(
-            estimator.transform(X), y, sensitive_features=sensitive_features, **kwargs
-        )
 
     def plot(self, ax=None, *, name=None, **kwargs):
         """Draw the curve of each group.

@@ -99,8 +99,3 @@ def test_none_stands_for_all_identities(ax):
 def test_refused(ax, options, message):
     with pytest.raises(ValueError, match=message):
         IdentityInertiaDisplay.from_inertias(FOUND, ax=ax, **options)
-
-
-def test_an_estimator_must_transform(ax):
-    with pytest.raises(ValueError, match="must have a transform method"):
-        IdentityInertiaDisplay.from_estimator(object(), FACES.X, FACES.y, ax=ax)

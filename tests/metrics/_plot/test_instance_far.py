@@ -196,8 +196,3 @@ def test_many_groups_fit_above_the_axes(ax):
 def test_a_group_that_no_image_has(ax):
     with pytest.raises(ValueError, match="groups has 'child', which no image has"):
         drawn(ax, groups=["child"])
-
-
-def test_an_estimator_must_transform(ax):
-    with pytest.raises(ValueError, match="must have a transform method"):
-        InstanceFARDisplay.from_estimator(object(), FACES.X, FACES.y, far=0.1, ax=ax)
