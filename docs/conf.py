@@ -53,6 +53,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"plot_",
     "ignore_pattern": r"(^|[\\/])(?!plot_)\w+\.py$",
     "subsection_order": [f"../examples/{theme}" for theme in THEMES] + ["*"],
+    "within_subsection_order": "_ext.reading_order.ReadingOrder",
     "capture_repr": (),
     "doc_module": ("skfairfr",),
     "reference_url": {"skfairfr": None},
