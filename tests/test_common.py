@@ -21,11 +21,13 @@ pytestmark = pytest.mark.filterwarnings("ignore:Nobody is held out")
 
 MEASURES = [
     SimilarityROC(resample="identities", n_resamples=5, random_state=0),
-    SimilarityROC(similarity="dot", resample="identities", n_resamples=5),
+    SimilarityROC(
+        similarity="dot", resample="identities", n_resamples=5, random_state=0
+    ),
 ]
 PROJECTORS = [
     EthicalModule(),
-    EthicalModule(head="residual", max_epochs=3),
+    EthicalModule(head="mlp", max_epochs=3),
     FPRPenaltyProjector(max_epochs=5),
     TripletProjector(max_epochs=3),
     TripletProjector(validation_fraction=0.0, head="mlp", max_epochs=3),

@@ -32,6 +32,19 @@ def test_a_python_block_prints_what_follows_it(block, capsys):
     assert_allclose(*numbers, rtol=0.05 if "EthicalModule" in code else 0)
 
 
+def test_the_file_that_readme_writes_can_be_audited(tmp_path, monkeypatch, capsys):
+    from skfairfr.cli import main
+
+    text = README.read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n((?:(?!```).)*savez.*?)```", text, re.S)
+    (command,) = re.findall(r"^\.venv/bin/skfairfr (audit .*)$", text, re.M)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "README.md", "exec"), {})
+    assert main([*command.split(), "--quiet"]) == 0
+    assert "female is treated worse" in capsys.readouterr().out
+    assert (tmp_path / "audit-out" / "audit.json").exists()
+
+
 def test_the_demo_prints_what_readme_quotes(capsys):
     from skfairfr.cli import main
 

@@ -25,10 +25,11 @@ SEEDS = range(5)
 N_RESAMPLES = 1000
 # "mlp" is trained as in the paper, whose batch holds all of our 700 images at once: 50
 # epochs are 50 steps. Smaller batches make more of them.
+PAPER = {"head": "mlp", "lr": 1e-2, "max_epochs": 50}
 HEADS = {
-    "mlp": {"head": "mlp"},
-    "mlp, batch 128": {"head": "mlp", "batch_size": 128},
-    "residual": {"head": "residual", "lr": 1e-3, "batch_size": 128},
+    "mlp": PAPER,
+    "mlp, batch 128": {**PAPER, "batch_size": 128},
+    "residual": {"head": "residual", "max_epochs": 50, "batch_size": 128},
 }
 KAPPAS = {
     "equal": (20.0, 20.0),

@@ -51,19 +51,19 @@ class EthicalModule(BaseProjector):
         Share of an identity's images, in (0.5, 1], that must agree on its group: those
         with less are left out, those with at least that share take the group of most of
         their images, and both are counted. None: any disagreement is an error.
-    head : {"mlp", "residual"}, default="mlp"
-        "mlp" is the paper's: W2 relu(W1 x + b1) + b2. "residual" adds that to x and
-        starts as the identity map, which few data do not spoil.
+    head : {"residual", "mlp"}, default="residual"
+        Of the unit row x: "mlp" is the paper's, W2 relu(W1 x + b1) + b2. "residual" adds
+        that to x and starts as the identity map, which few data do not spoil.
     hidden_dim : int, default=None
         Width of the hidden layer; None is twice the features.
     output_dim : int, default=None
         Features of the projected embeddings; None is as many as X has.
-    max_epochs : int, default=50
-        Passes over the images.
+    max_epochs : int, default=20
+        Passes over the images; the paper has 50.
     batch_size : int, default=1024
         Images in a step.
-    lr : float, default=0.01
-        Learning rate of the first epoch.
+    lr : float, default=1e-3
+        Learning rate of the first epoch; the paper's .01 suits its own head.
     final_lr : float, default=None
         Learning rate of the last epoch, reached geometrically; None keeps ``lr``.
     optimizer : {"adam", "adamw", "sgd"}, default="adam"
@@ -165,12 +165,12 @@ class EthicalModule(BaseProjector):
         groups=None,
         margin=0.0,
         min_agreement=None,
-        head="mlp",
+        head="residual",
         hidden_dim=None,
         output_dim=None,
-        max_epochs=50,
+        max_epochs=20,
         batch_size=1024,
-        lr=0.01,
+        lr=1e-3,
         final_lr=None,
         optimizer="adam",
         sampler=None,

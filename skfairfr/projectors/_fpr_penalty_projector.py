@@ -41,17 +41,17 @@ class FPRPenaltyProjector(BaseProjector):
         Whether a false positive counts 1 or, with a gradient, its cosine; "ratio" only.
     momentum : float, default=0.0
         In [0, 1): share of the threshold of the batches before.
-    head : {"mlp", "residual"}, default="mlp"
+    head : {"residual", "mlp"}, default="residual"
         As in :class:`EthicalModule`, like all that follow.
     hidden_dim : int, default=None
         Width of the hidden layer; None is twice the features.
     output_dim : int, default=None
         Features of the projected embeddings; None is as many as X has.
-    max_epochs : int, default=50
+    max_epochs : int, default=20
         Passes over the images.
     batch_size : int, default=1024
         Images in a step.
-    lr : float, default=0.01
+    lr : float, default=1e-3
         Learning rate of the first epoch.
     final_lr : float, default=None
         Learning rate of the last epoch, reached geometrically; None keeps ``lr``.
@@ -145,12 +145,12 @@ class FPRPenaltyProjector(BaseProjector):
         margin=0.35,
         weighting="count",
         momentum=0.0,
-        head="mlp",
+        head="residual",
         hidden_dim=None,
         output_dim=None,
-        max_epochs=50,
+        max_epochs=20,
         batch_size=1024,
-        lr=0.01,
+        lr=1e-3,
         final_lr=None,
         optimizer="adam",
         sampler=None,

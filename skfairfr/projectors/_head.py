@@ -1,14 +1,18 @@
-"""What stands between encoder and matcher: a small network whose rows have unit length."""
+"""What stands between encoder and matcher: a small network from unit rows to unit rows."""
 
 import torch
 from torch import nn
 from torch.nn.functional import normalize, relu
 
-HEADS = ("mlp", "residual")
+HEADS = ("residual", "mlp")
 
 
 class ProjectionHead(nn.Module):
-    """Embeddings in, unit rows out.
+    """Embeddings of any length in, unit rows out.
+
+    A matcher by cosines does not see how long an embedding is. Nor does the head: behind an
+    encoder that leaves rows as they come it does what it learnt from unit rows. Rows of
+    zeros stay zeros.
 
     Parameters
     ----------
@@ -16,8 +20,8 @@ class ProjectionHead(nn.Module):
     hidden_dim : int
     output_dim : int
     kind : {"mlp", "residual"}
-        "mlp": W2 relu(W1 x + b1) + b2 (EM22 section 5). "residual": x plus that, with W2
-        and b2 zero at first: it starts as the identity map and needs
+        Of the unit row x. "mlp": W2 relu(W1 x + b1) + b2 (EM22 section 5). "residual": x
+        plus that, with W2 and b2 zero at first: it starts as the identity map and needs
         output_dim = n_features.
     generator : torch.Generator
         What the weights are drawn with, as ``nn.Linear`` draws them.
@@ -58,7 +62,7 @@ class ProjectionHead(nn.Module):
         -------
         z : tensor of float32, shape (n_samples, output_dim)
         """
-        x = x.to(self.hidden.weight.dtype)
+        x = normalize(x.to(self.hidden.weight.dtype))
         z = self.output(relu(self.hidden(x))).to(x.dtype)
         return normalize(x + z if self.kind == "residual" else z)
 

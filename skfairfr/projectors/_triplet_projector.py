@@ -72,7 +72,7 @@ class TripletProjector(BaseProjector):
         In [0, 1]: how far dynamic weights move in an epoch.
     exponent : float, default=log10(4)
         Of dynamic weights, >= 0: ten times the FAR, four times the weight.
-    head : {"mlp", "residual"}, default="residual"
+    head : {"residual", "mlp"}, default="residual"
         "residual" adds a hidden layer's output to x and starts as the identity map, as
         one that goes on training an encoder should. "mlp" forgets x.
     hidden_dim : int, default=None

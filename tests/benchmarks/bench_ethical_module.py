@@ -9,7 +9,6 @@ whose concentrations are float64, so that logits and cross-entropy are, too.
 Prints ratios, taken as the minimum of interleaved runs. Bound: 1.7.
 """
 
-import sys
 import time
 
 import numpy as np
@@ -18,6 +17,7 @@ from torch.nn.functional import cross_entropy, normalize
 
 from skfairfr import EthicalModule, face_labels
 from skfairfr._core._vmf import log_vmf_normalizer
+from tests.benchmarks._command import run_command
 
 BATCH, N_FEATURES, REPEATS = 1024, 512, 5
 
@@ -34,9 +34,8 @@ def products(n_batches, n_identities):
 
 def epoch(X, y):
     """One epoch of the estimator, everything included."""
-    EthicalModule(
-        15.0, 20.0, max_epochs=1, batch_size=BATCH, device="cpu", random_state=0
-    ).fit(X, y)
+    options = {"head": "mlp", "lr": 0.01, "batch_size": BATCH, "device": "cpu"}
+    EthicalModule(15.0, 20.0, max_epochs=1, random_state=0, **options).fit(X, y)
 
 
 def plain_epoch(X, y):
@@ -87,4 +86,4 @@ def main(n_batches=20, n_identities=10_000):
 
 
 if __name__ == "__main__":
-    main(*(int(a) for a in sys.argv[1:]))
+    run_command(main, __doc__)

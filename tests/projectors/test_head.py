@@ -23,9 +23,11 @@ def rows(n=20, d=6):
 def in_numpy(net, x):
     """The formula, in float64."""
     w = {k: v.numpy().astype(float) for k, v in net.state_dict().items()}
-    hidden = np.maximum(x.numpy() @ w["hidden.weight"].T + w["hidden.bias"], 0)
+    x = x.numpy().astype(float)
+    x = x / np.sqrt((x**2).sum(1, keepdims=True))
+    hidden = np.maximum(x @ w["hidden.weight"].T + w["hidden.bias"], 0)
     z = hidden @ w["output.weight"].T + w["output.bias"]
-    z = z + x.numpy() if net.kind == "residual" else z
+    z = z + x if net.kind == "residual" else z
     return z / np.sqrt((z**2).sum(1, keepdims=True))
 
 
@@ -39,6 +41,13 @@ def test_is_its_formula(kind):
 def test_residual_starts_as_the_identity_map():
     x = torch.nn.functional.normalize(rows())
     assert_allclose(head("residual")(x).detach(), x, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", HEADS)
+def test_the_length_of_a_row_makes_no_difference(kind):
+    net, lengths = head(kind), torch.logspace(-3, 3, 20)[:, None]
+    torch.nn.init.normal_(net.output.weight, generator=generator(2))
+    assert_allclose(net(rows() * lengths).detach(), net(rows()).detach(), atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", HEADS)
