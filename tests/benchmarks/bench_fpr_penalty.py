@@ -10,7 +10,6 @@ Prints ratios, taken as the minimum of interleaved runs. Bound: 1.25 x plain Cos
 fastest of the three.
 """
 
-import sys
 import time
 
 import numpy as np
@@ -19,6 +18,7 @@ from torch.nn.functional import cross_entropy, linear, normalize, one_hot
 
 from skfairfr.losses import FPRPenaltyLoss
 from skfairfr.losses._softmax import identity_cross_entropy
+from tests.benchmarks._command import run_command
 
 SCALE, MARGIN, REPEATS = 64.0, 0.35, 9
 
@@ -80,4 +80,4 @@ def main(batch=1024, n_identities=10_000, n_features=512):
 
 
 if __name__ == "__main__":
-    main(*(int(a) for a in sys.argv[1:]))
+    run_command(main, __doc__)

@@ -5,7 +5,6 @@ floor: the plain float32 products of the same tiles, floor and run interleaved, 
 five each; and the memory above the input. Seconds depend on the machine, ratios do less.
 """
 
-import sys
 import threading
 import time
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr._core._pairs import TILE
+from tests.benchmarks._command import run_command
 
 LEVELS = np.geomspace(1e-4, 1e-2, 9)
 DISPARITIES = [
@@ -110,6 +110,10 @@ def audit_with(data, chosen):
             roc.estimate(LEVELS, rate=rate, how=how)
 
 
-if __name__ == "__main__":
-    for n in [int(a) for a in sys.argv[1:]] or [20_000]:
+def main(*n_images):
+    for n in n_images or [20_000]:
         bench(n)
+
+
+if __name__ == "__main__":
+    run_command(main, __doc__)

@@ -9,7 +9,6 @@ Prints ratios, taken as the minimum of interleaved runs, for embeddings of which
 candidate, about a fifth of the anchors' and none violates the margin. Bound: 2.
 """
 
-import sys
 import time
 
 import numpy as np
@@ -17,6 +16,7 @@ import torch
 from torch.nn.functional import normalize
 
 from skfairfr.losses import semi_hard_negatives
+from tests.benchmarks._command import run_command
 
 REPEATS = 7
 
@@ -65,4 +65,4 @@ def main(n_pairs=10_240, n_features=512):
 
 
 if __name__ == "__main__":
-    main(*(int(a) for a in sys.argv[1:]))
+    run_command(main, __doc__)

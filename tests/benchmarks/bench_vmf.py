@@ -6,7 +6,6 @@ same array, floor and run interleaved, minimum of seven each. The floor is not f
 everywhere at v = 255 and beyond. mpmath, for the same numbers, is timed on a few values.
 """
 
-import sys
 import time
 
 import numpy as np
@@ -19,6 +18,7 @@ from skfairfr._core._vmf import (
     log_bessel_i,
     log_vmf_normalizer,
 )
+from tests.benchmarks._command import run_command
 
 FUNCTIONS = (
     log_vmf_normalizer,
@@ -66,7 +66,11 @@ def bench(n_values, n_features):
     print(f"{where}, mpmath: {digits:.0f} us a value")
 
 
-if __name__ == "__main__":
-    for n in [int(a) for a in sys.argv[1:]] or [10_000]:
+def main(*n_values):
+    for n in n_values or [10_000]:
         for d in DIMENSIONS:
             bench(n, d)
+
+
+if __name__ == "__main__":
+    run_command(main, __doc__)
