@@ -28,6 +28,10 @@ class Comparison(Framed):
         First over second, >= 0; +inf where the second is 0, nan where both are.
     ratio_low, ratio_high : float or ndarray, shape (n_levels,)
         Ends of the interval of the ratio.
+    supported : bool or ndarray of bool, shape (n_levels,)
+        Whether the answers of both systems are, as in :class:`Estimate`.
+    reason : str or ndarray of str, shape (n_levels,)
+        What the reasons of either say, "first" or "second" before them.
 
     Raises
     ------
@@ -51,6 +55,8 @@ class Comparison(Framed):
     ratio: float | np.ndarray
     ratio_low: float | np.ndarray
     ratio_high: float | np.ndarray
+    supported: bool | np.ndarray
+    reason: str | np.ndarray
 
     def _columns(self):
         """One row for each level, which comes first."""
@@ -96,8 +102,19 @@ def paired(first, second, question, confidence_level):
         ratio,
         ratio_low,
         ratio_high,
+        first.supported & second.supported,
+        _reasons(first.reason, second.reason),
     )
     return Comparison(*(question.in_shape(values) for values in columns))
+
+
+def _reasons(first, second):
+    """What either system's answer says of each level, (n_levels,)."""
+    said = []
+    for both in zip(first, second, strict=True):
+        named = zip(("first", "second"), both, strict=True)
+        said.append("; ".join(f"{name}: {why}" for name, why in named if why))
+    return np.array(said, dtype=object)
 
 
 def p_values(differences):

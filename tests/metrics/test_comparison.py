@@ -58,6 +58,19 @@ def test_comparing_the_other_way_turns_signs():
     assert there.p_value == back.p_value
 
 
+def test_what_either_answer_lacks_is_said():
+    first, second = pair_of_rocs(n_resamples=20)
+    levels = [0.02, 0.2, 0.5]
+    found = first.compare(second, levels, rate="far", group="a")
+    one, two = (roc.estimate(levels, rate="far", group="a") for roc in (first, second))
+    assert found.supported.tolist() == (one.supported & two.supported).tolist()
+    for said, a, b in zip(found.reason, one.reason, two.reason, strict=True):
+        assert said == "; ".join(["first: " + a] * bool(a) + ["second: " + b] * bool(b))
+    assert found.reason[0].startswith("first: ")
+    single = first.compare(second, 0.2, rate="far", group="a")
+    assert (single.supported, single.reason) == (found.supported[1], found.reason[1])
+
+
 def test_p_values_count_both_sides_and_undefined_ones_on_each():
     nan = np.nan
     assert p_values(np.array([[1.0, 1, 1, 1]])) == pytest.approx(2 / 5)
