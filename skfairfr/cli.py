@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 import sys
 import tempfile
 from importlib.metadata import version
@@ -30,6 +31,11 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, as every other error of the command."""
 
     def error(self, message):
+        if re.match("unrecognized arguments: [^-]", message):
+            message += (
+                "; a command takes one DATA, and every attribute an --attribute of its "
+                "own: --attribute A --attribute B"
+            )
         self.exit(2, f"{self.prog}: error: {_one_line(message)}\n")
 
 
@@ -53,7 +59,10 @@ def main(argv=None):
         text, code = arguments.run(arguments)
         _print(text)
     except (ValueError, OSError, ImportError) as error:
-        print(f"{name}: error: {_one_line(error)}", file=sys.stderr)
+        # Python names what it could not import; a message of ours names the remedy.
+        if getattr(error, "name", None) is not None:
+            raise
+        print(f"{name}: error: {_one_line(_in_flags(error))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"{name}: interrupted", file=sys.stderr)
@@ -260,18 +269,21 @@ def _add_common(parser):
 
 
 def _audit(arguments):
+    from skfairfr.report._audit import noting
     from skfairfr.report._measured import Points
     from skfairfr.report._sources import read_source
 
     given = vars(arguments)
     _check_points(arguments)
-    data = read_source(arguments.data, arguments.attribute, given)
+    notes = []
+    with noting(notes, UserWarning):
+        data = read_source(arguments.data, arguments.attribute, given)
     folder = _writable_folder(arguments.out)
     options = {name: given[name] for name in MEASUREMENT}
     about = {name: given[name] for name in ("domain", "distance", "threshold_from")}
-    notes = []
     if arguments.threshold_from is not None:
-        points, notes = _points_elsewhere(arguments, options)
+        points, said = _points_elsewhere(arguments, options)
+        notes += said
     elif arguments.threshold is not None:
         sign = -1 if arguments.distance else 1
         points = Points.of(threshold=sign * arguments.threshold)
@@ -292,7 +304,7 @@ def _check_points(arguments):
 
 def _points_elsewhere(arguments, options):
     """Thresholds that another file sets, read as the audited one is."""
-    from skfairfr.report._audit import points_on
+    from skfairfr.report._audit import noting, points_on
     from skfairfr.report._sources import check_same_kind, read_source
 
     # Groups of the other file matter only where its FAR is over pairs within them.
@@ -307,10 +319,13 @@ def _points_elsewhere(arguments, options):
     own = vars(arguments) | {"labels": None}
     try:
         check_same_kind(arguments.threshold_from, arguments.data)
-        other = read_source(arguments.threshold_from, attributes, own)
-        return points_on(
+        notes = []
+        with noting(notes, UserWarning):
+            other = read_source(arguments.threshold_from, attributes, own)
+        points, said = points_on(
             other, arguments.far, attributes=attributes, **_with_run(arguments, options)
         )
+        return points, [*notes, *said]
     except ValueError as error:
         raise ValueError(f"--threshold-from: {error}") from None
 
@@ -335,6 +350,7 @@ def _report(arguments, data, attributes, folder, options):
     from skfairfr._core._parallel import show_progress
     from skfairfr.report import to_text
     from skfairfr.report._checks import exit_code
+    from skfairfr.report._flags import with_flags
     from skfairfr.report._report import report_on
 
     source = getattr(arguments, "data", "synthetic embeddings")
@@ -346,6 +362,7 @@ def _report(arguments, data, attributes, folder, options):
         options = options | {"visit": visit}
     with show_progress(not arguments.quiet and sys.stderr.isatty()):
         found = report_on(data, attributes, **_with_run(arguments, options))
+    found = with_flags(found)
     text = to_text(found, source)
     if folder is not None:
         path = folder / "audit.json"
@@ -386,5 +403,11 @@ def _print(text):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _in_flags(error):
+    from skfairfr.report._flags import in_flags
+
+    return in_flags(str(error))
+
+
 def _one_line(error):
-    return " ".join(str(error).split())
+    return " ".join(error.split())

@@ -121,8 +121,8 @@ def test_london_with_a_group_of_one_person(capsys, shared_data):
         (("--attribute", "one"), "one has one group, 'a'"),
         (("--attribute", "gender", "--identity", "same_person"), "one identity"),
         (("--attribute", "gender", "--embedding", "zero"), "zero row"),
-        (("--attribute", "gender", "--n-resamples", "0"), "n_resamples"),
-        (("--attribute", "gender", "--confidence-level", "2"), "confidence_level"),
+        (("--attribute", "gender", "--n-resamples", "0"), "--n-resamples must"),
+        (("--attribute", "gender", "--confidence-level", "2"), "--confidence-level"),
         (("--attribute", "gender", "--resample", "people"), "--resample"),
         ((), "--attribute"),
     ],
@@ -143,20 +143,20 @@ def test_unusable_arguments(capsys, faces, options, message):
         (("--threshold", "inf"), "threshold must be finite"),
         (
             ("--threshold", "0.5", "--max-bfar", "2"),
-            "max_bfar=2 is about the threshold",
+            "--max-bfar 2 is about the threshold",
         ),
         (
             ("--threshold-from", "absent.npz"),
             "--threshold-from: path 'absent.npz' does",
         ),
-        (("--max-far-ratio", "1"), "max_far_ratio must be above 1"),
+        (("--max-far-ratio", "1"), "--max-far-ratio must be above 1"),
         (("--max-bfrr", "few"), "--max-bfrr"),
         (("--domain", "gone"), "domain: "),
         (("--domain", "identity"), "domain must have two values"),
         (("--attribute", "gender"), "attribute 'gender' was named twice"),
         (("--attribute", "one"), "one has one group"),
         (("--labels", "absent.csv"), "labels 'absent.csv' does not exist"),
-        (("--distance",), "distance=True is an option of scored pairs"),
+        (("--distance",), "--distance is an option of scored pairs"),
     ],
 )
 def test_unusable_options(capsys, faces, options, message):
@@ -272,15 +272,18 @@ def test_pairs_with_distances(capsys, pairs, options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "score: "),
+        (
+            (),
+            "'distance' looks like a distance, smaller meaning more alike: give --dis",
+        ),
         (("--distance", "--score", "gone"), "holds no 'gone'"),
-        (("--distance", "--identity-1", "who"), "identity_1: "),
+        (("--distance", "--identity-1", "who"), "--identity-1: "),
         (
             ("--distance", "--domain", "lens"),
-            "domain='lens' is an option of embeddings",
+            "--domain lens is an option of embeddings",
         ),
         (("--distance", "--attribute", "age"), "attribute: "),
-        (("--distance", "--resample", "images"), "resample='images'"),
+        (("--distance", "--resample", "images"), "or use --resample identities"),
         (("--score", "gender_1"), "must hold numbers; got"),
     ],
 )
@@ -313,6 +316,36 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data, tmp_path):
         ["west_asian", "5", "5"],
         ["white", "35", "34"],
     ]
+
+
+def test_several_names_after_one_flag(capsys, faces):
+    found = run(capsys, "audit", faces, "--attribute", "gender", "age")
+    assert found[0] == 2
+    assert "age; a command takes one DATA, and every attribute an --attr" in found[2]
+
+
+def test_distances_taken_for_similarities_are_noted(capsys, pairs):
+    options = ("--attribute", "gender", "--score", "distance", *QUICK)
+    code, out, err = run(capsys, "audit", pairs, *options)
+    assert (code, err) == (0, "")
+    assert "Notes\n-----\n- Genuine pairs mostly have smaller scores" in out
+    assert "with --distance for distances" in " ".join(out.split())
+
+
+def test_what_the_reading_warns_of_is_noted(capsys, faces, tmp_path):
+    arrays = dict(np.load(faces))
+    arrays["gender"][:3] = "nan"
+    np.savez(tmp_path / "faces.npz", **arrays)
+    options = ("--attribute", "gender", *QUICK, "--threshold-from", faces)
+    code, out, err = run(capsys, "audit", tmp_path / "faces.npz", *options)
+    assert (code, err) == (0, "")
+    assert "'gender' holds 'nan' in 3 rows" in " ".join(out.split())
+
+
+def test_a_broken_import_is_no_unusable_input(faces, monkeypatch):
+    monkeypatch.setitem(sys.modules, "skfairfr.report._sources", None)
+    with pytest.raises(ModuleNotFoundError):
+        cli.main(["audit", faces, "--attribute", "gender"])
 
 
 def test_missing_file(capsys, tmp_path):
@@ -355,7 +388,7 @@ def test_image_resampling_needs_several_images(capsys, tmp_path):
     arguments = ("audit", tmp_path / "faces.npz", "--attribute", "gender", *QUICK)
     found = run(capsys, *arguments, "--resample", "images")
     assert_one_line(*found)
-    assert "resample='images'" in found[2]
+    assert "error: --resample images draws" in found[2]
 
 
 def test_interruption(capsys, faces, monkeypatch):

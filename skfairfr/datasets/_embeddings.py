@@ -11,6 +11,7 @@ from skfairfr.datasets._files import (
     kind_of,
     open_npz,
     read_npy,
+    warn_of_words,
 )
 from skfairfr.datasets._tables import read_table
 
@@ -54,6 +55,11 @@ def load_embeddings(path, labels=None, *, embedding=None, identity=None, columns
         If a file cannot be read without pickle, or does not hold what is needed.
     ImportError
         If a .parquet file is read without pyarrow.
+
+    Warns
+    -----
+    UserWarning
+        If labels are words for an unknown value, such as "nan" and "None".
 
     Examples
     --------
@@ -100,11 +106,12 @@ def read_embeddings(path, labels=None, embedding=None, identity=None, asked=None
         _check_vectors(repr(name), X)
         if labels is not None:
             return _from_table(path, X, os.fspath(labels), identity, asked)
-        return _labelled(path, X, archive, path, identity, asked)
+        return _labelled(path, X, archive, path, identity, asked, (name,))
 
 
 def _from_table(path, X, labels, identity, asked):
     table = read_table(labels, "labels")
+    _check_not_transposed(path, X, table.n_rows)
     if table.n_rows != len(X):
         raise ValueError(
             f"labels {labels!r} has {table.n_rows} rows but {path!r} has {len(X)}; give "
@@ -113,11 +120,12 @@ def _from_table(path, X, labels, identity, asked):
     return _labelled(path, X, table, labels, identity, asked)
 
 
-def _labelled(path, X, source, source_path, identity, asked):
-    """Embeddings with labels from an Archive or a Table."""
+def _labelled(path, X, source, source_path, identity, asked, vectors=()):
+    """Embeddings with labels from an Archive or a Table; ``vectors`` are not labels."""
     candidates = IDENTITY_NAMES if identity is None else (identity,)
-    name = choose("identity", candidates, source.names, source_path)
+    name = choose("identity", candidates, source.names, source_path, vectors)
     y = source.labels(name)
+    _check_not_transposed(path, X, y.size)
     _check_labels("identity", name, y, len(X))
     if y.dtype.kind == "O" and any(label is None for label in y):
         row = next(row for row, label in enumerate(y) if label is None)
@@ -128,12 +136,13 @@ def _labelled(path, X, source, source_path, identity, asked):
     if asked is None:
         plain = source.plain_columns(len(X))
         asked = {column: "columns" for column in plain if column != name}
+    warn_of_words(y, name, source_path)
     columns = {}
     for column, argument in asked.items():
-        columns[column] = source.values(
-            choose(argument, (column,), source.names, source_path)
-        )
+        choose(argument, (column,), source.names, source_path, (*vectors, name))
+        columns[column] = source.values(column)
         _check_labels(argument, column, columns[column], len(X))
+        warn_of_words(columns[column], column, source_path)
     return Bunch(X=X, y=y, columns=columns, path=path)
 
 
@@ -182,6 +191,15 @@ def _check_vectors(name, vectors):
         raise ValueError(
             f"embedding: {name} has nan or infinite values in row {bad[0]} ({bad.size} "
             "such rows); remove failed extractions, with their labels."
+        )
+
+
+def _check_not_transposed(path, X, n_labels):
+    if n_labels == X.shape[1] != len(X):
+        raise ValueError(
+            f"embedding: {path!r} holds embeddings of shape {X.shape} and {n_labels} "
+            "identities, as if every image stood in a column; save the transpose "
+            "(embedding.T), one row for each image."
         )
 
 

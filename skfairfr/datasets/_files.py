@@ -9,8 +9,12 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from skfairfr.utils._validation import warn_caller
+
 KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle"}
 TABLES = (".csv", ".parquet")
+# What programs write for a value they do not have, in small letters.
+WORDS_FOR_UNKNOWN = ("", "nan", "none", "null", "nat", "<na>", "n/a")
 
 
 def kind_of(path, argument="path"):
@@ -57,16 +61,27 @@ def damaged(argument, path, why):
     )
 
 
-def choose(argument, candidates, present, path):
-    """The first candidate that the file holds."""
+def choose(argument, candidates, present, path, but=(), remedy=None):
+    """The first candidate that the file holds.
+
+    Parameters
+    ----------
+    argument : str
+    candidates, present : sequences of str
+    path : str
+    but : sequence of str, default=()
+        Names that are there and would be no remedy.
+    remedy : str, default=None
+        What to do; None is to name one that is there.
+    """
     for name in candidates:
         if name in present:
             return name
-    listed = ", ".join(map(repr, present)) or "nothing"
+    listed = ", ".join(repr(name) for name in present if name not in but)
     looked_for = " or ".join(map(repr, candidates))
+    remedy = f"name one of them as {argument}" if remedy is None else remedy
     raise ValueError(
-        f"{argument}: {path!r} holds no {looked_for}, but {listed}; name one of them "
-        f"as {argument}."
+        f"{argument}: {path!r} holds no {looked_for}, but {listed or 'nothing'}; {remedy}."
     )
 
 
@@ -168,6 +183,31 @@ def unknown_if_empty(labels):
     if labels.dtype.kind != "U" or (labels != "").all():
         return labels
     return np.where(labels == "", None, labels.astype(object))
+
+
+def warn_of_words(labels, name, path):
+    """Warn of labels that are words for a value that is not there.
+
+    Parameters
+    ----------
+    labels : ndarray, shape (n_rows,)
+    name, path : str
+        Of the column and its file, for the message.
+    """
+    if labels.dtype.kind not in "OU":
+        return
+    rows = labels.tolist()
+    texts = {label for label in rows if isinstance(label, str)}
+    words = sorted(t for t in texts if t.strip().lower() in WORDS_FOR_UNKNOWN)
+    if words:
+        count = sum(isinstance(label, str) and label in words for label in rows)
+        warn_caller(
+            f"{path!r}: {name!r} holds {' and '.join(map(repr, words))} in {count} "
+            f"{'row' if count == 1 else 'rows'}, which are labels like any other. Where "
+            "unknown is meant, leave the field empty: '' in an array, no text in a .csv "
+            "file, null in a .parquet file.",
+            UserWarning,
+        )
 
 
 def _pickled(path, what, name):

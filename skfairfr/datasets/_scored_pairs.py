@@ -1,12 +1,16 @@
 """Scored pairs with the labels of their two images, from files."""
 
 import os
+import re
 
 import numpy as np
 from sklearn.utils import Bunch
 
-from skfairfr.datasets._files import choose, kind_of
+from skfairfr.datasets._files import choose, kind_of, warn_of_words
 from skfairfr.datasets._tables import read_table
+
+# Names of columns that hold distances, but not "district".
+DISTANCE = re.compile(r"(?<![a-z])dist(ances?)?(?![a-z])|dissim|euclid", re.IGNORECASE)
 
 
 def load_pairs(
@@ -54,6 +58,11 @@ def load_pairs(
         If the file cannot be read, or does not hold what is needed.
     ImportError
         If a .parquet file is read without pyarrow.
+
+    Warns
+    -----
+    UserWarning
+        If labels are words for an unknown value, such as "nan" and "None".
 
     Examples
     --------
@@ -106,6 +115,7 @@ def read_pairs(path, names, asked=None, distance=False):
     identities = table.labels(found["identity_1"], found["identity_2"])
     for argument, labels in zip(("identity_1", "identity_2"), identities, strict=True):
         _check_known(argument, found[argument], labels)
+        warn_of_words(labels, found[argument], path)
     images = (None, None)
     if found["image_1"] is not None:
         images = table.labels(found["image_1"], found["image_2"])
@@ -117,7 +127,7 @@ def read_pairs(path, names, asked=None, distance=False):
         identity_2=identities[1],
         image_1=images[0],
         image_2=images[1],
-        columns=_read_columns(table, asked, path),
+        columns=_read_columns(table, asked, path, found.values()),
         path=path,
     )
 
@@ -128,7 +138,8 @@ def _choose_all(table, names, path, distance):
     score = names["score"]
     usual = ("distance", "score") if distance else ("score",)
     candidates = usual if score is None else (score,)
-    found["score"] = choose("score", candidates, table.names, path)
+    remedy = _remedy(table.names, names, distance)
+    found["score"] = choose("score", candidates, table.names, path, remedy=remedy)
     for argument in ("identity_1", "identity_2"):
         found[argument] = choose(argument, (names[argument],), table.names, path)
     images = {name: names[name] for name in ("image_1", "image_2")}
@@ -144,9 +155,28 @@ def _choose_all(table, names, path, distance):
     return found
 
 
-def _read_columns(table, asked, path):
+def _remedy(present, names, distance):
+    """What to do where a file holds no score; None is to name another column."""
+    distances = [name for name in present if DISTANCE.search(name)]
+    if names["score"] is None and not distance and distances:
+        named = "" if distances[0] == "distance" else f"score={distances[0]!r} and "
+        return (
+            f"{distances[0]!r} looks like a distance, smaller meaning more alike: give "
+            f"{named}distance=True"
+        )
+    if names["identity_1"] not in present and names["identity_2"] not in present:
+        return (
+            "a row of scored pairs has a score and two identities. If it holds the labels "
+            "of embeddings, give those (.npz, .npy) as path and it as labels"
+        )
+    return None
+
+
+def _read_columns(table, asked, path, taken):
     """Columns; those of the two images of a pair are converted alike."""
     for name, argument in asked.items():
+        if argument == "attribute" and name not in table.names:
+            raise _no_attribute(name[:-2], table.names, taken, path)
         choose(argument, (name,), table.names, path)
     columns = {}
     for name in asked:
@@ -155,7 +185,26 @@ def _read_columns(table, asked, path):
             columns[name], columns[other] = table.values(name, other)
         elif name not in columns:
             columns[name] = table.values(name)
+    for name in asked:
+        warn_of_words(columns[name], name, path)
     return {name: columns[name] for name in asked}
+
+
+def _no_attribute(attribute, present, taken, path):
+    """The error about an attribute, whose two columns end in _1 and _2."""
+    stems = [
+        repr(name[:-2])
+        for name in present
+        if name.endswith("_1") and f"{name[:-2]}_2" in present and name not in taken
+    ]
+    both = f"{f'{attribute}_1'!r} and {f'{attribute}_2'!r}"
+    remedy = "name one of them as attribute"
+    if not stems:
+        remedy = "give its labels of the two images in columns of these names"
+    return ValueError(
+        f"attribute: {path!r} holds no {attribute!r} (columns {both}), but "
+        f"{', '.join(stems) or 'nothing of that form'}; {remedy}."
+    )
 
 
 def _check_known(argument, name, labels):

@@ -142,10 +142,10 @@ def _check_names(names, path, argument):
 def _read_parquet(path, argument):
     try:
         import pyarrow.parquet
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError(
             f"{argument} {path!r} is a .parquet file, which needs pyarrow; "
-            "pip install 'skfairfr[parquet]', or save it as .csv."
+            "pip install pyarrow, or save it as .csv."
         ) from None
     # Damaged files raise OSError, ArrowInvalid and others.
     try:

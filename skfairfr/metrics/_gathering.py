@@ -5,6 +5,7 @@ import numpy as np
 from skfairfr._core._comparisons import EmbeddingPairs, ListedPairs
 from skfairfr._core._design import CompleteDesign
 from skfairfr._core._pairs import unit_rows
+from skfairfr._core._rates import count_at_least, next_above
 from skfairfr._core._resampling import Images
 from skfairfr.utils._labels import (
     Labels,
@@ -14,7 +15,15 @@ from skfairfr.utils._labels import (
     split_labels,
     to_column,
 )
-from skfairfr.utils._validation import check_scores, plain
+from skfairfr.utils._validation import check_scores, plain, warn_caller
+
+# Genuine scores lie below impostor ones where chance alone would seldom put them there:
+# so many standard deviations, if all pairs were alike and independent.
+CHANCE = 2.0
+
+
+class ReversedScoresWarning(UserWarning):
+    """Genuine scores lie below impostor ones, as distances do."""
 
 
 def label_images(y, sensitive_features, domain, n_samples):
@@ -143,6 +152,41 @@ def compare_listed(y_score, identities, features, images, settings):
         settings.impostors,
     )
     return pairs, identity, group, image is not None
+
+
+def warn_if_reversed(pairs):
+    """Warn where genuine pairs mostly have the smaller scores.
+
+    Parameters
+    ----------
+    pairs : ListedPairs
+    """
+    genuine = pairs.genuine.ascending(None).scores
+    impostor = pairs.impostors(None).scores
+    if genuine.size == 0:
+        return
+    share = _share_larger(genuine, impostor)
+    sizes = genuine.size * impostor.size
+    if share >= 0.5 - CHANCE * np.sqrt((genuine.size + impostor.size + 1) / 12 / sizes):
+        return
+    warn_caller(
+        "Genuine pairs mostly have smaller scores than impostor pairs: of one of each, "
+        f"the genuine one has the larger in {share:.3g} of all cases. y_score is a "
+        "similarity, larger meaning more alike; are these distances? Give minus a "
+        "distance, as load_pairs(path, distance=True) does.",
+        ReversedScoresWarning,
+    )
+
+
+def _share_larger(genuine, impostor):
+    """Share of (genuine, impostor) in which the genuine score is larger, ties half.
+
+    The area under the ROC curve of eq. (2)-(4) of Conti & Clémençon (2024), by positions
+    in the sorted impostor scores.
+    """
+    at_least = count_at_least(impostor, genuine).mean()
+    above = count_at_least(impostor, next_above(genuine)).mean()
+    return float(1 - (at_least + above) / 2 / impostor.size)
 
 
 def _encode_both(columns, names, n_pairs, allow_unknown=False):

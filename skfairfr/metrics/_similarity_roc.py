@@ -268,6 +268,12 @@ default=None
         ValueError
             If lengths differ, a score is not finite, no pair is an impostor pair, an image
             belongs to two people or is compared with itself.
+
+        Warns
+        -----
+        UserWarning
+            If genuine pairs mostly have smaller scores than impostor pairs, as with
+            distances.
         """
         self._forget()
         settings = self._settings()
@@ -284,6 +290,7 @@ default=None
                 + (" within a group" if self.impostors == "same_group" else "")
                 + "; a FAR needs pairs of two people."
             )
+        _gathering.warn_if_reversed(pairs)
         library = library_of(
             *(y_score, identity_1, identity_2),
             *(sensitive_features_1, sensitive_features_2, image_1, image_2),

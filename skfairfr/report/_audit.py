@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr.metrics import EstimandWarning, SimilarityROC
+from skfairfr.metrics._gathering import ReversedScoresWarning
 from skfairfr.report._data import Faces, ScoredPairs
 from skfairfr.report._measured import Measured, Points
 from skfairfr.report._record import Audit, Other
@@ -20,6 +21,8 @@ MAX_NUMBERS = 20
 MAX_GROUPS = 250
 # Scores above far_max are held, 12 bytes each, in about far_max * n_images**2 pairs.
 HELD_PAIRS = 2**25
+# What SimilarityROC says of data, which belongs into an audit's notes.
+SAID = (UndefinedMetricWarning, EstimandWarning, ReversedScoresWarning)
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,7 @@ def audit_data(
     group = data.groups(attributes)
     check_groups(group, name)
     fit = _Fit(data, attributes, options, points)
-    notes = []
+    notes = [*filter(None, [data.lack_of_genuine()])]
     with noting(notes):
         measured = fit.measured()
         people, images = data.people(), data.images()
@@ -166,6 +169,7 @@ def audit_data(
         found = measured.levels()
     if visit is not None:
         visit(name, measured.roc)
+    notes += filter(None, [_mixed(people, group, name)])
     share = _largest_share(data.genuine_pairs())
     with noting([]):
         resampled = fit.resampled()
@@ -216,6 +220,24 @@ def _largest_share(genuine):
     return float(genuine.max() / max(genuine.sum(), 1))
 
 
+def _mixed(people, group, attribute):
+    """What there is to say of people whose images are in several groups; may be empty."""
+    known = group.codes >= 0
+    in_groups = np.unique(
+        people[known].astype(np.int64) * (1 << 32) + group.codes[known]
+    )
+    n_groups = np.unique(in_groups >> 32, return_counts=True)[1]
+    n_mixed = int((n_groups > 1).sum())
+    if not n_mixed:
+        return ""
+    return (
+        f"{n_mixed:,} of {n_groups.size:,} people {'has' if n_mixed == 1 else 'have'} "
+        f"images in more than one group of {attribute}. A pair counts in a group if both "
+        "of its images are in it. Where the attribute belongs to a person and not to an "
+        "image, correct their labels."
+    )
+
+
 def check_groups(group, attribute):
     """Raise unless labels make groups that can be compared."""
     n_groups = group.values.size
@@ -239,13 +261,13 @@ def check_groups(group, attribute):
 
 
 @contextmanager
-def noting(notes):
-    """Collect what SimilarityROC warns of; other warnings pass."""
+def noting(notes, categories=SAID):
+    """Collect what is warned of in these categories; other warnings pass."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
     for warning in caught:
-        if not issubclass(warning.category, UndefinedMetricWarning | EstimandWarning):
+        if not issubclass(warning.category, categories):
             warnings.warn_explicit(
                 warning.message, warning.category, warning.filename, warning.lineno
             )

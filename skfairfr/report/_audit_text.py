@@ -29,6 +29,7 @@ from skfairfr.report._format import (
 TWO_COLUMNS = (30, FIGURE_WIDTH, FIGURE_WIDTH)
 FOUR_COLUMNS = (LABEL_WIDTH, 32, 6, 32, 5)
 RATIO_NAME = "worst / best group"
+NO_ERRORS = f"no errors{UNSUPPORTED}"
 COLUMNS = {"far": "FAR (FMR)", "frr": "FRR (FNMR)"}
 RESAMPLED = {
     "identities": "other people of the same population",
@@ -103,10 +104,18 @@ def _findings(audit):
 
 def _sentence(finding, level):
     kind = {"far": "False acceptances", "frr": "False rejections"}[finding.rate]
+    overall = getattr(level.rates[0], finding.rate).value
+    if overall != overall:
+        return f"{kind}: not measured, {finding.ratio.reason} (see Notes)."
     if finding.worst is None:
         return f"{kind}: the data do not tell, {finding.ratio.reason}."
     rates = {row.group: getattr(row, finding.rate).value for row in level.rates}
     worst, best = short(finding.worst), short(finding.best)
+    if _without_errors(level, finding.rate):
+        among = f"either group, {best} or {worst}"
+        if finding.n_compared > 2:
+            among = f"any of the {finding.n_compared} groups"
+        return f"{kind}: {_verdict(finding)}. There are no errors in {among}."
     observed = (
         f"{RATE_NAMES[finding.rate]} {number(rates[finding.worst])} for {worst} against "
         f"{number(rates[finding.best])} for {best}, a factor of {figure(finding.ratio)}"
@@ -161,7 +170,8 @@ def _level(level, settings):
         [label(row.group), _far(row, level), figure(row.frr)] for row in level.rates
     ]
     disparities = [
-        [disparity_label(d), figure(d.far), figure(d.frr)] for d in level.disparities
+        [disparity_label(d), *(_disparity(d, level, rate) for rate in RATE_NAMES)]
+        for d in level.disparities
     ]
     lines = [
         *title(_level_title(level, settings)),
@@ -188,7 +198,24 @@ def _level_title(level, settings):
 
 
 def _ratio_row(level):
-    return [f"{RATIO_NAME} (1)", *(figure(f.ratio) for f in level.findings)]
+    cells = [
+        NO_ERRORS if _without_errors(level, found.rate) else figure(found.ratio)
+        for found in level.findings
+    ]
+    return [f"{RATIO_NAME} (1)", *cells]
+
+
+def _disparity(disparity, level, rate):
+    if disparity.operating_point == "overall" and _without_errors(level, rate):
+        return NO_ERRORS
+    return figure(getattr(disparity, rate))
+
+
+def _without_errors(level, rate):
+    """Whether two groups or more have the pairs for a rate, and none has an error."""
+    values = [getattr(row, rate).value for row in level.rates[1:]]
+    known = [value for value in values if value == value]
+    return len(known) > 1 and not any(known)
 
 
 def _level_reasons(level):
@@ -208,9 +235,13 @@ def _level_reasons(level):
 def _said_of_disparities(level, rate, known):
     """Reason -> the disparities that it is of, where their groups do not say it."""
     said = {}
+    without = _without_errors(level, rate)
     for disparity in level.disparities:
         reason = getattr(disparity, rate).reason
         if disparity.operating_point == "overall":
+            # The groups say it, and the disparity only that it is undefined.
+            if without:
+                continue
             parts = [part for part in reason.split("; ") if part not in known]
             name = f"{DISPARITY_NAMES[disparity.how]} of the {RATE_NAMES[rate]}"
             said.setdefault("; ".join(parts), []).append(name)

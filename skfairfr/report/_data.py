@@ -10,6 +10,11 @@ import numpy as np
 
 from skfairfr.utils._labels import Labels, encode, to_column
 
+NO_FRR = (
+    ", so that there is no genuine pair and no FRR can be measured: this is an audit of the "
+    "FAR alone. Do the identities name people, and not their images?"
+)
+
 
 @dataclass(frozen=True)
 class Faces:
@@ -54,6 +59,15 @@ class Faces:
         if len(by_side) == 2:
             return by_side[0] * by_side[1]
         return by_side[0] * (by_side[0] - 1) // 2
+
+    def lack_of_genuine(self):
+        """What there is to say where no FRR can be measured; empty if one can."""
+        if self.genuine_pairs().any():
+            return ""
+        lacking = "No person has two images"
+        if self.domain is not None:
+            lacking = "No person has an image in each domain"
+        return f"{lacking}{NO_FRR}"
 
     def others_to_draw(self):
         """Why no other photographs can be drawn of these people; empty if they can."""
@@ -126,6 +140,12 @@ class ScoredPairs:
         people = self.people()
         left, right = np.split(people, 2)
         return np.bincount(left[left == right], minlength=people.max() + 1)
+
+    def lack_of_genuine(self):
+        """As of Faces."""
+        if self.genuine_pairs().any():
+            return ""
+        return f"No pair is of two images of one person{NO_FRR}"
 
     def others_to_draw(self):
         """As of Faces."""

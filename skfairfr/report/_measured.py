@@ -20,6 +20,9 @@ from skfairfr.utils._validation import check_level, check_threshold, plain
 DEFAULT_FAR = (1e-2, 1e-3)
 HOWS = ("max_min", "max_geomean", "log_geomean", "gini", "difference")
 RATES = ("far", "frr")
+KINDS = {"far": "impostor", "frr": "genuine"}
+FEW_GROUPS = "fewer than two groups have the pairs it needs"
+SET = "set: the threshold is the one at which it meets the level, in resamples too"
 
 
 @dataclass(frozen=True)
@@ -151,17 +154,22 @@ class Measured:
 
     def _rates(self, rate):
         """Figures of every group at every level."""
-        return [
+        figures = [
             _figures(self.roc.estimate(**self.asked, rate=rate, group=label))
             if self.n_pairs[rate][row]
             else [Figure.undefined(self._lack(row))] * self.points.size
             for row, label in enumerate(self.labels)
         ]
+        if rate == "far" and self.points.set_on == "these data":
+            figures[0] = [_set(figure) for figure in figures[0]]
+        return figures
 
     def _disparity(self, how, operating_point):
         asked = {"how": how, "operating_point": operating_point}
         of_far, of_frr = (
-            _figures(self.roc.estimate(**self.asked, rate=rate, **asked))
+            [Figure.undefined(self._few_groups(rate))] * self.points.size
+            if self._few_groups(rate)
+            else _figures(self.roc.estimate(**self.asked, rate=rate, **asked))
             for rate in RATES
         )
         neutral = DISPARITIES[how].neutral
@@ -171,9 +179,16 @@ class Measured:
         ]
 
     def _lack(self, row):
-        kinds = {"frr": "genuine", "far": "impostor"}
-        lacking = [kinds[r] for r in ("frr", "far") if not self.n_pairs[r][row]]
-        return f"{self.labels[row]}: no {' and no '.join(lacking)} pair"
+        everywhere = [KINDS[r] for r in RATES if not self.n_pairs[r][0]]
+        lacking = [KINDS[r] for r in ("frr", "far") if not self.n_pairs[r][row]]
+        said = f"no {' and no '.join(lacking)} pair"
+        return said if lacking == everywhere else f"{self.labels[row]}: {said}"
+
+    def _few_groups(self, rate):
+        """Why no two groups can be compared; empty if they can."""
+        if not self.n_pairs[rate][0]:
+            return f"no {KINDS[rate]} pair"
+        return "" if np.count_nonzero(self.n_pairs[rate][1:]) > 1 else FEW_GROUPS
 
     def _finding(self, rate, level, rates):
         """The extremes of the groups that the data support; of all if there are not two."""
@@ -186,8 +201,7 @@ class Measured:
         compared = supported if len(supported) > 1 else list(figures)
         left_out = tuple(label for label in self.labels[1:] if label not in compared)
         if len(compared) < 2:
-            reason = "fewer than two groups have the pairs it needs"
-            ratio = Figure.undefined(reason)
+            ratio = Figure.undefined(self._few_groups(rate) or FEW_GROUPS)
             return Finding(rate, None, None, ratio, 0, left_out, "unsupported")
         ordered = sorted(compared, key=lambda label: figures[label].value)
         best, worst = ordered[0], ordered[-1]
@@ -232,6 +246,13 @@ class Measured:
 def combinations_of(n):
     """Both members of every two of ``range(n)``; (0, n - 1) stands at n - 2."""
     return np.array(list(combinations(range(n), 2))).T
+
+
+def _set(figure):
+    """A rate that does not vary, since it is what the threshold is set by."""
+    nan = float("nan")
+    reason = "; ".join(filter(None, [SET, figure.reason]))
+    return replace(figure, low=nan, high=nan, standard_error=nan, reason=reason)
 
 
 def _figures(estimate):

@@ -142,3 +142,29 @@ def test_values_that_are_not_finite(save, arrays):
 def test_one_row_is_too_few(save, arrays):
     path = save(**{k: v[:1] for k, v in arrays.items()})
     assert "two images at least" in complaint(path)
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_an_image_in_every_column(tmp_path, arrays, beside):
+    columns = arrays["embedding"].T
+    if beside:
+        np.save(tmp_path / "faces.npy", columns)
+        (tmp_path / "faces.csv").write_text(LABELS)
+    else:
+        np.savez(tmp_path / "faces.npz", **arrays | {"embedding": columns})
+    message = complaint(tmp_path / ("faces.npy" if beside else "faces.npz"))
+    assert message.startswith("embedding: ")
+    assert "shape (3, 6) and 6 identities" in message
+    assert "save the transpose" in message
+
+
+def test_neither_embeddings_nor_people_are_suggested_as_columns(save, arrays):
+    message = complaint(save(**arrays), columns=["age"])
+    assert "holds no 'age', but 'gender'; name" in message
+
+
+@pytest.mark.parametrize("column", ["identity", "gender"])
+def test_words_for_unknown_are_told(save, arrays, column):
+    arrays[column] = np.where(np.arange(6) == 2, "None", arrays[column])
+    with pytest.warns(UserWarning, match=f"'{column}' holds 'None' in 1 row,"):
+        load_embeddings(save(**arrays))

@@ -5,7 +5,13 @@ import pickle
 import numpy as np
 import pytest
 
-from skfairfr.datasets._files import choose, kind_of, open_npz, read_npy
+from skfairfr.datasets._files import (
+    choose,
+    kind_of,
+    open_npz,
+    read_npy,
+    warn_of_words,
+)
 
 
 @pytest.fixture
@@ -125,3 +131,25 @@ def test_the_first_candidate_counts():
     assert choose("score", ("a", "b", "c"), ["c", "b"], "x.csv") == "b"
     with pytest.raises(ValueError, match=r"score: 'x.csv' holds no 'a', but 'c', 'b'"):
         choose("score", ("a",), ["c", "b"], "x.csv")
+
+
+def test_what_is_no_remedy_is_not_listed():
+    with pytest.raises(ValueError, match=r"holds no 'a', but 'c'; name one of them as"):
+        choose("score", ("a",), ["c", "b"], "x.csv", but=("b",))
+    with pytest.raises(ValueError, match="but nothing; look elsewhere"):
+        choose("score", ("a",), ["b"], "x.csv", ("b",), remedy="look elsewhere")
+
+
+@pytest.mark.parametrize("kind", [str, object])
+@pytest.mark.parametrize("word", ["nan", "NaN", "None", "NULL", " ", "<NA>"])
+def test_words_for_unknown_are_told(word, kind):
+    labels = np.array(["f", word, "m", word], dtype=kind)
+    with pytest.warns(UserWarning, match=f"'x.csv': 'age' holds '{word}' in 2 rows"):
+        warn_of_words(labels, "age", "x.csv")
+
+
+@pytest.mark.parametrize(
+    "labels", [["NA", "nano", "none of these"], [1.0, np.nan], [None, "f"]]
+)
+def test_labels_and_what_is_unknown_are_not(labels):
+    warn_of_words(np.array(labels), "age", "x.csv")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from skfairfr.datasets import load_pairs
+from skfairfr.datasets._scored_pairs import read_pairs
 
 HEAD = "identity_1,identity_2,score,gender_1,gender_2"
 ROWS = ("1,1,0.9,f,f", "1,bob,0.1,f,", "bob,1,-0.2,,f")
@@ -84,3 +85,44 @@ def test_other_files(tmp_path):
     np.save(tmp_path / "x.npy", np.arange(3))
     with pytest.raises(ValueError, match="is no table; scored pairs are read from"):
         load_pairs(tmp_path / "x.npy")
+
+
+@pytest.mark.parametrize(
+    ("column", "remedy"),
+    [
+        ("distance", "give distance=True"),
+        ("L2_dist", "give score='L2_dist' and distance=True"),
+        ("dissimilarity", "give score='dissimilarity' and distance=True"),
+        ("district", "name one of them as score"),
+    ],
+)
+def test_distances_are_known_by_their_name(save, column, remedy):
+    path = save("a,a,0.3", "a,b,1.2", head=f"identity_1,identity_2,{column}")
+    with pytest.raises(ValueError, match=f"holds no 'score', but .*{remedy}"):
+        load_pairs(path)
+
+
+def test_labels_of_embeddings_are_told_from_pairs(save):
+    path = save("a,f", "b,m", head="identity,gender")
+    with pytest.raises(ValueError, match="holds the labels of embeddings, give those"):
+        load_pairs(path)
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        (HEAD, r"holds no 'sex' \(columns 'sex_1' and 'sex_2'\), but 'gender'; name"),
+        (HEAD.replace("gender_", "g"), "but nothing of that form; give its labels"),
+    ],
+)
+def test_attributes_are_listed_by_their_name(save, head, message):
+    names = {"score": None, "identity_1": "identity_1", "identity_2": "identity_2"}
+    names |= {"image_1": None, "image_2": None}
+    asked = {"sex_1": "attribute", "sex_2": "attribute"}
+    with pytest.raises(ValueError, match=message):
+        read_pairs(save(*ROWS, head=head), names, asked)
+
+
+def test_words_for_unknown_are_told(save):
+    with pytest.warns(UserWarning, match="'gender_2' holds 'NaN' in 1 row"):
+        load_pairs(save("a,a,1,f,NaN", "a,b,0,f,f"))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from skfairfr import face_labels
+from skfairfr.metrics._gathering import ReversedScoresWarning, _share_larger
 from tests.metrics.designs import GROUP, IDENTITY, ONE, SCORES, TWO, X, unfitted
 
 
@@ -172,3 +173,36 @@ def test_a_failed_fit_leaves_nothing_of_an_earlier_one():
     with pytest.raises(ValueError, match="one identity"):
         roc.fit(X, np.zeros(30))
     assert not hasattr(roc, "groups_") and not hasattr(roc, "_measurement")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_share_of_larger_genuine_scores_is_that_of_all_pairs(dtype):
+    rng = np.random.default_rng(0)
+    genuine, impostor = (rng.integers(0, 9, n).astype(dtype) for n in (30, 50))
+    larger = genuine[:, None] > impostor
+    ties = genuine[:, None] == impostor
+    descending = np.sort(impostor)[::-1]
+    share = _share_larger(np.sort(genuine), descending)
+    assert share == pytest.approx((larger + ties / 2).mean())
+
+
+def scored(n_pairs, shift):
+    """Scores and people of pairs, half of them genuine, which lie ``shift`` higher."""
+    people = np.arange(n_pairs)
+    genuine = people % 2 == 0
+    scores = np.random.default_rng(0).normal(size=n_pairs) + shift * genuine
+    return scores, people, np.where(genuine, people, -people)
+
+
+def test_distances_are_warned_of():
+    with pytest.warns(ReversedScoresWarning, match="are these distances"):
+        unfitted().fit_pairs(*scored(100, -2.0))
+
+
+@pytest.mark.parametrize(("n_pairs", "shift"), [(100, 2.0), (1000, 0.0), (4, -9.0)])
+def test_similarities_chance_and_a_handful_of_pairs_are_not(n_pairs, shift):
+    assert unfitted().fit_pairs(*scored(n_pairs, shift)).identities_.size
+
+
+def test_without_a_genuine_pair_nothing_is_compared():
+    assert unfitted().fit_pairs([0.1, 0.2], [1, 2], [3, 4]).groups_.size == 0

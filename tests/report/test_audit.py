@@ -147,6 +147,36 @@ def test_picking_the_extremes_widens_the_interval():
     assert found.ratio.high > estimate.high
 
 
+@pytest.mark.parametrize(("n_mixed", "said"), [(0, ""), (1, "1 of"), (3, "3 of")])
+def test_people_in_several_groups_are_counted(n_mixed, said):
+    X, y, groups = synthetic()
+    first = np.unique(y, return_index=True)[1][:n_mixed]
+    groups[first] = np.where(groups[first] == "male", "female", "male")
+    notes = [n for n in small_audit((X, y, groups)).notes if "images in more" in n]
+    assert len(notes) == (n_mixed > 0)
+    assert "".join(notes).startswith(said)
+
+
+def test_a_rate_that_is_set_has_no_interval():
+    level = small_audit().levels[0]
+    everyone = level.rates[0].far
+    assert everyone.value <= level.far
+    assert np.isnan([everyone.low, everyone.high, everyone.standard_error]).all()
+    assert everyone.reason.startswith("set: the threshold is the one")
+    given = small_audit(far=None, threshold=level.threshold).levels[0].rates[0].far
+    assert given.low < given.value < given.high
+    assert given.reason == ""
+
+
+def test_distances_are_noted():
+    rng = np.random.default_rng(0)
+    people = [rng.integers(0, 20, 400) for _ in range(2)]
+    scores = rng.normal(size=400) + 3 * (people[0] != people[1])
+    groups = tuple(np.where(p % 2, "f", "m") for p in people)
+    found = audit_pairs(scores, people, groups, far=0.1, n_resamples=20)
+    assert "are these distances? Give minus" in found.notes[0]
+
+
 def test_unknown_groups_are_counted():
     X, y, groups = synthetic()
     groups = groups.astype(object)

@@ -82,3 +82,28 @@ def test_what_is_not_counted_over_all_pairs_is_said_and_marked(monkeypatch, poin
     assert f"~ EER: {FROM_HISTOGRAM}" in text
     assert (f"~ FAR: {FROM_HISTOGRAM}" in text) == sampled
     assert record.count(FROM_HISTOGRAM) > 3 * sampled
+
+
+def test_groups_without_errors_are_not_a_factor_apart():
+    X, y, groups = synthetic(kappa=1e4)
+    text = " ".join(to_text(small_audit((X, y, groups), far=0.2)).split())
+    assert "There are no errors in either group, female or male." in text
+    assert "worst / best group (1)" in text
+    assert text.count("no errors ?") == 6
+    assert "undefined in" not in text.split("Beside it")[0].split("of the FRR")[-1]
+    three = {"a": 0.3, "b": 0.3, "c": 0.4}
+    found = small_audit(synthetic(groups=three, kappa=1e4), far=0.2)
+    assert "There are no errors in any of the 3 groups." in " ".join(
+        to_text(found).split()
+    )
+
+
+def test_an_frr_without_genuine_pairs_is_not_measured():
+    X, _, groups = synthetic()
+    text = to_text(small_audit((X, np.arange(len(X)), groups)))
+    assert "False rejections: not measured, no genuine pair (see Notes)." in text
+    assert "EER: no genuine pair\n" in text
+    assert "None" not in text
+    notes = " ".join(text.split("Notes\n")[1].split())
+    assert notes.startswith("----- - No person has two images, so that there is no")
+    assert "A group has no error" not in notes

@@ -64,3 +64,19 @@ def test_whether_other_photographs_can_be_drawn(data, said):
 def test_labels_of_both_sides_may_differ_in_type():
     data = ScoredPairs([0.1], (["a"], ["b"]), {"g": (["f"], [None])})
     assert data.groups(("g",)).codes.tolist() == [0, -1]
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (Faces(X, Y), ""),
+        (Faces(X[[0, 3, 5]], Y[[0, 3, 5]]), "No person has two images, so that"),
+        (Faces(X, Y, {}, Y == "a"), "No person has an image in each domain"),
+        (listed(), ""),
+        (ScoredPairs([0.1], (["a"], ["b"])), "No pair is of two images of one person"),
+    ],
+)
+def test_whether_an_frr_can_be_measured(data, said):
+    lack = data.lack_of_genuine()
+    assert said in lack
+    assert bool(said) == ("Do the identities name people" in lack)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from skfairfr.report._measured import Points, combinations_of
+from skfairfr.report._measured import FEW_GROUPS, Points, combinations_of
+from tests.report.audits import small_audit, synthetic
 
 
 @pytest.mark.parametrize("n", [2, 3, 7])
@@ -29,3 +30,15 @@ def test_points_go_from_the_largest_far_to_the_smallest():
 def test_points_are_checked(given, message):
     with pytest.raises(ValueError, match=message):
         Points.of(**given)
+
+
+def test_one_group_with_genuine_pairs_is_not_compared():
+    """Nothing is x/0 where there is nothing to divide."""
+    X, y, groups = synthetic()
+    alone = np.where(groups == "male", y, np.arange(len(y)) + y.size)
+    found = small_audit((X, alone, groups))
+    level = found.levels[0]
+    assert {d.frr.reason for d in level.disparities} == {FEW_GROUPS}
+    assert level.findings[1].ratio.reason == FEW_GROUPS
+    assert level.rates[1].frr.reason == "female: no genuine pair"
+    assert not any("A group has no error" in note for note in found.notes)

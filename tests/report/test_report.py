@@ -1,6 +1,8 @@
 """Several attributes are audited each and in combination."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -79,3 +81,21 @@ def test_what_was_fitted_can_be_visited(data):
 def test_unusable_attributes(data, attributes, message):
     with pytest.raises(ValueError, match=message):
         report_on(data, attributes)
+
+
+def keys(value):
+    """Names of all fields of JSON, however deep; labels are values."""
+    if isinstance(value, dict):
+        return set(value).union(*map(keys, value.values()))
+    return set().union(*map(keys, value)) if isinstance(value, list) else set()
+
+
+def test_every_key_of_the_json_is_documented(data):
+    limits = {"max_far_ratio": 2.0}
+    about = dict.fromkeys(("domain", "distance", "threshold_from"))
+    options = {"limits": limits, "about": about, "n_resamples": 10}
+    report = report_on(data, ["gender", "age"], **options)
+    text = report.to_json(version="1", source="faces.npz")
+    page = Path(__file__).parents[2] / "docs" / "api" / "report.rst"
+    documented = set(re.findall(r"``(\w+)``", page.read_text(encoding="utf-8")))
+    assert keys(json.loads(text)) - documented == set()

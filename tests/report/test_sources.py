@@ -42,7 +42,12 @@ def test_scored_pairs(files):
         ("faces", "gender", {"domain": "lens"}, "domain: .* holds no 'lens'"),
         ("faces", "gender", {"distance": True}, "distance=True is an option of scored"),
         ("faces", "gender", {"score": "s"}, "score='s' is an option of scored pairs"),
-        ("pairs", "age", {}, "attribute: .* holds no 'age_1'"),
+        (
+            "pairs",
+            "age",
+            {},
+            "'age_1' and 'age_2'\\), but 'gender'; name one of them as",
+        ),
         ("pairs", "gender", {"domain": "x"}, "domain='x' is an option of embeddings"),
         ("pairs", "gender", {"labels": "x"}, "labels='x' is an option of embeddings"),
     ],
