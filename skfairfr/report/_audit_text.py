@@ -86,7 +86,12 @@ def _opening(audit, source):
         f"Brackets hold {100 * settings['confidence_level']:g} % intervals for "
         f"{RESAMPLED[settings['resample']]} ({settings['n_resamples']:,} resamples)."
     )
-    return [*title(head, "="), *paragraph(data), *paragraph(intervals)]
+    lines = [*title(head, "="), *paragraph(data), *paragraph(intervals)]
+    if audit.notes:
+        number = len(audit.notes)
+        said = "1 note" if number == 1 else f"{number} notes"
+        lines += paragraph(f"Read first: {said} at the end.")
+    return lines
 
 
 def _findings(audit):

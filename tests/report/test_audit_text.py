@@ -104,6 +104,7 @@ def test_an_frr_without_genuine_pairs_is_not_measured():
     assert "False rejections: not measured, no genuine pair (see Notes)." in text
     assert "EER: no genuine pair\n" in text
     assert "None" not in text
+    assert "Read first: 1 note at the end." in text.split("What the data say")[0]
     notes = " ".join(text.split("Notes\n")[1].split())
     assert notes.startswith("----- - No person has two images, so that there is no")
     assert "A group has no error" not in notes
