@@ -43,9 +43,7 @@ FAR = 1e-3
 faces = make_face_embeddings(1000, 5, 32, random_state=0)
 for_search = faces.y < 500  # identities are in random order
 X, y, a = (of[for_search] for of in (faces.X, faces.y, faces.sensitive_features))
-module = EthicalModule(
-    groups=("male", "female"), head="residual", lr=1e-3, max_epochs=10, random_state=0
-)
+module = EthicalModule(groups=("male", "female"), max_epochs=10, random_state=0)
 
 # %%
 # One line of scikit-learn
