@@ -5,15 +5,16 @@ import os
 import re
 import sys
 import tempfile
+import traceback
 from importlib.metadata import version
 from pathlib import Path
 
 DEMO_IDENTITIES = 500
 DEMO_ENDING = """\
-These were synthetic embeddings, whose groups differ on purpose. For your own, write one row for
-each image and run the audit:
+These were synthetic embeddings, whose groups differ on purpose. For your own, write arrays with
+a row for each image, in Python, and run the audit:
 
-  numpy.savez("faces.npz", embedding=..., identity=..., gender=...)
+  numpy.savez("faces.npz", embedding=X, identity=people, gender=gender)
   skfairfr audit faces.npz --attribute gender --out audit-out
 """
 MEASUREMENT = (
@@ -24,7 +25,7 @@ LIMITS = ("max_bfar", "max_bfrr", "max_far_ratio", "max_frr_ratio")
 AUDIT_DESCRIPTION = """\
 Error rates by group and their disparities, with intervals, from embeddings or scored pairs. Exit
 status: 0 done and every check passed, 1 a check failed, 2 unusable input, 3 the data cannot tell
-whether a check passes."""
+whether a check passes, 4 a fault of the program."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -51,7 +52,7 @@ def main(argv=None):
     -------
     code : int
         0 done and every check passed, 1 a check failed, 2 unusable input, 3 a check is
-        undetermined, 130 interrupted.
+        undetermined, 4 a fault of ours (with its traceback), 130 interrupted.
     """
     arguments = _parser().parse_args(argv)
     name = f"skfairfr {arguments.command}"
@@ -61,13 +62,22 @@ def main(argv=None):
     except (ValueError, OSError, ImportError) as error:
         # Python names what it could not import; a message of ours names the remedy.
         if getattr(error, "name", None) is not None:
-            raise
+            return _at_fault(name)
         print(f"{name}: error: {_one_line(_in_flags(error))}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"{name}: interrupted", file=sys.stderr)
         return 130
+    except Exception:
+        return _at_fault(name)
     return code
+
+
+def _at_fault(name):
+    """Tell all; Python's own exit status, 1, would say that a check failed."""
+    traceback.print_exc()
+    print(f"{name}: this is a fault of the program, please report it", file=sys.stderr)
+    return 4
 
 
 def _parser():

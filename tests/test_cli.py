@@ -342,10 +342,22 @@ def test_what_the_reading_warns_of_is_noted(capsys, faces, tmp_path):
     assert "'gender' holds 'nan' in 3 rows" in " ".join(out.split())
 
 
-def test_a_broken_import_is_no_unusable_input(faces, monkeypatch):
+def test_a_broken_import_is_no_unusable_input(capsys, faces, monkeypatch):
     monkeypatch.setitem(sys.modules, "skfairfr.report._sources", None)
-    with pytest.raises(ModuleNotFoundError):
-        cli.main(["audit", faces, "--attribute", "gender"])
+    code, _, err = run(capsys, "audit", faces, "--attribute", "gender")
+    assert code == 4
+    assert "ModuleNotFoundError" in err
+    assert "please report it" in err
+
+
+def test_a_fault_is_no_failed_check(capsys, faces, monkeypatch):
+    def broken(arguments):
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setattr(cli, "_audit", broken)
+    code, out, err = run(capsys, "audit", faces, "--attribute", "gender")
+    assert (code, out) == (4, "")
+    assert "ZeroDivisionError: ours" in err
 
 
 def test_missing_file(capsys, tmp_path):
