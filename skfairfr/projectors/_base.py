@@ -187,7 +187,8 @@ class BaseProjector(
         Parameters
         ----------
         X : array-like, shape (n_samples, n_features)
-            Embeddings of the same encoder as in ``fit``; a memory map is read in blocks.
+            Embeddings of the same encoder as in ``fit``, rows of any length; a memory map
+            is read in blocks.
 
         Returns
         -------

@@ -103,7 +103,7 @@ class EthicalModule(BaseProjector):
     Attributes
     ----------
     head_ : torch.nn.Module
-        Maps tensors (n_samples, n_features), rows of any length, to unit rows; on the CPU.
+        Maps (n_samples, n_features) tensors of any row length to unit rows; on the CPU.
     identities_ : ndarray, shape (n_identities,)
         Labels of the people trained on.
     centroids_ : ndarray of float32, shape (n_identities, n_features_out)
