@@ -34,8 +34,8 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message):
         if re.match("unrecognized arguments: [^-]", message):
             message += (
-                "; a command takes one DATA, and every attribute an --attribute of its "
-                "own: --attribute A --attribute B"
+                "; audit takes one DATA, and every attribute an --attribute of its own: "
+                "--attribute A --attribute B"
             )
         self.exit(2, f"{self.prog}: error: {_one_line(message)}\n")
 
@@ -64,6 +64,10 @@ def main(argv=None):
         if getattr(error, "name", None) is not None:
             return _at_fault(name)
         print(f"{name}: error: {_one_line(_in_flags(error))}", file=sys.stderr)
+        return 2
+    except MemoryError as error:
+        said = f"out of memory ({error}); lower --far, or audit fewer images"
+        print(f"{name}: error: {_one_line(said)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"{name}: interrupted", file=sys.stderr)

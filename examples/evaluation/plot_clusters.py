@@ -92,12 +92,12 @@ plt.show()
 # %%
 # What to notice
 # --------------
-# - Ten clusters gather the south into one, which has the highest FAR, by a hair: all ten lie
-#   at two to four times the FAR within the north, where half of the people are from.
+# - Of ten clusters, one gathers most of the south. It has the highest FAR, by a hair: all ten
+#   lie at two to four times the FAR within the north, where half of the people are from.
 #   Clusters are made of images that are alike, so that the diagonal of the matrix is dark
 #   whoever they show.
 # - More clusters find higher FARs, not the south: with 30, every one of them is above it,
-#   and the highest FARs belong to clusters with hardly anybody of the south.
+#   and the two highest are clusters with hardly anybody of the south.
 # - Measured in other people, the worst of ten clusters loses a third of its FAR, and the
 #   interval of the worst of 30 reaches down to 0.
 #

@@ -50,6 +50,7 @@ from skfairfr.metrics._results import (
     EstimandWarning,
     Estimate,
     GroupFARMatrix,
+    ReversedScoresWarning,
     ROCCurve,
     ScoreSummary,
 )
@@ -96,6 +97,7 @@ __all__ = [
     "InstanceFARDisplay",
     "KappaGridDisplay",
     "ROCCurve",
+    "ReversedScoresWarning",
     "ScoreHistogramDisplay",
     "ScoreSummary",
     "SimilarityROC",

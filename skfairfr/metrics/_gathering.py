@@ -7,6 +7,7 @@ from skfairfr._core._design import CompleteDesign
 from skfairfr._core._pairs import unit_rows
 from skfairfr._core._rates import count_at_least, next_above
 from skfairfr._core._resampling import Images
+from skfairfr.metrics._results import ReversedScoresWarning
 from skfairfr.utils._labels import (
     Labels,
     check_length,
@@ -20,10 +21,6 @@ from skfairfr.utils._validation import check_scores, plain, warn_caller
 # Genuine scores lie below impostor ones where chance alone would seldom put them there:
 # so many standard deviations, if all pairs were alike and independent.
 CHANCE = 2.0
-
-
-class ReversedScoresWarning(UserWarning):
-    """Genuine scores lie below impostor ones, as distances do."""
 
 
 def label_images(y, sensitive_features, domain, n_samples):

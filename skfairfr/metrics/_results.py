@@ -16,6 +16,14 @@ class EstimandWarning(UserWarning):
     """
 
 
+class ReversedScoresWarning(UserWarning):
+    """Genuine scores lie below impostor ones, as distances do.
+
+    Issued by :meth:`SimilarityROC.fit_pairs <skfairfr.metrics.SimilarityROC.fit_pairs>`
+    where chance alone would seldom put them there.
+    """
+
+
 @dataclass(frozen=True)
 class Estimate(Framed):
     """A rate or a disparity with its uncertainty.

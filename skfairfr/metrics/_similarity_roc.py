@@ -271,7 +271,7 @@ default=None
 
         Warns
         -----
-        UserWarning
+        ReversedScoresWarning
             If genuine pairs mostly have smaller scores than impostor pairs, as with
             distances.
         """

@@ -46,7 +46,8 @@ class FPRPenaltyProjector(BaseProjector):
     hidden_dim : int, default=None
         Width of the hidden layer; None is twice the features.
     output_dim : int, default=None
-        Features of the projected embeddings; None is as many as X has.
+        Features of the projected embeddings; None is as many as X has, and another number
+        needs ``head="mlp"``.
     max_epochs : int, default=20
         Passes over the images.
     batch_size : int, default=1024

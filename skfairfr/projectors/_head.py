@@ -11,8 +11,8 @@ class ProjectionHead(nn.Module):
     """Embeddings of any length in, unit rows out.
 
     A matcher by cosines does not see how long an embedding is. Nor does the head: behind an
-    encoder that leaves rows as they come it does what it learnt from unit rows. Rows of
-    zeros stay zeros.
+    encoder that leaves rows as they come it does what it learnt from unit rows. A row of
+    zeros has no direction and stays one of zeros, which a matcher by cosines refuses.
 
     Parameters
     ----------
@@ -63,8 +63,9 @@ class ProjectionHead(nn.Module):
         z : tensor of float32, shape (n_samples, output_dim)
         """
         x = normalize(x.to(self.hidden.weight.dtype))
+        known = (x != 0).any(dim=1, keepdim=True)
         z = self.output(relu(self.hidden(x))).to(x.dtype)
-        return normalize(x + z if self.kind == "residual" else z)
+        return normalize(x + z if self.kind == "residual" else z) * known
 
     def extra_repr(self):
         return f"kind={self.kind!r}"

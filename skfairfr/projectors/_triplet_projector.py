@@ -78,7 +78,8 @@ class TripletProjector(BaseProjector):
     hidden_dim : int, default=None
         Width of the hidden layer; None is twice the features.
     output_dim : int, default=None
-        Features of the projected embeddings; None is as many as X has.
+        Features of the projected embeddings; None is as many as X has, and another number
+        needs ``head="mlp"``.
     max_epochs : int, default=50
         Rounds over as many pairs as there are images.
     batch_size : int, default=32

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairfr.metrics import EstimandWarning, SimilarityROC
-from skfairfr.metrics._gathering import ReversedScoresWarning
+from skfairfr.metrics import EstimandWarning, ReversedScoresWarning, SimilarityROC
 from skfairfr.report._data import Faces, ScoredPairs
 from skfairfr.report._measured import Measured, Points
 from skfairfr.report._record import Audit, Other

@@ -17,7 +17,10 @@ ARGUMENTS = (
     *("attribute", "far", "threshold", "resample", "average", "impostors", "method"),
     *("n_resamples", "confidence_level", "n_jobs", "random_state"),
 )
-_NAMED = rf"\b(?P<name>{'|'.join(ARGUMENTS)})"
+# Not inside a word, a path or a quoted name.
+_ALONE = r"(?<![\w/'\\.-])"
+_NAMED = rf"{_ALONE}(?P<name>{'|'.join(ARGUMENTS)})"
+_LIMITS = rf"{_ALONE}(?P<name>{'|'.join(CHECKS)})\b"
 # Sentences that speak of Python; the flags of the rest are found by the names before them.
 PHRASES = (
     (
@@ -52,16 +55,19 @@ PHRASES = (
     (r"\bas path\b", "as DATA"),
     (r"^y holds", "identity holds"),
     (r"^X has", "embedding has"),
-    (r" of X\b", " of the embeddings"),
+    (r"(rows? [\d and]+) of X\b", r"\1 of the embeddings"),
 )
 
 
-def in_flags(message):
+def in_flags(message, leading=True):
     """A message that names flags in place of arguments.
 
     Parameters
     ----------
     message : str
+    leading : bool, default=True
+        Whether it may begin with an argument; reasons begin with labels, which may read
+        the same.
 
     Returns
     -------
@@ -76,7 +82,9 @@ def in_flags(message):
         message,
     )
     message = re.sub(rf"\bas {_NAMED}(?=[.,;]|$)", _with_flag, message)
-    message = re.sub(r"(?<!-)\b(?P<name>max_\w+_ratio|max_bfa?rr?)\b", _flag, message)
+    message = re.sub(_LIMITS, _flag, message)
+    if not leading:
+        return message
     start = r"^(?P<before>--threshold-from: )?"
     return re.sub(
         rf"{start}{_NAMED}(?=: | must | '| is missing )",
@@ -102,7 +110,7 @@ def with_flags(record):
         return record
     changed = {f.name: with_flags(getattr(record, f.name)) for f in fields(record)}
     if "reason" in changed:
-        changed["reason"] = in_flags(record.reason)
+        changed["reason"] = in_flags(record.reason, leading=False)
     if "notes" in changed:
         changed["notes"] = tuple(map(in_flags, record.notes))
     return replace(record, **changed)

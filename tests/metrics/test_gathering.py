@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from skfairfr import face_labels
-from skfairfr.metrics._gathering import ReversedScoresWarning, _share_larger
+from skfairfr.metrics import ReversedScoresWarning
+from skfairfr.metrics._gathering import _share_larger
 from tests.metrics.designs import GROUP, IDENTITY, ONE, SCORES, TWO, X, unfitted
 
 

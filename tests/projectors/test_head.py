@@ -51,6 +51,16 @@ def test_the_length_of_a_row_makes_no_difference(kind):
 
 
 @pytest.mark.parametrize("kind", HEADS)
+def test_a_row_of_zeros_stays_one(kind):
+    net, x = head(kind), rows()
+    torch.nn.init.normal_(net.output.weight, generator=generator(2))
+    torch.nn.init.ones_(net.output.bias)
+    x[3] = 0
+    lengths = torch.linalg.vector_norm(net(x), dim=1).detach()
+    assert_allclose(lengths, np.where(np.arange(20) == 3, 0, 1), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", HEADS)
 def test_residual_and_mlp_can_learn_from_the_start(kind):
     net = head(kind)
     net(rows())[:, 0].sum().backward()

@@ -86,11 +86,12 @@ def test_what_is_not_counted_over_all_pairs_is_said_and_marked(monkeypatch, poin
 
 def test_groups_without_errors_are_not_a_factor_apart():
     X, y, groups = synthetic(kappa=1e4)
-    text = " ".join(to_text(small_audit((X, y, groups), far=0.2)).split())
+    found = small_audit((X, y, groups), far=0.2)
+    text = " ".join(to_text(found).split())
     assert "There are no errors in either group, female or male." in text
     assert "worst / best group (1)" in text
     assert text.count("no errors ?") == 6
-    assert "undefined in" not in text.split("Beside it")[0].split("of the FRR")[-1]
+    assert "undefined in" not in text
     three = {"a": 0.3, "b": 0.3, "c": 0.4}
     found = small_audit(synthetic(groups=three, kappa=1e4), far=0.2)
     assert "There are no errors in any of the 3 groups." in " ".join(

@@ -40,10 +40,20 @@ def test_flags_are_named(message, said):
         "write one with numpy.savez(path, embedding=..., identity=..., and)",
         "--threshold 0.5 is used as it is and --far 0.1 sets one; give one of them.",
         "no genuine pair",
+        "path 'runs/far=0.001/nope.npz' does not exist",
+        "'faces.npz' holds no 'max_far_ratio', but 'gender'",
+        "1 of 60 people has images in more than one group of X.",
     ],
 )
 def test_the_rest_stays(message):
     assert in_flags(message) == message
+
+
+@pytest.mark.parametrize("label", ["far", "average", "score", "domain", "distance"])
+def test_a_reason_begins_with_a_label_that_may_read_like_an_argument(label):
+    reason = f"{label}: 28 errors, 30 needed"
+    figure = Figure(0.1, math.nan, math.nan, math.nan, False, reason)
+    assert with_flags(figure).reason == reason
 
 
 def test_notes_and_reasons_are_said_in_flags_and_labels_are_not():
