@@ -10,6 +10,7 @@ from skfairfr._core._rates import ROUNDING, exceeds
 from skfairfr._core._support import support_of_first
 from skfairfr.metrics._results import Estimate, GroupFARMatrix, ROCCurve
 
+FEW_GROUPS = "fewer than two groups have the pairs it needs"
 # What reasons say of levels above far_max; the second where no histogram can be had.
 FROM_HISTOGRAM = (
     "beyond far_max: values from a histogram of all scores, intervals from a uniform "
@@ -317,7 +318,7 @@ def _reasons(pairs, table, question, asked, labels):
     n_levels = table.point.far.shape[1]
     reasons = [[] for _ in range(n_levels)]
     if question.how is not None and len(asked) < 2:
-        return [["fewer than two groups have the pairs it needs"] for _ in reasons]
+        return [[FEW_GROUPS] for _ in reasons]
     for scope in asked:
         row = table.query.row_of[scope]
         support = _support(

@@ -36,11 +36,10 @@ PHRASES = (
         "no columns name them; give --image-1 and --image-2",
     ),
     (
-        r"y_score is a similarity, larger .* as load_pairs\(path, distance=True\) does",
+        r"y_score is a similarity, larger .* as load_pairs\(path, distance=True\) does\.",
         "Scores are taken for similarities, larger meaning more alike, and with --distance "
-        "for distances: should it be given, or left out",
+        "for distances: should it be given, or left out?",
     ),
-    (r"should it be given, or left out\.", "should it be given, or left out?"),
     (r"far=(\S+) is below", r"FAR \1 is below"),
     (r"1 / n_impostor\b", "1 / (impostor pairs)"),
     (

@@ -7,6 +7,7 @@ import numpy as np
 
 from skfairfr._core._disparity import DISPARITIES
 from skfairfr._core._intervals import simultaneous
+from skfairfr.metrics._answers import FEW_GROUPS
 from skfairfr.report._record import (
     Disparity,
     Figure,
@@ -21,7 +22,6 @@ DEFAULT_FAR = (1e-2, 1e-3)
 HOWS = ("max_min", "max_geomean", "log_geomean", "gini", "difference")
 RATES = ("far", "frr")
 KINDS = {"far": "impostor", "frr": "genuine"}
-FEW_GROUPS = "fewer than two groups have the pairs it needs"
 SET = "set: the threshold is the one at which it meets the level, in resamples too"
 
 
