@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from skfairfr._core import _rates
-from skfairfr._core._estimation import far_in, frr_in, v_statistic_frr
+from skfairfr._core._bootstrap import far_in, frr_in, has_copies, v_statistic_frr
 from skfairfr._core._parallel import over_blocks
-from skfairfr._core._rate_table import has_copies
 from skfairfr._core._resampling import blocks_of_resamples, draw, unit_weights
 
 # Thresholds tried per round: a walk over the pairs costs about the same for 1 as for 15.

@@ -6,8 +6,8 @@ Choosing and holding out are those of ``_worst_group.py``.
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
-from skfairfr.metrics._all_pairs import _unit_rows
 from skfairfr.metrics._frames import framed
+from skfairfr.metrics._pairs._all_pairs import _unit_rows
 from skfairfr.metrics._worst_group import (
     MAX_SEED,
     Question,

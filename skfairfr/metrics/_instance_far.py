@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_array
 
-from skfairfr._core._comparisons import TailTooShortError
+from skfairfr._core._pair_sets import TailTooShortError
 from skfairfr.metrics._frames import Framed, framed
-from skfairfr.metrics._gathering import compare_embeddings, label_images
-from skfairfr.metrics._measurement import Measurement, Settings
-from skfairfr.metrics._questions import ask
+from skfairfr.metrics._roc._engine import Measurement, Settings
+from skfairfr.metrics._roc._inputs import compare_embeddings, label_images
+from skfairfr.metrics._roc._query import ask
 from skfairfr.utils._frames import library_of
 from skfairfr.utils._validation import check_option, plain, warn_undefined
 

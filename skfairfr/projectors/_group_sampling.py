@@ -3,7 +3,7 @@
 import numpy as np
 from skorch.callbacks import Callback
 
-from skfairfr._core._design import CompleteDesign
+from skfairfr._core._pair_design import CompleteDesign
 from skfairfr.projectors._validation import as_images, rates_at
 from skfairfr.samplers import (
     adjusted_weights,

@@ -3,12 +3,11 @@
 import numpy as np
 import torch
 
-from skfairfr._core._comparisons import EmbeddingPairs
-from skfairfr._core._design import CompleteDesign
-from skfairfr._core._disparity import max_min
-from skfairfr._core._estimation import Query
-from skfairfr._core._pairs import unit_rows
-from skfairfr._core._rate_table import point_table
+from skfairfr._core._bootstrap import Query, point_table
+from skfairfr._core._disparities import max_min
+from skfairfr._core._pair_design import CompleteDesign
+from skfairfr._core._pair_sets import EmbeddingPairs
+from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._resampling import Images
 from skfairfr.projectors._head import project
 

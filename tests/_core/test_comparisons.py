@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core import _comparisons
-from skfairfr._core._comparisons import EmbeddingPairs, TailTooShortError
-from skfairfr._core._design import CompleteDesign
-from skfairfr._core._estimation import Query
-from skfairfr._core._pairs import unit_rows
-from skfairfr._core._rate_table import Resampling, point_table, rate_table
+from skfairfr._core import _pair_sets
+from skfairfr._core._bootstrap import Query, Resampling, point_table, rate_table
+from skfairfr._core._pair_design import CompleteDesign
+from skfairfr._core._pair_sets import EmbeddingPairs, TailTooShortError
+from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._resampling import draw
 from tests._core.cases import (
     GROUPS,
@@ -41,9 +40,9 @@ designs = pytest.mark.parametrize(
 @pytest.fixture
 def only_tails(monkeypatch):
     """Hold no scope whole just because it is small."""
-    monkeypatch.setattr(_comparisons, "WHOLE", 1)
-    monkeypatch.setattr(_comparisons, "WHOLE_GROUP", 1)
-    monkeypatch.setattr(_comparisons, "SAMPLE", 2**15)
+    monkeypatch.setattr(_pair_sets, "WHOLE", 1)
+    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
+    monkeypatch.setattr(_pair_sets, "SAMPLE", 2**15)
 
 
 def continuous(average="pair", impostors="all", far_max=FAR_MAX, **options):
@@ -62,9 +61,9 @@ def whole_and_tail(monkeypatch, *args, **options):
     """The same data, everything held and as a tail."""
     whole = continuous(*args, **options)
     assert all(whole.is_whole(scope) for scope in SCOPES)
-    monkeypatch.setattr(_comparisons, "WHOLE", 1)
-    monkeypatch.setattr(_comparisons, "WHOLE_GROUP", 1)
-    monkeypatch.setattr(_comparisons, "SAMPLE", 2**12)
+    monkeypatch.setattr(_pair_sets, "WHOLE", 1)
+    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
+    monkeypatch.setattr(_pair_sets, "SAMPLE", 2**12)
     tail = continuous(*args, **options)
     assert not any(tail.is_whole(scope) for scope in SCOPES)
     return whole, tail
@@ -144,9 +143,9 @@ def test_a_group_is_held_as_deep_as_its_own_operating_point_needs(only_tails):
     pairs = continuous()
     for group in (0, 1):
         share = len(pairs.impostors((group, group))) / pairs.count((group, group))
-        assert share >= _comparisons.DEPTH * FAR_MAX * 0.99
+        assert share >= _pair_sets.DEPTH * FAR_MAX * 0.99
     assert len(pairs.impostors(None)) / pairs.count(None) == pytest.approx(
-        _comparisons.DEPTH * FAR_MAX, rel=0.02
+        _pair_sets.DEPTH * FAR_MAX, rel=0.02
     )
 
 
@@ -255,7 +254,7 @@ def test_an_error_that_travels_between_processes_keeps_what_it_says():
 def test_a_sample_draws_all_pairs_of_its_scope_alike_and_no_other(
     monkeypatch, sides, average, impostors
 ):
-    monkeypatch.setattr(_comparisons, "SAMPLE", 20000)
+    monkeypatch.setattr(_pair_sets, "SAMPLE", 20000)
     options = {"sides": sides, "groups": "unknown", "n_identities": 12}
     pairs = embedded(3, average, impostors, **options)
     scores = pairs.vectors @ pairs.vectors.T

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from skfairfr._core._design import CompleteDesign
-from skfairfr._core._pairs import genuine_pairs
+from skfairfr._core._pair_design import CompleteDesign
+from skfairfr._core._pair_tiles import genuine_pairs
 from skfairfr._core._resampling import MODES, Images, draw
 from tests._core.cases import (
     GROUPS,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfairfr._core._disparity import (
+from skfairfr._core._disparities import (
     DISPARITIES,
     gini,
     log_geomean,

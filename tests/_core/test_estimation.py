@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core import _comparisons, _estimation
-from skfairfr._core._comparisons import TailTooShortError
-from skfairfr._core._estimation import (
+from skfairfr._core import _bootstrap, _pair_sets
+from skfairfr._core._bootstrap import (
     Query,
     Rates,
     far_in,
@@ -15,6 +14,7 @@ from skfairfr._core._estimation import (
     replicate_rates,
     v_statistic_frr,
 )
+from skfairfr._core._pair_sets import TailTooShortError
 from skfairfr._core._resampling import MODES, draw
 from tests._core.cases import (
     GROUPS,
@@ -161,8 +161,8 @@ def test_no_rejection_is_exactly_zero():
 
 
 def test_far_below_the_tail_is_an_error_that_names_scope_and_threshold(monkeypatch):
-    monkeypatch.setattr(_comparisons, "WHOLE", 1)
-    monkeypatch.setattr(_comparisons, "WHOLE_GROUP", 1)
+    monkeypatch.setattr(_pair_sets, "WHOLE", 1)
+    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
     images, vectors = hamming()
     pairs = compare(images, vectors, far_max=0.02)
     below = pairs.impostors((0, 0)).scores[-1] - 1.0
@@ -177,7 +177,7 @@ def test_blocks_and_workers_change_no_bit(mode, monkeypatch):
     whole = rates(pairs, query(), draw(pairs.images, mode, 5, 0, 11))
     for size, n_jobs in [(3, None), (4, None), (6, 2)]:
         blocks = blocks_of(size)
-        monkeypatch.setattr(_estimation, "blocks_of_resamples", blocks)
+        monkeypatch.setattr(_bootstrap, "blocks_of_resamples", blocks)
         found = replicate_rates(pairs, query(), mode, 5, 11, n_jobs)
         for name in ("thresholds", "far", "frr"):
             assert_array_equal(getattr(found, name), getattr(whole, name))

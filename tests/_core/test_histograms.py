@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core._comparisons import EmbeddingPairs
-from skfairfr._core._design import CompleteDesign
-from skfairfr._core._histograms import N_BINS, ScoreHistogram, score_histograms
-from skfairfr._core._pairs import unit_rows
+from skfairfr._core._pair_design import CompleteDesign
+from skfairfr._core._pair_sets import EmbeddingPairs
+from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._resampling import Images
+from skfairfr._core._score_summaries import N_BINS, ScoreHistogram, score_histograms
 from tests._core.cases import GROUPS, embedded, make_images, oracle_of_pairs
 
 LEVELS = np.array([0.01234, 0.1234, 0.4567, 0.8765])  # between all shares

@@ -8,7 +8,7 @@ from joblib import parallel_config
 from numpy.testing import assert_array_equal
 
 from skfairfr._core import _parallel
-from skfairfr._core._pairs import (
+from skfairfr._core._pair_tiles import (
     Rows,
     collect_tail,
     genuine_pairs,

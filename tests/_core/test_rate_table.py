@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core import _comparisons
-from skfairfr._core._estimation import Query, rates, v_statistic_frr
-from skfairfr._core._rate_table import (
+from skfairfr._core import _pair_sets
+from skfairfr._core._bootstrap import (
+    Query,
     Resampling,
     has_copies,
     point_table,
     rate_table,
+    rates,
+    v_statistic_frr,
 )
 from skfairfr._core._resampling import MODES, draw
 from tests._core.cases import (
@@ -150,7 +152,7 @@ def test_a_sampled_scope_takes_its_value_from_the_histogram_and_its_centre_from_
     monkeypatch,
 ):
     for name, size in [("WHOLE", 1), ("WHOLE_GROUP", 1), ("SAMPLE", 2**14)]:
-        monkeypatch.setattr(_comparisons, name, size)
+        monkeypatch.setattr(_pair_sets, name, size)
     pairs = compare(*hamming(0), far_max=0.02)
     query = Query(None, np.array([-4.0]), "overall", (None,), (0, 1))
     table = rate_table(pairs, query, resampling("identities"))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from skfairfr._core._sequences import (
+from skfairfr._core._pair_sequences import (
     PairSequence,
     accepted_weight,
     crossings,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skfairfr._core._support import (
+from skfairfr._core._intervals import (
     MAX_SHARE,
     MIN_ERRORS,
     MIN_IDENTITIES,

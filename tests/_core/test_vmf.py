@@ -17,8 +17,8 @@ from skfairfr._core._vmf import (
     estimate_kappa,
     log_bessel_i,
     log_vmf_normalizer,
+    sample_vmf,
 )
-from skfairfr._core._vmf_sampling import sample_vmf
 
 DIMENSIONS = [2, 3, 16, 128, 512, 2048, 4096]
 # Orders on both sides of SWITCH, odd numbers of features among them.

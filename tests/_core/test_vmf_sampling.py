@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 from scipy.integrate import cumulative_simpson
 
-from skfairfr._core._vmf_sampling import sample_vmf
+from skfairfr._core._vmf import sample_vmf
 
 P_VALUE = 1e-4
 STANDARD_ERRORS = 4.5

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairfr.metrics._answers import FROM_HISTOGRAM, FROM_SAMPLE
+from skfairfr.metrics._roc._estimates import FROM_HISTOGRAM, FROM_SAMPLE
 from tests.metrics import designs
 from tests.metrics.designs import X, roc_of, unfitted
 
@@ -124,7 +124,7 @@ def test_a_group_held_whole_is_exact_at_its_own_threshold(monkeypatch):
     """What other groups, or all pairs, are answered from does not matter to it."""
     exact = designs.tail_only("people")
     designs.hold_tails(monkeypatch)
-    monkeypatch.setattr("skfairfr._core._comparisons.WHOLE_GROUP", 2**16)
+    monkeypatch.setattr("skfairfr._core._pair_sets.WHOLE_GROUP", 2**16)
     roc = designs.tail_only("people")
     for question in (
         {"far": 0.3, "group": "a", "operating_point": "group"},

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr.metrics import FARAsymmetry
-from skfairfr.metrics._asymmetry import holm
+from skfairfr.metrics._roc._records import holm
 
 SHARES = {"a": 0.4, "b": 0.3, "c": 0.3}
 FACES = make_face_embeddings(200, 2, 16, groups=SHARES, n_domains=2, random_state=0)

@@ -5,7 +5,7 @@ import pytest
 
 from skfairfr import face_labels
 from skfairfr.metrics import ReversedScoresWarning
-from skfairfr.metrics._gathering import _share_larger
+from skfairfr.metrics._roc._inputs import _share_larger
 from tests.metrics.designs import GROUP, IDENTITY, ONE, SCORES, TWO, X, unfitted
 
 

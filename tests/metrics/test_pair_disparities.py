@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairfr._core._disparity import DISPARITIES
+from skfairfr._core._disparities import DISPARITIES
 from skfairfr.metrics import (
     bfar,
     bfrr,

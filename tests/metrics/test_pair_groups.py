@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairfr.metrics._pair_groups import (
+from skfairfr.metrics._pairs._checks import (
     ScoredPairs,
     check_pair_groups,
     check_pairs,

@@ -6,43 +6,43 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import FunctionTransformer
 
-from skfairfr.metrics import _scoring
+from skfairfr.metrics._scorers import _base
 from tests.metrics.searches import GROUP, IDENTITY, X
 
 AS_THEY_ARE = FunctionTransformer()
 
 
 def compared(X=X, identity=IDENTITY, group=GROUP, far_max=1e-2):
-    return _scoring.compare(
+    return _base.compare(
         "scorer", AS_THEY_ARE, (X, identity, group, None), far_max=far_max
     )
 
 
 @pytest.mark.parametrize("how", ["max_min", "difference", None, np.max])
 def test_disparities_are_negated(how):
-    assert _scoring.greater_is_better(np.array([2.0, 3.0]), how).tolist() == [-2, -3]
+    assert _base.greater_is_better(np.array([2.0, 3.0]), how).tolist() == [-2, -3]
 
 
 @pytest.mark.parametrize("how", ["ratio", ("ratio", "a", "b")])
 def test_a_signed_ratio_is_best_at_one(how):
-    scores = _scoring.greater_is_better(np.array([0.25, 1.0, 4.0, 0.0]), how)
+    scores = _base.greater_is_better(np.array([0.25, 1.0, 4.0, 0.0]), how)
     assert scores == pytest.approx([-np.log(4), 0, -np.log(4), -np.inf])
 
 
 def test_a_rate_of_zero_scores_plain_zero():
-    assert not np.signbit(_scoring.greater_is_better(np.zeros(1), None)).any()
+    assert not np.signbit(_base.greater_is_better(np.zeros(1), None)).any()
 
 
 def test_values_of_several_levels_rise_with_them():
     measured = compared()
-    question = _scoring.ask("s", measured, [1e-2, 1e-3], "far", None, "overall")
+    question = _base.ask("s", measured, [1e-2, 1e-3], "far", None, "overall")
     assert (np.diff(measured.points(question)) > 0).all()
 
 
 def test_points_are_those_of_an_interval_s_estimate():
     measured = compared()
     for rate in ("far", "frr"):
-        question = _scoring.ask("s", measured, [1e-3], rate, "gini", "worst_group")
+        question = _base.ask("s", measured, [1e-3], rate, "gini", "worst_group")
         answer = measured.answer(question)
         assert measured.points(question) == pytest.approx(answer.value, rel=1e-12)
 
@@ -55,7 +55,7 @@ def test_no_square_of_scores_is_held():
     group = np.where(identity % 2, "a", "b")
     tracemalloc.start()
     measured = compared(rows, identity, group, far_max=1e-3)
-    question = _scoring.ask("s", measured, 1e-3, "far", "max_min", "worst_group")
+    question = _base.ask("s", measured, 1e-3, "far", "max_min", "worst_group")
     assert np.isfinite(measured.points(question)).all()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -65,15 +65,15 @@ def test_no_square_of_scores_is_held():
 @pytest.mark.parametrize("group", [None, np.full(len(X), "a")])
 def test_missing_groups_matter_to_what_needs_them(group):
     measured = compared(group=group)
-    assert _scoring.ask("s", measured, 1e-2, "frr", None, "overall")
+    assert _base.ask("s", measured, 1e-2, "frr", None, "overall")
     with pytest.raises(ValueError, match="group"):
-        _scoring.ask("s", measured, 1e-2, "frr", "max_min", "overall")
+        _base.ask("s", measured, 1e-2, "frr", "max_min", "overall")
 
 
 def test_a_group_without_pairs_is_left_out_aloud():
     group = GROUP.astype(object)
     group[0] = "alone"
     measured = compared(group=group)
-    question = _scoring.ask("s", measured, 1e-2, "far", "max_min", "worst_group")
+    question = _base.ask("s", measured, 1e-2, "far", "max_min", "worst_group")
     with pytest.warns(UserWarning, match="alone"):
         assert np.isfinite(measured.points(question)).all()

@@ -6,7 +6,7 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 
 from skfairfr.metrics import IdentityInertiaDisplay, InstanceFARDisplay
-from skfairfr.metrics._plot._distributions import split_by_group
+from skfairfr.metrics._plot._from_embeddings import split_by_group
 from tests.metrics._plot.drawn import axes, synthetic
 
 VALUES = np.arange(6.0)

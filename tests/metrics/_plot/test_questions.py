@@ -6,7 +6,7 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 
 from skfairfr.metrics import ErrorRateDisplay, SimilarityROCDisplay
-from skfairfr.metrics._plot import _questions
+from skfairfr.metrics._plot import _from_roc
 from tests.metrics._plot.drawn import (
     LEVELS,
     axes,
@@ -21,7 +21,7 @@ def test_transformed_embeddings_are_compared():
     X, y, groups = synthetic()
     pca = PCA(4).fit(X)
     roc = unfitted()
-    ours = _questions.fit_roc(pca, X, y, groups, roc=roc)
+    ours = _from_roc.fit_roc(pca, X, y, groups, roc=roc)
     direct = unfitted().fit(pca.transform(X), y, groups)
     assert ours.threshold_at(0.1) == direct.threshold_at(0.1)
     assert not hasattr(roc, "groups_")
@@ -29,14 +29,14 @@ def test_transformed_embeddings_are_compared():
 
 def test_similarity_roc_is_cloned():
     roc = unfitted()
-    found = _questions.fit_roc(roc, *synthetic())
+    found = _from_roc.fit_roc(roc, *synthetic())
     assert found is not roc
     assert found.threshold_at(0.1) == fitted().threshold_at(0.1)
 
 
 def test_estimator_without_transform_is_refused():
     with pytest.raises(ValueError, match="transform"):
-        _questions.fit_roc(LinearRegression(), *synthetic())
+        _from_roc.fit_roc(LinearRegression(), *synthetic())
 
 
 @pytest.mark.parametrize("display", [SimilarityROCDisplay, ErrorRateDisplay])
@@ -50,7 +50,7 @@ def test_from_estimator_is_from_roc(display):
 
 @pytest.mark.parametrize("point", ["overall", "group"])
 def test_default_levels_can_be_resolved(point):
-    levels = _questions.default_levels(fitted(), point)
+    levels = _from_roc.default_levels(fitted(), point)
     overall, *of_groups = fitted().score_summary().n_impostor
     n_pairs = overall if point == "overall" else min(of_groups)
     assert levels[0] * n_pairs >= 10
@@ -59,10 +59,10 @@ def test_default_levels_can_be_resolved(point):
 
 
 def test_default_thresholds_span_the_default_levels():
-    grid = _questions.default_thresholds(fitted(), 5)
+    grid = _from_roc.default_thresholds(fitted(), 5)
     far = fitted().estimate(threshold=grid, rate="far").value
     assert far[0] <= 0.2
-    assert far[-1] <= _questions.default_levels(fitted())[0]
+    assert far[-1] <= _from_roc.default_levels(fitted())[0]
     assert grid.size == 5
 
 
@@ -75,12 +75,12 @@ def test_default_thresholds_span_the_default_levels():
     ],
 )
 def test_groups_drawn(groups, overall, expected):
-    found = _questions.check_roc_groups(fitted(), groups, overall=overall)
+    found = _from_roc.check_roc_groups(fitted(), groups, overall=overall)
     assert found == expected
 
 
 def test_score_range_holds_nearly_all():
-    low, high = _questions.score_range(fitted())
+    low, high = _from_roc.score_range(fitted())
     assert fitted().estimate(threshold=low, rate="far").value == 1
     assert fitted().estimate(threshold=high, rate="far").value == 0
 
@@ -88,8 +88,8 @@ def test_score_range_holds_nearly_all():
 def test_levels_beyond_far_max_are_those_that_a_sample_answers():
     roc = fitted_beyond_far_max()
     found = roc.estimate([0.1, 0.03, 0.2], rate="far", how="max_min")
-    assert _questions.is_beyond(found).tolist() == [True, False, True]
-    assert not _questions.is_beyond(fitted().estimate([0.1, 0.2])).any()
+    assert _from_roc.is_beyond(found).tolist() == [True, False, True]
+    assert not _from_roc.is_beyond(fitted().estimate([0.1, 0.2])).any()
 
 
 @pytest.mark.parametrize(
@@ -102,5 +102,5 @@ def test_levels_beyond_far_max_are_those_that_a_sample_answers():
 def test_where_values_beyond_far_max_come_from(question, said):
     ask = fitted_beyond_far_max().estimate
     exact, beyond = (ask(far, rate="far", **question) for far in (0.03, 0.1))
-    assert _questions.beyond_far_max(exact) == ""
-    assert _questions.beyond_far_max(exact, beyond) == said
+    assert _from_roc.beyond_far_max(exact) == ""
+    assert _from_roc.beyond_far_max(exact, beyond) == said

@@ -5,15 +5,18 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from skfairfr._core import _equal_error
-from skfairfr._core._estimation import Query
-from skfairfr._core._rate_table import Resampling, point_table, rate_table
+from skfairfr._core._bootstrap import Query, Resampling, point_table, rate_table
 from skfairfr._core._rates import exceeds
-from skfairfr.metrics import _answers
-from skfairfr.metrics._asymmetry import to_asymmetry
-from skfairfr.metrics._comparison import check_same_images, paired
 from skfairfr.metrics._frames import framed
-from skfairfr.metrics._questions import ask
-from skfairfr.metrics._results import EstimandWarning, Estimate
+from skfairfr.metrics._roc import _estimates
+from skfairfr.metrics._roc._query import ask
+from skfairfr.metrics._roc._records import (
+    EstimandWarning,
+    Estimate,
+    check_same_images,
+    paired,
+    to_asymmetry,
+)
 from skfairfr.utils._validation import warn_caller, warn_undefined
 
 # Tables of rates that a fitted object remembers: one for each set of levels asked.
@@ -107,11 +110,11 @@ class Measurement:
         for part in self._parts(question):
             table = self._table(part, resampling)
             parts.append(
-                _answers.answer(
+                _estimates.answer(
                     self.pairs, table, part, used, self.settings, self.groups
                 )
             )
-        return _answers.Answer.joined(parts)
+        return _estimates.Answer.joined(parts)
 
     def points(self, question):
         """Values in the data (n_levels,), levels in increasing order, without interval."""
@@ -121,7 +124,7 @@ class Measurement:
             # The other rate may lie where no pairs are held, and cost another pass.
             query = replace(self._query(part), wanted=(part.rate,))
             query, point = point_table(self.pairs, query)
-            found.append(_answers.quantity(point, query, part, used))
+            found.append(_estimates.quantity(point, query, part, used))
         return np.concatenate(found)
 
     def compare(self, other, question):
@@ -140,7 +143,7 @@ class Measurement:
         """FAR of every two groups from one table."""
         answers = self._cells(question)
         counts = {scope: self.pairs.count(scope) for scope in answers}
-        return _answers.to_matrix(answers, counts, self.groups, self.two_sides)
+        return _estimates.to_matrix(answers, counts, self.groups, self.two_sides)
 
     def asymmetry(self, question):
         """FAR of every two groups against that of the two reversed."""
@@ -158,7 +161,7 @@ class Measurement:
         )
         table = self._table(question, self._resampling(), scopes)
         return {
-            scope: _answers.answer(
+            scope: _estimates.answer(
                 self.pairs,
                 table,
                 replace(question, scope=scope),
@@ -192,10 +195,10 @@ class Measurement:
             return Estimate(*(np.nan,) * 5, *counts, 0, False, reason)
         self.check_resampling()
         rates = _equal_error.equal_error_rates(self.pairs, scope, self._resampling())
-        found = _answers.answer_equal_error(
+        found = _estimates.answer_equal_error(
             self.pairs, rates, question, self.settings, self.groups
         )
-        return _answers.to_estimate(found, question, counts)
+        return _estimates.to_estimate(found, question, counts)
 
     def counts(self, question):
         """Genuine and impostor pairs that a question is about."""
@@ -242,7 +245,7 @@ class Measurement:
     def _query(self, question, scopes=None):
         n_groups = self.groups.size
         if scopes is None:
-            scopes = _answers.scopes_of(question, n_groups)
+            scopes = _estimates.scopes_of(question, n_groups)
         with_impostors = tuple(g for g in range(n_groups) if self.pairs.count((g, g)))
         query = Query(
             question.levels,
@@ -356,7 +359,7 @@ class Measurement:
         if question.how is not None:
             asked = [(g, g) for g in self.groups_with_pairs(question)]
         query = self._query(question)
-        n_pairs = _answers.hardest_to_resolve(self.pairs, query, asked)
+        n_pairs = _estimates.hardest_to_resolve(self.pairs, query, asked)
         if not n_pairs or not exceeds(1.0, question.levels.min() * n_pairs):
             return ""
         return (
@@ -372,7 +375,9 @@ class Measurement:
         resampling = self._resampling("identities", n_compared)
         other = self._answer(question, used, resampling)
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = _answers.standard_errors(other) / _answers.standard_errors(found)
+            ratio = _estimates.standard_errors(other) / _estimates.standard_errors(
+                found
+            )
         ratio = ratio[np.isfinite(ratio)]
         if ratio.size and ratio.max() > ESTIMAND_RATIO:
             self._told_estimand = True

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skfairfr._core._disparity import DISPARITIES, Disparity
-from skfairfr._core._estimation import OPERATING_POINTS
+from skfairfr._core._bootstrap import OPERATING_POINTS
+from skfairfr._core._disparities import DISPARITIES, Disparity
 from skfairfr.utils._validation import (
     check_group,
     check_level,

@@ -8,7 +8,7 @@ within groups live in ``_group_rates.py``, intervals in ``SimilarityROC``.
 import numpy as np
 
 from skfairfr._core._rates import equal_error, share_accepted, share_rejected
-from skfairfr.metrics._pair_groups import (
+from skfairfr.metrics._pairs._checks import (
     check_pair_groups,
     check_pairs,
     check_single_level,

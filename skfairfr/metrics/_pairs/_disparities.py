@@ -7,13 +7,7 @@
 import numpy as np
 
 from skfairfr._core._rates import share_accepted, share_rejected
-from skfairfr.metrics._disparity import (
-    check_two_for_ratio,
-    check_zero_division,
-    disparity_function,
-    reduce_rates,
-)
-from skfairfr.metrics._pair_groups import (
+from skfairfr.metrics._pairs._checks import (
     OPERATING_POINTS,
     check_pair_groups,
     check_pairs,
@@ -21,6 +15,12 @@ from skfairfr.metrics._pair_groups import (
     operating_thresholds,
     split_by_group,
     split_pairs,
+)
+from skfairfr.metrics._pairs._indices import (
+    check_two_for_ratio,
+    check_zero_division,
+    disparity_function,
+    reduce_rates,
 )
 from skfairfr.utils._validation import check_option
 

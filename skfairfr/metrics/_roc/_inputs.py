@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from skfairfr._core._comparisons import EmbeddingPairs, ListedPairs
-from skfairfr._core._design import CompleteDesign
-from skfairfr._core._pairs import unit_rows
+from skfairfr._core._pair_design import CompleteDesign
+from skfairfr._core._pair_sets import EmbeddingPairs, ListedPairs
+from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._rates import count_at_least, next_above
 from skfairfr._core._resampling import Images
-from skfairfr.metrics._results import ReversedScoresWarning
+from skfairfr.metrics._roc._records import ReversedScoresWarning
 from skfairfr.utils._labels import (
     Labels,
     check_length,

@@ -8,10 +8,13 @@ beyond the tail is answered from a uniform sample.
 
 import numpy as np
 
-from skfairfr._core import _pairs, _rates
-from skfairfr._core._genuine import Genuine, sum_of_all, within
-from skfairfr._core._histograms import score_histograms
-from skfairfr._core._sequences import PairSequence, sorted_descending, split_by_groups
+from skfairfr._core import _pair_tiles, _rates, _running_sums
+from skfairfr._core._pair_sequences import (
+    PairSequence,
+    sorted_descending,
+    split_by_groups,
+)
+from skfairfr._core._score_summaries import score_histograms
 
 # A tail holds so many times far_max: half of all resamples need scores below the one that
 # stands at far_max, the most extreme seen where their FAR there was .68 of it.
@@ -57,10 +60,10 @@ class EmbeddingPairs:
         members = [np.arange(images.identity.size)]
         if design.two_sides:
             members = [np.flatnonzero(images.side == s) for s in (0, 1)]
-        rows = [_pairs.Rows.of(vectors, images, m) for m in members]
+        rows = [_pair_tiles.Rows.of(vectors, images, m) for m in members]
         self.rows = rows * (1 if design.two_sides else 2)
-        left, right = _pairs.genuine_pairs(images)
-        scores = _pairs.score_pairs(vectors, left, right)
+        left, right = _pair_tiles.genuine_pairs(images)
+        scores = _pair_tiles.score_pairs(vectors, left, right)
         genuine = sorted_descending(scores, left, right)
         groups = (images.group[genuine.left], images.group[genuine.right])
         self.genuine = Genuine(genuine, groups, design)
@@ -99,7 +102,7 @@ class EmbeddingPairs:
         """s(x, x) of every image: the score of two copies of it."""
         if self._own is None:
             images = np.arange(self.images.identity.size)
-            self._own = _pairs.score_pairs(self.vectors, images, images)
+            self._own = _pair_tiles.score_pairs(self.vectors, images, images)
         return self._own
 
     def histogram(self, scope):
@@ -193,7 +196,7 @@ class EmbeddingPairs:
             _, first = np.unique(rows.identity[chosen], return_index=True)
             chosen = chosen[np.sort(first)]
         chosen = chosen[:size]
-        return _pairs.Rows(
+        return _pair_tiles.Rows(
             rows.vectors[chosen],
             rows.image[chosen],
             rows.identity[chosen],
@@ -210,7 +213,7 @@ class EmbeddingPairs:
         floors = np.full((n_groups + 1, n_groups + 1), self._floors[-1])
         own = np.arange(n_groups)
         floors[own, own] = np.minimum(self._floors[:-1], self._floors[-1])
-        scores, left, right = _pairs.collect_tail(*self.rows, floors, self.n_jobs)
+        scores, left, right = _pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
         self._held = sorted_descending(scores, left, right)
         self._tails = {}
         self._cells = {}
@@ -268,7 +271,7 @@ class EmbeddingPairs:
             right.append(b)
             missing -= a.size
         left, right = np.concatenate(left), np.concatenate(right)
-        scores = _pairs.score_pairs(self.vectors, left, right)
+        scores = _pair_tiles.score_pairs(self.vectors, left, right)
         pairs = sorted_descending(scores, left, right)
         return PairSequence(pairs.scores, pairs.left, pairs.right, None, True, True)
 
@@ -365,3 +368,85 @@ class ListedPairs:
         key = np.minimum(*ends) * self.images.n_identities + np.maximum(*ends)
         _, inverse, counts = np.unique(key, return_inverse=True, return_counts=True)
         return 1.0 / counts[inverse]
+
+
+class Genuine:
+    """Genuine pairs of every scope, in ascending order of score, and their copies.
+
+    Parameters
+    ----------
+    sequence : PairSequence
+        All genuine pairs, descending.
+    groups : tuple of two ndarrays, shape (n_genuine,)
+        Group of the left and right image of each pair.
+    design : CompleteDesign, or None for listed pairs
+    """
+
+    def __init__(self, sequence, groups, design, listed_base=None):
+        self._all = sequence
+        self._groups = groups
+        self._design = design
+        self._listed_base = listed_base
+        self._scopes = {}
+
+    def ascending(self, scope):
+        """Pairs of a scope, lowest score first, with their base weights."""
+        if scope not in self._scopes:
+            rows = slice(None)
+            if scope is not None:
+                ordered = self._design is not None and self._design.two_sides
+                rows = np.flatnonzero(within(self._groups, scope, ordered))
+            pairs = self._all.take(rows)
+            base = self._base(scope, pairs)
+            pairs = pairs.with_base(base).take(slice(None, None, -1))
+            self._scopes[scope] = PairSequence(
+                *(
+                    np.ascontiguousarray(a)
+                    for a in (pairs.scores, pairs.left, pairs.right)
+                ),
+                None if base is None else np.ascontiguousarray(pairs.base),
+            )
+        return self._scopes[scope]
+
+    def count(self, scope):
+        """Number of genuine pairs of a scope."""
+        return len(self.ascending(scope))
+
+    def n_identities(self, scope, images):
+        """Number of people with a genuine pair in a scope."""
+        return np.unique(images.identity[self.ascending(scope).left]).size
+
+    def rejected(self, scope, thresholds):
+        """Number of rejected pairs at each threshold."""
+        pairs = self.ascending(scope)
+        return len(pairs) - _rates.count_at_least(pairs.scores[::-1], thresholds)
+
+    def total(self, scope, weights, images, copies):
+        """Weight of all genuine pairs of a scope, (n_resamples,)."""
+        if self._design is not None:
+            return self._design.genuine_total(scope, weights, copies)
+        return sum_of_all(self.ascending(scope), weights.of_genuine, images)
+
+    def _base(self, scope, pairs):
+        if scope is not None and scope[0] != scope[1]:
+            return None  # counted only: a cross-group FRR is never asked for
+        if self._design is not None:
+            return self._design.genuine_base(scope, pairs.left, pairs.right)
+        return self._listed_base(pairs)
+
+
+def within(groups, scope, ordered):
+    """Mask of the pairs of a scope; a cross-group scope of one side has no order."""
+    left, right = groups
+    g, h = scope
+    inside = (left == g) & (right == h)
+    if g != h and not ordered:
+        inside |= (left == h) & (right == g)
+    return inside
+
+
+def sum_of_all(pairs, weights_of, images):
+    """Weight of all pairs of a sequence in every resample."""
+    weights, units = weights_of(images, pairs)
+    end = np.full((1, weights[0].shape[1]), len(pairs))
+    return _running_sums.sums_before(weights, (*units, pairs.base), end)[0]

@@ -5,8 +5,8 @@ One transform and one comparison of all pairs serve every entry.
 
 import numpy as np
 
-from skfairfr.metrics import _scoring
-from skfairfr.metrics._cv_results import LOG_RATIO, is_signed
+from skfairfr.metrics._scorers import _base
+from skfairfr.metrics._scorers._base import LOG_RATIO, is_signed
 from skfairfr.utils._validation import check_level, warn_undefined
 
 
@@ -73,7 +73,7 @@ def fairness_scores(far=1e-3, *, ratio=None):
     return scorer
 
 
-class FairnessScores(_scoring.Scorer):
+class FairnessScores(_base.Scorer):
     """Scorer that returns several scores; :func:`fairness_scores` builds it.
 
     Parameters
@@ -136,16 +136,16 @@ class FairnessScores(_scoring.Scorer):
         self.check()
         levels = np.asarray(self.far, dtype=np.float64)
         data = (X, y, sensitive_features, domain)
-        measured = _scoring.compare(self, estimator, data, float(levels.max()))
+        measured = _base.compare(self, estimator, data, float(levels.max()))
         scores = {}
         for name, (rate, how, operating_point) in self._entries().items():
-            question = _scoring.ask(self, measured, levels, rate, how, operating_point)
+            question = _base.ask(self, measured, levels, rate, how, operating_point)
             values = measured.points(question)
             if is_signed(name):
                 with np.errstate(divide="ignore"):
                     found = np.log(values)
             else:
-                found = _scoring.greater_is_better(values, how)
+                found = _base.greater_is_better(values, how)
             found = np.atleast_1d(question.in_shape(found))
             for level, score in zip(np.atleast_1d(levels), found, strict=True):
                 key = name if levels.ndim == 0 else level_name(name, level)
@@ -174,7 +174,7 @@ class FairnessScores(_scoring.Scorer):
             )
 
     def _entries(self):
-        entries = dict(_scoring.ENTRIES)
+        entries = dict(_base.ENTRIES)
         if self.ratio is not None:
             for rate in ("far", "frr"):
                 how = ("ratio", *self.ratio)
@@ -187,7 +187,7 @@ class FairnessScores(_scoring.Scorer):
             return score
         value = score if is_signed(name) else -score
         warn_undefined(
-            f"{name} of {self!r} {_scoring.undefined(question, value)}. It is set to nan "
+            f"{name} of {self!r} {_base.undefined(question, value)}. It is set to nan "
             "here, and a search never prefers nan to a number."
         )
         return np.nan

@@ -2,17 +2,17 @@
 
 A scorer is called ``scorer(estimator, X, y, sensitive_features=None, domain=None)``,
 compares the embeddings ``estimator.transform(X)`` and returns a number, greater being
-better. How embeddings are compared and what is refused stands in ``_scoring.py``; several
+better. How embeddings are compared and what is refused stands in ``_base.py``; several
 scores at once in ``_fairness_scores.py``.
 """
 
 import numpy as np
 
-from skfairfr.metrics import _scoring
+from skfairfr.metrics._scorers import _base
 from skfairfr.utils._validation import check_option
 
 
-class FairnessScorer(_scoring.Scorer):
+class FairnessScorer(_base.Scorer):
     """Scorer of one rate or disparity; :func:`make_fairness_scorer` builds it.
 
     Called as ``scorer(estimator, X, y, sensitive_features=None, domain=None)``, it
@@ -111,10 +111,10 @@ class FairnessScorer(_scoring.Scorer):
         """
         self.check()
         data = (X, y, sensitive_features, domain)
-        measured = _scoring.compare(
+        measured = _base.compare(
             self, estimator, data, self.far, self.average, self.impostors
         )
-        question = _scoring.ask(
+        question = _base.ask(
             self,
             measured,
             self.far,
@@ -124,10 +124,10 @@ class FairnessScorer(_scoring.Scorer):
             self.group,
         )
         value = measured.points(question)
-        score = _scoring.greater_is_better(value, self.how).item()
+        score = _base.greater_is_better(value, self.how).item()
         if not np.isfinite(score):
             raise ValueError(
-                f"The value of {self!r} {_scoring.undefined(question, value.item())}."
+                f"The value of {self!r} {_base.undefined(question, value.item())}."
             )
         return score
 
@@ -139,7 +139,7 @@ class FairnessScorer(_scoring.Scorer):
         ValueError
             If a parameter is out of range or contradicts another.
         """
-        _scoring.check_question(
+        _base.check_question(
             self.rate, self.how, self.far, self.operating_point, self.group
         )
         check_option(self.average, "average", ("pair", "identity"))
@@ -237,7 +237,7 @@ def make_fairness_scorer(
 
 
 def _ready(name):
-    rate, how, operating_point = _scoring.ENTRIES[name]
+    rate, how, operating_point = _base.ENTRIES[name]
     return FairnessScorer(rate=rate, how=how, operating_point=operating_point)
 
 

@@ -5,10 +5,15 @@ from itertools import chain
 
 import numpy as np
 
-from skfairfr._core._intervals import adjusted, percentile, simultaneous, wilson
+from skfairfr._core._intervals import (
+    adjusted,
+    percentile,
+    simultaneous,
+    support_of_first,
+    wilson,
+)
 from skfairfr._core._rates import ROUNDING, exceeds
-from skfairfr._core._support import support_of_first
-from skfairfr.metrics._results import Estimate, GroupFARMatrix, ROCCurve
+from skfairfr.metrics._roc._records import Estimate, GroupFARMatrix, ROCCurve
 
 FEW_GROUPS = "fewer than two groups have the pairs it needs"
 # What reasons say of levels above far_max; the second where no histogram can be had.

@@ -6,8 +6,8 @@ Only public methods are used. Drawing lives in the displays and in ``_style``.
 import numpy as np
 from sklearn.base import clone
 
-from skfairfr.metrics._answers import FROM_HISTOGRAM, FROM_SAMPLE
-from skfairfr.metrics._similarity_roc import SimilarityROC
+from skfairfr.metrics._roc._estimates import FROM_HISTOGRAM, FROM_SAMPLE
+from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 
 LEVELS_PER_DECADE = 8
 # A level is asked about where at least this many impostor pairs lie above it.

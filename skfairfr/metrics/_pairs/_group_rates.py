@@ -9,7 +9,7 @@ import numpy as np
 
 from skfairfr._core._rates import share_accepted, share_rejected
 from skfairfr.metrics._frames import Framed, framed
-from skfairfr.metrics._pair_groups import (
+from skfairfr.metrics._pairs._checks import (
     check_pair_groups,
     check_pairs,
     name_groups,

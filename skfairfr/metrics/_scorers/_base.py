@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.metadata_routing import UNUSED
 
-from skfairfr._core._disparity import DISPARITIES
-from skfairfr._core._estimation import OPERATING_POINTS
-from skfairfr.metrics import _gathering
-from skfairfr.metrics._measurement import Measurement, Settings
-from skfairfr.metrics._pair_groups import check_single_level
+from skfairfr._core._bootstrap import OPERATING_POINTS
+from skfairfr._core._disparities import DISPARITIES
+from skfairfr.metrics._pairs._checks import check_single_level
+from skfairfr.metrics._roc import _inputs
+from skfairfr.metrics._roc._engine import Measurement, Settings
 from skfairfr.utils._validation import check_option
 
 # What the scorers of these names measure: rate, disparity and operating point.
@@ -114,7 +114,7 @@ def compare(scorer, estimator, data, far_max, average="pair", impostors="all"):
         )
     options = {"dtype": (np.float32, np.float64), "input_name": "transform(X)"}
     embeddings = check_array(estimator.transform(X), **options)
-    labels = _gathering.label_images(y, sensitive_features, domain, len(embeddings))
+    labels = _inputs.label_images(y, sensitive_features, domain, len(embeddings))
     identity, group, domain = labels
     side = None if domain is None else domain.codes.astype(np.int8)
     settings = Settings(
@@ -128,7 +128,7 @@ def compare(scorer, estimator, data, far_max, average="pair", impostors="all"):
         similarity="cosine",
         n_jobs=None,
     )
-    pairs = _gathering.compare_embeddings(embeddings, identity, group, side, settings)
+    pairs = _inputs.compare_embeddings(embeddings, identity, group, side, settings)
     groups = np.empty(0) if group is None else group.values
     return Measurement(pairs, settings, groups, 0)
 
@@ -202,3 +202,41 @@ def greater_is_better(values, how):
             values = np.abs(np.log(values))
     # Plus zero: minus a rate of zero would print as -0.0.
     return 0.0 - values
+
+
+PREFIX = "mean_test_"
+# Ends the names of signed entries of fairness_scores, which have no direction.
+LOG_RATIO = "log_ratio"
+
+
+def mean_score(cv_results, name):
+    """Mean score of each candidate.
+
+    Parameters
+    ----------
+    cv_results : dict of str -> array-like, shape (n_candidates,)
+    name : str
+        As the scorer names it.
+
+    Returns
+    -------
+    score : ndarray, shape (n_candidates,)
+    """
+    if PREFIX + name in cv_results:
+        return np.asarray(cv_results[PREFIX + name], dtype=np.float64)
+    listed = [key.removeprefix(PREFIX) for key in cv_results if key.startswith(PREFIX)]
+    if listed == ["score"] and not np.isfinite(cv_results[PREFIX + "score"]).any():
+        # A scorer of several scores that always raised leaves this one, all nan.
+        return np.full(len(cv_results[PREFIX + "score"]), np.nan)
+    remedy = f"the scores are: {', '.join(map(repr, listed)) or 'none'}"
+    if listed == ["score"]:
+        remedy = (
+            "the search has a single score. Give it scoring=skfairfr.fairness_scores(), or "
+            "a dict of scorers"
+        )
+    raise ValueError(f"{name!r} is not a score of the search; {remedy}.")
+
+
+def is_signed(name):
+    """Whether a score is the logarithm of a signed ratio."""
+    return name.split("@")[0].endswith(LOG_RATIO)
