@@ -1,4 +1,7 @@
-"""FAR at any threshold from a fine histogram of all scores, for levels above far_max."""
+"""Summaries of all scores of a scope: fine histograms, and moments from sums over images.
+
+A histogram gives the FAR at any threshold, for levels above far_max.
+"""
 
 from dataclasses import dataclass
 

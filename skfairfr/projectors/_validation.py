@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from skfairfr._core._bootstrap import Query, point_table
+from skfairfr._core._bootstrap import Query, point_rates
 from skfairfr._core._disparities import max_min
 from skfairfr._core._pair_design import CompleteDesign
 from skfairfr._core._pair_sets import EmbeddingPairs
@@ -85,7 +85,7 @@ def rates_at(far, images, embeddings, scopes, operating_point="overall"):
         scopes=scopes,
         operating_groups=tuple(range(images.n_groups)),
     )
-    return point_table(pairs, query)[1]
+    return point_rates(pairs, query)[1]
 
 
 def as_images(people):

@@ -7,9 +7,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core import _pair_sets
-from skfairfr._core._bootstrap import Query, Resampling, point_table, rate_table
+from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
 from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import EmbeddingPairs, TailTooShortError
+from skfairfr._core._pair_sets import EmbeddingPairs, TailTooShortError, sum_of_all
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._resampling import draw
 from tests._core.cases import (
@@ -203,9 +203,9 @@ def test_a_given_threshold_below_the_tail_deepens_it(monkeypatch, scope):
 def test_a_given_threshold_far_below_the_tail_is_answered_from_a_sample(monkeypatch):
     whole, tail = whole_and_tail(monkeypatch)
     asked = query(None, [0.0], scopes=(None, (0, 0)))
-    found, point = point_table(tail, asked)
+    found, point = point_rates(tail, asked)
     assert found.sampled == {None, (0, 0)}
-    _, exact = point_table(whole, asked)
+    _, exact = point_rates(whole, asked)
     assert_allclose(point.far, exact.far, atol=1e-3)
     assert_array_equal(point.frr, exact.frr)
     assert not tail.is_whole(None)
@@ -285,7 +285,7 @@ def test_the_share_accepted_in_a_sample_is_close_to_the_truth(
     for scope in SCOPES:
         drawn = pairs.impostors(scope, sampled=True)
         accepted = drawn.weight_before(drawn.positions(2.0))
-        share = accepted / pairs.total(scope, ONE, sampled=True)[0]
+        share = accepted / sum_of_all(drawn, ONE.of_impostors, pairs.images)[0]
         assert share == pytest.approx(
             float(twin.far(2.0, oracle_scope(scope))), abs=0.02
         )
@@ -298,7 +298,8 @@ def test_the_total_of_a_sample_is_that_of_its_pairs(only_tails):
     units, of = weights.of_impostors(pairs.images, drawn)
     product = units[0][of[0]].astype(float) * units[1][of[1]]
     expected = (product * drawn.base[:, None]).sum(axis=0)
-    assert_allclose(pairs.total((0, 0), weights, sampled=True), expected)
+    found = sum_of_all(drawn, weights.of_impostors, pairs.images)
+    assert_allclose(found, expected)
 
 
 def test_a_scope_without_pairs_has_an_empty_sample(only_tails):
@@ -349,10 +350,10 @@ def test_listed_totals_are_sums_over_the_list(mode, average):
     twin = oracle_of_listed(arguments)
     weights = ONE if mode is None else draw(pairs.images, mode, 1, 0, 3)
     for scope in SCOPES:
-        found = [pairs.total(scope, weights)]
+        found = [pairs.impostor_total(scope, weights)]
         expected = [twin.weighted_impostors]
         if scope in OWN:
-            found.append(pairs.genuine.total(scope, weights, pairs.images, True))
+            found.append(pairs.genuine_total(scope, weights, True))
             expected.append(twin.weighted_genuine)
         for totals, weighted in zip(found, expected, strict=True):
             for r in range(weights.n_resamples):

@@ -8,14 +8,15 @@ from skfairfr._core import _bootstrap, _pair_sets
 from skfairfr._core._bootstrap import (
     Query,
     Rates,
+    Resampling,
     far_in,
     frr_in,
+    rate_table,
     rates,
-    replicate_rates,
     v_statistic_frr,
 )
 from skfairfr._core._pair_sets import TailTooShortError
-from skfairfr._core._resampling import MODES, draw
+from skfairfr._core._resampling import MODES, Resamples, draw
 from tests._core.cases import (
     GROUPS,
     ONE,
@@ -80,8 +81,9 @@ def test_rates_at_levels_are_the_oracle_s(
 ):
     pairs = embedded(1, average, impostors, sides=sides, groups=groups)
     weights = ONE if mode is None else draw(pairs.images, mode, 5, 0, 4)
+    drawn = None if mode is None else Resamples(mode, 5, 0, 4)
     asked = query(operating_point=operating_point, copies=copies)
-    found = rates(pairs, asked, weights)
+    found = rates(pairs, asked, drawn)
     twin = oracle_of_pairs(pairs)
     assert_rates_are_the_oracle_s(found, twin, pairs.images, weights, asked)
 
@@ -91,10 +93,11 @@ def test_rates_at_levels_are_the_oracle_s(
 def test_rates_at_given_thresholds_are_the_oracle_s(average, mode):
     pairs = embedded(2, average)
     weights = ONE if mode is None else draw(pairs.images, mode, 5, 0, 4)
+    drawn = None if mode is None else Resamples(mode, 5, 0, 4)
     # High enough that some images do not match even themselves.
     asked = query(None, [1.0, 4.0, 9.5])
     assert (pairs.own_scores() < 9.5).any()
-    found = rates(pairs, asked, weights)
+    found = rates(pairs, asked, drawn)
     twin = oracle_of_pairs(pairs)
     assert_rates_are_the_oracle_s(found, twin, pairs.images, weights, asked)
     assert_array_equal(found.thresholds[0, :, 0], asked.thresholds)
@@ -105,8 +108,9 @@ def test_rates_at_given_thresholds_are_the_oracle_s(average, mode):
 def test_rates_of_listed_pairs_are_the_oracle_s(average, mode):
     pairs, arguments = listed(3, 150, average)
     weights = ONE if mode is None else draw(pairs.images, mode, 5, 0, 4)
+    drawn = None if mode is None else Resamples(mode, 5, 0, 4)
     asked = query(operating_point="worst_group")
-    found = rates(pairs, asked, weights)
+    found = rates(pairs, asked, drawn)
     twin = oracle_of_listed(arguments)
     assert_rates_are_the_oracle_s(found, twin, pairs.images, weights, asked)
 
@@ -115,7 +119,8 @@ def test_far_between_groups_is_the_oracle_s_and_frr_there_is_undefined():
     pairs = embedded(1)
     asked = query(scopes=((0, 1),))
     weights = draw(pairs.images, "both", 5, 0, 4)
-    found, twin = rates(pairs, asked, weights), oracle_of_pairs(pairs)
+    drawn = Resamples("both", 5, 0, 4)
+    found, twin = rates(pairs, asked, drawn), oracle_of_pairs(pairs)
     for (_, x, r), far in np.ndenumerate(found.far):
         options = {"level": LEVELS[x], **resample(pairs.images, weights, r)}
         expected = twin.replicate(rate="far", group=(0, 1), **options)
@@ -124,7 +129,7 @@ def test_far_between_groups_is_the_oracle_s_and_frr_there_is_undefined():
 
 
 def test_at_groups_own_thresholds_there_is_no_overall_one():
-    found = rates(embedded(1), query(operating_point="group"), ONE)
+    found = rates(embedded(1), query(operating_point="group"))
     for values in (found.thresholds, found.far, found.frr):
         assert np.isnan(values[0]).all()
         assert not np.isnan(values[1:]).any()
@@ -132,9 +137,9 @@ def test_at_groups_own_thresholds_there_is_no_overall_one():
 
 def test_the_worst_group_s_threshold_is_the_largest_that_is_defined():
     pairs = embedded(1, groups="constant", n_identities=4)
-    weights = draw(pairs.images, "identities", 0, 0, 60)
-    own = rates(pairs, query(operating_point="group"), weights).thresholds[1:]
-    worst = rates(pairs, query(operating_point="worst_group"), weights).thresholds
+    drawn = Resamples("identities", 0, 0, 60)
+    own = rates(pairs, query(operating_point="group"), drawn).thresholds[1:]
+    worst = rates(pairs, query(operating_point="worst_group"), drawn).thresholds
     undefined = np.isnan(own)
     assert undefined.any()  # a group of two, of whom one was not drawn
     filled = np.where(undefined, -np.inf, own).max(axis=0)
@@ -174,11 +179,12 @@ def test_far_below_the_tail_is_an_error_that_names_scope_and_threshold(monkeypat
 @pytest.mark.parametrize("mode", MODES)
 def test_blocks_and_workers_change_no_bit(mode, monkeypatch):
     pairs = embedded(1, "identity")
-    whole = rates(pairs, query(), draw(pairs.images, mode, 5, 0, 11))
+    whole = rates(pairs, query(), Resamples(mode, 5, 0, 11))
     for size, n_jobs in [(3, None), (4, None), (6, 2)]:
         blocks = blocks_of(size)
         monkeypatch.setattr(_bootstrap, "blocks_of_resamples", blocks)
-        found = replicate_rates(pairs, query(), mode, 5, 11, n_jobs)
+        resampling = Resampling(mode, "naive", 11, 5, n_jobs)
+        found = rate_table(pairs, query(), resampling).replicates
         for name in ("thresholds", "far", "frr"):
             assert_array_equal(getattr(found, name), getattr(whole, name))
 

@@ -180,7 +180,7 @@ def test_pairs_split_by_their_groups_keep_their_order(n_groups, across, ordered)
     left, right = rng.integers(0, 40, (2, 200)).astype(np.int32)
     scores = np.sort(rng.random(200).astype(np.float32))[::-1].copy()
     *columns, bounds = split_by_groups(
-        (scores, left, right), group, n_groups, across, ordered
+        scores, left, right, group, n_groups, across, ordered
     )
     cells = [(g, h) for g in range(n_groups) for h in range(n_groups)]
     for c, (g, h) in enumerate(cells if across else [(g, g) for g in range(n_groups)]):

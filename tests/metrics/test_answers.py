@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairfr.metrics._roc._estimates import FROM_HISTOGRAM, FROM_SAMPLE
+from skfairfr.metrics._roc._estimates import ENDINGS
 from tests.metrics import designs
 from tests.metrics.designs import X, roc_of, unfitted
 
@@ -72,30 +72,30 @@ MIXED = {"average": "identity", "impostors": "same_group"}
 
 
 @pytest.mark.parametrize(
-    ("options", "question", "note"),
+    ("options", "question", "source"),
     [
-        ({}, {"far": 0.3}, FROM_HISTOGRAM),
-        ({}, {"far": 0.3, "rate": "far", "group": "a"}, FROM_HISTOGRAM),
-        ({}, {"far": 0.3, "rate": "far", "group": ("a", "b")}, FROM_SAMPLE),
-        ({}, {"far": 0.3, "how": "gini", "operating_point": "group"}, FROM_HISTOGRAM),
-        ({}, {"far": 0.3, "operating_point": "worst_group"}, FROM_HISTOGRAM),
-        ({}, {"threshold": 0.1, "rate": "far"}, FROM_HISTOGRAM),
-        ({}, {"threshold": 0.1, "rate": "far", "group": ("b", "a")}, FROM_SAMPLE),
-        ({}, {"threshold": 0.1, "rate": "frr"}, ""),
-        ({}, {"far": 0.02, "rate": "far", "group": ("a", "b")}, ""),
-        (MIXED, {"far": 0.3}, FROM_SAMPLE),
-        (MIXED, {"far": 0.3, "rate": "far", "how": "max_min"}, FROM_SAMPLE),
-        (MIXED, {"far": 0.02}, ""),
+        ({}, {"far": 0.3}, "histogram"),
+        ({}, {"far": 0.3, "rate": "far", "group": "a"}, "histogram"),
+        ({}, {"far": 0.3, "rate": "far", "group": ("a", "b")}, "sample"),
+        ({}, {"far": 0.3, "how": "gini", "operating_point": "group"}, "histogram"),
+        ({}, {"far": 0.3, "operating_point": "worst_group"}, "histogram"),
+        ({}, {"threshold": 0.1, "rate": "far"}, "histogram"),
+        ({}, {"threshold": 0.1, "rate": "far", "group": ("b", "a")}, "sample"),
+        ({}, {"threshold": 0.1, "rate": "frr"}, "all pairs"),
+        ({}, {"far": 0.02, "rate": "far", "group": ("a", "b")}, "all pairs"),
+        (MIXED, {"far": 0.3}, "sample"),
+        (MIXED, {"far": 0.3, "rate": "far", "how": "max_min"}, "sample"),
+        (MIXED, {"far": 0.02}, "all pairs"),
     ],
 )
-def test_reasons_say_where_values_beyond_far_max_come_from(
-    monkeypatch, options, question, note
+def test_source_and_reason_say_where_values_beyond_far_max_come_from(
+    monkeypatch, options, question, source
 ):
     designs.hold_tails(monkeypatch)
-    reason = designs.tail_only("images", **options).estimate(**question).reason
-    assert [n for n in (FROM_HISTOGRAM, FROM_SAMPLE) if n in reason] == [note] * bool(
-        note
-    )
+    found = designs.tail_only("images", **options).estimate(**question)
+    assert found.source == source
+    assert found.reason.endswith(ENDINGS[source])
+    assert ("beyond far_max" in found.reason) == (source != "all pairs")
 
 
 @pytest.mark.parametrize("group", [None, "a", ("a", "b")])
@@ -103,21 +103,20 @@ def test_values_beyond_far_max_come_from_where_the_reason_says(monkeypatch, grou
     designs.hold_tails(monkeypatch)
     roc = designs.tail_only("images")
     found = roc.estimate(0.3, rate="far", group=group)
-    threshold, pairs = roc.threshold_at(0.3), roc._measurement.pairs
+    threshold, pairs = roc.threshold_at(0.3), roc._engine.pairs
     codes = {None: None, "a": (0, 0), ("a", "b"): (0, 1)}[group]
     of_all = pairs.histogram(codes)
     drawn = (pairs.impostors(codes, sampled=True).scores >= threshold).mean()
-    expected = drawn if FROM_SAMPLE in found.reason else of_all.far(threshold)
+    expected = drawn if found.source == "sample" else of_all.far(threshold)
     assert found.value == pytest.approx(expected, rel=1e-12)
-    assert (of_all is None) == (FROM_SAMPLE in found.reason)
+    assert (of_all is None) == (found.source == "sample")
 
 
-@pytest.mark.parametrize(
-    ("options", "note"), [({}, FROM_HISTOGRAM), (MIXED, FROM_SAMPLE)]
-)
-def test_equal_error_rates_say_where_they_come_from(monkeypatch, options, note):
+@pytest.mark.parametrize(("options", "source"), [({}, "histogram"), (MIXED, "sample")])
+def test_equal_error_rates_say_where_they_come_from(monkeypatch, options, source):
     designs.hold_tails(monkeypatch)
-    assert note in designs.tail_only("images", **options).equal_error_rate().reason
+    found = designs.tail_only("images", **options).equal_error_rate()
+    assert found.source == source and found.reason.endswith(ENDINGS[source])
 
 
 def test_a_group_held_whole_is_exact_at_its_own_threshold(monkeypatch):
@@ -133,4 +132,4 @@ def test_a_group_held_whole_is_exact_at_its_own_threshold(monkeypatch):
         found = roc.estimate(**question)
         assert found.reason == exact.estimate(**question).reason == ""
         assert found.value == exact.estimate(**question).value
-    assert FROM_HISTOGRAM in roc.estimate(threshold=0.1, rate="far").reason
+    assert roc.estimate(threshold=0.1, rate="far").source == "histogram"

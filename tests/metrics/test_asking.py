@@ -43,8 +43,10 @@ def test_fields_follow_the_shape_of_far(shape):
     far = np.full(shape, 0.2) if shape else 0.2
     found = roc.estimate(far)
     for field in dataclasses.fields(found):
-        assert np.shape(getattr(found, field.name)) == shape, field.name
-    assert isinstance(roc.estimate(0.2).supported, bool)
+        if (field.name, shape) != ("reasons", ()):
+            assert np.shape(getattr(found, field.name)) == shape, field.name
+    one = roc.estimate(0.2)
+    assert isinstance(one.supported, bool) and isinstance(one.reasons, tuple)
 
 
 def test_far_matrix_equals_the_double_loop():

@@ -173,7 +173,7 @@ def test_a_failed_fit_leaves_nothing_of_an_earlier_one():
     roc = unfitted().fit(X, IDENTITY)
     with pytest.raises(ValueError, match="one identity"):
         roc.fit(X, np.zeros(30))
-    assert not hasattr(roc, "groups_") and not hasattr(roc, "_measurement")
+    assert not hasattr(roc, "groups_") and not hasattr(roc, "_engine")
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

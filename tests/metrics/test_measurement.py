@@ -72,7 +72,7 @@ def test_a_level_is_unresolved_by_the_group_asked_alone():
     group = np.where(IDENTITY < 3, "small", "big")
     fitted = unfitted().fit(X, IDENTITY, group)
     options = {"operating_point": "group", "rate": "far"}
-    n_big, n_small = (fitted._measurement.pairs.count((g, g)) for g in (0, 1))
+    n_big, n_small = (fitted._engine.pairs.count((g, g)) for g in (0, 1))
     level = 2 / n_big
     assert level < 1 / n_small
     with warnings.catch_warnings():
@@ -121,4 +121,4 @@ def test_thresholds_that_the_tail_reaches_stay_exact_beside_lower_ones(monkeypat
         assert ours[0] == pytest.approx(theirs[0], abs=0.02)
     assert found.low[0] != exact.low[0]
     assert ["sample" in reason for reason in found.reason] == [True, False, False]
-    assert not roc._measurement.pairs.is_whole(None)
+    assert not roc._engine.pairs.is_whole(None)

@@ -68,9 +68,9 @@ def test_a_how_that_cannot_be(how):
 
 @pytest.mark.parametrize("name", ["far", "threshold"])
 def test_parts_are_the_question_in_its_order(name):
-    measured = unfitted().fit(X, IDENTITY)._measurement
+    engine = unfitted().fit(X, IDENTITY)._engine
     given = {"far": None, "threshold": None, name: [0.5, 0.1, 0.3]}
-    question = measured.ask(*given.values(), "far", None, None, "overall")
+    question = engine.question(*given.values(), "far", None, None, "overall")
     parts = question.parts(np.array([True, False, False]))
     assert [part.asked()[name].tolist() for part in parts] == [[0.1], [0.3, 0.5]]
     assert question.asked()[name].tolist() == [0.5, 0.1, 0.3]

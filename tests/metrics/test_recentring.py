@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skfairfr import SimilarityROC
+from skfairfr._core._bootstrap import rate_table
 from tests.metrics import designs
 from tests.metrics.designs import roc_of
 
@@ -92,12 +93,11 @@ def test_recentring_changes_no_scale_free_disparity_if_all_have_as_many_images(h
     identity = np.repeat(np.arange(12), 3)
     group = np.array(["a", "b"])[identity % 2]
     roc = roc_of(designs.exact_rows(36, rng), identity, group)
-    measured = roc._measurement
-    question = measured.ask(None, 0.5, "frr", None, how, "overall")
-    table = measured._table(question, measured._resampling())
-    point, centre = (
-        measured_rates.frr[1:, 0] for measured_rates in (table.point, table.centre)
-    )
+    engine = roc._engine
+    question = engine.question(None, 0.5, "frr", None, how, "overall")
+    query, resampling = engine._query(question), engine.resampling()
+    table = rate_table(engine.pairs, query, resampling)
+    point, centre = (rates_of.frr[1:, 0] for rates_of in (table.point, table.centre))
     assert_allclose(centre, point * (1 - 1 / 3), rtol=1e-12)
     assert_allclose(
         question.how.function(centre), question.how.function(point), rtol=1e-12

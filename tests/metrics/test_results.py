@@ -21,9 +21,9 @@ def test_records_are_frozen(record):
 
 
 @pytest.mark.parametrize("record", [Estimate, GroupFARMatrix, ROCCurve])
-def test_support_and_its_reason_come_last(record):
+def test_support_and_its_reasons_come_last(record):
     names = [field.name for field in dataclasses.fields(record)]
-    assert names[-2:] == ["supported", "reason"]
+    assert names[-4:] == ["supported", "reason", "source", "reasons"]
 
 
 def test_the_estimand_warning_is_a_user_warning():

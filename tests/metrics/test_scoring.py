@@ -4,8 +4,10 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from sklearn.preprocessing import FunctionTransformer
 
+from skfairfr.metrics._roc._engine import Engine, Intervals
 from skfairfr.metrics._scorers import _base
 from tests.metrics.searches import GROUP, IDENTITY, X
 
@@ -13,7 +15,7 @@ AS_THEY_ARE = FunctionTransformer()
 
 
 def compared(X=X, identity=IDENTITY, group=GROUP, far_max=1e-2):
-    return _base.compare(
+    return _base.compare_transformed(
         "scorer", AS_THEY_ARE, (X, identity, group, None), far_max=far_max
     )
 
@@ -34,17 +36,24 @@ def test_a_rate_of_zero_scores_plain_zero():
 
 
 def test_values_of_several_levels_rise_with_them():
-    measured = compared()
-    question = _base.ask("s", measured, [1e-2, 1e-3], "far", None, "overall")
-    assert (np.diff(measured.points(question)) > 0).all()
+    engine = compared()
+    question = _base.answerable_question(
+        "s", engine, [1e-2, 1e-3], "far", None, "overall"
+    )
+    assert (np.diff(engine.points(question)) > 0).all()
 
 
 def test_points_are_those_of_an_interval_s_estimate():
-    measured = compared()
+    engine = compared()
     for rate in ("far", "frr"):
-        question = _base.ask("s", measured, [1e-3], rate, "gini", "worst_group")
-        answer = measured.answer(question)
-        assert measured.points(question) == pytest.approx(answer.value, rel=1e-12)
+        question = _base.answerable_question(
+            "s", engine, [1e-3], rate, "gini", "worst_group"
+        )
+        made = Intervals("identities", "naive", 1, 0.95, None, 0)
+        with_replicates = Engine(engine.pairs, engine.groups, engine.far_max, made)
+        assert_array_equal(
+            engine.points(question), with_replicates.answer(question).value
+        )
 
 
 def test_no_square_of_scores_is_held():
@@ -54,9 +63,11 @@ def test_no_square_of_scores_is_held():
     identity = np.repeat(np.arange(n_images // 4), 4)
     group = np.where(identity % 2, "a", "b")
     tracemalloc.start()
-    measured = compared(rows, identity, group, far_max=1e-3)
-    question = _base.ask("s", measured, 1e-3, "far", "max_min", "worst_group")
-    assert np.isfinite(measured.points(question)).all()
+    engine = compared(rows, identity, group, far_max=1e-3)
+    question = _base.answerable_question(
+        "s", engine, 1e-3, "far", "max_min", "worst_group"
+    )
+    assert np.isfinite(engine.points(question)).all()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < n_images**2 * 4 / 2
@@ -64,16 +75,18 @@ def test_no_square_of_scores_is_held():
 
 @pytest.mark.parametrize("group", [None, np.full(len(X), "a")])
 def test_missing_groups_matter_to_what_needs_them(group):
-    measured = compared(group=group)
-    assert _base.ask("s", measured, 1e-2, "frr", None, "overall")
+    engine = compared(group=group)
+    assert _base.answerable_question("s", engine, 1e-2, "frr", None, "overall")
     with pytest.raises(ValueError, match="group"):
-        _base.ask("s", measured, 1e-2, "frr", "max_min", "overall")
+        _base.answerable_question("s", engine, 1e-2, "frr", "max_min", "overall")
 
 
 def test_a_group_without_pairs_is_left_out_aloud():
     group = GROUP.astype(object)
     group[0] = "alone"
-    measured = compared(group=group)
-    question = _base.ask("s", measured, 1e-2, "far", "max_min", "worst_group")
+    engine = compared(group=group)
+    question = _base.answerable_question(
+        "s", engine, 1e-2, "far", "max_min", "worst_group"
+    )
     with pytest.warns(UserWarning, match="alone"):
-        assert np.isfinite(measured.points(question)).all()
+        assert np.isfinite(engine.points(question)).all()

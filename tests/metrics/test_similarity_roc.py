@@ -173,8 +173,8 @@ def test_a_tail_gives_the_bits_of_all_pairs_at_far_max(monkeypatch, average, imp
     monkeypatch.setattr(_pair_sets, "WHOLE", 0)
     monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 0)
     tail = roc_of(X, identity, group, **options)
-    held = tail._measurement.pairs.impostors(None)
-    assert not held.complete and len(held) < 0.2 * tail._measurement.pairs.count(None)
+    held = tail._engine.pairs.impostors(None)
+    assert not held.complete and len(held) < 0.2 * tail._engine.pairs.count(None)
     for question in designs.questions("images"):
         for level in (0.02, 0.004):
             assert_allclose(
@@ -215,11 +215,11 @@ def test_equal_error_rate_of_a_resample_is_that_of_its_weights(resample):
     X, identity, group = designs.one_side("people", np.random.default_rng(14), 40)
     oracle = designs.oracle_of(X, identity, group)
     roc = roc_of(X, identity, group, resample=resample)
-    measured = roc._measurement
-    question = measured.ask(None, 0.0, "frr", None, None, "overall")
+    engine = roc._engine
+    question = engine.question(None, 0.0, "frr", None, None, "overall")
     from skfairfr._core._equal_error import equal_error_rates
 
-    got = equal_error_rates(measured.pairs, question.scope, measured._resampling())
+    got = equal_error_rates(engine.pairs, question.scope, engine.resampling())
     scores = sorted({p.score for p in oracle.pairs}, reverse=True)
     for b in range(N_RESAMPLES):
         v, w = designs.weights_of(roc, b)

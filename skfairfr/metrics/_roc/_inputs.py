@@ -1,4 +1,4 @@
-"""From a caller's arrays to the comparisons that SimilarityROC measures."""
+"""Checks of a caller's arrays, and the pairs that SimilarityROC makes of them."""
 
 import numpy as np
 
@@ -61,7 +61,19 @@ def join_sides(probe, reference):
     return Labels(values, np.concatenate(codes).astype(np.int32))
 
 
-def compare_embeddings(X, identity, group, side, settings, n_probes=None):
+def compare_embeddings(
+    X,
+    identity,
+    group,
+    side,
+    *,
+    average,
+    impostors,
+    far_max,
+    similarity="cosine",
+    n_jobs=None,
+    n_probes=None,
+):
     """All pairs of embeddings, one side or two.
 
     Parameters
@@ -70,7 +82,8 @@ def compare_embeddings(X, identity, group, side, settings, n_probes=None):
     identity : Labels
     group : Labels or None
     side : ndarray of int8, shape (n_images,), or None
-    settings : Settings
+    average, impostors, far_max, similarity, n_jobs
+        Parameters of SimilarityROC.
     n_probes : int, default=None
         Rows of X that were X where the rest was X_reference, for messages.
 
@@ -86,37 +99,36 @@ def compare_embeddings(X, identity, group, side, settings, n_probes=None):
         0 if group is None else group.values.size,
     )
     _check_people(images)
-    _check_rows(X, settings.similarity)
-    vectors = unit_rows(X, settings.similarity)
-    design = CompleteDesign(images, settings.average, settings.impostors)
+    _check_rows(X, similarity)
+    vectors = unit_rows(X, similarity)
+    design = CompleteDesign(images, average, impostors)
     if design.count_impostors(None) == 0:
         raise ValueError(
             "impostors='same_group' leaves no impostor pair: no two people share a known "
             "group. Give sensitive_features, or use impostors='all'."
         )
-    pairs = EmbeddingPairs(
-        vectors, design, settings.far_max, settings.similarity, settings.n_jobs
-    )
+    pairs = EmbeddingPairs(vectors, design, far_max, similarity, n_jobs)
     if side is not None:
         _check_no_photograph_twice(pairs, n_probes)
     return pairs
 
 
-def compare_listed(y_score, identities, features, images, settings):
+def compare_listed(y_score, identities, features, images, *, average, impostors):
     """Pairs of a protocol file.
 
     Parameters
     ----------
     y_score : array-like, shape (n_pairs,)
     identities, features, images : tuples of two array-likes, shape (n_pairs,), or Nones
-    settings : Settings
+    average, impostors : str
+        Parameters of SimilarityROC.
 
     Returns
     -------
     pairs : ListedPairs
     identity, group : Labels
         ``group`` may be None.
-    named : bool
+    images_named : bool
         Whether images are named, so that they can be resampled.
     """
     scores = check_scores(y_score, "y_score")
@@ -145,8 +157,8 @@ def compare_listed(y_score, identities, features, images, settings):
         *codes,
         tuple(groups.reshape(2, -1)),
         universe,
-        settings.average,
-        settings.impostors,
+        average,
+        impostors,
     )
     return pairs, identity, group, image is not None
 

@@ -1,4 +1,4 @@
-"""What SimilarityROC is asked, checked once at the door."""
+"""A question about a fitted SimilarityROC, checked once."""
 
 from dataclasses import dataclass, replace
 
@@ -32,7 +32,7 @@ class Question:
         Of a rate; None where ``how`` is given.
     how : Disparity or None
     picked : tuple of int or None
-        Groups a signed ratio was asked for, instead of all.
+        The two groups of a signed ratio, in place of all.
     operating_point : {"overall", "worst_group", "group"}
     """
 
@@ -85,8 +85,14 @@ class Question:
         return restored.item() if self.shape == () else restored
 
 
-def ask(far, threshold, rate, group, how, operating_point, groups):
-    """Check the arguments of ``estimate`` against the groups of the data."""
+def parse_question(far, threshold, rate, group, how, operating_point, groups):
+    """A Question from the arguments of ``estimate`` and the groups of the data.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range or contradicts another.
+    """
     if (far is None) == (threshold is None):
         given = "neither" if far is None else "both"
         raise ValueError(
