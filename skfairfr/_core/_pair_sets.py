@@ -220,19 +220,21 @@ class EmbeddingPairs:
         floors[own, own] = np.minimum(self._floors[:-1], self._floors[-1])
         scores, left, right = _pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
         self._held = sorted_descending(scores, left, right)
+        self._n_overall = int(self._held.positions(self._floors[-1]))
         self._tails = {}
         self._cells = {}
 
     def _overall(self):
         """Held pairs of the overall scope."""
         held = self._held
-        rows = slice(0, held.positions(self._floors[-1]))
+        rows = slice(0, self._n_overall)
         if self.design.impostors == "same_group":
             ends = (held.left[rows], held.right[rows])
             left, right = (self.images.group[i] for i in ends)
             rows = np.flatnonzero((left == right) & (left >= 0))
         columns = (held.scores[rows], held.left[rows], held.right[rows])
-        return PairSequence(*columns, None, self.is_whole(None))
+        whole = np.isneginf(self._floor_of(None))
+        return PairSequence(*columns, None, whole)
 
     def _cell(self, scope):
         """Held pairs of two groups: a run of the pairs split by their groups once."""
@@ -255,7 +257,8 @@ class EmbeddingPairs:
         cell = g * self.images.n_groups + h if across else g
         run = slice(bounds[cell], bounds[cell + 1])
         columns = (column[run] for column in columns)
-        return PairSequence(*columns, None, self.is_whole(scope))
+        whole = np.isneginf(self._floor_of(scope))
+        return PairSequence(*columns, None, whole)
 
     # ---- the sample ------------------------------------------------------------------
 

@@ -229,3 +229,14 @@ def test_v_statistic_shrinks_the_frr_where_everyone_has_as_many_images():
     thresholds = np.array([[10.0, 20.0, 40.0]])
     plain = frr_in(pairs, None, thresholds.T, ONE, True).T
     assert_allclose(v_statistic_frr(pairs, (None,), thresholds), plain * (1 - 1 / 3))
+
+
+def test_undefined_thresholds_give_an_undefined_far_and_disturb_no_other():
+    pairs = embedded(1)
+    weights = draw(pairs.images, "identities", 5, 0, 3)
+    thresholds = np.array([[2.0, np.nan, 0.0], [0.0, 2.0, np.nan]])
+    found = far_in(pairs, None, thresholds, weights)
+    assert_array_equal(np.isnan(found), np.isnan(thresholds))
+    plain = far_in(pairs, None, np.nan_to_num(thresholds, nan=1.0), weights)
+    defined = ~np.isnan(thresholds)
+    assert_array_equal(found[defined], plain[defined])

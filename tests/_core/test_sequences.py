@@ -6,7 +6,6 @@ from numpy.testing import assert_array_equal
 
 from skfairfr._core._pair_sequences import (
     PairSequence,
-    accepted_weight,
     crossings,
     sorted_descending,
     split_by_groups,
@@ -147,19 +146,9 @@ def test_accepted_weight_is_that_of_a_loop_in_any_order_of_levels(dtype, with_ba
     thresholds = np.random.default_rng(0).permuted(
         np.array([[-9, 0.25, 0.3, 1, np.inf, -np.inf]] * 3).T, axis=0
     )
-    found = accepted_weight(held, weights, units, thresholds)
+    found = weight_before(held, weights, units, held.positions(thresholds))
     for place, t in np.ndenumerate(thresholds):
         assert found[place] == weight[held.scores >= t, place[1]].sum()
-
-
-def test_undefined_thresholds_give_undefined_weight_and_disturb_no_other():
-    held, weights, units = make_sequence(1)
-    thresholds = np.array([[0.5, np.nan, 0.0], [0.0, 0.5, np.nan]])
-    found = accepted_weight(held, weights, units, thresholds)
-    assert_array_equal(np.isnan(found), np.isnan(thresholds))
-    plain = accepted_weight(held, weights, units, np.nan_to_num(thresholds, nan=0.2))
-    defined = ~np.isnan(thresholds)
-    assert_array_equal(found[defined], plain[defined])
 
 
 def test_weight_before_any_positions():

@@ -51,9 +51,8 @@ def test_points_are_those_of_an_interval_s_estimate():
         )
         made = Intervals("identities", "naive", 1, 0.95, None, 0)
         with_replicates = Engine(engine.pairs, engine.groups, engine.far_max, made)
-        assert_array_equal(
-            engine.points(question), with_replicates.answer(question).value
-        )
+        (found,) = with_replicates.answers(question, [with_replicates.resampling()])
+        assert_array_equal(engine.points(question), found.value)
 
 
 def test_no_square_of_scores_is_held():
