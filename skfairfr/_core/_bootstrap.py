@@ -385,7 +385,7 @@ def _copy_weights(pairs, scope, weights):
 
 def _rejected_copies(pairs, weight, thresholds):
     """Weight of the copies whose own score s(x, x) is rejected (n_levels, n_resamples)."""
-    own = pairs.own_scores()
+    own = pairs.own_scores
     rejected = np.zeros((thresholds.shape[0], weight.shape[1]))
     # Only images below the highest threshold can matter, and for cosine hardly ever do.
     below = np.flatnonzero(~_rates.accepts(own, thresholds.max()))

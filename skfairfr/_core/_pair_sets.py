@@ -72,7 +72,9 @@ class EmbeddingPairs:
         self.impostor_total = design.impostor_total
         self._counts = {}
         self._samples = {}
-        self._own = None
+        # s(x, x) of every image: the score of two copies of it.
+        everyone = np.arange(images.identity.size)
+        self.own_scores = _pair_tiles.score_pairs(vectors, everyone, everyone)
         self._histograms = None
         self._choose_depths()
         self._collect()
@@ -102,13 +104,6 @@ class EmbeddingPairs:
     def genuine_total(self, scope, weights, copies):
         """Weight of all genuine pairs of a scope, (n_resamples,)."""
         return self.design.genuine_total(scope, weights, copies)
-
-    def own_scores(self):
-        """s(x, x) of every image: the score of two copies of it."""
-        if self._own is None:
-            images = np.arange(self.images.identity.size)
-            self._own = _pair_tiles.score_pairs(self.vectors, images, images)
-        return self._own
 
     def histogram(self, scope):
         """Histogram of all scores of a scope; None where there is none (cross-group)."""

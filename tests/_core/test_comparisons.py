@@ -115,7 +115,7 @@ def test_people_of_a_scope_are_those_with_an_image_there(sides, average, imposto
 
 def test_own_scores_are_those_of_an_image_with_itself():
     pairs = embedded(0)
-    assert_array_equal(pairs.own_scores(), (pairs.vectors**2).sum(axis=1))
+    assert_array_equal(pairs.own_scores, (pairs.vectors**2).sum(axis=1))
 
 
 # ---- the tail ------------------------------------------------------------------------

@@ -96,7 +96,7 @@ def test_rates_at_given_thresholds_are_the_oracle_s(average, mode):
     drawn = None if mode is None else Resamples(mode, 5, 0, 4)
     # High enough that some images do not match even themselves.
     asked = query(None, [1.0, 4.0, 9.5])
-    assert (pairs.own_scores() < 9.5).any()
+    assert (pairs.own_scores < 9.5).any()
     found = rates(pairs, asked, drawn)
     twin = oracle_of_pairs(pairs)
     assert_rates_are_the_oracle_s(found, twin, pairs.images, weights, asked)

@@ -264,7 +264,7 @@ def _check_rows(X, similarity):
 
 def _check_no_photograph_twice(pairs, n_probes):
     genuine = pairs.genuine.ascending(None)
-    own = pairs.own_scores()
+    own = pairs.own_scores
     # Equal rows have the very score of a row with itself: only those are compared.
     suspects = np.flatnonzero(genuine.scores == own[genuine.left])
     left, right = genuine.left[suspects], genuine.right[suspects]
