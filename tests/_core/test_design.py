@@ -90,7 +90,7 @@ def test_genuine_totals_are_sums_over_all_pairs(
             assert found[r] == pytest.approx(total(weighted), rel=1e-12, abs=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.integers(0, 10**6), st.sampled_from([1, 2]), st.sampled_from(MODES))
 def test_totals_of_mixed_people_of_any_data(seed, sides, mode):
     design, twin = design_and_twin(seed, sides, "identity", "same_group", "unknown")

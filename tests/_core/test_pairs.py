@@ -67,7 +67,7 @@ def test_tail_is_that_of_the_full_matrix(groups, sides, tile):
     assert as_set(images, *found) == tail_by_loop(images, vectors, FLOORS)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.integers(0, 10**6), st.integers(1, 20), st.sampled_from([1, 2]))
 def test_tail_of_any_data(seed, tile, sides):
     images = make_images(seed, sides=sides, groups="unknown", n_identities=5)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skfairfr.losses import _selection
@@ -102,7 +102,6 @@ def test_large_and_typical(monkeypatch):
         assert_like_sort(values, k)
 
 
-@settings(max_examples=100)
 @given(
     st.lists(
         st.sampled_from([-math.inf, -2.0, -0.0, 0.0, 1.0, 1.5, 3e38]),

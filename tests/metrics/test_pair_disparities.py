@@ -250,6 +250,16 @@ def test_refused(rate, metric, changed, message):
         metric(**without_c(**changed))
 
 
+@pytest.fixture(scope="module")
+def lfw_pairs(shared_data):
+    from skfairfr.metrics import all_pairs
+
+    with np.load(shared_data / "lfw_facenet" / "lfw_facenet.npz") as data:
+        return all_pairs(
+            data["embedding"], data["identity"], sensitive_features=data["gender"]
+        )
+
+
 @pytest.mark.parametrize(
     ("metric", "far", "female", "male", "tolerance"),
     [  # shared/data/README.md, rates rounded to five and four decimals
@@ -260,13 +270,8 @@ def test_refused(rate, metric, changed, message):
     ],
 )
 def test_lfw_disparities_at_the_overall_threshold(
-    shared_data, metric, far, female, male, tolerance
+    lfw_pairs, metric, far, female, male, tolerance
 ):
-    from skfairfr.metrics import all_pairs
-
-    with np.load(shared_data / "lfw_facenet" / "lfw_facenet.npz") as data:
-        pairs = all_pairs(
-            data["embedding"], data["identity"], sensitive_features=data["gender"]
-        )
-    value = metric(*pairs[:2], sensitive_features=pairs[2], far=far, how="max_min")
+    y_true, y_score, groups = lfw_pairs
+    value = metric(y_true, y_score, sensitive_features=groups, far=far, how="max_min")
     assert value == pytest.approx(max(female, male) / min(female, male), abs=tolerance)

@@ -89,18 +89,23 @@ def test_ready_scorers_negate_the_pair_functions(weight):
     assert_allclose(found, expected, rtol=1e-12)
 
 
+DESIGNS = [{}, {"average": "identity"}, {"impostors": "same_group"}]
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """One SimilarityROC for each design."""
+    options = {"resample": "identities", "n_resamples": 2}
+    return [SimilarityROC(**options, **design).fit(X, Y) for design in DESIGNS]
+
+
 @pytest.mark.parametrize("rate", ["far", "frr"])
 @pytest.mark.parametrize("how", ["max_min", "gini", "difference", "log_geomean", "std"])
 @pytest.mark.parametrize("operating_point", ["overall", "worst_group", "group"])
-def test_values_are_those_of_similarity_roc(rate, how, operating_point):
+def test_values_are_those_of_similarity_roc(rate, how, operating_point, measured):
     question = {"rate": rate, "how": how, "operating_point": operating_point}
-    for design in (
-        {},
-        {"average": "identity"},
-        {"impostors": "same_group"},
-    ):
+    for design, roc in zip(DESIGNS, measured, strict=True):
         scorer = make_fairness_scorer(**question, far=FAR, **design)
-        roc = SimilarityROC(resample="identities", n_resamples=2, **design).fit(X, Y)
         value = roc.estimate(FAR, **question).value
         assert_allclose(scorer(AS_THEY_ARE, X, Y), -value, rtol=1e-12)
 

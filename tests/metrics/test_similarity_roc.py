@@ -1,11 +1,14 @@
 """SimilarityROC against the slow oracle, resample by resample, and its invariants."""
 
+from itertools import product
+
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr import SimilarityROC
-from skfairfr._core import _pair_sets
+from skfairfr._core import _pair_sets, _parallel, _resampling
+from tests.covering import daily_pairwise
 from tests.metrics import designs
 from tests.metrics.designs import LEVELS, roc_of
 from tests.metrics.oracle import Oracle
@@ -15,9 +18,13 @@ AVERAGES = ("pair", "identity")
 KINDS = ("none", "people", "images")
 MODES = ("images", "identities", "both")
 # Without groups no pair is within one.
-DESIGNS = [("all", kind) for kind in KINDS] + [
-    ("same_group", kind) for kind in KINDS if kind != "none"
-]
+DESIGNS = daily_pairwise(
+    (average, impostors, kind, resample)
+    for average, impostors, kind, resample in product(
+        AVERAGES, ("all", "same_group"), KINDS, MODES
+    )
+    if (impostors, kind) != ("same_group", "none")
+)
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::skfairfr.metrics.EstimandWarning"),
@@ -44,10 +51,8 @@ def assert_resamples_equal(roc, oracle, kind, diagonal=True, weights=None):
             )
 
 
-@pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize(("impostors", "kind"), DESIGNS)
-@pytest.mark.parametrize("resample", MODES)
-def test_one_side_equals_the_double_loop(average, impostors, resample, kind):
+@pytest.mark.parametrize(("average", "impostors", "kind", "resample"), DESIGNS)
+def test_one_side_equals_the_double_loop(average, impostors, kind, resample):
     X, identity, group = designs.one_side(kind, np.random.default_rng(1))
     oracle = designs.oracle_of(X, identity, group, average=average, impostors=impostors)
     roc = roc_of(
@@ -56,9 +61,10 @@ def test_one_side_equals_the_double_loop(average, impostors, resample, kind):
     assert_resamples_equal(roc, oracle, kind)
 
 
-@pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize("resample", ["images", "both"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("average", "resample", "kind"),
+    daily_pairwise(product(AVERAGES, ("images", "both"), KINDS)),
+)
 def test_offdiagonal_leaves_copies_out(average, resample, kind):
     X, identity, group = designs.one_side(kind, np.random.default_rng(2))
     oracle = designs.oracle_of(X, identity, group, average=average)
@@ -68,10 +74,8 @@ def test_offdiagonal_leaves_copies_out(average, resample, kind):
     assert_resamples_equal(roc, oracle, kind, diagonal=False)
 
 
-@pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize(("impostors", "kind"), DESIGNS)
-@pytest.mark.parametrize("resample", MODES)
-def test_two_sides_equal_the_double_loop(average, impostors, resample, kind):
+@pytest.mark.parametrize(("average", "impostors", "kind", "resample"), DESIGNS)
+def test_two_sides_equal_the_double_loop(average, impostors, kind, resample):
     rng = np.random.default_rng(3)
     X, identity, group = designs.one_side(kind, rng, n_images=24)
     probe = np.arange(24) < 11
@@ -125,10 +129,8 @@ def test_domain_is_the_same_as_two_arrays():
         )
 
 
-@pytest.mark.parametrize("average", AVERAGES)
-@pytest.mark.parametrize(("impostors", "kind"), DESIGNS)
-@pytest.mark.parametrize("resample", MODES)
-def test_listed_pairs_equal_the_double_loop(average, impostors, resample, kind):
+@pytest.mark.parametrize(("average", "impostors", "kind", "resample"), DESIGNS)
+def test_listed_pairs_equal_the_double_loop(average, impostors, kind, resample):
     rng = np.random.default_rng(5)
     X, identity, group = designs.one_side(kind, rng)
     left, right = np.triu_indices(20, 1)
@@ -231,20 +233,25 @@ def test_equal_error_rate_of_a_resample_is_that_of_its_weights(resample):
         assert got.replicates[b] == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("n_jobs", [2])
-def test_results_do_not_depend_on_the_workers(n_jobs):
+def resampled(n_jobs=None):
+    """Replicates of every question in 40 resamples."""
     rng = np.random.default_rng(15)
     X = rng.standard_normal((200, 16)).astype(np.float32)
     identity = designs.people(200, 60, rng)
     group = np.array(["a", "b"])[identity % 2]
-    one = roc_of(X, identity, group, n_resamples=40)
-    several = roc_of(X, identity, group, n_resamples=40, n_jobs=n_jobs)
-    for question in designs.questions("people"):
-        assert_allclose(
-            one.resamples(LEVELS, **question),
-            several.resamples(LEVELS, **question),
-            atol=0,
-        )
+    roc = roc_of(X, identity, group, n_resamples=40, n_jobs=n_jobs)
+    return [roc.resamples(LEVELS, **q) for q in designs.questions("people")]
+
+
+def test_results_do_not_depend_on_the_workers():
+    assert_array_equal(resampled(), resampled(n_jobs=2))
+
+
+def test_results_do_not_depend_on_the_threads(monkeypatch):
+    one = resampled()
+    for module in (_parallel, _resampling):
+        monkeypatch.setattr(module, "n_threads", lambda: 3)
+    assert_array_equal(resampled(), one)
 
 
 def test_order_of_rows_and_names_of_labels_do_not_matter():
