@@ -30,7 +30,7 @@ def call(how, rates):
 
 @pytest.mark.parametrize(
     ("how", "of_fmr", "of_fnmr"),
-    [  # METHODS §3
+    [  # the table of disparities
         ("max_min", 8, 5),
         ("max_geomean", 2.8284271247461916, 2.3643540225079387),
         ("log_geomean", 1.2041199826559246, 0.7474250108400472),
@@ -45,7 +45,7 @@ def test_exact_vectors(how, of_fmr, of_fnmr):
 
 @pytest.mark.parametrize(
     ("strategy", "log10_far", "expected"),
-    [  # GEO20's table of log10 FAR by continent and what METHODS §8 derives from it
+    [  # GEO20's table of log10 FAR by continent and what follows from it
         (
             "finetuned",
             [-4.8, -4.8, -3, -3.7, -4.9, -4.9],

@@ -7,13 +7,13 @@ from sklearn.pipeline import make_pipeline
 
 from skfairfr import metrics
 from skfairfr.metrics import fairness_scores
-from tests.metrics.searches import FAR, FOLDS, WEIGHTS, Counting, Stretch, X, Y
-from tests.metrics.test_scorers import (
+from tests.metrics._scorers.test_one_score import (
     AS_THEY_ARE,
     GRID,
     SCORERS,
     expected_winner,
 )
+from tests.metrics.searches import FAR, FOLDS, WEIGHTS, Counting, Stretch, X, Y
 
 ENTRIES = ["bfar", "bfrr", "far_max_geomean", "frr_at_far", "frr_max_geomean"]
 

@@ -24,7 +24,7 @@ two_kinds = st.integers(2, 6).flatmap(
 
 @pytest.mark.parametrize(
     ("index", "expected"),
-    [  # METHODS §3
+    [  # the table of disparities
         (fairness_discrepancy_rate, 0.9765),
         (inequity_rate, 6.324555320336759),
         (garbe, 0.4555555556),

@@ -14,7 +14,7 @@ SYMMETRIC = sorted(set(DISPARITIES) - {"ratio"})
 
 @pytest.mark.parametrize(
     ("how", "expected"),
-    [  # METHODS §3
+    [  # the table of disparities
         ("max_min", 8),
         ("max_geomean", 2.8284271247461916),
         ("log_geomean", 1.2041199826559246),
