@@ -1,17 +1,20 @@
 """A reader goes through few functions from a public name to the arithmetic.
 
 ``python -m tests.test_depth`` prints the deepest stack of our own functions for some public
-names. Numba's compiled functions are not seen and do not count.
+names, numba's compiled ones included. Work of threads runs in line, so that its functions
+stand on those of the caller.
 """
 
 import sys
 import warnings
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 import skfairfr
 from skfairfr import SimilarityROC, make_face_embeddings, metrics
+from skfairfr._core import _parallel
 
 PACKAGE = Path(skfairfr.__file__).parent
 # Of SimilarityROC.estimate, itself included.
@@ -23,6 +26,22 @@ ESTIMATES = {
 }
 # Frames that are no function of their own; Python 3.12 makes none for most of them.
 INNER = ("<module>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+
+
+class InLine:
+    """A pool of threads that runs everything at once, in the caller's own thread."""
+
+    def __init__(self, max_workers=None):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *raised):
+        pass
+
+    def map(self, function, *columns):
+        return [function(*task) for task in zip(*columns, strict=True)]
 
 
 def deepest(call):
@@ -50,7 +69,8 @@ def deepest(call):
     before = sys.getprofile()
     sys.setprofile(look)
     try:
-        call()
+        with mock.patch.object(_parallel, "ThreadPoolExecutor", InLine):
+            call()
     finally:
         sys.setprofile(before)
     return found
@@ -77,18 +97,29 @@ def name_of(frame):
 def fitted(seed, **options):
     """A small fitted measurement; another seed makes other data."""
     data = make_face_embeddings(40, n_features=8, kappa=20.0, random_state=seed)
-    options = {"resample": "identities", "n_resamples": 5, "random_state": 0} | options
+    options = {"n_resamples": 5, "random_state": 0} | options
     roc = SimilarityROC(**options)
     return roc.fit(data.X, data.y, data.sensitive_features)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.filterwarnings("ignore::skfairfr.metrics.EstimandWarning")
+@pytest.mark.parametrize("resample", ["identities", "images", "both"])
 @pytest.mark.parametrize("asked", ESTIMATES.values(), ids=ESTIMATES)
-def test_an_estimate_is_near_its_arithmetic(asked):
-    fitted(1).estimate(0.05, **asked)
-    roc = fitted(0)
+def test_an_estimate_is_near_its_arithmetic(asked, resample):
+    fitted(1, resample=resample).estimate(0.05, **asked)
+    roc = fitted(0, resample=resample)
     stack = deepest(lambda: roc.estimate(0.05, **asked))
     assert len(stack) <= DEEPEST_ESTIMATE, "\n".join(stack)
+
+
+def test_the_work_of_threads_stands_on_its_caller():
+    tasks = [([0.1, 0.2], "max_min")]
+    stack = deepest(
+        lambda: _parallel.over_blocks(metrics.disparity, tasks, None, "rates")
+    )
+    names = [name.split(":")[1] for name in stack]
+    assert names[:2] == ["over_blocks", "disparity"]
 
 
 def test_nothing_of_ours_is_an_empty_stack():
