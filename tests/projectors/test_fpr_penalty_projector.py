@@ -29,8 +29,8 @@ from skfairfr import (
     frr_max_geomean_scorer,
 )
 from skfairfr.losses import FPRPenaltyLoss
-from skfairfr.losses._held_out import held_out_cross_entropy
-from skfairfr.losses._margins import target_cosine
+from skfairfr.losses._penalised import target_cosine
+from skfairfr.losses._softmax import held_out_cross_entropy
 from tests.projectors.faces import (
     GROUP,
     IDENTITY,
