@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
 
-from skfairfr._core._vmf_sampling import sample_vmf
+from skfairfr._core._vmf import sample_vmf
 from skfairfr.utils._validation import check_count, plain
 
 DEFAULT_GROUPS = MappingProxyType({"male": 0.65, "female": 0.35})

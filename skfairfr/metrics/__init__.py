@@ -19,42 +19,44 @@ negate what they measure: greater is better.
 
 from importlib import import_module
 
-from skfairfr.metrics._all_pairs import all_pairs
-from skfairfr.metrics._asymmetry import FARAsymmetry
+from skfairfr._core._intervals import Reason
 from skfairfr.metrics._clusters import cluster_groups, worst_cluster_rate
-from skfairfr.metrics._comparison import Comparison
-from skfairfr.metrics._disparity import disparity
-from skfairfr.metrics._fairness_indices import (
-    fairness_discrepancy_rate,
-    garbe,
-    inequity_rate,
-)
-from skfairfr.metrics._fairness_scores import fairness_scores
-from skfairfr.metrics._group_gate import GroupGateRates, group_gate_rates
-from skfairfr.metrics._group_rates import GroupErrorRates, group_error_rates
 from skfairfr.metrics._inertia import IdentityInertia, identity_inertia
 from skfairfr.metrics._instance_far import InstanceFAR, instance_far
-from skfairfr.metrics._pair_disparities import (
+from skfairfr.metrics._pairs._all_pairs import all_pairs
+from skfairfr.metrics._pairs._disparities import (
     bfar,
     bfrr,
     far_disparity,
     frr_disparity,
 )
-from skfairfr.metrics._pair_rates import (
+from skfairfr.metrics._pairs._group_rates import GroupErrorRates, group_error_rates
+from skfairfr.metrics._pairs._indices import (
+    GroupGateRates,
+    disparity,
+    fairness_discrepancy_rate,
+    garbe,
+    group_gate_rates,
+    inequity_rate,
+)
+from skfairfr.metrics._pairs._rates import (
     equal_error_rate,
     far_frr_curve,
     frr_at_far,
     threshold_at_far,
 )
-from skfairfr.metrics._results import (
+from skfairfr.metrics._roc._records import (
+    Comparison,
     EstimandWarning,
     Estimate,
+    FARAsymmetry,
     GroupFARMatrix,
     ReversedScoresWarning,
     ROCCurve,
     ScoreSummary,
 )
-from skfairfr.metrics._scorers import (
+from skfairfr.metrics._roc._similarity_roc import SimilarityROC
+from skfairfr.metrics._scorers._one_score import (
     bfar_scorer,
     bfrr_scorer,
     far_max_geomean_scorer,
@@ -62,7 +64,7 @@ from skfairfr.metrics._scorers import (
     frr_max_geomean_scorer,
     make_fairness_scorer,
 )
-from skfairfr.metrics._similarity_roc import SimilarityROC
+from skfairfr.metrics._scorers._several_scores import fairness_scores
 from skfairfr.metrics._worst_group import WorstGroupRate, worst_group_rate
 
 # Displays stand a floor above and are resolved when first used.
@@ -97,6 +99,7 @@ __all__ = [
     "InstanceFARDisplay",
     "KappaGridDisplay",
     "ROCCurve",
+    "Reason",
     "ReversedScoresWarning",
     "ScoreHistogramDisplay",
     "ScoreSummary",

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from skfairfr.metrics._cv_results import is_signed, mean_score
+from skfairfr.metrics._scorers._base import is_signed, mean_score
 
 
 class BestTradeOff(BaseEstimator):

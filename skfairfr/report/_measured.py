@@ -5,9 +5,9 @@ from itertools import combinations
 
 import numpy as np
 
-from skfairfr._core._disparity import DISPARITIES
+from skfairfr._core._disparities import DISPARITIES
 from skfairfr._core._intervals import simultaneous
-from skfairfr.metrics._answers import FEW_GROUPS
+from skfairfr.metrics._roc._estimates import FEW_GROUPS
 from skfairfr.report._record import (
     Disparity,
     Figure,

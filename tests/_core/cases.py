@@ -6,8 +6,8 @@ whatever the order of summation, and ties abound.
 
 import numpy as np
 
-from skfairfr._core._comparisons import EmbeddingPairs, ListedPairs
-from skfairfr._core._design import CompleteDesign
+from skfairfr._core._pair_design import CompleteDesign
+from skfairfr._core._pair_sets import EmbeddingPairs, ListedPairs
 from skfairfr._core._resampling import Images, unit_weights
 from tests.metrics.oracle import Oracle
 

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core import _comparisons, _equal_error
-from skfairfr._core._comparisons import ListedPairs
-from skfairfr._core._equal_error import crossings, equal_error_rates
-from skfairfr._core._rate_table import Resampling
+from skfairfr._core import _equal_error, _pair_sets
+from skfairfr._core._bootstrap import Resampling
+from skfairfr._core._equal_error import equal_error_rates, where_equal
+from skfairfr._core._pair_sets import ListedPairs
 from skfairfr._core._resampling import MODES, draw
 from tests._core.cases import (
     blocks_of,
@@ -43,7 +43,7 @@ def crossings_of(far, frr, n_columns=1):
         rows = np.searchsorted(-candidates, -thresholds)
         return tuple(np.take_along_axis(a, rows, axis=0) for a in (far, frr))
 
-    return crossings(rates_at, candidates, n_columns)
+    return where_equal(rates_at, candidates, n_columns)
 
 
 def closest(far, frr):
@@ -183,7 +183,7 @@ def test_from_a_histogram_and_a_sample_it_is_close_to_the_truth(monkeypatch):
     asked = Resampling("identities", "naive", 20, 0, None)
     whole = equal_error_rates(compare(images, vectors), None, asked)
     for name, size in [("WHOLE", 1), ("WHOLE_GROUP", 1), ("SAMPLE", 2**15)]:
-        monkeypatch.setattr(_comparisons, name, size)
+        monkeypatch.setattr(_pair_sets, name, size)
     found = equal_error_rates(compare(images, vectors, far_max=0.01), None, asked)
     assert found.sampled
     assert not whole.sampled

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core._comparisons import EmbeddingPairs
-from skfairfr._core._design import CompleteDesign
-from skfairfr._core._histograms import N_BINS, ScoreHistogram, score_histograms
-from skfairfr._core._pairs import unit_rows
+from skfairfr._core._pair_design import CompleteDesign
+from skfairfr._core._pair_sets import EmbeddingPairs
+from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._resampling import Images
+from skfairfr._core._score_summaries import N_BINS, ScoreHistogram, score_histograms
 from tests._core.cases import GROUPS, embedded, make_images, oracle_of_pairs
 
 LEVELS = np.array([0.01234, 0.1234, 0.4567, 0.8765])  # between all shares
@@ -74,7 +74,7 @@ def test_all_integer_scores_stand_exactly_on_their_side_of_half_integers():
     expected = [(scores >= t).mean() for t in halves]
     assert_allclose(found.far(halves), expected, atol=1e-12)
     assert_array_equal(found.edges[[0, -1]] % 1, 0)
-    assert found.edges[-1] == pairs.own_scores().max()
+    assert found.edges[-1] == pairs.own_scores.max()
     assert found.edges.size == N_BINS + 1
 
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skfairfr._core import _moments
-from skfairfr._core._comparisons import EmbeddingPairs
-from skfairfr._core._design import CompleteDesign
-from skfairfr._core._moments import score_moments
-from skfairfr._core._pairs import unit_rows
+from skfairfr._core import _score_summaries
+from skfairfr._core._pair_design import CompleteDesign
+from skfairfr._core._pair_sets import EmbeddingPairs
+from skfairfr._core._pair_tiles import unit_rows
+from skfairfr._core._score_summaries import score_moments
 from tests._core.cases import (
     GROUPS,
     embedded,
@@ -49,7 +49,7 @@ def test_moments_are_those_of_all_pairs_whatever_the_average(
 
 @pytest.mark.parametrize("block", [1, 7, 8192])
 def test_moments_of_unit_rows(block, monkeypatch):
-    monkeypatch.setattr(_moments, "BLOCK", block)
+    monkeypatch.setattr(_score_summaries, "BLOCK", block)
     images = make_images(2, n_identities=30)
     X = np.random.default_rng(0).normal(size=(images.identity.size, 16))
     design = CompleteDesign(images, "pair", "all")

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from skfairfr._core import _resampling
+from skfairfr._core._pair_sequences import PairSequence
 from skfairfr._core._resampling import (
     MODES,
     Images,
@@ -13,7 +14,6 @@ from skfairfr._core._resampling import (
     draw,
     unit_weights,
 )
-from skfairfr._core._sequences import PairSequence
 from tests._core.cases import make_images
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
-from skfairfr._core._sorting import sort_pairs
+from skfairfr._core._pair_sequences import sort_pairs
 
 SPECIAL = np.array([0.0, -0.0, 1e-45, -1e-45, 3e38, -3e38, np.inf, -np.inf, 1.0, -1.0])
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfairfr._core._two_parts import hypot_parts, log_of_number, log_parts
+from skfairfr._core._bessel import hypot_parts, log_of_number, log_parts
 
 POSITIVE = st.floats(1e-300, 1e300)
 DIGITS = 60

@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr._core._pairs import TILE
+from skfairfr._core._pair_tiles import TILE
 from tests.benchmarks._command import run_command
 
 LEVELS = np.geomspace(1e-4, 1e-2, 9)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from skfairfr import SimilarityROC
-from skfairfr._core import _comparisons
+from skfairfr._core import _pair_sets
 from skfairfr._core._resampling import draw
 from tests.metrics.oracle import Oracle
 
@@ -40,9 +40,9 @@ def one_side(kind, rng, n_images=20, n_people=8):
 
 def weights_of(roc, resample):
     """v (by identity) and w (by image) of one resample, as the oracle takes them."""
-    measured = roc._measurement
-    mode = measured.settings.resample
-    drawn = draw(measured.pairs.images, mode, measured.entropy, resample, resample + 1)
+    made = roc._engine.intervals
+    images = roc._engine.pairs.images
+    drawn = draw(images, made.resample, made.entropy, resample, resample + 1)
     v = None if drawn.identity is None else dict(enumerate(drawn.identity[:, 0]))
     w = None if drawn.image is None else drawn.image[:, 0].astype(int).tolist()
     return v, w
@@ -81,7 +81,7 @@ def roc_of(X, identity, group, **options):
 def hold_tails(monkeypatch):
     """No set is small enough to be held whole, and samples are small."""
     for name, size in (("WHOLE", 0), ("WHOLE_GROUP", 0), ("SAMPLE", 20000)):
-        monkeypatch.setattr(_comparisons, name, size)
+        monkeypatch.setattr(_pair_sets, name, size)
 
 
 def tail_only(kind, n_images=120, **options):

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr import SimilarityROC, face_labels, make_face_embeddings
-from skfairfr._core import _comparisons
+from skfairfr._core import _pair_sets
 from skfairfr.metrics import instance_far
 from tests.metrics import designs
 
@@ -324,13 +324,13 @@ def test_no_more_than_the_tail_is_held(monkeypatch):
     # Small scopes are held whole; made small here.
     designs.hold_tails(monkeypatch)
     seen = []
-    collect = _comparisons._pairs.collect_tail
+    collect = _pair_sets._pair_tiles.collect_tail
 
     def spy(*args, **kwargs):
         found = collect(*args, **kwargs)
         seen.append(found[0].size)
         return found
 
-    monkeypatch.setattr(_comparisons._pairs, "collect_tail", spy)
+    monkeypatch.setattr(_pair_sets._pair_tiles, "collect_tail", spy)
     found = instance_far(FACES.X, FACES.y, far=0.01)
     assert max(seen) < 0.1 * found.n_impostor.sum() / 2

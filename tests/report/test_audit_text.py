@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skfairfr.metrics._answers import FROM_HISTOGRAM
+from skfairfr.metrics._roc._estimates import FROM_HISTOGRAM
 from skfairfr.report import _audit, to_text
 from skfairfr.report._audit_text import reading, sections
 from skfairfr.report._record import Finding

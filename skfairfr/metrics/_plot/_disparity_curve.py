@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from skfairfr._core._disparity import DISPARITIES
+from skfairfr._core._disparities import DISPARITIES
 from skfairfr.metrics._plot import _style
-from skfairfr.metrics._plot._questions import (
+from skfairfr.metrics._plot._from_roc import (
     FromEstimatorMixin,
     beyond_far_max,
     default_levels,

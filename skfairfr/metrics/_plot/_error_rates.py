@@ -3,7 +3,7 @@
 import numpy as np
 
 from skfairfr.metrics._plot import _style
-from skfairfr.metrics._plot._questions import (
+from skfairfr.metrics._plot._from_roc import (
     FromEstimatorMixin,
     beyond_far_max,
     check_roc_groups,

@@ -2,7 +2,7 @@
 
 from skfairfr.metrics._inertia import identity_inertia
 from skfairfr.metrics._plot import _style
-from skfairfr.metrics._plot._distributions import FromTransformedMixin, split_by_group
+from skfairfr.metrics._plot._from_embeddings import FromTransformedMixin, split_by_group
 from skfairfr.utils._validation import check_count, check_option
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from skfairfr.metrics._instance_far import instance_far
 from skfairfr.metrics._plot import _style
-from skfairfr.metrics._plot._distributions import FromTransformedMixin, split_by_group
+from skfairfr.metrics._plot._from_embeddings import FromTransformedMixin, split_by_group
 
 MEAN = "mean of the group"
 MEAN_OF_ALL = "mean of all images"

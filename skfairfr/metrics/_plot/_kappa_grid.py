@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skfairfr.metrics._plot import _searches, _style
+from skfairfr.metrics._plot import _from_search, _style
 
 # Differ in lightness from the middle alike, and in hue for every colour vision.
 COLOUR_MAP = "PuOr_r"
@@ -113,14 +113,16 @@ class KappaGridDisplay:
             share a cell because more was searched than two parameters.
         """
         metrics = [metric] if isinstance(metric, str) else list(metric)
-        values = [_searches.metric_of_search(search, name) for name in metrics]
-        named = [_searches.find_parameter(search, name) for name in (param_x, param_y)]
+        values = [_from_search.metric_of_search(search, name) for name in metrics]
+        named = [
+            _from_search.find_parameter(search, name) for name in (param_x, param_y)
+        ]
         x, column = _steps(search, named[0])
         y, row = _steps(search, named[1])
         _check_cells(search, named, row * len(x) + column)
         ratio = np.full((len(metrics), len(y), len(x)), np.nan)
         ratio[:, row, column] = values
-        best = _searches.chosen_of(search)
+        best = _from_search.chosen_of(search)
         display = cls(
             ratio=ratio,
             x=x,
@@ -304,11 +306,11 @@ def _check_cells(search, named, cells):
 
 
 def _title(search, metric):
-    level = _searches.level_of(search, metric)
+    level = _from_search.level_of(search, metric)
     groups = getattr(getattr(search, "scorer_", None), "ratio", None)
     rate = metric.split("_")[0].upper()
-    if not _searches.is_signed(metric) or groups is None:
-        return _searches.metric_label(metric, level)
+    if not _from_search.is_signed(metric) or groups is None:
+        return _from_search.metric_label(metric, level)
     title = f"{rate} of {groups[1]} / {rate} of {groups[0]}"
     return title if level is None else f"{title}\nno group's FAR above {level}"
 

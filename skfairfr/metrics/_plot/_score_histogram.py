@@ -3,7 +3,7 @@
 import numpy as np
 
 from skfairfr.metrics._plot import _style
-from skfairfr.metrics._plot._questions import (
+from skfairfr.metrics._plot._from_roc import (
     FromEstimatorMixin,
     check_roc_groups,
     score_range,

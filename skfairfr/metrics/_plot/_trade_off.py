@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skfairfr.metrics._plot import _searches, _style
+from skfairfr.metrics._plot import _from_search, _style
 
 
 class TradeOffDisplay:
@@ -119,12 +119,12 @@ class TradeOffDisplay:
         """
         values = []
         for metric in (x, y):
-            if _searches.is_signed(metric):
+            if _from_search.is_signed(metric):
                 raise ValueError(
                     f"{metric!r} is a signed ratio, which has no better end; draw it with "
                     "KappaGridDisplay."
                 )
-            values.append(_searches.metric_of_search(search, metric))
+            values.append(_from_search.metric_of_search(search, metric))
         if baseline is not None:
             baseline = tuple(_of_baseline(baseline, metric) for metric in (x, y))
         display = cls(
@@ -132,10 +132,11 @@ class TradeOffDisplay:
             y=values[1],
             front=pareto_front(*values),
             params=search.cv_results_["params"],
-            chosen=_searches.chosen_of(search),
+            chosen=_from_search.chosen_of(search),
             baseline=baseline,
             labels=tuple(
-                _searches.metric_label(n, _searches.level_of(search, n)) for n in (x, y)
+                _from_search.metric_label(n, _from_search.level_of(search, n))
+                for n in (x, y)
             ),
             name=name,
         )
@@ -181,7 +182,7 @@ class TradeOffDisplay:
                 *self.baseline, **square, label=f"{before}baseline"
             )
         if self.chosen is not None and np.isfinite(x + y)[self.chosen]:
-            text = _searches.parameter_text(self.params[self.chosen])
+            text = _from_search.parameter_text(self.params[self.chosen])
             star = {"linestyle": "", "marker": "*", "markersize": 16, "zorder": 4}
             edge = {"color": _style.COLOURS[1], "markeredgecolor": "black"}
             at = x[self.chosen], y[self.chosen]

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import skfairfr.metrics
-from skfairfr.metrics._plot._questions import FromEstimatorMixin
+from skfairfr.metrics._plot._from_roc import FromEstimatorMixin
 
 DISPLAYS = [name for name in skfairfr.metrics.__all__ if name.endswith("Display")]
 

@@ -1,0 +1,405 @@
+"""Rates of every scope at an operating point, in the data and in every resample.
+
+The data themselves are the resample in which everything counts once, so that point values
+and replicates come out of the same lines.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from skfairfr._core import _rates
+from skfairfr._core._pair_sequences import crossings, weight_before
+from skfairfr._core._pair_sets import TailTooShortError, sum_of_all
+from skfairfr._core._parallel import over_blocks
+from skfairfr._core._resampling import (
+    Resamples,
+    blocks_of_resamples,
+    draw,
+    unit_weights,
+)
+
+OPERATING_POINTS = ("overall", "worst_group", "group")
+
+
+@dataclass(frozen=True)
+class Query:
+    """Which rates are asked for.
+
+    Attributes
+    ----------
+    levels : ndarray, shape (n_levels,), increasing, or None
+        FAR levels whose thresholds are estimated in every resample.
+    thresholds : ndarray, shape (n_levels,), or None
+        Given thresholds, the same in every resample.
+    operating_point : {"overall", "worst_group", "group"}
+    scopes : tuple
+        None (overall), (g, g) and (g, h), in the order of the results.
+    operating_groups : tuple of int
+        Groups with impostor pairs: those whose thresholds the operating point knows.
+    copies : bool
+        Whether pairs of two copies of one image count as genuine pairs of a resample.
+    sampled : frozenset
+        Scopes whose impostor pairs come from a uniform sample.
+    wanted : tuple
+        "far", "frr" or both; the others come as nan.
+    histograms : bool
+        Whether those scopes answer from the histogram of all scores instead, which has
+        point values only.
+    """
+
+    levels: np.ndarray | None
+    thresholds: np.ndarray | None
+    operating_point: str
+    scopes: tuple
+    operating_groups: tuple
+    copies: bool = True
+    sampled: frozenset = frozenset()
+    wanted: tuple = ("far", "frr")
+    histograms: bool = False
+
+    @cached_property
+    def row_of(self):
+        """The row of each scope in the results."""
+        return {scope: row for row, scope in enumerate(self.scopes)}
+
+    @property
+    def operating_scopes(self):
+        """Scopes whose FAR sets thresholds."""
+        if self.operating_point == "overall":
+            return (None,)
+        return tuple((g, g) for g in self.operating_groups)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Thresholds and rates, each of shape (n_scopes, n_levels, n_resamples)."""
+
+    thresholds: np.ndarray
+    far: np.ndarray
+    frr: np.ndarray
+
+    @classmethod
+    def joined(cls, blocks):
+        """Blocks of resamples side by side."""
+        return cls(
+            *(
+                _side_by_side([getattr(b, name) for b in blocks])
+                for name in ("thresholds", "far", "frr")
+            )
+        )
+
+
+def _side_by_side(arrays):
+    """Arrays joined along the last axis; rows that are one row stay one in memory."""
+    if all(a.strides[0] == 0 for a in arrays):
+        joined = np.concatenate([a[:1] for a in arrays], axis=-1)
+        return np.broadcast_to(joined, (arrays[0].shape[0], *joined.shape[1:]))
+    return np.concatenate(arrays, axis=-1)
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How resamples are drawn, and how many."""
+
+    mode: str
+    method: str
+    n_resamples: int
+    entropy: int
+    n_jobs: int | None
+
+
+@dataclass(frozen=True)
+class RateTable:
+    """Rates of every scope of a query.
+
+    Attributes
+    ----------
+    query : Query
+        As it was answered: with the scopes that needed a sample.
+    point : Rates
+        In the data, (n_scopes, n_levels).
+    centre : Rates
+        What the replicates are centred on (theta~ of METHODS), (n_scopes, n_levels).
+    replicates : Rates
+        (n_scopes, n_levels, n_resamples).
+    """
+
+    query: Query
+    point: Rates
+    centre: Rates
+    replicates: Rates
+
+
+def point_rates(pairs, query):
+    """Rates in the data, without any resample.
+
+    A scope whose tail turns out too short is collected again with a lower floor, or
+    answered from a sample where the tail would grow too large.
+
+    Parameters
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    query : Query
+
+    Returns
+    -------
+    query : Query
+        As it was answered: with the scopes that needed a sample.
+    point : Rates
+        (n_scopes, n_levels).
+    """
+    while True:
+        try:
+            found = rates(pairs, replace(query, histograms=True))
+            return query, _without_resamples(found)
+        except TailTooShortError as short:
+            query = _reach_further(pairs, query, short)
+
+
+def rate_table(pairs, query, resampling, known=None):
+    """Rates in the data and in every resample, and what the latter are centred on.
+
+    Parameters
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    query : Query
+    resampling : Resampling
+    known : RateTable, default=None
+        Of the same query under another resampling: its point values are these.
+
+    Returns
+    -------
+    table : RateTable
+    """
+    query = replace(query, copies=resampling.method != "offdiagonal")
+    # The data first: what they need at all is then at hand for every resample.
+    if known is not None:
+        query, point = replace(known.query, copies=query.copies), known.point
+    else:
+        query, point = point_rates(pairs, query)
+    sampled_at_first = query.sampled
+    spans = blocks_of_resamples(pairs.images, resampling.n_resamples)
+    sizes = [stop - start for start, stop in spans]
+    seeds = (resampling.mode, resampling.entropy)
+    blocks = None
+    while blocks is None:
+        tasks = [(pairs, query, Resamples(*seeds, *span)) for span in spans]
+        try:
+            blocks = over_blocks(rates, tasks, resampling.n_jobs, "resampling", sizes)
+        except TailTooShortError as short:
+            query = _reach_further(pairs, query, short)
+    if query.sampled != sampled_at_first:
+        query, point = point_rates(pairs, query)
+    centre = point
+    if query.sampled:
+        centre = _without_resamples(rates(pairs, query))
+    if has_copies(pairs, resampling):
+        frr = v_statistic_frr(pairs, query.scopes, centre.thresholds)
+        centre = replace(centre, frr=frr)
+    return RateTable(query, point, centre, Rates.joined(blocks))
+
+
+def rates(pairs, query, resamples=None):
+    """Rates in the data, or in every resample of a block.
+
+    Parameters
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    query : Query
+    resamples : Resamples, default=None
+        None is the data themselves, as one resample.
+
+    Returns
+    -------
+    found : Rates
+
+    Raises
+    ------
+    TailTooShortError
+        If a threshold lies below the scores that are held.
+    """
+    if resamples is None:
+        weights = unit_weights()
+    else:
+        weights = draw(pairs.images, *resamples)
+    if query.thresholds is None:
+        own = {
+            scope: _level_thresholds(pairs, scope, query, weights)
+            for scope in query.operating_scopes
+        }
+        thresholds = _thresholds_of_scopes(own, query, weights.n_resamples)
+    else:
+        shape = (len(query.scopes), query.thresholds.size, weights.n_resamples)
+        thresholds = np.broadcast_to(query.thresholds[:, None], shape)
+    far, frr = np.full((2, *thresholds.shape), np.nan)
+    for row, scope in enumerate(query.scopes):
+        if (
+            "far" in query.wanted
+            and query.histograms
+            and has_histogram(pairs, query, scope)
+        ):
+            far[row] = pairs.histogram(scope).far(thresholds[row])
+        elif "far" in query.wanted:
+            sampled = scope in query.sampled
+            far[row] = far_in(pairs, scope, thresholds[row], weights, sampled)
+        if "frr" in query.wanted:
+            frr[row] = frr_in(pairs, scope, thresholds[row], weights, query.copies)
+    return Rates(thresholds, far, frr)
+
+
+def has_copies(pairs, resampling):
+    """Whether resamples hold pairs of two copies of one image that must be centred."""
+    drawn = resampling.mode != "identities" and resampling.method != "offdiagonal"
+    return drawn and pairs.has_copies
+
+
+def _reach_further(pairs, query, short):
+    """The query with more to answer it from: a deeper tail, or a sample."""
+    if short.lowest is None or pairs.can_reach(short.scope, short.lowest):
+        pairs.deepen(short)
+        return query
+    return replace(query, sampled=query.sampled | {short.scope})
+
+
+def v_statistic_frr(pairs, scopes, thresholds):
+    """FRR~ of ROC24 eq. 10 at fixed thresholds (n_scopes, n_levels).
+
+    The expectation of the resampled rejected weight over that of the resampled total; for
+    whole identities, sum_k c_k (1 - 1/n_k) FRR_k. One side, images resampled.
+    """
+    design = pairs.design
+    images = np.arange(pairs.images.identity.size)
+    centre = np.empty(thresholds.shape)
+    for row, scope in enumerate(scopes):
+        if _crosses(scope):
+            centre[row] = np.nan
+            continue
+        held = pairs.genuine.ascending(scope)
+        kept = design.kept_share(held.left)
+        base = kept if held.base is None else held.base * kept
+        rejected = pairs.genuine.rejected(scope, thresholds[row])
+        weight = held.with_base(base).weight_before(rejected)
+        copies = design.copy_base(scope, images) * design.kept_share(images) / 2
+        weight = (
+            weight
+            + _rejected_copies(pairs, copies[:, None], thresholds[row][:, None])[:, 0]
+        )
+        total = design.expected_genuine_total(scope)
+        centre[row] = _divide(weight, total)
+    return centre
+
+
+def _thresholds_of_scopes(own, query, n_resamples):
+    """Thresholds (n_scopes, n_levels, n_resamples) from those of the operating scopes."""
+    undefined = np.full((query.levels.size, n_resamples), np.nan)
+    if query.operating_point == "group":
+        return np.stack([own.get(scope, undefined) for scope in query.scopes])
+    # fmax passes over a group without any weight in this resample.
+    shared = np.fmax.reduce([undefined, *own.values()])
+    return np.broadcast_to(shared, (len(query.scopes), *shared.shape))
+
+
+def _level_thresholds(pairs, scope, query, weights):
+    if query.histograms and has_histogram(pairs, query, scope):
+        return pairs.histogram(scope).threshold(query.levels)[:, None]
+    sampled = scope in query.sampled
+    sequence = pairs.impostors(scope, sampled)
+    unit, units = weights.of_impostors(pairs.images, sequence)
+    if sampled:
+        total = sum_of_all(sequence, weights.of_impostors, pairs.images)
+    else:
+        total = pairs.impostor_total(scope, weights)
+    thresholds, short = crossings(sequence, unit, units, query.levels, total)
+    if short:
+        raise TailTooShortError(scope)
+    return thresholds
+
+
+def has_histogram(pairs, query, scope):
+    """Whether a scope that is not held far enough has a histogram of all its scores."""
+    return scope in query.sampled and pairs.histogram(scope) is not None
+
+
+def far_in(pairs, scope, thresholds, weights, sampled=False):
+    """FAR of a scope at per-resample thresholds (n_levels, n_resamples); nan at nan."""
+    sequence = pairs.impostors(scope, sampled)
+    undefined = np.isnan(thresholds)
+    finite = thresholds[~undefined]
+    if not sequence.complete and finite.size:
+        lowest = finite.min()
+        if not pairs.holds(scope, lowest):
+            raise TailTooShortError(scope, lowest)
+    unit, units = weights.of_impostors(pairs.images, sequence)
+    known = np.where(undefined, np.inf, thresholds)
+    positions = _rates.count_at_least(sequence.scores, known)
+    accepted = weight_before(sequence, unit, units, positions)
+    if sampled:
+        total = sum_of_all(sequence, weights.of_impostors, pairs.images)
+    else:
+        total = pairs.impostor_total(scope, weights)
+    return np.where(undefined, np.nan, _divide(accepted, total))
+
+
+def frr_in(pairs, scope, thresholds, weights, copies):
+    """FRR of a scope at per-resample thresholds (n_levels, n_resamples).
+
+    Rejected weight is summed, never taken as the rest: no rejection gives exactly 0.
+    Cross-group scopes have none: two images of one person in two groups are not what a
+    group's FRR is about.
+    """
+    if _crosses(scope):
+        return np.full(thresholds.shape, np.nan)
+    undefined = np.isnan(thresholds)
+    known = np.where(undefined, -np.inf, thresholds)
+    held = pairs.genuine.ascending(scope)
+    may_copy = weights.image is not None and pairs.has_copies
+    with_copies, without_copies = may_copy and copies, may_copy and not copies
+    if without_copies:
+        scale = pairs.design.without_copies(held.left)
+        held = held.with_base(scale if held.base is None else held.base * scale)
+    unit, units = weights.of_genuine(pairs.images, held)
+    rejected = weight_before(held, unit, units, pairs.genuine.rejected(scope, known))
+    if with_copies:
+        rejected = rejected + _rejected_copies(
+            pairs, _copy_weights(pairs, scope, weights), known
+        )
+    total = pairs.genuine_total(scope, weights, not without_copies)
+    return np.where(undefined, np.nan, _divide(rejected, total))
+
+
+def _crosses(scope):
+    return scope is not None and scope[0] != scope[1]
+
+
+def _copy_weights(pairs, scope, weights):
+    """Weight of each image's pairs of copies, v_k w (w - 1) / 2 times its base weight."""
+    drawn = weights.image.astype(np.float64)
+    images = np.arange(drawn.shape[0])
+    weight = pairs.design.copy_base(scope, images)[:, None] * drawn * (drawn - 1) / 2
+    if weights.identity is not None:
+        weight = weight * weights.identity[pairs.images.identity]
+    return weight
+
+
+def _rejected_copies(pairs, weight, thresholds):
+    """Weight of the copies whose own score s(x, x) is rejected (n_levels, n_resamples)."""
+    own = pairs.own_scores
+    rejected = np.zeros((thresholds.shape[0], weight.shape[1]))
+    # Only images below the highest threshold can matter, and for cosine hardly ever do.
+    below = np.flatnonzero(~_rates.accepts(own, thresholds.max()))
+    if below.size:
+        for level, t in enumerate(thresholds):
+            out = ~_rates.accepts(own[below, None], t[None, :])
+            rejected[level] = (weight[below] * out).sum(axis=0)
+    return rejected
+
+
+def _divide(numerator, denominator):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.divide(numerator, denominator)
+
+
+def _without_resamples(found):
+    return Rates(found.thresholds[..., 0], found.far[..., 0], found.frr[..., 0])

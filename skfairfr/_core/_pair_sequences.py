@@ -1,0 +1,263 @@
+"""Pairs sorted by descending score; rates, thresholds and resamples are sums along them."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numba import njit
+
+from skfairfr._core import _rates, _running_sums
+
+
+@dataclass(frozen=True)
+class PairSequence:
+    """Pairs of one scope, sorted by descending score.
+
+    Attributes
+    ----------
+    scores : ndarray, shape (n_pairs,)
+    left, right : ndarray of int32, shape (n_pairs,)
+        Images of a pair.
+    base : ndarray of float64, shape (n_pairs,), or None where every pair weighs 1
+    complete : bool
+        Whether all pairs of the scope are here; a tail holds only the largest scores.
+    sampled : bool
+        Whether these are a uniform sample of the scope's pairs.
+    """
+
+    scores: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    base: np.ndarray | None = None
+    complete: bool = True
+    sampled: bool = False
+    _identities: list = field(default_factory=list, repr=False, compare=False)
+
+    def __len__(self):
+        return self.scores.size
+
+    def take(self, rows):
+        """The pairs at ``rows`` (increasing positions or a mask)."""
+        base = None if self.base is None else self.base[rows]
+        return replace(
+            self,
+            scores=self.scores[rows],
+            left=self.left[rows],
+            right=self.right[rows],
+            base=base,
+            _identities=[],
+        )
+
+    def with_base(self, base):
+        """The same pairs with other base weights."""
+        return replace(self, base=base)
+
+    def identities(self, images):
+        """Identity of the left and right image of each pair; remembered."""
+        if not self._identities:
+            self._identities.append(
+                (images.identity[self.left], images.identity[self.right])
+            )
+        return self._identities[0]
+
+    def positions(self, thresholds):
+        """Number of accepted pairs at each threshold."""
+        return _rates.count_at_least(self.scores, thresholds)
+
+    def accumulated(self):
+        """Running sum of the base weights, float64 (n_pairs,)."""
+        if self.base is None:
+            return np.arange(1, len(self) + 1, dtype=np.float64)
+        return np.cumsum(self.base)
+
+    def first_exceeding(self, targets):
+        """First position at which the base weights add up to more than each target."""
+        if self.base is None:
+            position = np.floor(targets).astype(np.int64)
+        else:
+            position = np.searchsorted(self.accumulated(), targets, side="right")
+        return np.where(position < len(self), position, -1)
+
+    def weight_before(self, positions):
+        """Sum of the base weights of the pairs before each position."""
+        positions = np.asarray(positions)
+        if self.base is None:
+            return positions.astype(np.float64)
+        return np.concatenate([[0.0], np.cumsum(self.base)])[positions]
+
+
+def sorted_descending(scores, left, right):
+    """A complete sequence of unsorted pairs, ties in their given order."""
+    return PairSequence(*sort_pairs(scores, left, right))
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _cell_of(g, h, n_groups, across, ordered):
+    if g < 0 or h < 0 or (g != h and not across):
+        return -1
+    if not across:
+        return g
+    return g * n_groups + h if ordered or g <= h else h * n_groups + g
+
+
+@njit(nogil=True, cache=True)
+def split_by_groups(scores, left, right, group, n_groups, across, ordered):
+    """Pairs by their groups, in their order, one cell behind the other.
+
+    Parameters
+    ----------
+    scores, left, right : ndarrays, shape (n_pairs,)
+    group : ndarray of int, shape (n_images,)
+        -1 is unknown: such pairs are in no cell.
+    n_groups : int
+    across : bool
+        Cells are the groups that hold both images; or, across, cell g * n_groups + h for
+        every two groups.
+    ordered : bool
+        Whether (g, h) and (h, g) differ; else g <= h.
+
+    Returns
+    -------
+    scores, left, right : ndarrays, shape (n_within,)
+    bounds : ndarray of int, shape (n_cells + 1,)
+        Where each cell starts.
+    """
+    n_cells = n_groups * n_groups if across else n_groups
+    bounds = np.zeros(n_cells + 1, dtype=np.int64)
+    for p in range(scores.size):
+        c = _cell_of(group[left[p]], group[right[p]], n_groups, across, ordered)
+        if c >= 0:
+            bounds[c + 1] += 1
+    bounds = np.cumsum(bounds)
+    place = bounds.copy()
+    found = np.empty(bounds[-1], dtype=scores.dtype)
+    first = np.empty(bounds[-1], dtype=left.dtype)
+    second = np.empty(bounds[-1], dtype=right.dtype)
+    for p in range(scores.size):
+        c = _cell_of(group[left[p]], group[right[p]], n_groups, across, ordered)
+        if c >= 0:
+            found[place[c]] = scores[p]
+            first[place[c]] = left[p]
+            second[place[c]] = right[p]
+            place[c] += 1
+    return found, first, second, bounds
+
+
+def crossings(sequence, weights, units, levels, totals):
+    """Thresholds at FAR levels in every resample, and where they stand.
+
+    Parameters
+    ----------
+    sequence : PairSequence
+    weights, units : tuples
+        As :class:`~skfairfr._core._resampling.Weights` gives them for this sequence.
+    levels : ndarray, shape (n_levels,)
+        Increasing.
+    totals : ndarray, shape (n_resamples,)
+        Weight of all pairs of the scope.
+
+    Returns
+    -------
+    thresholds : ndarray, shape (n_levels, n_resamples)
+        NaN where there is no weight at all.
+    short : bool
+        Whether some threshold lies below the last score held.
+    """
+    targets = levels[:, None] * totals * (1 + _rates.ROUNDING)
+    if _counts_once(weights):
+        positions = sequence.first_exceeding(targets)
+    else:
+        positions = _running_sums.first_exceeding_positions(
+            weights, (*units, sequence.base), targets
+        )
+    defined = np.broadcast_to(totals > 0, positions.shape)
+    short = not sequence.complete and bool((positions < 0)[defined].any())
+    thresholds = _rates.threshold_at(sequence.scores, positions)
+    return np.where(defined, thresholds, np.nan), short
+
+
+def weight_before(sequence, weights, units, positions):
+    """Weight of the first so many pairs, (n_levels, n_resamples), levels in any order."""
+    if _counts_once(weights):
+        return sequence.weight_before(positions)
+    order = np.argsort(positions, axis=0)
+    sums = _running_sums.sums_before(
+        weights, (*units, sequence.base), np.take_along_axis(positions, order, axis=0)
+    )
+    result = np.empty_like(sums)
+    np.put_along_axis(result, order, sums, axis=0)
+    return result
+
+
+def _counts_once(weights):
+    """Whether these are the data themselves: one resample of multiplicities 1."""
+    return all(unit.shape[1] == 1 and (unit == 1).all() for unit in weights)
+
+
+BITS = 11
+BUCKETS = 1 << BITS
+SIGN = np.uint32(0x80000000)
+
+
+def sort_pairs(scores, left, right):
+    """Pairs by descending score, ties in their given order; scores without NaN.
+
+    Parameters
+    ----------
+    scores : ndarray of float32 or float64, shape (n_pairs,)
+    left, right : ndarrays of int32, shape (n_pairs,)
+
+    Returns
+    -------
+    scores, left, right : ndarrays, shape (n_pairs,)
+    """
+    if scores.dtype != np.float32:
+        order = np.argsort(-scores, kind="stable")
+        return scores[order], left[order], right[order]
+    bits = (scores + np.float32(0.0)).view(np.uint32)  # + 0: no negative zero
+    keys, left, right = _radix_sort(bits, left, right)
+    return keys.view(np.float32), left, right
+
+
+@njit(nogil=True, cache=True, inline="always")
+def _turned(bits):
+    """A float's bits as an integer that falls as the float rises; its own inverse.
+
+    A negative float's bits already rise as it falls; a positive one's are turned round.
+    """
+    return bits if bits & SIGN else np.uint32(~(bits | SIGN))
+
+
+@njit(nogil=True, cache=True)
+def _radix_sort(bits, left, right):
+    n = bits.size
+    keys, next_keys = np.empty_like(bits), np.empty_like(bits)
+    ends, next_ends = np.empty((2, n), dtype=np.uint64)
+    starts = np.zeros((3, BUCKETS), dtype=np.int64)
+    for p in range(n):
+        key = np.uint32(_turned(bits[p]))
+        keys[p] = key
+        ends[p] = np.uint64(left[p]) << np.uint64(32) | np.uint64(right[p])
+        for digit in range(3):
+            starts[digit, (key >> np.uint32(BITS * digit)) & (BUCKETS - 1)] += 1
+    for digit in range(3):
+        before = 0
+        for bucket in range(BUCKETS):
+            count = starts[digit, bucket]
+            starts[digit, bucket] = before
+            before += count
+    for digit in range(3):
+        for p in range(n):
+            bucket = (keys[p] >> np.uint32(BITS * digit)) & (BUCKETS - 1)
+            place = starts[digit, bucket]
+            starts[digit, bucket] = place + 1
+            next_keys[place] = keys[p]
+            next_ends[place] = ends[p]
+        keys, next_keys = next_keys, keys
+        ends, next_ends = next_ends, ends
+    first = np.empty(n, dtype=np.int32)
+    second = np.empty(n, dtype=np.int32)
+    for p in range(n):
+        keys[p] = _turned(keys[p])
+        first[p] = np.int32(ends[p] >> np.uint64(32))
+        second[p] = np.int32(ends[p] & np.uint64(0xFFFFFFFF))
+    return keys, first, second

@@ -1,0 +1,1 @@
+"""Metrics of given pairs or given rates: one function, one number (or curve)."""

@@ -1,0 +1,110 @@
+"""From embeddings of a small set to the list of all its pairs.
+
+Large sets never become a list: ``_core/_pair_tiles.py`` goes through their pairs in tiles.
+"""
+
+import numpy as np
+from sklearn.utils import check_array
+
+from skfairfr.utils._labels import check_length, encode, split_labels, to_column
+
+
+def all_pairs(X, y, *, sensitive_features=None):
+    """Every unordered pair of images, with its cosine similarity.
+
+    For small sets: n images give n (n - 1) / 2 pairs (2,000 images, 2 million), all held
+    in memory. ``SimilarityROC`` takes the embeddings themselves and holds only a tail.
+
+    Parameters
+    ----------
+    X : array-like, shape (n_samples, n_features)
+        Embeddings; rows need not have unit length.
+    y : array-like, shape (n_samples,), or frame
+        Identity of each image; labels of any type. Or the result of
+        :func:`~skfairfr.face_labels`, or a frame with the column ``identity`` and
+        perhaps ``group``.
+    sensitive_features : array-like, shape (n_samples,) or (n_samples, n_attributes), \
+            default=None
+        Group of each image; None and NaN are unknown. Several columns are joined into
+        one label.
+
+    Returns
+    -------
+    y_true : ndarray of int, shape (n_pairs,)
+        1 when both images are of one identity (genuine), else 0 (impostor).
+    y_score : ndarray of float32, shape (n_pairs,)
+        Cosine similarity in [-1, 1]; larger is more alike.
+    pair_groups : ndarray, shape (n_pairs, 2), or None
+        Group of each image, unknown ones None; None when no groups were given.
+
+    Raises
+    ------
+    ValueError
+        If X is not a finite array of at least two rows, a row is zero (it has no
+        direction, so no cosine), the lengths differ, or an identity is missing.
+
+    See Also
+    --------
+    far_frr_curve : Error rates of these pairs at every threshold.
+    group_error_rates : Error rates within each group.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., & Clémençon, S. (2024). Assessing Uncertainty in Similarity
+       Scoring: Performance & Fairness in Face Recognition. ICLR. Eq. (2)-(3), which sum
+       over these pairs.
+
+    Examples
+    --------
+    >>> from skfairfr.metrics import all_pairs
+    >>> X = [[1.0, 0.0], [0.8, 0.6], [0.0, 2.0]]
+    >>> y_true, y_score, pair_groups = all_pairs(
+    ...     X, ["ann", "ann", "bob"], sensitive_features=["f", "f", "m"])
+    >>> y_true.tolist(), y_score.round(2).tolist()
+    ([1, 0, 0], [0.800..., 0.0, 0.600...])
+    >>> pair_groups.tolist()
+    [['f', 'f'], ['f', 'm'], ['f', 'm']]
+    """
+    X = check_array(X, dtype=np.float64, input_name="X", ensure_min_samples=2)
+    identity, group, domain = split_labels(y, sensitive_features)
+    identity = to_column(identity, "y")
+    check_length(identity, len(X), "y", "X")
+    identity = encode(identity, "y").codes
+    first, second = np.triu_indices(len(X), k=1)
+    if domain is not None:
+        domain = encode(to_column(domain, "domain"), "domain", n_samples=len(X)).codes
+        across = domain[first] != domain[second]
+        first, second = first[across], second[across]
+    y_true = (identity[first] == identity[second]).astype(int)
+    unit = _unit_rows(X)
+    # Rounding to float32 also takes away the 1e-16 by which a cosine may leave [-1, 1].
+    y_score = (unit @ unit.T)[first, second].astype(np.float32)
+    if group is None:
+        return y_true, y_score, None
+    labels = _image_groups(group, len(X))
+    return y_true, y_score, np.stack([labels[first], labels[second]], axis=1)
+
+
+def _unit_rows(X):
+    largest = np.abs(X).max(axis=1)
+    zero = np.flatnonzero(largest == 0)
+    if zero.size:
+        raise ValueError(
+            f"X has a zero row, {zero[0]} ({zero.size} such rows): the cosine similarity "
+            "of a zero vector is undefined. Remove them, with their labels."
+        )
+    scaled = X / largest[:, None]
+    return scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
+
+
+def _image_groups(group, n_samples):
+    """The group of each image as one label; objects with None where some are unknown."""
+    labels = encode(
+        group, "sensitive_features", n_samples=n_samples, allow_unknown=True
+    )
+    known = labels.codes >= 0
+    if known.all():
+        return labels.values[labels.codes]
+    column = np.full(n_samples, None, dtype=object)
+    column[known] = labels.values[labels.codes[known]]
+    return column

@@ -1,0 +1,132 @@
+"""What displays ask of a SimilarityROC: a fit, levels, groups, thresholds.
+
+Only public methods are used. Drawing lives in the displays and in ``_style``.
+"""
+
+import numpy as np
+from sklearn.base import clone
+
+from skfairfr.metrics._roc._similarity_roc import SimilarityROC
+
+LEVELS_PER_DECADE = 8
+# A level is asked about where at least this many impostor pairs lie above it.
+PAIRS_ABOVE = 10
+# Where values above far_max come from, as an adjective.
+VALUES_FROM = {"histogram": "histogram", "sample": "sampled"}
+
+
+class FromEstimatorMixin:
+    """Builds a display from a transformer, through its class's ``from_roc``."""
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator,
+        X,
+        y,
+        sensitive_features=None,
+        *,
+        domain=None,
+        roc=None,
+        **kwargs,
+    ):
+        """Transform embeddings, compare all pairs and draw.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Fitted, with a ``transform`` whose result is compared; or a SimilarityROC, of
+            which a clone is fitted to ``X`` itself.
+        X : array-like, shape (n_samples, n_features)
+            Embeddings.
+        y : array-like, shape (n_samples,)
+            Identity of each row, or any other ``y`` of
+            :meth:`~skfairfr.metrics.SimilarityROC.fit`.
+        sensitive_features : array-like, shape (n_samples,), default=None
+            Group of each row; None and NaN are unknown.
+        domain : array-like, shape (n_samples,), default=None
+            With two values, only pairs across them are compared.
+        roc : SimilarityROC, default=None
+            How to compare; a clone is fitted. None takes the defaults of the class.
+        **kwargs : dict
+            Further arguments of ``from_roc``.
+
+        Returns
+        -------
+        display : object of this class
+            Already drawn.
+
+        Raises
+        ------
+        ValueError
+            If the estimator has no ``transform``.
+        """
+        fitted = fit_roc(estimator, X, y, sensitive_features, domain, roc)
+        return cls.from_roc(fitted, **kwargs)
+
+
+def fit_roc(estimator, X, y, sensitive_features=None, domain=None, roc=None):
+    """A fitted SimilarityROC of what ``estimator`` makes of ``X``."""
+    if isinstance(estimator, SimilarityROC):
+        roc = estimator if roc is None else roc
+    elif hasattr(estimator, "transform"):
+        X = estimator.transform(X)
+    else:
+        raise ValueError(
+            f"estimator must have a transform method or be a SimilarityROC; got "
+            f"{estimator!r}."
+        )
+    roc = SimilarityROC() if roc is None else clone(roc)
+    return roc.fit(X, y, sensitive_features, domain=domain)
+
+
+def check_roc_groups(roc, groups, *, overall=True):
+    """Groups to draw, None standing for overall; by default overall and every group."""
+    if groups is not None:
+        return tuple(groups)
+    return (*([None] if overall else []), *roc.groups_.tolist())
+
+
+def default_levels(roc, operating_point="overall"):
+    """FAR levels, (n_levels,), from what the data can resolve up to 0.1."""
+    summary = roc.score_summary()
+    counts = summary.n_impostor[:1]
+    if operating_point != "overall":
+        counts = summary.n_impostor[1:]
+    counts = counts[counts > 0]
+    n_pairs = counts.min() if counts.size else 1
+    decade = np.clip(np.ceil(np.log10(PAIRS_ABOVE / n_pairs)), -6, -2)
+    n_levels = round((-1 - decade) * LEVELS_PER_DECADE) + 1
+    return np.logspace(decade, -1, n_levels)
+
+
+def beyond_far_max(*answers):
+    """Where the levels of curves (or others) above far_max come from; empty if all are exact.
+
+    Parameters
+    ----------
+    *answers : Estimate, ROCCurve or GroupFARMatrix
+    """
+    sources = {source for answer in answers for source in np.ravel(answer.source)}
+    kinds = [kind for source, kind in VALUES_FROM.items() if source in sources]
+    return f"{' or '.join(kinds)} values, sampled intervals" if kinds else ""
+
+
+def is_beyond(answer):
+    """Whether each level of an answer comes from a sample, (n_levels,)."""
+    return np.array([source in VALUES_FROM for source in answer.source], dtype=bool)
+
+
+def default_thresholds(roc, n_thresholds=41):
+    """Thresholds, (n_thresholds,), where the FAR falls from 0.2 to what is resolved."""
+    lowest = default_levels(roc)[0]
+    loose, strict = roc.threshold_at(np.array([0.2, lowest]))
+    return np.linspace(loose, strict, n_thresholds)
+
+
+def score_range(roc):
+    """Ends of a range of scores that holds nearly all: five deviations from any mean."""
+    summary = roc.score_summary()
+    means = np.concatenate([summary.genuine_mean, summary.impostor_mean])
+    spreads = np.concatenate([summary.genuine_sd, summary.impostor_sd])
+    return np.nanmin(means - 5 * spreads), np.nanmax(means + 5 * spreads)

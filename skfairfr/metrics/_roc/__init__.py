@@ -1,0 +1,1 @@
+"""SimilarityROC: its inputs, its engine and the records that it returns."""

@@ -1,0 +1,411 @@
+"""The engine of SimilarityROC: from a question to rates, replicates and warnings.
+
+It asks ``_core`` for tables of rates, remembers them, and warns of what the data cannot
+answer; ``_estimates`` turns a table into a value with its interval.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skfairfr._core import _equal_error
+from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
+from skfairfr._core._intervals import Reason
+from skfairfr._core._rates import exceeds
+from skfairfr.metrics._roc import _estimates
+from skfairfr.metrics._roc._question import parse_question
+from skfairfr.metrics._roc._records import (
+    EstimandWarning,
+    Estimate,
+    check_same_images,
+)
+from skfairfr.utils._validation import warn_caller, warn_undefined
+
+# Tables of rates that an engine remembers: one for each set of levels.
+REMEMBERED = 8
+# Resamples of identities that show whether an interval over images is far too narrow.
+N_COMPARED = 50
+ESTIMAND_RATIO = 1.5
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """How intervals are made: parameters of SimilarityROC as they were in ``fit``.
+
+    Attributes
+    ----------
+    resample, method : str
+    n_resamples : int
+    confidence_level : float
+    n_jobs : int or None
+    entropy : int
+        Of the resamples.
+    images_named : bool
+        Whether images can be resampled.
+    """
+
+    resample: str
+    method: str
+    n_resamples: int
+    confidence_level: float
+    n_jobs: int | None
+    entropy: int
+    images_named: bool = True
+
+
+class Engine:
+    """Answers questions about fitted comparisons.
+
+    Parameters
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    groups : ndarray, shape (n_groups,)
+        Labels.
+    far_max : float
+        Largest level that all pairs answer; samples answer larger ones.
+    intervals : Intervals, default=None
+        None where only rates in the data are needed: :meth:`points`, :meth:`thresholds`.
+    """
+
+    def __init__(self, pairs, groups, far_max, intervals=None):
+        self.pairs = pairs
+        self.groups = groups
+        self.far_max = far_max
+        self.intervals = intervals
+        self._tables = {}
+        self._warned_of_estimand = False
+
+    @property
+    def two_sides(self):
+        """Whether probes are compared with references."""
+        return self.pairs.images.side is not None
+
+    # ---- questions -------------------------------------------------------------------
+
+    def question(self, far, threshold, rate, group, how, operating_point):
+        """A checked Question from the arguments of ``SimilarityROC.estimate``."""
+        if operating_point in ("worst_group", "group"):
+            self.check_has_groups(f"operating_point={operating_point!r}")
+        arguments = (far, threshold, rate, group, how, operating_point)
+        return parse_question(*arguments, self.groups)
+
+    def check_has_groups(self, what):
+        """Raise where a question needs groups and there are none."""
+        if self.groups.size == 0:
+            raise ValueError(
+                f"{what} needs groups, but fit was given none; pass sensitive_features= "
+                "to fit, or face_labels(identity, group) as y."
+            )
+
+    def groups_with_pairs(self, question):
+        """Groups that take part in a disparity: those with the pairs its rate needs."""
+        if question.how is None:
+            return ()
+        counts = [
+            self.pairs.count if question.rate == "far" else self.pairs.genuine.count
+        ]
+        if question.operating_point == "group":
+            counts.append(self.pairs.count)
+        return tuple(
+            g
+            for g in question.picked or range(self.groups.size)
+            if all(count((g, g)) for count in counts)
+        )
+
+    def counts(self, question):
+        """Genuine and impostor pairs that a question is about."""
+        genuine, impostor = self.pairs.genuine.count, self.pairs.count
+        if question.how is None:
+            return genuine(question.scope), impostor(question.scope)
+        scopes = [(g, g) for g in self.groups_with_pairs(question)]
+        return sum(map(genuine, scopes)), sum(map(impostor, scopes))
+
+    def unresolved(self, question):
+        """Why the data cannot resolve a question's smallest level; empty if they can."""
+        if question.levels is None:
+            return ""
+        scopes = [question.scope]
+        if question.how is not None:
+            scopes = [(g, g) for g in self.groups_with_pairs(question)]
+        query = self._query(question)
+        n_pairs = _estimates.hardest_to_resolve(self.pairs, query, scopes)
+        if not n_pairs or not exceeds(1.0, question.levels.min() * n_pairs):
+            return ""
+        return (
+            f"far={question.levels.min():g} is below 1 / n_impostor = {1 / n_pairs:.3g}, "
+            "the smallest FAR these data can resolve"
+        )
+
+    # ---- rates in the data -----------------------------------------------------------
+
+    def thresholds(self, question):
+        """Thresholds in the data that meet a question's levels, in the caller's shape."""
+        self._warn_unresolved(question)
+        found = []
+        for part in self._parts(question):
+            query, point = point_rates(self.pairs, self._query(part))
+            row = 0 if part.scope is None else query.row_of[part.scope]
+            found.append(point.thresholds[row])
+        return question.in_shape(np.concatenate(found))
+
+    def points(self, question):
+        """Values in the data (n_levels,), levels in increasing order, without interval."""
+        self._warn_left_out(question)
+        used = self.groups_with_pairs(question)
+        found = []
+        for part in self._parts(question):
+            # The other rate may lie where no pairs are held, and cost another pass.
+            query = replace(self._query(part), wanted=(part.rate,))
+            query, point = point_rates(self.pairs, query)
+            found.append(_estimates.quantity(point, query, part, used))
+        return np.concatenate(found)
+
+    # ---- rates with replicates -------------------------------------------------------
+
+    def check_answerable(self, question):
+        """Warn of groups and levels without the pairs they need; raise if none vary."""
+        self._warn_left_out(question)
+        self._warn_unresolved(question)
+        self._check_something_to_draw()
+
+    def answers(self, question, resamplings):
+        """Value, interval and support (levels in increasing order) by each resampling."""
+        used = self.groups_with_pairs(question)
+        answers = []
+        for resampling in resamplings:
+            parts = []
+            for part in self._parts(question):
+                query = self._query(part)
+                key = self._key(query, resampling)
+                table = self._tables.get(key) or self._remember(
+                    key, rate_table(self.pairs, query, resampling, self._known(query))
+                )
+                parts.append(
+                    _estimates.answer(
+                        self.pairs, table, part, used, self.intervals, self.groups
+                    )
+                )
+            answers.append(_estimates.Answer.joined(parts))
+        return answers
+
+    def cells(self, question):
+        """Answers about every two groups, by scope, from one table."""
+        self.check_answerable(question)
+        n_groups = self.groups.size
+        scopes = tuple(
+            (g, h)
+            for g in range(n_groups)
+            for h in range(0 if self.two_sides else g, n_groups)
+        )
+        query, resampling = self._query(question, scopes), self.resampling()
+        key = self._key(query, resampling)
+        table = self._tables.get(key) or self._remember(
+            key, rate_table(self.pairs, query, resampling)
+        )
+        return {
+            scope: _estimates.answer(
+                self.pairs,
+                table,
+                replace(question, scope=scope),
+                (),
+                self.intervals,
+                self.groups,
+            )
+            for scope in scopes
+        }
+
+    def compare(self, other, question):
+        """Answers of this and another engine about the same images and resamples."""
+        check_same_images(self, other)
+        answers = []
+        for engine in (self, other):
+            engine.check_answerable(question)
+            answers += engine.answers(question, [self.resampling()])
+        return answers
+
+    def equal_error_rate(self, question):
+        """Estimate of the equal error rate of the question's scope."""
+        scope = question.scope
+        counts = self.counts(question)
+        missing = [
+            kind
+            for kind, n in zip(("genuine", "impostor"), counts, strict=True)
+            if n == 0
+        ]
+        if missing:
+            reason = " and ".join(f"no {kind} pair" for kind in missing)
+            where = "overall" if scope is None else f"in {str(self.groups[scope[0]])!r}"
+            warn_undefined(
+                f"There is {reason} {where}: the equal error rate is undefined and set "
+                "to nan."
+            )
+            reasons = tuple(Reason("no_pairs", kind, 0, 1) for kind in missing)
+            return Estimate(
+                *(np.nan,) * 5, *counts, 0, False, reason, "all pairs", reasons
+            )
+        self._check_something_to_draw()
+        rates = _equal_error.equal_error_rates(self.pairs, scope, self.resampling())
+        found = _estimates.answer_equal_error(
+            self.pairs, rates, question, self.intervals, self.groups
+        )
+        return _estimates.to_estimate(found, question, counts)
+
+    def resampling(self):
+        """How resamples are drawn."""
+        made = self.intervals
+        return Resampling(
+            made.resample, made.method, made.n_resamples, made.entropy, made.n_jobs
+        )
+
+    def resamplings(self):
+        """How resamples are drawn; and, until it has warned, how other people vary."""
+        drawn = self.resampling()
+        if drawn.mode != "images" or self._warned_of_estimand:
+            return [drawn]
+        n_compared = min(drawn.n_resamples, N_COMPARED)
+        return [drawn, replace(drawn, mode="identities", n_resamples=n_compared)]
+
+    # ---- queries and tables ----------------------------------------------------------
+
+    def _parts(self, question):
+        """What all pairs answer apart from what a sample does, to keep the former exact."""
+        if question.thresholds is None:
+            return question.parts(question.levels <= self.far_max)
+        exact = np.ones(question.thresholds.size, dtype=bool)
+        if question.rate == "far":
+            for scope in self._query(question).scopes:
+                exact &= self._reaches(scope, question.thresholds)
+        return question.parts(exact)
+
+    def _reaches(self, scope, thresholds):
+        """Whether all pairs that each threshold accepts are held, or soon will be."""
+        if self.pairs.is_whole(scope):
+            return np.ones(thresholds.size, dtype=bool)
+        held = self.pairs.holds(scope, thresholds)
+        return held if held.all() else held | self.pairs.can_reach(scope, thresholds)
+
+    def _query(self, question, scopes=None):
+        n_groups = self.groups.size
+        if scopes is None:
+            scopes = _estimates.scopes_of(question, n_groups)
+        with_impostors = tuple(g for g in range(n_groups) if self.pairs.count((g, g)))
+        query = Query(
+            question.levels,
+            question.thresholds,
+            question.operating_point,
+            scopes,
+            with_impostors,
+        )
+        if question.levels is None:
+            return replace(query, wanted=(question.rate,))
+        if question.levels.max() <= self.far_max:
+            return query
+        # What is not held whole answers levels above far_max from a sample.
+        needed = {None, *((g, g) for g in with_impostors), *scopes}
+        sampled = frozenset(s for s in needed if not self.pairs.is_whole(s))
+        return replace(query, sampled=sampled)
+
+    def _key(self, query, resampling):
+        """What tells one table of rates from another."""
+        by_level = query.thresholds is None
+        given = query.levels if by_level else query.thresholds
+        asked = (by_level, given.tobytes(), query.operating_point)
+        return *asked, query.scopes, query.wanted, resampling
+
+    def _known(self, query):
+        """The table of a query under the resampling of the fit, whose points serve all."""
+        return self._tables.get(self._key(query, self.resampling()))
+
+    def _remember(self, key, table):
+        while len(self._tables) >= REMEMBERED:
+            self._tables.pop(next(iter(self._tables)))
+        self._tables[key] = table
+        return table
+
+    # ---- warnings --------------------------------------------------------------------
+
+    def _check_something_to_draw(self):
+        """Raise where resampling images would change nothing."""
+        resample = self.intervals.resample
+        if resample == "identities":
+            return
+        remedy = "use SimilarityROC(resample='identities')"
+        if not self.intervals.images_named:
+            raise ValueError(
+                f"resample={resample!r} draws images, but fit_pairs was not told which "
+                f"they are; give image_1 and image_2, or {remedy}."
+            )
+        if self.pairs.images.per_stratum().max() == 1:
+            raise ValueError(
+                f"resample={resample!r} draws among the images of one person, but every "
+                f"person has one (on each side), so that nothing would vary; {remedy}."
+            )
+
+    def _warn_left_out(self, question):
+        """Name the groups that cannot take part in a disparity."""
+        if question.how is None:
+            return
+        used = self.groups_with_pairs(question)
+        wanted = question.picked or range(self.groups.size)
+        left_out = [repr(str(self.groups[g])) for g in wanted if g not in used]
+        if left_out:
+            kind = "impostor" if question.rate == "far" else "genuine"
+            if question.operating_point == "group" and kind == "genuine":
+                kind = "genuine or no impostor"
+            warn_undefined(
+                f"No {kind} pair within group {', '.join(left_out)}: left out of the "
+                f"disparity of the {question.rate}."
+            )
+
+    def _warn_unresolved(self, question):
+        reason = self.unresolved(question)
+        if reason:
+            warn_undefined(
+                f"{reason}: the threshold is the one just above the largest impostor "
+                "score. Give a larger far or more people."
+            )
+
+    def review(self, question, found, over_people=None):
+        """Warn of undefined values, and of an interval far narrower than over people."""
+        self._warn_undefined_values(question, found)
+        if over_people is not None:
+            self._warn_of_estimand(found, over_people)
+
+    def _warn_undefined_values(self, question, found):
+        """Say why values are nan, or a ratio over groups without any error is +inf."""
+        if question.how is None and np.isnan(found.value).any():
+            kinds = ["impostor"] if question.rate == "far" else ["genuine"]
+            if question.operating_point == "group":
+                kinds.append("impostor")
+            counts = {"genuine": self.pairs.genuine.count, "impostor": self.pairs.count}
+            missing = [
+                kind
+                for kind in dict.fromkeys(kinds)
+                if not counts[kind](question.scope)
+            ]
+            where = "" if question.scope is None else " in the group asked for"
+            warn_undefined(
+                f"No {' and no '.join(missing)} pair{where}: the {question.rate} is "
+                "undefined and set to nan."
+            )
+        elif question.how is not None and not np.isfinite(found.value).all():
+            warn_undefined(
+                f"A group has no error, so that the disparity of the {question.rate} is x/0 "
+                "(+inf) or 0/0 (nan). Ask for how='difference', a larger far, or more "
+                "people."
+            )
+
+    def _warn_of_estimand(self, found, over_people):
+        """Compare with the standard error over other people, once a fit."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = over_people.standard_error / found.standard_error
+        ratio = ratio[np.isfinite(ratio)]
+        if ratio.size and ratio.max() > ESTIMAND_RATIO:
+            self._warned_of_estimand = True
+            warn_caller(
+                "resample='images' speaks of these people in other photographs. Over "
+                "other people of the same population the standard error is "
+                f"{ratio.max():.1f} times as large; SimilarityROC(resample='identities') "
+                "gives that interval.",
+                EstimandWarning,
+            )

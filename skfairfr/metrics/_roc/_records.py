@@ -1,0 +1,481 @@
+"""Records that SimilarityROC returns, and comparisons of two answers."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from skfairfr._core._intervals import percentile
+from skfairfr.metrics._frames import Framed
+
+
+class EstimandWarning(UserWarning):
+    """The interval speaks of the people in the data, and they vary much more.
+
+    Issued by :class:`~skfairfr.metrics.SimilarityROC` with ``resample="images"`` when the
+    standard error over other people of the same population is more than 1.5 times that
+    over other photographs of these people.
+    """
+
+
+class ReversedScoresWarning(UserWarning):
+    """Genuine scores lie below impostor ones, as distances do.
+
+    Issued by :meth:`SimilarityROC.fit_pairs <skfairfr.metrics.SimilarityROC.fit_pairs>`
+    where chance alone would seldom put them there.
+    """
+
+
+@dataclass(frozen=True)
+class Estimate(Framed):
+    """A rate or a disparity with its uncertainty.
+
+    Fields follow the shape of the ``far`` or ``threshold`` asked for: floats for a number,
+    arrays of shape (n_levels,) for several.
+
+    Attributes
+    ----------
+    value : float or ndarray, shape (n_levels,)
+        In the data. Rates lie in [0, 1], lower is better; a disparity is larger where the
+        groups are treated less alike (larger is less fair).
+    low, high : float or ndarray, shape (n_levels,)
+        Ends of the interval, intersected with the natural range of the quantity; nan where
+        too many replicates are undefined.
+    standard_error : float or ndarray, shape (n_levels,)
+        Standard deviation, >= 0, of the replicates the interval is made of.
+    normalized_uncertainty : float or ndarray, shape (n_levels,)
+        sd(replicate - centre) / value, eq. (11) of [1]_; >= 0, lower is more certain.
+    n_genuine, n_impostor : int or ndarray of int, shape (n_levels,)
+        Pairs of the scope: all of them, or those within the groups.
+    n_undefined : int or ndarray of int, shape (n_levels,)
+        Replicates without a value (0/0); never dropped.
+    supported : bool or ndarray of bool, shape (n_levels,)
+        Whether every group used has at least 30 errors, from at least 10 people, no one of
+        whom is in more than a third of them.
+    reason : str or ndarray of str, shape (n_levels,)
+        Why not, in words; then what comes from a histogram of all scores or from a sample
+        of the pairs, above ``far_max``. Empty if all is supported and exact.
+    source : str or ndarray of str, shape (n_levels,)
+        "all pairs" (exact), "histogram" (the value, with an interval from a sample) or
+        "sample" (both).
+    reasons : tuple of Reason, or ndarray of such tuples, shape (n_levels,)
+        Why it is not supported, as records with a code; empty where it is.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.estimate : What builds it.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., & Clémençon, S. (2024). Assessing Uncertainty in Similarity
+       Scoring: Performance & Fairness in Face Recognition. ICLR. Section 3.2.
+    """
+
+    value: float | np.ndarray
+    low: float | np.ndarray
+    high: float | np.ndarray
+    standard_error: float | np.ndarray
+    normalized_uncertainty: float | np.ndarray
+    n_genuine: int | np.ndarray
+    n_impostor: int | np.ndarray
+    n_undefined: int | np.ndarray
+    supported: bool | np.ndarray
+    reason: str | np.ndarray
+    source: str | np.ndarray
+    reasons: tuple | np.ndarray = field(repr=False)
+
+    def _columns(self):
+        """One row for each level, which comes first."""
+        return {**self._asked, **super()._columns()}
+
+
+@dataclass(frozen=True)
+class ROCCurve(Framed):
+    """A rate or a disparity over FAR levels, with a pointwise and a simultaneous band.
+
+    Attributes
+    ----------
+    far : ndarray, shape (n_levels,)
+        FAR levels in (0, 1).
+    value : ndarray, shape (n_levels,)
+        In the data; rates in [0, 1], lower is better, and larger disparities are less
+        fair.
+    low, high : ndarrays, shape (n_levels,)
+        Interval at each level on its own.
+    band_low, band_high : ndarrays, shape (n_levels,)
+        Band meant to hold the whole curve at once: value +- c standard errors, with c the
+        quantile of the largest studentised deviation over the levels; never narrower than
+        the interval.
+    threshold : ndarray, shape (n_levels,)
+        Similarity from which on a pair is accepted, higher being stricter; nan where every
+        group has its own.
+    supported : ndarray of bool, shape (n_levels,)
+        As in :class:`Estimate`.
+    reason, source : ndarrays of str, shape (n_levels,)
+        As in :class:`Estimate`.
+    reasons : ndarray of tuples of Reason, shape (n_levels,)
+        As in :class:`Estimate`.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.curve : What builds it.
+    """
+
+    far: np.ndarray
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    band_low: np.ndarray
+    band_high: np.ndarray
+    threshold: np.ndarray
+    supported: np.ndarray
+    reason: np.ndarray
+    source: np.ndarray
+    reasons: np.ndarray = field(repr=False)
+
+
+@dataclass(frozen=True)
+class GroupFARMatrix(Framed):
+    """FAR of the impostor pairs of every two groups at one overall threshold.
+
+    Attributes
+    ----------
+    groups : ndarray, shape (n_groups,)
+        Labels of rows and columns, sorted.
+    far : ndarray, shape (n_groups, n_groups)
+        In [0, 1], lower is better; nan without a pair. Rows are the groups of probes and
+        columns those of references where there are two sides; symmetric otherwise.
+    low, high : ndarrays, shape (n_groups, n_groups)
+        Ends of the interval, in [0, 1].
+    n_impostor : ndarray of int, shape (n_groups, n_groups)
+        Number of impostor pairs.
+    supported : ndarray of bool, shape (n_groups, n_groups)
+        Of each cell, as in :class:`Estimate`.
+    reason, source : ndarrays of str, shape (n_groups, n_groups)
+        Of each cell, as in :class:`Estimate`.
+    reasons : ndarray of tuples of Reason, shape (n_groups, n_groups)
+        Of each cell, as in :class:`Estimate`.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.far_matrix : What builds it.
+    """
+
+    groups: np.ndarray
+    far: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    n_impostor: np.ndarray
+    supported: np.ndarray
+    reason: np.ndarray
+    source: np.ndarray
+    reasons: np.ndarray = field(repr=False)
+
+    def _columns(self):
+        """One row for each cell, the groups of the probes changing slowest."""
+        n_groups = len(self.groups)
+        cells = ("far", "low", "high", "n_impostor", "supported", "reason", "source")
+        return {
+            "probe_group": np.repeat(self.groups, n_groups),
+            "reference_group": np.tile(self.groups, n_groups),
+            **{name: np.ravel(getattr(self, name)) for name in cells},
+        }
+
+
+@dataclass(frozen=True)
+class ScoreSummary(Framed):
+    """Moments of genuine and impostor scores, overall and by group; every pair counts once.
+
+    Attributes
+    ----------
+    groups : tuple, shape (1 + n_groups,)
+        None (overall), then the sorted labels: row r of the arrays speaks of groups[r].
+    n_genuine, n_impostor : ndarrays of int, shape (1 + n_groups,)
+        Number of pairs.
+    genuine_mean, genuine_sd : ndarrays, shape (1 + n_groups,)
+        Of the similarity of genuine pairs; a larger mean is better, nan without a pair.
+    impostor_mean, impostor_sd : ndarrays, shape (1 + n_groups,)
+        Of the similarity of impostor pairs; a lower mean is better. The standard
+        deviation (>= 0) divides by the number of pairs.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.score_summary : What builds it.
+    """
+
+    groups: tuple
+    n_genuine: np.ndarray
+    genuine_mean: np.ndarray
+    genuine_sd: np.ndarray
+    n_impostor: np.ndarray
+    impostor_mean: np.ndarray
+    impostor_sd: np.ndarray
+
+    def _columns(self):
+        """One row for each group; the first, overall, has no label."""
+        columns = super()._columns()
+        return {"group": columns.pop("groups"), **columns}
+
+
+@dataclass(frozen=True)
+class Comparison(Framed):
+    """A rate or disparity of one system against another's on the same images.
+
+    Fields follow the shape of the ``far`` or ``threshold`` asked for.
+
+    Attributes
+    ----------
+    difference : float or ndarray, shape (n_levels,)
+        First minus second; below 0 the first system has the lower rate, which is better,
+        or the smaller disparity (larger is less fair).
+    low, high : float or ndarray, shape (n_levels,)
+        Ends of the interval of the difference.
+    p_value : float or ndarray, shape (n_levels,)
+        Two-sided, in (0, 1]: twice the smaller share of replicates of the difference on
+        either side of 0, each share counted with one replicate more.
+    ratio : float or ndarray, shape (n_levels,)
+        First over second, >= 0; +inf where the second is 0, nan where both are.
+    ratio_low, ratio_high : float or ndarray, shape (n_levels,)
+        Ends of the interval of the ratio.
+    supported : bool or ndarray of bool, shape (n_levels,)
+        Whether the answers of both systems are, as in :class:`Estimate`.
+    reason : str or ndarray of str, shape (n_levels,)
+        The reasons of either in words, "first" or "second" before them.
+    source : str or ndarray of str, shape (n_levels,)
+        The less exact of the sources of the two: "all pairs", "histogram" or "sample".
+    reasons : tuple of Reason, or ndarray of such tuples, shape (n_levels,)
+        Those of both, "first" or "second" before their labels.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.compare : What builds it.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., & Clémençon, S. (2024). Assessing Uncertainty in Similarity
+       Scoring: Performance & Fairness in Face Recognition. ICLR. Section 3.2.
+    """
+
+    difference: float | np.ndarray
+    low: float | np.ndarray
+    high: float | np.ndarray
+    p_value: float | np.ndarray
+    ratio: float | np.ndarray
+    ratio_low: float | np.ndarray
+    ratio_high: float | np.ndarray
+    supported: bool | np.ndarray
+    reason: str | np.ndarray
+    source: str | np.ndarray
+    reasons: tuple | np.ndarray = field(repr=False)
+
+    def _columns(self):
+        """One row for each level, which comes first."""
+        return {**self._asked, **super()._columns()}
+
+
+def check_same_images(first, second):
+    """Raise unless two measurements have the same images of the same people and groups."""
+    for name, what in (
+        ("identity", "identities (y)"),
+        ("group", "groups (sensitive_features)"),
+        ("side", "sides (domain or reference)"),
+    ):
+        one, two = (getattr(m.pairs.images, name) for m in (first, second))
+        if (one is None) != (two is None) or (
+            one is not None and not np.array_equal(one, two)
+        ):
+            raise ValueError(
+                f"other was fitted on images with other {what}; a paired comparison needs "
+                "both systems' embeddings of the same images in the same order."
+            )
+    if first.groups.tolist() != second.groups.tolist():
+        raise ValueError(
+            f"other has the groups {second.groups.tolist()} instead of "
+            f"{first.groups.tolist()}; fit both with the same sensitive_features."
+        )
+
+
+def paired(first, second, question, confidence_level):
+    """Comparison of two answers to one question over the same resamples."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        difference = first.value - second.value
+        differences = first.adjusted - second.adjusted
+        ratio = first.value / second.value
+        ratios = first.adjusted / second.adjusted
+    low, high, _ = percentile(differences, confidence_level, (-np.inf, np.inf))
+    ratio_low, ratio_high, _ = percentile(ratios, confidence_level, (0.0, np.inf))
+    columns = (
+        difference,
+        low,
+        high,
+        p_values(differences),
+        ratio,
+        ratio_low,
+        ratio_high,
+        first.supported & second.supported,
+        _both_in_words(first.reason, second.reason),
+        to_objects(map(_less_exact, first.sources, second.sources)),
+        to_objects(map(_both_reasons, first.reasons, second.reasons)),
+    )
+    return Comparison(*(question.in_shape(values) for values in columns))
+
+
+def _both_in_words(first, second):
+    """The reasons of either system at each level, (n_levels,)."""
+    words = []
+    for both in zip(first, second, strict=True):
+        named = zip(("first", "second"), both, strict=True)
+        words.append("; ".join(f"{name}: {reason}" for name, reason in named if reason))
+    return to_objects(words)
+
+
+def _less_exact(first, second):
+    return max(first, second, key=("all pairs", "histogram", "sample").index)
+
+
+def _both_reasons(first, second):
+    return tuple(
+        replace(reason, label=f"{name}: {reason.label}" if reason.label else name)
+        for name, reasons in (("first", first), ("second", second))
+        for reason in reasons
+    )
+
+
+def to_objects(values):
+    """An array of objects, one for each value, whatever shape the values have."""
+    values = list(values)
+    objects = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        objects[place] = value
+    return objects
+
+
+def p_values(differences):
+    """Two-sided bootstrap p-values of differences (n_levels, n_resamples).
+
+    An undefined replicate may lie on either side, and counts on both.
+    """
+    undefined = np.isnan(differences)
+    sides = [undefined | (differences <= 0), undefined | (differences >= 0)]
+    counts = np.minimum(*(side.sum(axis=-1) for side in sides))
+    return np.minimum(2 * (counts + 1) / (differences.shape[-1] + 1), 1.0)
+
+
+@dataclass(frozen=True)
+class FARAsymmetry(Framed):
+    """FAR of probes of one group with references of another, against the reverse.
+
+    One row for every two groups. Where the matrix of the FAR by group is symmetric, its
+    differences say how large chance is; GEO20 therefore calls those of 0.3 (twofold) and
+    more genuine. Here each is tested over the same resamples.
+
+    Attributes
+    ----------
+    group_1, group_2 : ndarrays, shape (n_pairs,)
+        Labels of every two groups.
+    far_12 : ndarray, shape (n_pairs,)
+        FAR in [0, 1] of probes of group_1 with references of group_2; lower is better.
+    far_21 : ndarray, shape (n_pairs,)
+        FAR of probes of group_2 with references of group_1, in [0, 1].
+    difference : ndarray, shape (n_pairs,)
+        log10(far_12) - log10(far_21): 0 where the two are equal, 0.3 where the first is
+        twice the second; infinite where one of them is 0, nan where both are.
+    low, high : ndarrays, shape (n_pairs,)
+        Ends of the interval of the difference.
+    p_value : ndarray, shape (n_pairs,)
+        Two-sided, in (0, 1], of each pair of groups on its own; nan without an interval.
+    p_holm : ndarray, shape (n_pairs,)
+        The same after Holm's correction for all pairs that have one, in (0, 1]. The
+        smallest that resamples can show is 2 / (n_resamples + 1) times that number.
+
+    Raises
+    ------
+    dataclasses.FrozenInstanceError
+        If an attribute is assigned to.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.far_asymmetry : What builds it.
+
+    References
+    ----------
+    .. [1] Bruveris, M., Mortazavian, P., Gietema, J., & Mahadevan, M. (2020). Reducing
+       Geographic Performance Differentials for Face Recognition. WACV Workshops.
+       Section 5.4.
+    .. [2] Holm, S. (1979). A Simple Sequentially Rejective Multiple Test Procedure.
+       Scandinavian Journal of Statistics 6(2).
+    """
+
+    group_1: np.ndarray
+    group_2: np.ndarray
+    far_12: np.ndarray
+    far_21: np.ndarray
+    difference: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    p_value: np.ndarray
+    p_holm: np.ndarray
+
+
+def to_asymmetry(answers, groups, confidence_level):
+    """FARAsymmetry from the answers about every two groups, by scope."""
+    pairs = [(g, h) for g in range(len(groups)) for h in range(g + 1, len(groups))]
+    both = [[answers[g, h] for g, h in pairs], [answers[h, g] for g, h in pairs]]
+    values = [np.array([a.value[0] for a in side]) for side in both]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        difference = np.log10(values[0]) - np.log10(values[1])
+        replicates = [
+            np.log10(np.array([a.adjusted[0] for a in side]).reshape(len(pairs), -1))
+            for side in both
+        ]
+        differences = replicates[0] - replicates[1]
+    low, high, _ = percentile(differences, confidence_level, (-np.inf, np.inf))
+    # Without a pair, or an accepted one, on either side there is nothing to test; nor is
+    # there where too many resamples are without to give an interval.
+    untestable = np.isnan(difference) | np.isnan(low) | np.isnan(high)
+    p_value = np.where(untestable, np.nan, p_values(differences))
+    places = np.array(pairs, dtype=int).reshape(-1, 2)
+    return FARAsymmetry(
+        groups[places[:, 0]],
+        groups[places[:, 1]],
+        *values,
+        difference,
+        low,
+        high,
+        p_value,
+        holm(p_value),
+    )
+
+
+def holm(p_values):
+    """p-values (n_tests,) corrected for their number by Holm's step-down; nan stays."""
+    corrected = np.full(p_values.shape, np.nan)
+    tested = np.flatnonzero(~np.isnan(p_values))
+    order = tested[np.argsort(p_values[tested], kind="stable")]
+    factors = np.arange(order.size, 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(factors * p_values[order]), 1.0)
+    return corrected

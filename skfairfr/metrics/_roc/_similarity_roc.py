@@ -1,0 +1,718 @@
+"""SimilarityROC: error rates of a verification system, by group, with their uncertainty.
+
+The class checks its arguments and keeps what was fitted; ``_engine`` answers questions, and
+pairs, resamples and intervals are functions of arrays in ``skfairfr._core``.
+"""
+
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from skfairfr._compat import Interval, StrOptions, fit_context
+from skfairfr._core._intervals import METHODS
+from skfairfr._core._resampling import MODES
+from skfairfr._core._score_summaries import score_moments
+from skfairfr.metrics._frames import framed
+from skfairfr.metrics._roc import _estimates, _inputs
+from skfairfr.metrics._roc._engine import Engine, Intervals
+from skfairfr.metrics._roc._question import check_one_group
+from skfairfr.metrics._roc._records import ScoreSummary, paired, to_asymmetry
+from skfairfr.utils._frames import library_of
+from skfairfr.utils._validation import plain
+
+
+class SimilarityROC(BaseEstimator):
+    """Error rates of a verification system over all pairs, by group, with intervals.
+
+    ``fit`` compares every two images once, in tiles, and keeps the largest impostor
+    scores; every rate, disparity and bootstrap replicate is then a running sum over them.
+    A pair is accepted when its similarity is at least the threshold. FAR(t) is the share
+    of impostor pairs accepted, FRR(t) that of genuine pairs rejected, ROC(far) = FRR at
+    the threshold where FAR = far: eq. (2)-(4) of [1]_.
+
+    Parameters
+    ----------
+    average : {"pair", "identity"}, default="pair"
+        Whether every comparison weighs the same (NIST, [2]_), or every person and every
+        two people ([1]_ with p_k = 1/K).
+    impostors : {"all", "same_group"}, default="all"
+        Which impostor pairs the overall FAR is over: all, or those within a group.
+    resample : {"images", "identities", "both"}, default="images"
+        What an interval is about: these people in other photographs ([1]_), other people
+        of the same population ([3]_), or both at once (conservative).
+    method : {"recentered", "naive", "multiplicative", "offdiagonal"}, \
+default="recentered"
+        How replicates become an interval. Two draws of one image make a pair that is
+        always accepted, so that naive replicates of the FRR are too low: recentered moves
+        them by the V-statistic of eq. (10) of [1]_, multiplicative scales them, and
+        offdiagonal leaves such pairs out.
+    n_resamples : int, default=1000
+        Number of bootstrap resamples, >= 1.
+    confidence_level : float in (0, 1), default=0.95
+        Nominal coverage of the intervals.
+    far_max : float in (0, 1), default=1e-2
+        Largest FAR level answered exactly; above it values come from a histogram of all
+        scores and intervals from a sample of the pairs, as ``reason`` says. About
+        ``1.5 * far_max`` of all pairs are held, 12 bytes each: take 1e-3 from 100,000
+        images on, 1e-4 from a million. Sets of up to four million pairs are held whole
+        and exact at every level.
+    similarity : {"cosine", "dot"}, default="cosine"
+        Of embeddings. Distances of unit rows order pairs as their cosine does, reversed.
+    device : {"cpu"}, default="cpu"
+        Where the pass over all pairs runs.
+    n_jobs : int, default=None
+        Joblib workers for tiles and for blocks of resamples; results do not depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Draws the seeds of the resamples, in ``fit``: asking twice gives the same answer.
+
+    Attributes
+    ----------
+    groups_ : ndarray, shape (n_groups,)
+        Sorted labels of the groups.
+    identities_ : ndarray, shape (n_identities,)
+        Sorted labels of the people.
+    n_features_in_ : int
+        Number of features of the embeddings; absent after ``fit_pairs``.
+    feature_names_in_ : ndarray, shape (n_features,)
+        Names of the features, where X has string names.
+
+    See Also
+    --------
+    skfairfr.metrics.bfar : The worst-group disparity of scored pairs, without interval.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., & Clémençon, S. (2024). Assessing Uncertainty in Similarity
+       Scoring: Performance & Fairness in Face Recognition. ICLR. Eq. (2)-(4), (8)-(11).
+    .. [2] Conti, J.-R., et al. (2022). Mitigating Gender Bias in Face Recognition Using
+       the von Mises-Fisher Mixture Model. ICML. Eq. (3)-(4).
+    .. [3] Fogliato, R., Patil, P., & Perona, P. (2024). Confidence Intervals for Error
+       Rates in 1:1 Matching Tasks. IJCV.
+
+    Examples
+    --------
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> data = make_face_embeddings(n_identities=300, random_state=0)
+    >>> roc = SimilarityROC(resample="identities", n_resamples=200, random_state=0)
+    >>> roc = roc.fit(data.X, data.y, data.sensitive_features)
+    >>> bfar = roc.estimate(1e-2, rate="far", how="max_min", operating_point="worst_group")
+    >>> bool(1 < bfar.low < bfar.value < bfar.high)
+    True
+    """
+
+    # The reference arrays are not aligned with X, so that no split may slice them.
+    __metadata_request__fit = {  # noqa: RUF012
+        "sensitive_features": True,
+        "domain": True,
+        "X_reference": UNUSED,
+        "y_reference": UNUSED,
+        "sensitive_features_reference": UNUSED,
+    }
+
+    _parameter_constraints: dict = {  # noqa: RUF012
+        "average": [StrOptions({"pair", "identity"})],
+        "impostors": [StrOptions({"all", "same_group"})],
+        "resample": [StrOptions(set(MODES))],
+        "method": [StrOptions(set(METHODS))],
+        "n_resamples": [Interval(Integral, 1, None, closed="left")],
+        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
+        "far_max": [Interval(Real, 0, 1, closed="neither")],
+        "similarity": [StrOptions({"cosine", "dot"})],
+        "device": [StrOptions({"cpu"})],
+        "n_jobs": [None, Integral],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        average="pair",
+        impostors="all",
+        resample="images",
+        method="recentered",
+        n_resamples=1000,
+        confidence_level=0.95,
+        far_max=1e-2,
+        similarity="cosine",
+        device="cpu",
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.average = average
+        self.impostors = impostors
+        self.resample = resample
+        self.method = method
+        self.n_resamples = n_resamples
+        self.confidence_level = confidence_level
+        self.far_max = far_max
+        self.similarity = similarity
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X,
+        y,
+        sensitive_features=None,
+        *,
+        domain=None,
+        X_reference=None,
+        y_reference=None,
+        sensitive_features_reference=None,
+    ):
+        """Compare all pairs of embeddings.
+
+        Parameters
+        ----------
+        X : array-like, shape (n_samples, n_features)
+            Embeddings; with a reference side, the probes.
+        y : array-like, shape (n_samples,)
+            Identity of each row, of any label type; or the structured array of
+            :func:`~skfairfr.face_labels`, or a frame with the columns ``identity``,
+            ``group`` and ``domain``.
+        sensitive_features : array-like, shape (n_samples,), default=None
+            Group of each row; None and NaN are unknown: such images count overall and in
+            no group. Several columns make the groups of their combinations.
+        domain : array-like, shape (n_samples,), default=None
+            With two values, only pairs across them are compared (selfie against
+            document); the first value in sorted order is the probe's.
+        X_reference : array-like, shape (n_references, n_features), default=None
+            Every row of X is compared with every row of these instead.
+        y_reference : array-like, shape (n_references,), default=None
+            Identities of the references.
+        sensitive_features_reference : array-like, shape (n_references,), default=None
+            Groups of the references.
+
+        Returns
+        -------
+        self : SimilarityROC
+            Fitted.
+
+        Raises
+        ------
+        ValueError
+            If shapes differ, values are not finite, a row is zero, fewer than two people
+            can be compared, or one photograph stands on both sides.
+        """
+        self._forget()
+        library = library_of(
+            *(X, y, sensitive_features, domain),
+            *(X_reference, y_reference, sensitive_features_reference),
+        )
+        fewest = 2 if X_reference is None else 1
+        X = validate_data(
+            self, X, dtype=(np.float32, np.float64), ensure_min_samples=fewest
+        )
+        labels = _inputs.label_images(y, sensitive_features, domain, len(X))
+        identity, group, domain_labels = labels
+        side = None if domain_labels is None else domain_labels.codes.astype(np.int8)
+        n_probes = None
+        if X_reference is not None or y_reference is not None:
+            n_probes = len(X)
+            X, identity, group, side = self._join_reference(
+                X, labels, X_reference, y_reference, sensitive_features_reference
+            )
+        elif sensitive_features_reference is not None:
+            raise ValueError(
+                "sensitive_features_reference was given without X_reference and "
+                "y_reference; give the three together."
+            )
+        pairs = _inputs.compare_embeddings(
+            X,
+            identity,
+            group,
+            side,
+            average=self.average,
+            impostors=self.impostors,
+            far_max=self.far_max,
+            similarity=self.similarity,
+            n_jobs=self.n_jobs,
+            n_probes=n_probes,
+        )
+        return self._keep(pairs, identity, group, library)
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit_pairs(
+        self,
+        y_score,
+        identity_1,
+        identity_2,
+        *,
+        sensitive_features_1=None,
+        sensitive_features_2=None,
+        image_1=None,
+        image_2=None,
+    ):
+        """Take scored pairs, as a protocol file lists them.
+
+        A list has one side: pairs of the groups (g, h) and (h, g) make one cell, and pairs
+        of the people (k, l) and (l, k) are comparisons of the same two people. ``fit`` tells
+        them apart where there are two sides, so that on the same scores the two methods
+        differ in cross-group rates and, with ``average="identity"``, in every FAR; and with
+        one side it does so for the cross-group rates of that average, where one person's
+        images stand in several groups. Everything that an earlier fit left is forgotten.
+
+        Parameters
+        ----------
+        y_score : array-like, shape (n_pairs,)
+            Similarity of each pair, larger meaning more alike; give minus a distance.
+        identity_1, identity_2 : array-like, shape (n_pairs,)
+            Whom the two images show; a pair is genuine where they are equal.
+        sensitive_features_1, sensitive_features_2 : array-like, shape (n_pairs,), \
+default=None
+            Group of each image; None and NaN are unknown.
+        image_1, image_2 : array-like, shape (n_pairs,), default=None
+            Names of the images, which resampling images needs.
+
+        Returns
+        -------
+        self : SimilarityROC
+            Fitted.
+
+        Raises
+        ------
+        ValueError
+            If lengths differ, a score is not finite, no pair is an impostor pair, an image
+            belongs to two people or is compared with itself.
+
+        Warns
+        -----
+        ReversedScoresWarning
+            If genuine pairs mostly have smaller scores than impostor pairs, as with
+            distances.
+        """
+        self._forget()
+        pairs, identity, group, images_named = _inputs.compare_listed(
+            y_score,
+            (identity_1, identity_2),
+            (sensitive_features_1, sensitive_features_2),
+            (image_1, image_2),
+            average=self.average,
+            impostors=self.impostors,
+        )
+        if pairs.count(None) == 0:
+            raise ValueError(
+                "identity_1 and identity_2 list no impostor pair"
+                + (" within a group" if self.impostors == "same_group" else "")
+                + "; a FAR needs pairs of two people."
+            )
+        _inputs.warn_if_reversed(pairs)
+        library = library_of(
+            *(y_score, identity_1, identity_2),
+            *(sensitive_features_1, sensitive_features_2, image_1, image_2),
+        )
+        return self._keep(pairs, identity, group, library, images_named)
+
+    def threshold_at(self, far, *, operating_point="overall", group=None):
+        """Threshold that meets a FAR level.
+
+        The number next above the largest impostor score at which the FAR still exceeds
+        the level.
+
+        Parameters
+        ----------
+        far : float in (0, 1) or array-like, shape (n_levels,)
+            FAR level.
+        operating_point : {"overall", "worst_group", "group"}, default="overall"
+            Whether the FAR over all impostor pairs, that of every group, or that of one
+            group meets the level.
+        group : label, default=None
+            The group, with ``operating_point="group"``.
+
+        Returns
+        -------
+        threshold : float or ndarray, shape (n_levels,)
+            Similarity from which on a pair is accepted; higher is stricter.
+
+        Raises
+        ------
+        ValueError
+            If far is outside (0, 1) or the group unknown.
+        """
+        check_is_fitted(self)
+        if (group is None) == (operating_point == "group"):
+            raise ValueError(
+                "group= names whose threshold operating_point='group' asks for, and goes "
+                f"with it alone; got group={plain(group)!r}, "
+                f"operating_point={operating_point!r}."
+            )
+        check_one_group(group)
+        question = self._engine.question(far, None, "far", group, None, operating_point)
+        return self._engine.thresholds(question)
+
+    def estimate(
+        self,
+        far=None,
+        *,
+        threshold=None,
+        rate="frr",
+        group=None,
+        how=None,
+        operating_point="overall",
+    ):
+        """A rate or a disparity at a FAR level or a given threshold, with its interval.
+
+        Parameters
+        ----------
+        far : float in (0, 1) or array-like, shape (n_levels,), default=None
+            FAR level; its threshold is estimated again in every resample.
+        threshold : float or array-like, shape (n_levels,), default=None
+            Similarity from which on a deployed system accepts; exactly one of far and
+            threshold.
+        rate : {"frr", "far"}, default="frr"
+            False rejections or false acceptances; lower is better.
+        group : label or tuple of two labels, default=None
+            Rate of one group, or the FAR between two; None is overall.
+        how : str, tuple or callable, default=None
+            Disparity over groups: "max_min", "max_geomean", "log_geomean", "gini",
+            "difference", "std" (larger is less fair), "ratio" (of two groups, second over
+            first, or ("ratio", a, b) for b over a), or a function of rates
+            (..., n_groups).
+        operating_point : {"overall", "worst_group", "group"}, default="overall"
+            Which FAR meets the level: over all impostor pairs, the largest of the groups'
+            (BFAR and BFRR, eq. (3)-(4) of EM22), or each group's own.
+
+        Returns
+        -------
+        estimate : Estimate
+            Value, interval, uncertainty and whether the data support it.
+
+        Raises
+        ------
+        ValueError
+            If an argument is out of range or contradicts another, or resampling has
+            nothing to draw.
+
+        Warns
+        -----
+        EstimandWarning
+            Once a fit, where other people would vary over 1.5 times as much as other
+            photographs of these people.
+        UndefinedMetricWarning
+            Where a rate, or a group's, is undefined, or a level cannot be resolved.
+        """
+        check_is_fitted(self)
+        engine = self._engine
+        question = engine.question(far, threshold, rate, group, how, operating_point)
+        engine.check_answerable(question)
+        found, *over_people = engine.answers(question, engine.resamplings())
+        engine.review(question, found, *over_people)
+        estimate = _estimates.to_estimate(found, question, engine.counts(question))
+        return self._framed(estimate, question)
+
+    def curve(
+        self,
+        far,
+        *,
+        rate="frr",
+        group=None,
+        how=None,
+        operating_point="overall",
+    ):
+        """A rate or disparity over FAR levels; ``rate="frr"`` over far is the ROC.
+
+        Parameters
+        ----------
+        far : array-like, shape (n_levels,)
+            FAR levels in (0, 1).
+        rate, group, how, operating_point
+            As in :meth:`estimate`.
+
+        Returns
+        -------
+        curve : ROCCurve
+            Values with a pointwise and a simultaneous band.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`estimate`, and if far is a single number.
+        """
+        check_is_fitted(self)
+        if np.ndim(far) != 1:
+            raise ValueError(
+                f"far must be several levels, (n_levels,); got {plain(far)!r}. estimate() "
+                "answers for one."
+            )
+        engine = self._engine
+        question = engine.question(far, None, rate, group, how, operating_point)
+        engine.check_answerable(question)
+        found, *over_people = engine.answers(question, engine.resamplings())
+        engine.review(question, found, *over_people)
+        level = engine.intervals.confidence_level
+        return self._framed(_estimates.to_curve(found, question, level))
+
+    def compare(
+        self,
+        other,
+        far=None,
+        *,
+        threshold=None,
+        rate="frr",
+        group=None,
+        how=None,
+        operating_point="overall",
+    ):
+        """Difference and ratio to another system on the same images.
+
+        Both are asked over the same resamples, so that what varies for both alike cancels.
+
+        Parameters
+        ----------
+        other : SimilarityROC
+            Fitted on another system's embeddings (or scores) of the same images, in the
+            same order, with the same groups.
+        far : float in (0, 1) or array-like, shape (n_levels,), default=None
+            FAR level, which each system meets at a threshold of its own.
+        threshold : float or array-like, shape (n_levels,), default=None
+            Similarity from which on both accept; exactly one of far and threshold.
+        rate, group, how, operating_point
+            As in :meth:`estimate`.
+
+        Returns
+        -------
+        comparison : Comparison
+            This system minus, and over, the other.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`estimate`, and if the two were not fitted on the same images.
+        """
+        check_is_fitted(self)
+        check_is_fitted(other)
+        engine = self._engine
+        question = engine.question(far, threshold, rate, group, how, operating_point)
+        answers = engine.compare(other._engine, question)
+        comparison = paired(*answers, question, engine.intervals.confidence_level)
+        return self._framed(comparison, question)
+
+    def resamples(
+        self,
+        far=None,
+        *,
+        threshold=None,
+        rate="frr",
+        group=None,
+        how=None,
+        operating_point="overall",
+    ):
+        """The bootstrap replicates themselves, before any recentring.
+
+        Parameters
+        ----------
+        far : float in (0, 1) or array-like, shape (n_levels,), default=None
+            FAR level.
+        threshold : float or array-like, shape (n_levels,), default=None
+            Similarity from which on a pair is accepted; exactly one of far and threshold.
+        rate, group, how, operating_point
+            As in :meth:`estimate`.
+
+        Returns
+        -------
+        replicates : ndarray, shape (n_resamples,) or (n_resamples, n_levels)
+            Rates in [0, 1] or disparities; nan where one is undefined (0/0).
+
+        Raises
+        ------
+        ValueError
+            As :meth:`estimate`.
+        """
+        check_is_fitted(self)
+        engine = self._engine
+        question = engine.question(far, threshold, rate, group, how, operating_point)
+        engine.check_answerable(question)
+        found, *over_people = engine.answers(question, engine.resamplings())
+        engine.review(question, found, *over_people)
+        replicates = np.empty_like(found.replicates)
+        replicates[question.order] = found.replicates
+        return replicates.T.reshape(-1, *question.shape)
+
+    def far_matrix(self, far=None, *, threshold=None):
+        """FAR within and between all groups at one overall threshold.
+
+        Parameters
+        ----------
+        far : float in (0, 1), default=None
+            Overall FAR level.
+        threshold : float, default=None
+            Similarity from which on a deployed system accepts, instead; exactly one of
+            the two.
+
+        Returns
+        -------
+        matrix : GroupFARMatrix
+            FAR of every two groups, with intervals.
+
+        Raises
+        ------
+        ValueError
+            If no groups were given, or not exactly one number of far and threshold.
+        """
+        question = self._question_of_cells("far_matrix", far, threshold)
+        engine = self._engine
+        answers = engine.cells(question)
+        counts = {scope: engine.pairs.count(scope) for scope in answers}
+        matrix = _estimates.to_matrix(answers, counts, self.groups_, engine.two_sides)
+        return self._framed(matrix)
+
+    def far_asymmetry(self, far=None, *, threshold=None):
+        """Test whether the FAR of two groups depends on which is the probe's.
+
+        Parameters
+        ----------
+        far : float in (0, 1), default=None
+            Overall FAR level.
+        threshold : float, default=None
+            Similarity from which on a deployed system accepts, instead; exactly one of
+            the two.
+
+        Returns
+        -------
+        asymmetry : FARAsymmetry
+            Differences of log10 FAR with intervals and p-values, over the same resamples
+            for both.
+
+        Raises
+        ------
+        ValueError
+            If there are no two groups or no two sides, or not exactly one number of far
+            and threshold.
+        """
+        question = self._question_of_cells("far_asymmetry", far, threshold)
+        if self.groups_.size < 2:
+            raise ValueError(
+                f"far_asymmetry compares two groups, and there are {self.groups_.size}: "
+                f"{self.groups_.tolist()}."
+            )
+        if not self._engine.two_sides:
+            raise ValueError(
+                "far_asymmetry needs probes and references, of which (a, b) and (b, a) are "
+                "different pairs; pass domain= or X_reference= to fit."
+            )
+        answers = self._engine.cells(question)
+        level = self._engine.intervals.confidence_level
+        return self._framed(to_asymmetry(answers, self.groups_, level))
+
+    def equal_error_rate(self, group=None):
+        """The rate at which FAR = FRR, overall or of one group at its own threshold.
+
+        With finite data they are seldom equal: (FAR + FRR) / 2 at the score where they are
+        closest.
+
+        Parameters
+        ----------
+        group : label, default=None
+            One group; None is overall.
+
+        Returns
+        -------
+        estimate : Estimate
+            Rate in [0, 1], lower is better.
+
+        Raises
+        ------
+        ValueError
+            If the group is unknown, or resampling has nothing to draw.
+        """
+        check_is_fitted(self)
+        check_one_group(group)
+        question = self._engine.question(None, 0.0, "frr", group, None, "overall")
+        return self._framed(self._engine.equal_error_rate(question))
+
+    def score_summary(self):
+        """Mean and standard deviation of genuine and impostor scores, overall and by group.
+
+        Over all pairs, from sums over images, whatever ``average`` is.
+
+        Returns
+        -------
+        summary : ScoreSummary
+            Counts and moments of similarities.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            If called before a fit.
+        """
+        check_is_fitted(self)
+        scopes = (None, *((g, g) for g in range(self.groups_.size)))
+        moments = [score_moments(self._engine.pairs, scope) for scope in scopes]
+        columns = [np.array(column) for column in zip(*moments, strict=True)]
+        return self._framed(ScoreSummary((None, *self.groups_.tolist()), *columns))
+
+    def _question_of_cells(self, name, far, threshold):
+        """A question at one level or threshold, about every two groups."""
+        check_is_fitted(self)
+        given = far if threshold is None else threshold
+        if np.ndim(given) != 0:
+            raise ValueError(
+                f"{name} takes one level or threshold; got {plain(given)!r}."
+            )
+        self._engine.check_has_groups(name)
+        return self._engine.question(far, threshold, "far", None, None, "overall")
+
+    def _forget(self):
+        """Drop what an earlier fit left, so that a failed one leaves nothing half new."""
+        fitted = [name for name in vars(self) if name.endswith("_")]
+        for name in (*fitted, "_engine", "_library"):
+            vars(self).pop(name, None)
+
+    def _join_reference(self, X, labels, X_reference, y_reference, features):
+        identity, group, domain = labels
+        if X_reference is None or y_reference is None:
+            missing = "X_reference" if X_reference is None else "y_reference"
+            raise ValueError(f"{missing} is missing; give X_reference and y_reference.")
+        if domain is not None:
+            raise ValueError(
+                "domain and X_reference both say which pairs are compared; give one."
+            )
+        reference = check_array(
+            X_reference, dtype=(np.float32, np.float64), input_name="X_reference"
+        )
+        if reference.shape[1] != X.shape[1]:
+            raise ValueError(
+                f"X_reference has {reference.shape[1]} features but X has {X.shape[1]}; "
+                "both sides need embeddings of one encoder."
+            )
+        other = _inputs.label_images(y_reference, features, None, len(reference))
+        side = np.repeat(np.array([0, 1], dtype=np.int8), (len(X), len(reference)))
+        return (
+            np.concatenate([X, reference]),
+            _inputs.join_sides(identity, other[0]),
+            _inputs.join_sides(group, other[1]),
+            side,
+        )
+
+    def _keep(self, pairs, identity, group, library, images_named=True):
+        self.identities_ = identity.values
+        self.groups_ = np.empty(0) if group is None else group.values
+        random_state = check_random_state(self.random_state)
+        intervals = Intervals(
+            self.resample,
+            self.method,
+            self.n_resamples,
+            self.confidence_level,
+            self.n_jobs,
+            int(random_state.randint(np.iinfo(np.int32).max)),
+            images_named,
+        )
+        self._engine = Engine(pairs, self.groups_, self.far_max, intervals)
+        self._library = library
+        return self
+
+    def _framed(self, record, question=None):
+        """The record, whose frame is of the caller's library and shows the levels asked."""
+        asked = {} if question is None else question.asked()
+        return framed(record, self._library, **asked)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

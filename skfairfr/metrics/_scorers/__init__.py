@@ -1,0 +1,1 @@
+"""Scorers for scikit-learn's searches: greater is better."""

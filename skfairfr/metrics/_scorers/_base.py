@@ -1,0 +1,242 @@
+"""What scorers share: an estimator's embeddings compared once, and values or refusals.
+
+A value that cannot be computed must never win a search, so that whatever the fold's data
+cannot answer is an error that says what to change. No resample is drawn.
+"""
+
+from inspect import signature
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+from sklearn.utils.metadata_routing import UNUSED
+
+from skfairfr._core._bootstrap import OPERATING_POINTS
+from skfairfr._core._disparities import DISPARITIES
+from skfairfr.metrics._pairs._checks import check_single_level
+from skfairfr.metrics._roc import _inputs
+from skfairfr.metrics._roc._engine import Engine
+from skfairfr.utils._validation import check_option
+
+# What the scorers of these names measure: rate, disparity and operating point.
+ENTRIES = {
+    "bfar": ("far", "max_min", "worst_group"),
+    "bfrr": ("frr", "max_min", "worst_group"),
+    "frr_at_far": ("frr", None, "overall"),
+    "far_max_geomean": ("far", "max_geomean", "worst_group"),
+    "frr_max_geomean": ("frr", "max_geomean", "worst_group"),
+}
+REMEDIES = (
+    "give the groups inside y, as y=face_labels(identity, group), which needs nothing "
+    "else; or call sklearn.set_config(enable_metadata_routing=True) and pass "
+    "sensitive_features= to fit of the search (params= of cross_validate)"
+)
+
+
+class Scorer(BaseEstimator):
+    """Callable that scikit-learn clones, pickles and routes metadata to."""
+
+    # "estimator" is what score is called with, no metadata.
+    __metadata_request__score = {  # noqa: RUF012
+        "estimator": UNUSED,
+        "sensitive_features": True,
+        "domain": True,
+    }
+
+    def __call__(self, estimator, X, y, sensitive_features=None, domain=None):
+        """Call :meth:`score`."""
+        return self.score(estimator, X, y, sensitive_features, domain)
+
+    def __repr__(self, N_CHAR_MAX=700):
+        """What is measured, and the other parameters where they were set."""
+        always = ("rate", "how", "far", "operating_point")
+        defaults = signature(type(self)).parameters
+        shown = [
+            f"{name}={getattr(self, name)!r}"
+            for name, parameter in defaults.items()
+            if name in always or getattr(self, name) != parameter.default
+        ]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def check_question(rate, how, far, operating_point, group):
+    """Raise where the parameters of a scorer contradict each other, before any data.
+
+    Parameters
+    ----------
+    rate, how, far, operating_point, group
+        As in :func:`~skfairfr.metrics.make_fairness_scorer`.
+    """
+    check_option(rate, "rate", ("far", "frr"))
+    check_option(operating_point, "operating_point", OPERATING_POINTS)
+    check_single_level(far)
+    name = how[0] if isinstance(how, tuple) and how else how
+    if name is not None and not callable(name):
+        check_option(name, "how", tuple(DISPARITIES))
+    if how is not None and group is not None:
+        raise ValueError(
+            f"group={group!r} and how={how!r} exclude each other: a disparity is over all "
+            "groups; give how=None for the rate of one group."
+        )
+    if how is None and group is None and operating_point == "group":
+        raise ValueError(
+            "operating_point='group' gives every group its own threshold, so that there "
+            "is no overall rate; give group= or how=."
+        )
+
+
+def compare_transformed(
+    scorer, estimator, data, far_max, average="pair", impostors="all"
+):
+    """Comparisons of an estimator's embeddings: one transform, one pass over all pairs.
+
+    Parameters
+    ----------
+    scorer : object
+        Named in messages.
+    estimator : object
+        With ``transform``.
+    data : tuple of X, y, sensitive_features, domain
+    far_max : float
+        Largest level that will be asked for.
+    average, impostors : str
+        As in :class:`~skfairfr.metrics.SimilarityROC`.
+
+    Returns
+    -------
+    engine : Engine
+        Without intervals.
+    """
+    X, y, sensitive_features, domain = data
+    if not hasattr(estimator, "transform"):
+        raise TypeError(
+            f"{scorer!r} compares the embeddings that transform(X) returns, and "
+            f"{type(estimator).__name__} has no transform. Score a transformer, or a "
+            "pipeline that ends with one; for the embeddings as they are, a "
+            "sklearn.preprocessing.FunctionTransformer()."
+        )
+    options = {"dtype": (np.float32, np.float64), "input_name": "transform(X)"}
+    embeddings = check_array(estimator.transform(X), **options)
+    labels = _inputs.label_images(y, sensitive_features, domain, len(embeddings))
+    identity, group, domain = labels
+    side = None if domain is None else domain.codes.astype(np.int8)
+    pairs = _inputs.compare_embeddings(
+        embeddings,
+        identity,
+        group,
+        side,
+        average=average,
+        impostors=impostors,
+        far_max=far_max,
+    )
+    groups = np.empty(0) if group is None else group.values
+    return Engine(pairs, groups, far_max)
+
+
+def answerable_question(scorer, engine, levels, rate, how, operating_point, group=None):
+    """A question that these data can answer.
+
+    Parameters
+    ----------
+    scorer : object
+        Named in messages.
+    engine : Engine
+    levels : float or array-like, shape (n_levels,)
+    rate, how, operating_point, group
+        As in :meth:`~skfairfr.metrics.SimilarityROC.estimate`.
+
+    Returns
+    -------
+    question : Question
+
+    Raises
+    ------
+    ValueError
+        If the groups are missing, too few, or without pairs, or the level is below what
+        the impostor pairs resolve: whatever candidate is scored, the answer is the same.
+    """
+    needs_groups = how is not None or group is not None or operating_point != "overall"
+    if needs_groups and engine.groups.size == 0:
+        raise ValueError(
+            f"{scorer!r} needs the group of every image and was given none: {REMEDIES}."
+        )
+    question = engine.question(levels, None, rate, group, how, operating_point)
+    kind = "impostor" if rate == "far" else "genuine"
+    if how is not None and len(engine.groups_with_pairs(question)) < 2:
+        raise ValueError(
+            f"{scorer!r} needs two groups with {kind} pairs; the groups of these "
+            f"{engine.pairs.images.identity.size} images are "
+            f"{engine.groups.tolist()[:5]}. Use fewer folds, or "
+            "skfairfr.IdentityKFold, which balances groups over folds."
+        )
+    n_genuine, n_impostor = engine.counts(question)
+    if how is None and (n_impostor if rate == "far" else n_genuine) == 0:
+        raise ValueError(
+            f"{scorer!r} found no {kind} pair among these "
+            f"{engine.pairs.images.identity.size} images. Use skfairfr.IdentityKFold, "
+            "which keeps all images of a person in one fold."
+        )
+    unresolved = engine.unresolved(question)
+    if unresolved:
+        raise ValueError(
+            f"{scorer!r} cannot be computed: {unresolved}. Give a larger far, fewer folds "
+            "or more people."
+        )
+    return question
+
+
+def undefined(question, value):
+    """Sentence on a value that this candidate leaves undefined, with what to change."""
+    return (
+        f"is {value}, since a group has no error of the {question.rate} at this level. "
+        "Give a larger far, fewer folds or more people, or how='difference', which no "
+        "zero makes undefined"
+    )
+
+
+def greater_is_better(values, how):
+    """Scores of rates or disparities: closeness to 1 of a signed ratio, else minus."""
+    name = how[0] if isinstance(how, tuple) else how
+    if isinstance(name, str) and name == "ratio":
+        with np.errstate(divide="ignore"):
+            values = np.abs(np.log(values))
+    # Plus zero: minus a rate of zero would print as -0.0.
+    return 0.0 - values
+
+
+PREFIX = "mean_test_"
+# Ends the names of signed entries of fairness_scores, which have no direction.
+LOG_RATIO = "log_ratio"
+
+
+def mean_score(cv_results, name):
+    """Mean score of each candidate.
+
+    Parameters
+    ----------
+    cv_results : dict of str -> array-like, shape (n_candidates,)
+    name : str
+        As the scorer names it.
+
+    Returns
+    -------
+    score : ndarray, shape (n_candidates,)
+    """
+    if PREFIX + name in cv_results:
+        return np.asarray(cv_results[PREFIX + name], dtype=np.float64)
+    listed = [key.removeprefix(PREFIX) for key in cv_results if key.startswith(PREFIX)]
+    if listed == ["score"] and not np.isfinite(cv_results[PREFIX + "score"]).any():
+        # A scorer of several scores that always raised leaves this one, all nan.
+        return np.full(len(cv_results[PREFIX + "score"]), np.nan)
+    remedy = f"the scores are: {', '.join(map(repr, listed)) or 'none'}"
+    if listed == ["score"]:
+        remedy = (
+            "the search has a single score. Give it scoring=skfairfr.fairness_scores(), or "
+            "a dict of scorers"
+        )
+    raise ValueError(f"{name!r} is not a score of the search; {remedy}.")
+
+
+def is_signed(name):
+    """Whether a score is the logarithm of a signed ratio."""
+    return name.split("@")[0].endswith(LOG_RATIO)

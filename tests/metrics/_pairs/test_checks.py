@@ -1,0 +1,140 @@
+"""What scored pairs may be, and which pairs belong to a group."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfairfr.metrics._pairs._checks import (
+    ScoredPairs,
+    check_pair_groups,
+    check_pairs,
+    name_groups,
+    operating_thresholds,
+)
+
+
+@pytest.mark.parametrize(
+    "y_true",
+    [
+        [1, 0, 1],
+        [True, False, True],
+        [1.0, 0.0, 1.0],
+        np.array([True, False, True]),
+        np.array([1, False, 1.0], dtype=object),
+        pd.Series([1, 0, 1], index=[7, 8, 9]),
+        pl.Series([True, False, True]),
+    ],
+)
+def test_ways_to_say_genuine(y_true):
+    assert check_pairs(y_true, [1, 2, 3])[0].tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("y_true", "y_score", "message"),
+    [
+        ([1, -1], [1, 2], "y_true must be 1 .* pair 1 has"),
+        ([0, 2], [1, 2], "y_true must be 1 .* pair 1 has"),
+        ([0, np.nan], [1, 2], "y_true must be 1 .* pair 1 has"),
+        (["0", "1"], [1, 2], "y_true must be 1 .* pair 0 has"),
+        ([1, None], [1, 2], "y_true must be 1 .* pair 1 has None"),
+        ([[0, 1]], [1, 2], "y_true must be one-dimensional"),
+        ([0, 1], [1, 2, 3], "y_true has 2 pairs but y_score has 3"),
+        ([0, 1], [1, np.nan], "y_score must be finite, but pair 1 has nan"),
+        ([0, 1], [-np.inf, 1], "y_score must be finite, but pair 0 has -inf"),
+        ([], [], "are empty"),
+    ],
+)
+def test_pairs_that_are_none(y_true, y_score, message):
+    with pytest.raises(ValueError, match=message):
+        check_pairs(y_true, y_score)
+
+
+TWO_COLUMNS = [["m", "f"], ["m", "m"], ["f", "f"], ["f", None]]
+
+
+@pytest.mark.parametrize(
+    "sensitive_features",
+    [
+        TWO_COLUMNS,
+        np.array(TWO_COLUMNS, dtype=object),
+        pd.DataFrame(TWO_COLUMNS, columns=["first", "second"]),
+        pl.DataFrame(TWO_COLUMNS, schema=["first", "second"], orient="row"),
+        [[*row[:1], np.nan if row[1] is None else row[1]] for row in TWO_COLUMNS],
+    ],
+)
+def test_a_pair_is_in_a_group_when_both_images_are(sensitive_features):
+    labels = check_pair_groups(sensitive_features, 4)
+    assert labels.values.tolist() == ["f", "m"]
+    assert labels.codes.tolist() == [-1, 1, 0, -1]
+
+
+def test_both_columns_share_their_labels():
+    # "b" is the first label of the one column and the second of the other.
+    labels = check_pair_groups([["b", "a"], ["b", "b"], ["c", "c"]], 3)
+    assert labels.values.tolist() == ["a", "b", "c"]
+    assert labels.codes.tolist() == [-1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "sensitive_features",
+    [
+        pd.DataFrame({"a": [1, 2, 2], "b": [1.0, 2.0, np.nan]}),
+        pl.DataFrame({"a": [1, 2, 2], "b": [1, 2, None]}),
+        np.array([[1, 1], [2, 2], [2, np.nan]]),
+    ],
+)
+def test_numbers_of_two_types_meet(sensitive_features):
+    assert check_pair_groups(sensitive_features, 3).codes.tolist() == [0, 1, -1]
+
+
+def test_one_column_is_the_group_of_both_images():
+    labels = check_pair_groups(pd.Series(["m", None, "f"], index=[5, 5, 5]), 3)
+    assert labels.codes.tolist() == [1, -1, 0]
+
+
+@pytest.mark.parametrize(
+    ("sensitive_features", "message"),
+    [
+        (None, "must give the group of each pair; got None"),
+        (["f"], "has 1 rows but y_score has 2"),
+        ([["a", "b", "c"]] * 2, r"\(n_pairs, 2\).* got 3 columns"),
+        ([None, np.nan], "has no known group"),
+        (pd.DataFrame({"a": ["x", "y"], "b": [1, 2]}), "mixes labels"),
+    ],
+)
+def test_groups_that_are_none(sensitive_features, message):
+    with pytest.raises(ValueError, match=f"sensitive_features .*{message}"):
+        check_pair_groups(sensitive_features, 2)
+
+
+def impostors(scores):
+    return ScoredPairs(np.array([]), np.sort(np.array(scores, dtype=float))[::-1])
+
+
+@pytest.mark.parametrize(
+    ("operating_point", "above"),
+    [("overall", [4, 4]), ("worst_group", [6, 6]), ("group", [2, 6])],
+)
+def test_one_kernel_serves_the_three_operating_points(operating_point, above):
+    a, b = impostors([1, 2, 3, 4]), impostors([5, 6, 7, 8])
+    both = impostors([1, 2, 3, 4, 5, 6, 7, 8])
+    thresholds = operating_thresholds(
+        both, [a, b], np.array(["a", "b"]), far=0.5, operating_point=operating_point
+    )
+    assert thresholds.tolist() == [np.nextafter(t, np.inf) for t in map(float, above)]
+
+
+def test_unresolved_groups_are_named_with_their_counts():
+    a, b = impostors(range(10)), impostors([1, 2])
+    message = r"far=0.1 is below .* \(2 impostor pairs in 'b'\).* use far >= 0.5"
+    with pytest.warns(UndefinedMetricWarning, match=message):
+        operating_thresholds(
+            a, [a, b], np.array(["a", "b"]), far=0.1, operating_point="worst_group"
+        )
+
+
+def test_long_lists_of_groups_are_cut():
+    assert name_groups(["f"]) == "group 'f'"
+    assert name_groups(list(range(12))).endswith("'9' and 2 more")

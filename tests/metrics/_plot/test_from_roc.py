@@ -1,0 +1,106 @@
+"""Displays ask a SimilarityROC of what an estimator makes of embeddings."""
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LinearRegression
+
+from skfairfr.metrics import ErrorRateDisplay, SimilarityROCDisplay
+from skfairfr.metrics._plot import _from_roc
+from tests.metrics._plot.drawn import (
+    LEVELS,
+    axes,
+    fitted,
+    fitted_beyond_far_max,
+    synthetic,
+    unfitted,
+)
+
+
+def test_transformed_embeddings_are_compared():
+    X, y, groups = synthetic()
+    pca = PCA(4).fit(X)
+    roc = unfitted()
+    ours = _from_roc.fit_roc(pca, X, y, groups, roc=roc)
+    direct = unfitted().fit(pca.transform(X), y, groups)
+    assert ours.threshold_at(0.1) == direct.threshold_at(0.1)
+    assert not hasattr(roc, "groups_")
+
+
+def test_similarity_roc_is_cloned():
+    roc = unfitted()
+    found = _from_roc.fit_roc(roc, *synthetic())
+    assert found is not roc
+    assert found.threshold_at(0.1) == fitted().threshold_at(0.1)
+
+
+def test_estimator_without_transform_is_refused():
+    with pytest.raises(ValueError, match="transform"):
+        _from_roc.fit_roc(LinearRegression(), *synthetic())
+
+
+@pytest.mark.parametrize("display", [SimilarityROCDisplay, ErrorRateDisplay])
+def test_from_estimator_is_from_roc(display):
+    options = {"far": LEVELS, "groups": ["female"]}
+    ours = display.from_estimator(unfitted(), *synthetic(), ax=axes(), **options)
+    direct = display.from_roc(fitted(), ax=axes(), **options)
+    assert np.array_equal(ours.frr, direct.frr)
+    assert ours.groups == ("female",)
+
+
+@pytest.mark.parametrize("point", ["overall", "group"])
+def test_default_levels_can_be_resolved(point):
+    levels = _from_roc.default_levels(fitted(), point)
+    overall, *of_groups = fitted().score_summary().n_impostor
+    n_pairs = overall if point == "overall" else min(of_groups)
+    assert levels[0] * n_pairs >= 10
+    assert levels[-1] == pytest.approx(0.1)
+    assert (np.diff(levels) > 0).all()
+
+
+def test_default_thresholds_span_the_default_levels():
+    grid = _from_roc.default_thresholds(fitted(), 5)
+    far = fitted().estimate(threshold=grid, rate="far").value
+    assert far[0] <= 0.2
+    assert far[-1] <= _from_roc.default_levels(fitted())[0]
+    assert grid.size == 5
+
+
+@pytest.mark.parametrize(
+    ("groups", "overall", "expected"),
+    [
+        (None, True, (None, "female", "male")),
+        (None, False, ("female", "male")),
+        (["male"], True, ("male",)),
+    ],
+)
+def test_groups_drawn(groups, overall, expected):
+    found = _from_roc.check_roc_groups(fitted(), groups, overall=overall)
+    assert found == expected
+
+
+def test_score_range_holds_nearly_all():
+    low, high = _from_roc.score_range(fitted())
+    assert fitted().estimate(threshold=low, rate="far").value == 1
+    assert fitted().estimate(threshold=high, rate="far").value == 0
+
+
+def test_levels_beyond_far_max_are_those_that_a_sample_answers():
+    roc = fitted_beyond_far_max()
+    found = roc.estimate([0.1, 0.03, 0.2], rate="far", how="max_min")
+    assert _from_roc.is_beyond(found).tolist() == [True, False, True]
+    assert not _from_roc.is_beyond(fitted().estimate([0.1, 0.2])).any()
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ({"group": "male"}, "histogram values, sampled intervals"),
+        ({"group": ("male", "female")}, "sampled values, sampled intervals"),
+    ],
+)
+def test_where_values_beyond_far_max_come_from(question, said):
+    ask = fitted_beyond_far_max().estimate
+    exact, beyond = (ask(far, rate="far", **question) for far in (0.03, 0.1))
+    assert _from_roc.beyond_far_max(exact) == ""
+    assert _from_roc.beyond_far_max(exact, beyond) == said

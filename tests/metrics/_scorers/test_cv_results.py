@@ -1,0 +1,39 @@
+"""Scores of a search are found by name, or the names there are told."""
+
+import numpy as np
+import pytest
+
+from skfairfr.metrics._scorers._base import is_signed, mean_score
+
+RESULTS = {"mean_test_bfar": [-2, -1], "mean_test_x": [0, 1], "params": [{}, {}]}
+
+
+def test_a_score_is_found():
+    assert mean_score(RESULTS, "bfar").tolist() == [-2.0, -1.0]
+
+
+@pytest.mark.parametrize(
+    ("results", "said"),
+    [
+        (RESULTS, "the scores are: 'bfar', 'x'"),
+        ({"params": []}, "the scores are: none"),
+        ({"mean_test_score": [1.0]}, "single score"),
+    ],
+)
+def test_a_missing_score_is_an_error(results, said):
+    with pytest.raises(
+        ValueError, match=f"'bfrr' is not a score of the search; .*{said}"
+    ):
+        mean_score(results, "bfrr")
+
+
+def test_a_search_that_never_scored_has_only_nan():
+    assert np.isnan(mean_score({"mean_test_score": [np.nan] * 3}, "bfar")).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "signed"),
+    [("far_log_ratio", True), ("frr_log_ratio@1e-3", True), ("bfar@1e-3", False)],
+)
+def test_signed_scores_are_known_by_name(name, signed):
+    assert is_signed(name) is signed
