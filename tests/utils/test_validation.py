@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairfr import EthicalModule, make_face_embeddings
+from skfairfr import make_face_embeddings
 from skfairfr.metrics import bfar
 from skfairfr.utils._validation import (
     check_count,
@@ -132,6 +132,9 @@ def test_messages_hold_no_numpy_types(check, given):
 
 def test_a_warning_from_fit_points_at_its_caller():
     """Not at the wrapper that scikit-learn puts about fit."""
+    pytest.importorskip("torch")
+    from skfairfr import EthicalModule
+
     data = make_face_embeddings(20, 2, n_features=8, random_state=0)
     module = EthicalModule(10, 20, max_epochs=1, random_state=0)
     with pytest.warns(UserWarning, match="No groups were given") as seen:
