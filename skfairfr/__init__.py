@@ -1,10 +1,12 @@
 """Assess and mitigate demographic disparities of biometric verification systems.
 
 Public names are resolved when first used, so that ``import skfairfr`` loads neither torch
-nor matplotlib.
+nor matplotlib. A plain install measures; ``EthicalModule``, ``FPRPenaltyProjector`` and
+``TripletProjector`` need the extra "mitigate" (torch, skorch, safetensors). Without it they
+are left out of ``__all__`` and ``dir()``, and using one raises an ImportError that names it.
 """
 
-from importlib import import_module
+from skfairfr.utils import _extras
 
 __version__ = "0.1.0.dev0"
 
@@ -26,14 +28,6 @@ _HOME = {
     "face_labels": "skfairfr.utils",
 }
 
-__all__ = sorted(_HOME)
-
-
-def __getattr__(name):
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module 'skfairfr' has no attribute {name!r}")
-
-
-def __dir__():
-    return sorted([*globals(), *__all__])
+__all__, __getattr__, __dir__ = _extras.lazy_names(
+    __name__, _HOME, needs={"skfairfr.projectors": _extras.TRAINING}
+)

@@ -1,8 +1,17 @@
-"""Losses as torch modules: tensors in, a scalar out; usable in any training loop."""
+"""Losses as torch modules: tensors in, a scalar out; usable in any training loop.
 
-from skfairfr.losses._fair_vmf import FairVMFLoss
-from skfairfr.losses._fpr_penalty import FPRPenaltyLoss
-from skfairfr.losses._semi_hard import semi_hard_negatives
-from skfairfr.losses._triplet import TripletLoss
+They need torch, which comes with the extra "mitigate". Without it this package has no names.
+"""
 
-__all__ = ["FPRPenaltyLoss", "FairVMFLoss", "TripletLoss", "semi_hard_negatives"]
+from skfairfr.utils import _extras
+
+_HOME = {
+    "FPRPenaltyLoss": "skfairfr.losses._fpr_penalty",
+    "FairVMFLoss": "skfairfr.losses._fair_vmf",
+    "TripletLoss": "skfairfr.losses._triplet",
+    "semi_hard_negatives": "skfairfr.losses._semi_hard",
+}
+
+__all__, __getattr__, __dir__ = _extras.lazy_names(
+    __name__, _HOME, needs=dict.fromkeys(_HOME.values(), ("torch",))
+)

@@ -1,7 +1,17 @@
-"""Transformers between encoder and matcher that mitigate disparities."""
+"""Transformers between encoder and matcher that mitigate disparities.
 
-from skfairfr.projectors._ethical_module import EthicalModule
-from skfairfr.projectors._fpr_penalty_projector import FPRPenaltyProjector
-from skfairfr.projectors._triplet_projector import TripletProjector
+They need torch, skorch and safetensors, which come with the extra "mitigate". Without them
+this package has no names.
+"""
 
-__all__ = ["EthicalModule", "FPRPenaltyProjector", "TripletProjector"]
+from skfairfr.utils import _extras
+
+_HOME = {
+    "EthicalModule": "skfairfr.projectors._ethical_module",
+    "FPRPenaltyProjector": "skfairfr.projectors._fpr_penalty_projector",
+    "TripletProjector": "skfairfr.projectors._triplet_projector",
+}
+
+__all__, __getattr__, __dir__ = _extras.lazy_names(
+    __name__, _HOME, needs=dict.fromkeys(_HOME.values(), _extras.TRAINING)
+)

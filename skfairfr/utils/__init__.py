@@ -1,5 +1,7 @@
 """Labels, validation, random seeds and progress: what every door of the house uses."""
 
-from skfairfr.utils._labels import face_labels
+from skfairfr.utils import _extras
 
-__all__ = ["face_labels"]
+_HOME = {"face_labels": "skfairfr.utils._labels"}
+
+__all__, __getattr__, __dir__ = _extras.lazy_names(__name__, _HOME)

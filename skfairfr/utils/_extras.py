@@ -1,0 +1,77 @@
+"""Public names that are imported on first use, and what they need beyond a plain install.
+
+A plain install measures. What trains needs the libraries of an extra; without them its names
+are left out of ``__all__`` and ``dir()``, and using one raises an error that names the extra.
+"""
+
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+
+# What the extra "mitigate" of pyproject.toml installs.
+TRAINING = ("torch", "skorch", "safetensors")
+
+
+def lazy_names(package, homes, needs=None):
+    """``__all__``, ``__getattr__`` and ``__dir__`` of a package, to be assigned to these.
+
+    Parameters
+    ----------
+    package : str
+        Name of the package.
+    homes : dict of str to str
+        The module in which each public name lives.
+    needs : dict of str to sequence of str, default=None
+        Libraries of the extra "mitigate" that a module imports; one without an entry needs
+        none.
+
+    Returns
+    -------
+    names : list of str
+        The names whose modules can be imported in this environment, sorted.
+    resolve : callable
+        Raises ImportError where a library is missing, not AttributeError: ``from package
+        import name`` would replace that by a message without the remedy.
+    listed : callable
+        What ``dir()`` lists.
+    """
+    needs = needs or {}
+    names = sorted(name for name in homes if not missing(needs.get(homes[name], ())))
+
+    def resolve(name):
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = homes[name]
+        absent = missing(needs.get(module, ()))
+        if absent:
+            raise ImportError(
+                f"{name} needs {_listed(needs[module])}; not installed here: "
+                f"{', '.join(absent)}. Install the extra 'mitigate': "
+                'pip install "skfairfr[mitigate]"',
+                name=absent[0],
+            )
+        return getattr(import_module(module), name)
+
+    def listed():
+        return sorted({*vars(sys.modules[package]), *names})
+
+    return names, resolve, listed
+
+
+def missing(libraries):
+    """Those of these top-level modules that are not installed; none is imported."""
+    return [name for name in libraries if not _is_installed(name)]
+
+
+def _is_installed(library):
+    if library in sys.modules:
+        return sys.modules[library] is not None
+    try:
+        return find_spec(library) is not None
+    except ImportError:  # a finder that refuses
+        return False
+
+
+def _listed(words):
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,240 @@
+"""What a plain install promises, step by step; each step fails where a promise is broken.
+
+    python -m tests.install.measuring             in an environment without torch
+    python -m tests.install.measuring --forbid    in any other: imports of torch,
+                                                  skorch and safetensors are refused
+
+Prints the name of each step that passed.
+"""
+
+import argparse
+import contextlib
+import importlib
+import io
+import pickle
+import pydoc
+import sys
+import tempfile
+from pathlib import Path
+
+TRAINING = ("torch", "skorch", "safetensors")
+MEASURING = ("utils", "datasets", "metrics", "model_selection", "report")
+WEIGHTS = ["adjusted_weights", "dynamic_weights", "equal_weights", "natural_weights"]
+NEED_AN_EXTRA = [
+    *("skfairfr EthicalModule", "skfairfr.projectors EthicalModule"),
+    *("skfairfr FPRPenaltyProjector", "skfairfr.projectors FPRPenaltyProjector"),
+    *("skfairfr TripletProjector", "skfairfr.projectors TripletProjector"),
+    *("skfairfr.losses FairVMFLoss", "skfairfr.losses FPRPenaltyLoss"),
+    *("skfairfr.losses TripletLoss", "skfairfr.losses semi_hard_negatives"),
+    "skfairfr.samplers GroupWeightedSampler",
+    "skfairfr.samplers HomogeneousBatchSampler",
+]
+
+
+class Refusing:
+    """A finder that refuses the libraries that train."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        """Raise for one of them; leave the others to the finders that follow."""
+        if name.split(".")[0] in TRAINING:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+def must_raise(error, function, *parts):
+    """Fail unless ``function()`` raises ``error`` with all of ``parts`` in its message."""
+    try:
+        function()
+    except error as raised:
+        lacking = [part for part in parts if part not in str(raised)]
+        assert not lacking, f"{raised} lacks {lacking}"
+    else:
+        raise AssertionError(f"no {error.__name__}")
+
+
+def libraries_that_train_are_absent():
+    for name in TRAINING:
+        must_raise(ImportError, lambda name=name: importlib.import_module(name))
+
+
+def star_imports_bring_what_can_be_had():
+    import skfairfr
+
+    top = {}
+    exec("from skfairfr import *", top)
+    assert {"SimilarityROC", "bfar_scorer", "face_labels"} <= set(top)
+    assert not {"EthicalModule", "FPRPenaltyProjector", "TripletProjector"} & set(top)
+    assert set(skfairfr.__all__) <= set(top)
+    for package, names in {"losses": [], "projectors": [], "samplers": WEIGHTS}.items():
+        found = {}
+        exec(f"from skfairfr.{package} import *", found)
+        assert sorted(set(found) - {"__builtins__"}) == names, package
+
+
+def every_measuring_name_is_there():
+    for package in ("skfairfr", *(f"skfairfr.{name}" for name in MEASURING)):
+        module = importlib.import_module(package)
+        listed = dir(module)
+        for name in module.__all__:
+            assert getattr(module, name) is not None
+            assert name in listed
+            assert pydoc.render_doc(f"{package}.{name}")
+        assert module.__all__[0] in pydoc.render_doc(package)
+
+
+def other_names_tell_the_extra():
+    for entry in NEED_AN_EXTRA:
+        package, name = entry.split()
+        remedy = 'pip install "skfairfr[mitigate]"'
+        module = importlib.import_module(package)
+        must_raise(ImportError, lambda: getattr(module, name), name, "torch", remedy)  # noqa: B023
+        statement = f"from {package} import {name}"
+        must_raise(ImportError, lambda: exec(statement, {}), name, "torch", remedy)  # noqa: B023
+        assert name not in dir(module)
+        assert not hasattr(module, "no_such_name")
+
+
+def group_weights_are_computed():
+    from skfairfr.samplers import dynamic_weights, equal_weights
+
+    assert dynamic_weights(equal_weights(2), [9, 1], [1000, 1000]).mean() == 1
+
+
+def synthetic_faces():
+    from skfairfr import make_face_embeddings
+
+    return make_face_embeddings(n_identities=120, n_features=16, random_state=0)
+
+
+def fitted_roc():
+    from skfairfr import SimilarityROC
+
+    faces = synthetic_faces()
+    roc = SimilarityROC(resample="identities", n_resamples=20, random_state=0)
+    return roc.fit(faces.X, faces.y, sensitive_features=faces.sensitive_features)
+
+
+def disparities_come_with_intervals():
+    roc = fitted_roc()
+    found = roc.estimate(1e-2, rate="far", how="max_min")
+    assert 1 <= found.low <= found.high
+    assert roc.compare(roc, 1e-2).difference == 0
+    assert roc.far_matrix(1e-2).far.shape == (2, 2)
+    again = pickle.loads(pickle.dumps(roc)).estimate(1e-2, rate="far", how="max_min")
+    assert again == found
+
+
+def displays_are_drawn():
+    import numpy as np
+    from matplotlib.figure import Figure
+
+    from skfairfr import metrics
+
+    roc, faces = fitted_roc(), synthetic_faces()
+    groups = {"sensitive_features": faces.sensitive_features}
+    inertia = metrics.identity_inertia(faces.X, faces.y, min_images=4, **groups)
+    of_images = metrics.instance_far(faces.X, faces.y, far=1e-2, **groups)
+    maps = {"ratio": np.ones((1, 2, 2)), "x": [10, 20], "y": [15, 30]}
+    candidates = {"x": [0.1, 0.2], "y": [4, 3], "front": [True, True]}
+    params = [{"kappa1": 10}, {"kappa1": 20}]
+    draw = {
+        "DisparityCurve": lambda d, ax: d.from_roc(roc, rate="far", ax=ax),
+        "ErrorRate": lambda d, ax: d.from_roc(roc, far=1e-2, ax=ax),
+        "GroupFAR": lambda d, ax: d.from_roc(roc, far=1e-2, ax=ax),
+        "GroupWeights": lambda d, ax: d(weights=[[1, 1]] * 2, groups="ab").plot(ax),
+        "IdentityInertia": lambda d, ax: d.from_inertias(inertia, ax=ax),
+        "InstanceFAR": lambda d, ax: d.from_instance_far(of_images, ax=ax),
+        "KappaGrid": lambda d, ax: d(**maps).plot(ax),
+        "ScoreHistogram": lambda d, ax: d.from_roc(roc, ax=ax),
+        "SimilarityROC": lambda d, ax: d.from_roc(roc, ax=ax),
+        "TradeOff": lambda d, ax: d(**candidates, params=params).plot(ax),
+    }
+    ours = {name for name in metrics.__all__ if name.endswith("Display")}
+    assert {f"{name}Display" for name in draw} == ours
+    for name, drawn in draw.items():
+        display = getattr(metrics, f"{name}Display")
+        figure = drawn(display, Figure().subplots()).figure_
+        figure.savefig(io.BytesIO(), format="png")
+
+
+def scorers_serve_a_search_over_any_transformer():
+    from sklearn.decomposition import PCA
+    from sklearn.model_selection import GridSearchCV
+
+    from skfairfr import (
+        BestTradeOff,
+        IdentityKFold,
+        bfar_scorer,
+        face_labels,
+        fairness_scores,
+    )
+
+    faces = synthetic_faces()
+    y = face_labels(faces.y, faces.sensitive_features)
+    grid, folds = {"n_components": [4, 12]}, IdentityKFold(2)
+    one = GridSearchCV(
+        PCA(), grid, scoring=bfar_scorer, cv=folds, error_score="raise", refit=True
+    ).fit(faces.X, y)
+    assert one.best_score_ <= -1
+    several = GridSearchCV(
+        PCA(),
+        grid,
+        scoring=fairness_scores(far=1e-2),
+        refit=BestTradeOff(("bfar", "frr_at_far")),
+        cv=folds,
+        error_score="raise",
+    ).fit(faces.X, y)
+    assert several.transform(faces.X).shape[1] in (4, 12)
+
+
+def the_command_audits():
+    import numpy as np
+
+    from skfairfr.cli import main
+
+    faces = synthetic_faces()
+    columns = {"embedding": faces.X, "identity": faces.y}
+    columns["gender"] = faces.sensitive_features
+    asked = ["--attribute", "gender", "--far", "1e-2", "--n-resamples", "20"]
+    with tempfile.TemporaryDirectory() as folder:
+        file, out = Path(folder, "faces.npz"), Path(folder, "out")
+        np.savez(file, **columns)
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            status = main(["audit", str(file), *asked, "--out", str(out), "--quiet"])
+        assert status == 0
+        assert "treated worse" in printed.getvalue()
+        written = sorted(path.name for path in out.iterdir())
+        assert "audit.json" in written and len(written) > 1, written
+
+
+def nothing_that_trains_was_imported():
+    assert not set(TRAINING) & set(sys.modules)
+
+
+STEPS = (
+    libraries_that_train_are_absent,
+    star_imports_bring_what_can_be_had,
+    every_measuring_name_is_there,
+    other_names_tell_the_extra,
+    group_weights_are_computed,
+    disparities_come_with_intervals,
+    displays_are_drawn,
+    scorers_serve_a_search_over_any_transformer,
+    the_command_audits,
+    nothing_that_trains_was_imported,
+)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--forbid", action="store_true")
+    if parser.parse_args().forbid:
+        sys.meta_path.insert(0, Refusing())
+    for step in STEPS:
+        step()
+        print(step.__name__, flush=True)
+
+
+if __name__ == "__main__":
+    main()
