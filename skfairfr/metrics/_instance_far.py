@@ -11,9 +11,10 @@ from sklearn.utils import check_array
 from skfairfr._core._pair_sets import TailTooShortError
 from skfairfr.metrics._frames import Framed, framed
 from skfairfr.metrics._roc._engine import Engine
-from skfairfr.metrics._roc._inputs import compare_embeddings, label_images
+from skfairfr.metrics._roc._inputs import compare_embeddings
 from skfairfr.metrics._roc._question import parse_question
 from skfairfr.utils._frames import library_of
+from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import check_option, plain, warn_undefined
 
 # The pass holds so large a share of the pairs before a given threshold asks for more.

@@ -15,7 +15,6 @@ from skfairfr.utils._labels import (
     join_columns,
     to_column,
 )
-from skfairfr.utils._labels import label_images as label_images
 from skfairfr.utils._validation import check_scores, plain, warn_caller
 
 # Genuine scores lie below impostor ones where chance alone would seldom put them there:

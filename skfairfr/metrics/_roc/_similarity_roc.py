@@ -22,6 +22,7 @@ from skfairfr.metrics._roc._engine import Engine, Intervals
 from skfairfr.metrics._roc._question import check_one_group
 from skfairfr.metrics._roc._records import ScoreSummary, paired, to_asymmetry
 from skfairfr.utils._frames import library_of
+from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import plain
 
 
@@ -209,7 +210,7 @@ default="recentered"
         X = validate_data(
             self, X, dtype=(np.float32, np.float64), ensure_min_samples=fewest
         )
-        labels = _inputs.label_images(y, sensitive_features, domain, len(X))
+        labels = label_images(y, sensitive_features, domain, len(X))
         identity, group, domain_labels = labels
         side = None if domain_labels is None else domain_labels.codes.astype(np.int8)
         n_probes = None
@@ -681,7 +682,7 @@ default=None
                 f"X_reference has {reference.shape[1]} features but X has {X.shape[1]}; "
                 "both sides need embeddings of one encoder."
             )
-        other = _inputs.label_images(y_reference, features, None, len(reference))
+        other = label_images(y_reference, features, None, len(reference))
         side = np.repeat(np.array([0, 1], dtype=np.int8), (len(X), len(reference)))
         return (
             np.concatenate([X, reference]),

@@ -16,6 +16,7 @@ from skfairfr._core._disparities import DISPARITIES
 from skfairfr.metrics._pairs._checks import check_single_level
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._engine import Engine
+from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import check_option
 
 # What the scorers of these names measure: rate, disparity and operating point.
@@ -117,7 +118,7 @@ def compare_transformed(
         )
     options = {"dtype": (np.float32, np.float64), "input_name": "transform(X)"}
     embeddings = check_array(estimator.transform(X), **options)
-    labels = _inputs.label_images(y, sensitive_features, domain, len(embeddings))
+    labels = label_images(y, sensitive_features, domain, len(embeddings))
     identity, group, domain = labels
     side = None if domain is None else domain.codes.astype(np.int8)
     pairs = _inputs.compare_embeddings(
