@@ -6,7 +6,6 @@ Choosing and holding out are those of ``_worst_group.py``.
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
-from skfairfr.metrics._frames import framed
 from skfairfr.metrics._pairs._all_pairs import _unit_rows
 from skfairfr.metrics._worst_group import (
     MAX_SEED,
@@ -15,7 +14,7 @@ from skfairfr.metrics._worst_group import (
     hold_out,
     split_people,
 )
-from skfairfr.utils._frames import library_of
+from skfairfr.utils._frames import framed, library_of
 from skfairfr.utils._labels import Labels, encode, split_labels, to_column
 from skfairfr.utils._validation import check_count
 

@@ -9,11 +9,10 @@ import numpy as np
 from sklearn.utils import check_array
 
 from skfairfr._core._pair_sets import TailTooShortError
-from skfairfr.metrics._frames import Framed, framed
 from skfairfr.metrics._roc._engine import Engine
 from skfairfr.metrics._roc._inputs import compare_embeddings, label_images
 from skfairfr.metrics._roc._question import parse_question
-from skfairfr.utils._frames import library_of
+from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._validation import check_option, plain, warn_undefined
 
 # The pass holds so large a share of the pairs before a given threshold asks for more.
@@ -58,7 +57,11 @@ class InstanceFAR(Framed):
             "instance_far": self.instance_far,
             "n_impostor": self.n_impostor,
             "threshold": self.threshold,
-            **{name: levels for name, levels in self._asked.items() if name == "far"},
+            **{
+                name: levels
+                for name, levels in self._level_columns.items()
+                if name == "far"
+            },
         }
 
 
@@ -189,7 +192,7 @@ def instance_far(
         known = group.codes >= 0
         groups[known] = group.values[group.codes[known]]
     found = InstanceFAR(rates, groups, n_impostor, threshold)
-    return framed(found, library, **question.asked())
+    return framed(found, library, **question.level_columns())
 
 
 def _one_question(far, threshold):

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
-from skfairfr.metrics._frames import Framed, framed
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
-from skfairfr.utils._frames import library_of
+from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import encode, split_labels
 from skfairfr.utils._validation import check_count, check_level, check_option, plain
 

@@ -12,8 +12,8 @@ from numbers import Real
 import numpy as np
 
 from skfairfr._core._disparities import DISPARITIES
-from skfairfr.metrics._frames import Framed
 from skfairfr.metrics._pairs._checks import name_groups
+from skfairfr.utils._frames import Framed
 from skfairfr.utils._validation import (
     check_count,
     check_level,

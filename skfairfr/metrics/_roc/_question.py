@@ -70,7 +70,7 @@ class Question:
             for run in runs
         ]
 
-    def asked(self):
+    def level_columns(self):
         """The levels or thresholds under their name, in the caller's order and shape."""
         if self.levels is None:
             return {"threshold": self.in_shape(self.thresholds)}

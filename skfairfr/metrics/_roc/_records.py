@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from skfairfr._core._intervals import percentile
-from skfairfr.metrics._frames import Framed
+from skfairfr.utils._frames import Framed
 
 
 class EstimandWarning(UserWarning):
@@ -90,7 +90,7 @@ class Estimate(Framed):
 
     def _columns(self):
         """One row for each level, which comes first."""
-        return {**self._asked, **super()._columns()}
+        return {**self._level_columns, **super()._columns()}
 
 
 @dataclass(frozen=True)
@@ -294,7 +294,7 @@ class Comparison(Framed):
 
     def _columns(self):
         """One row for each level, which comes first."""
-        return {**self._asked, **super()._columns()}
+        return {**self._level_columns, **super()._columns()}
 
 
 def check_same_images(first, second):

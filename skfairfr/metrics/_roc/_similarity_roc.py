@@ -16,12 +16,11 @@ from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._intervals import METHODS
 from skfairfr._core._resampling import MODES
 from skfairfr._core._score_summaries import score_moments
-from skfairfr.metrics._frames import framed
 from skfairfr.metrics._roc import _estimates, _inputs
 from skfairfr.metrics._roc._engine import Engine, Intervals
 from skfairfr.metrics._roc._question import check_one_group
 from skfairfr.metrics._roc._records import ScoreSummary, paired, to_asymmetry
-from skfairfr.utils._frames import library_of
+from skfairfr.utils._frames import framed, library_of
 from skfairfr.utils._validation import plain
 
 
@@ -709,7 +708,7 @@ default=None
 
     def _framed(self, record, question=None):
         """The record, whose frame is of the caller's library and shows the levels asked."""
-        asked = {} if question is None else question.asked()
+        asked = {} if question is None else question.level_columns()
         return framed(record, self._library, **asked)
 
     def __sklearn_tags__(self):
