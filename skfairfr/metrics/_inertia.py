@@ -1,4 +1,4 @@
-"""How widely the images of each identity are spread, by group.
+"""Spread of the images of each identity, by group.
 
 The display lives in ``_plot/_inertia.py``.
 """
@@ -38,7 +38,7 @@ class IdentityInertia(Framed):
 
     See Also
     --------
-    identity_inertia : What builds it.
+    identity_inertia : Returns it.
     """
 
     identities: np.ndarray

@@ -164,7 +164,7 @@ def frr_disparity(
     --------
     far_disparity : The same of false acceptances.
     bfrr : The worst-group operating point, under its name.
-    frr_at_far : The rate over all pairs, to be reported beside.
+    frr_at_far : The rate over all pairs, to report next to the disparity.
 
     References
     ----------

@@ -1,6 +1,6 @@
 """Error rates within each group, at one threshold.
 
-What summarises their differences in one number lives in ``_pair_disparities.py``.
+``_disparities.py`` and ``_indices.py`` summarise their differences in one number.
 """
 
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class GroupErrorRates(Framed):
 
     See Also
     --------
-    group_error_rates : What builds it.
+    group_error_rates : Returns it.
 
     References
     ----------
