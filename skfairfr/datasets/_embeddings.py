@@ -17,7 +17,7 @@ from skfairfr.datasets._tables import read_table
 
 EMBEDDING_NAMES = ("embedding", "embeddings", "X")
 IDENTITY_NAMES = ("identity", "identities", "y")
-# Rows that are looked at together, so that no copy of a memory-mapped file is made.
+# Number of values checked at once, so that no memory-mapped file is copied whole.
 BLOCK_VALUES = 2**22
 
 
@@ -83,7 +83,7 @@ def read_embeddings(path, labels=None, embedding=None, identity=None, asked=None
     Parameters
     ----------
     asked : dict of str -> str, default=None
-        For each column the argument that asked for it, for messages.
+        For each requested column the argument that names it, for messages.
     """
     path = os.fspath(path)
     kind = kind_of(path)
@@ -147,7 +147,7 @@ def _labelled(path, X, source, source_path, identity, asked, vectors=()):
 
 
 def _beside(path):
-    """The labels that lie beside an .npy file under the same name."""
+    """Path of the labels next to an .npy file, under the same name."""
     stem = os.path.splitext(path)[0]
     for suffix in TABLES:
         if os.path.exists(stem + suffix):

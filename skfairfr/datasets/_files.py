@@ -13,12 +13,12 @@ from skfairfr.utils._validation import warn_caller
 
 KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle"}
 TABLES = (".csv", ".parquet")
-# What programs write for a value they do not have, in small letters.
+# Words that programs write for a missing value, in lower case.
 WORDS_FOR_UNKNOWN = ("", "nan", "none", "null", "nat", "<na>", "n/a")
 
 
 def kind_of(path, argument="path"):
-    """What a file holds by its first bytes, for text by its name.
+    """The kind of a file, by its first bytes or, for text, by its name.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def kind_of(path, argument="path"):
 
 
 def suffix_of(path):
-    """The end of a file's name, in small letters."""
+    """The end of a file's name, in lower case."""
     return os.path.splitext(path)[1].lower()
 
 
@@ -97,7 +97,7 @@ def read_npy(path):
 
 @contextmanager
 def open_npz(path, argument="path"):
-    """An .npz file, open for its arrays to be read.
+    """An open .npz file.
 
     Parameters
     ----------
@@ -110,9 +110,9 @@ def open_npz(path, argument="path"):
     """
     if not zipfile.is_zipfile(path):
         raise damaged(argument, path, "its end is missing")
-    # numpy leaves a file that it opened itself open where the archive is damaged.
+    # numpy does not close a file that it opened itself if the archive is damaged.
     with open(path, "rb") as file:
-        # Here and below: damaged archives raise nearly anything, from zipfile to tokenize.
+        # Damaged archives raise many kinds of errors, here and below.
         try:
             arrays = np.load(file, allow_pickle=False)
         except Exception as error:
@@ -186,7 +186,7 @@ def unknown_if_empty(labels):
 
 
 def warn_of_words(labels, name, path):
-    """Warn of labels that are words for a value that is not there.
+    """Warn of labels that are words for a missing value.
 
     Parameters
     ----------

@@ -34,8 +34,8 @@ def load_pairs(
         Column of the scores; None takes "score" or, of distances, the first of "distance"
         and "score" that is there.
     identity_1, identity_2 : str, default="identity_1" and "identity_2"
-        Columns that tell whom the two images show. In a .csv file labels are text unless
-        all are integers without leading zeros.
+        Columns that name the people in the two images. In a .csv file labels are text
+        unless all are integers without leading zeros.
     image_1, image_2 : str, default=None
         Columns that name the images; None takes "image_1" and "image_2" where both are
         there.
@@ -93,9 +93,9 @@ def read_pairs(path, names, asked=None, distance=False):
     Parameters
     ----------
     names : dict of str -> str or None
-        For each of score, identity_1, identity_2, image_1 and image_2 the column.
+        Column of each of score, identity_1, identity_2, image_1 and image_2.
     asked : dict of str -> str, default=None
-        For each other column the argument that asked for it, for messages.
+        For each other requested column the argument that names it, for messages.
     """
     path = os.fspath(path)
     if kind_of(path) not in ("csv", "parquet"):
@@ -133,7 +133,7 @@ def read_pairs(path, names, asked=None, distance=False):
 
 
 def _choose_all(table, names, path, distance):
-    """The column of each argument; None of images that are not named."""
+    """The column of each argument; None for images that are not named."""
     found = {}
     score = names["score"]
     usual = ("distance", "score") if distance else ("score",)
@@ -173,7 +173,7 @@ def _remedy(present, names, distance):
 
 
 def _read_columns(table, asked, path, taken):
-    """Columns; those of the two images of a pair are converted alike."""
+    """The requested columns; those of the two images of a pair are converted alike."""
     for name, argument in asked.items():
         if argument == "attribute" and name not in table.names:
             raise _no_attribute(name[:-2], table.names, taken, path)

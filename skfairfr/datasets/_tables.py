@@ -1,7 +1,7 @@
 """Columns of .csv and .parquet files.
 
-A .csv file has a row of names, then commas and UTF-8. Cells are text; which columns are
-numbers is decided here, so that no label is changed by being taken for one.
+A .csv file is comma-separated, in UTF-8, and starts with a row of names. Its cells are
+text; this module decides which columns are numbers, and changes no label into a number.
 """
 
 import csv
@@ -15,7 +15,7 @@ from skfairfr.utils._labels import to_columns
 # No leading zero: 007 is a label.
 NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
-# Integers up to here stay themselves as floats, which a missing cell turns them to.
+# Integers up to here are exact as floats, to which a missing cell converts them.
 LARGEST_FLOAT_INTEGER = 2**53
 
 
@@ -42,7 +42,7 @@ class Table:
         return self.names
 
     def labels(self, *names):
-        """Labels of people or images, of several columns alike.
+        """Labels of people or images, converted alike for several columns.
 
         Integers where every cell is one, written without leading zeros; else text, None
         where missing. A list of columns where several are named.
@@ -103,7 +103,7 @@ def read_table(path, argument="path"):
 
 def _read_csv(path, argument):
     try:
-        # A byte order mark, which spreadsheets write, is no part of the first name.
+        # A byte order mark, as spreadsheets write it, is no part of the first name.
         with open(path, encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, skipinitialspace=True)
             names = next(reader, [])

@@ -1,7 +1,7 @@
 """The engine of SimilarityROC: from a question to rates, replicates and warnings.
 
-It asks ``_core`` for tables of rates, remembers them, and warns of what the data cannot
-answer; ``_estimates`` turns a table into a value with its interval.
+``Engine`` computes tables of rates with ``_core``, caches them, and warns of undefined and
+unresolved values; ``_estimates`` turns a table into a value with its interval.
 """
 
 from dataclasses import dataclass, replace
@@ -21,8 +21,8 @@ from skfairfr.metrics._roc._records import (
 )
 from skfairfr.utils._validation import warn_caller, warn_undefined
 
-# Tables of rates that an engine remembers: one for each set of levels.
-REMEMBERED = 8
+# Number of tables of rates that an engine caches, one for each set of levels.
+MAX_TABLES = 8
 # Resamples of identities that show whether an interval over images is far too narrow.
 N_COMPARED = 50
 ESTIMAND_RATIO = 1.5
@@ -30,7 +30,7 @@ ESTIMAND_RATIO = 1.5
 
 @dataclass(frozen=True)
 class Intervals:
-    """How intervals are made: parameters of SimilarityROC as they were in ``fit``.
+    """Settings of intervals: parameters of SimilarityROC as they were in ``fit``.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Intervals:
     confidence_level : float
     n_jobs : int or None
     entropy : int
-        Of the resamples.
+        Seed of the resamples.
     images_named : bool
         Whether images can be resampled.
     """
@@ -54,7 +54,7 @@ class Intervals:
 
 
 class Engine:
-    """Answers questions about fitted comparisons.
+    """Computes rates, replicates and answers from fitted pairs.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ class Engine:
     groups : ndarray, shape (n_groups,)
         Labels.
     far_max : float
-        Largest level that all pairs answer; samples answer larger ones.
+        Largest level computed from all pairs; larger ones are computed from samples.
     intervals : Intervals, default=None
-        None where only rates in the data are needed: :meth:`points`, :meth:`thresholds`.
+        None is enough for rates in the data: :meth:`points`, :meth:`thresholds`.
     """
 
     def __init__(self, pairs, groups, far_max, intervals=None):
@@ -90,7 +90,7 @@ class Engine:
         return parse_question(*arguments, self.groups)
 
     def check_has_groups(self, what):
-        """Raise where a question needs groups and there are none."""
+        """Raise if there are no groups; ``what`` names the argument that needs them."""
         if self.groups.size == 0:
             raise ValueError(
                 f"{what} needs groups, but fit was given none; pass sensitive_features= "
@@ -113,7 +113,7 @@ class Engine:
         )
 
     def counts(self, question):
-        """Genuine and impostor pairs that a question is about."""
+        """Numbers of genuine and of impostor pairs behind a question."""
         genuine, impostor = self.pairs.genuine.count, self.pairs.count
         if question.how is None:
             return genuine(question.scope), impostor(question.scope)
@@ -154,7 +154,7 @@ class Engine:
         used = self.groups_with_pairs(question)
         found = []
         for part in self._parts(question):
-            # The other rate may lie where no pairs are held, and cost another pass.
+            # The other rate may need pairs that are not held, and so another pass.
             query = replace(self._query(part), wanted=(part.rate,))
             query, point = point_rates(self.pairs, query)
             found.append(_estimates.quantity(point, query, part, used))
@@ -163,7 +163,7 @@ class Engine:
     # ---- rates with replicates -------------------------------------------------------
 
     def check_answerable(self, question):
-        """Warn of groups and levels without the pairs they need; raise if none vary."""
+        """Warn of groups and levels that lack pairs; raise if resampling changes nothing."""
         self._warn_left_out(question)
         self._warn_unresolved(question)
         self._check_something_to_draw()
@@ -251,14 +251,14 @@ class Engine:
         return _estimates.to_estimate(found, question, counts)
 
     def resampling(self):
-        """How resamples are drawn."""
+        """The resampling of ``fit``."""
         made = self.intervals
         return Resampling(
             made.resample, made.method, made.n_resamples, made.entropy, made.n_jobs
         )
 
     def resamplings(self):
-        """How resamples are drawn; and, until it has warned, how other people vary."""
+        """The resampling of ``fit``, and one of identities until the warning was given."""
         drawn = self.resampling()
         if drawn.mode != "images" or self._warned_of_estimand:
             return [drawn]
@@ -268,7 +268,7 @@ class Engine:
     # ---- queries and tables ----------------------------------------------------------
 
     def _parts(self, question):
-        """What all pairs answer apart from what a sample does, to keep the former exact."""
+        """The parts of a question: levels that all pairs answer stay exact."""
         if question.thresholds is None:
             return question.parts(question.levels <= self.far_max)
         exact = np.ones(question.thresholds.size, dtype=bool)
@@ -278,7 +278,7 @@ class Engine:
         return question.parts(exact)
 
     def _reaches(self, scope, thresholds):
-        """Whether all pairs that each threshold accepts are held, or soon will be."""
+        """Whether all pairs that each threshold accepts are held or can be held."""
         if self.pairs.is_whole(scope):
             return np.ones(thresholds.size, dtype=bool)
         held = self.pairs.holds(scope, thresholds)
@@ -300,24 +300,24 @@ class Engine:
             return replace(query, wanted=(question.rate,))
         if question.levels.max() <= self.far_max:
             return query
-        # What is not held whole answers levels above far_max from a sample.
+        # A scope that is not held whole uses a sample for levels above far_max.
         needed = {None, *((g, g) for g in with_impostors), *scopes}
         sampled = frozenset(s for s in needed if not self.pairs.is_whole(s))
         return replace(query, sampled=sampled)
 
     def _key(self, query, resampling):
-        """What tells one table of rates from another."""
+        """Key of a table of rates in the cache."""
         by_level = query.thresholds is None
         given = query.levels if by_level else query.thresholds
-        asked = (by_level, given.tobytes(), query.operating_point)
-        return *asked, query.scopes, query.wanted, resampling
+        levels = (by_level, given.tobytes(), query.operating_point)
+        return *levels, query.scopes, query.wanted, resampling
 
     def _known(self, query):
-        """The table of a query under the resampling of the fit, whose points serve all."""
+        """The cached table of a query under the resampling of ``fit``, for its points."""
         return self._tables.get(self._key(query, self.resampling()))
 
     def _remember(self, key, table):
-        while len(self._tables) >= REMEMBERED:
+        while len(self._tables) >= MAX_TABLES:
             self._tables.pop(next(iter(self._tables)))
         self._tables[key] = table
         return table
@@ -342,7 +342,7 @@ class Engine:
             )
 
     def _warn_left_out(self, question):
-        """Name the groups that cannot take part in a disparity."""
+        """Warn of the groups that cannot take part in a disparity."""
         if question.how is None:
             return
         used = self.groups_with_pairs(question)
@@ -396,7 +396,7 @@ class Engine:
             )
 
     def _warn_of_estimand(self, found, over_people):
-        """Compare with the standard error over other people, once a fit."""
+        """Warn, once a fit, that the standard error over other people is larger."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = over_people.standard_error / found.standard_error
         ratio = ratio[np.isfinite(ratio)]

@@ -17,8 +17,8 @@ from skfairfr.utils._labels import (
 )
 from skfairfr.utils._validation import check_scores, plain, warn_caller
 
-# Genuine scores lie below impostor ones where chance alone would seldom put them there:
-# so many standard deviations, if all pairs were alike and independent.
+# Scores look reversed if the share of genuine scores above impostor ones is this many
+# standard deviations (of independent pairs that are all alike) below one half.
 CHANCE = 2.0
 
 
@@ -66,7 +66,7 @@ def compare_embeddings(
     average, impostors, far_max, similarity, n_jobs
         Parameters of SimilarityROC.
     n_probes : int, default=None
-        Rows of X that were X where the rest was X_reference, for messages.
+        Number of rows of X before those of X_reference, for messages.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def compare_listed(y_score, identities, features, images, *, average, impostors)
 
 
 def warn_if_reversed(pairs):
-    """Warn where genuine pairs mostly have the smaller scores.
+    """Warn if genuine pairs mostly have smaller scores than impostor pairs.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def warn_if_reversed(pairs):
 
 
 def _share_larger(genuine, impostor):
-    """Share of (genuine, impostor) in which the genuine score is larger, ties half.
+    """Share of (genuine, impostor) in which the genuine score is larger; a tie is half.
 
     The area under the ROC curve of eq. (2)-(4) of Conti & Clémençon (2024), by positions
     in the sorted impostor scores.
@@ -246,7 +246,7 @@ def _check_rows(X, similarity):
 def _check_no_photograph_twice(pairs, n_probes):
     genuine = pairs.genuine.ascending(None)
     own = pairs.own_scores
-    # Equal rows have the very score of a row with itself: only those are compared.
+    # Equal rows score exactly as a row with itself: only such pairs are compared.
     suspects = np.flatnonzero(genuine.scores == own[genuine.left])
     left, right = genuine.left[suspects], genuine.right[suspects]
     same = (pairs.vectors[left] == pairs.vectors[right]).all(axis=1)
