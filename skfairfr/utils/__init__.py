@@ -1,5 +1,6 @@
-"""Labels, validation, random seeds and progress: what every door of the house uses."""
+"""Labels, frames, validation and named errors: what every other package uses."""
 
+from skfairfr.utils._errors import ArgumentError
 from skfairfr.utils._labels import face_labels
 
-__all__ = ["face_labels"]
+__all__ = ["ArgumentError", "face_labels"]
