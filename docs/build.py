@@ -1,10 +1,11 @@
-"""Build the site, warnings being errors, and check the links inside it.
+"""Build the site, warnings being errors, and check its links and its stories' output.
 
     python docs/build.py            everything, examples executed
     python docs/build.py --smoke    without executing examples
-    python docs/build.py --check    only the links of what was built last
+    python docs/build.py --check    only the checks, of what was built last
 
-The site is in docs/_build/html. Nothing is fetched from a network.
+The site is in docs/_build/html. Nothing is fetched from a network. A story that warns, or
+leaves a file behind, ends the build (docs/_ext/story_rules.py).
 """
 
 import argparse
@@ -71,6 +72,18 @@ def _why_broken(tag, target, path, pages):
     return ""
 
 
+def silent_stories(folder):
+    """A sentence for each story, among the executed ones of a gallery, without output."""
+    paths = sorted(Path(folder).rglob("plot_*.rst"))
+    if not paths:
+        return ["no story was built"]
+    return [
+        f"{path.relative_to(folder)}: prints nothing"
+        for path in paths
+        if "sphx-glr-script-out" not in path.read_text(encoding="utf-8")
+    ]
+
+
 def build(source, output, *, smoke=False):
     """Sphinx's exit status; warnings are errors."""
     from sphinx.cmd.build import main
@@ -98,6 +111,8 @@ def main(arguments=None):
     broken = [] if status else broken_links(output)
     if asked.smoke:
         broken = [b for b in broken if "/images/" not in b and "_images/" not in b]
+    elif not status:
+        broken += silent_stories(HERE / "auto_examples")
     for line in broken:
         print(line, file=sys.stderr)
     if not status and not broken:

@@ -59,7 +59,12 @@ sphinx_gallery_conf = {
     "reference_url": {"skfairfr": None},
     "backreferences_dir": "auto_examples/backreferences",
     "abort_on_example_error": True,
-    "reset_modules": ("matplotlib", "_ext.example_file.tell"),
+    "reset_modules": (
+        "matplotlib",
+        "_ext.example_file.tell",
+        "_ext.story_rules.keep",
+    ),
+    "reset_modules_order": "both",
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,

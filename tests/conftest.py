@@ -1,13 +1,21 @@
-"""Fixtures that several test modules share."""
+"""Settings and fixtures that all tests share."""
 
-from pathlib import Path
+import os
 
-import pytest
-from hypothesis import settings
+# Several processes of tests share the cores, and threads that wait for one another cost
+# more than they save. Libraries read these when they are loaded; torch is one of them.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[name] = "1"
+
+from pathlib import Path  # noqa: E402
+
+import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
 
 # The first example may compile a kernel, and machines of CI are shared.
-settings.register_profile("skfairfr", deadline=None)
-settings.load_profile("skfairfr")
+settings.register_profile("daily", deadline=None, max_examples=40)
+settings.register_profile("nightly", deadline=None, max_examples=500)
+settings.load_profile("daily")
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[1] / "skfairfr"
 REACHED = (
     *("datasets/_embeddings.py", "datasets/_files.py", "datasets/_scored_pairs.py"),
     *("datasets/_tables.py", "metrics/_roc/_engine.py", "metrics/_roc/_inputs.py"),
+    "utils/_labels.py",
     *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "report").glob("*.py")),
 )
 # Arguments of Python that the command has no way to give, and never speaks of.

@@ -1,7 +1,8 @@
 """The site's own promises: every public name has a place, and every block of code runs.
 
-``docs/build.py`` builds the site, with warnings as errors, and checks its links; the checker
-itself is tested here. Nothing here needs Sphinx.
+The blocks run once, in the job of the documentation (``-m docs``). ``docs/build.py`` builds
+the site, with warnings as errors, and checks its links and the output of its stories; these
+checks themselves are tested here. Nothing here needs Sphinx.
 """
 
 import importlib
@@ -83,31 +84,51 @@ API = set().union(
 )
 
 
-@pytest.mark.parametrize("package", SUBPACKAGES)
-def test_every_public_name_has_a_place_in_the_api(package):
-    names = importlib.import_module(package).__all__
-    assert sorted({f"{package}.{name}" for name in names} - API) == []
-
-
-def test_the_api_lists_nothing_that_is_gone():
-    public = {
+def public():
+    """Full names of everything that the subpackages offer."""
+    return {
         f"{package}.{name}"
         for package in SUBPACKAGES
         for name in importlib.import_module(package).__all__
     }
-    assert sorted(API - public) == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=relative)
+def test_every_public_name_has_a_place_in_the_api():
+    assert sorted(public() - API) == []
+
+
+def test_the_api_lists_nothing_that_is_gone():
+    assert sorted(API - public()) == []
+
+
+def test_blocks_of_pages_compile():
+    broken = []
+    for page in PAGES:
+        for kind, argument, code in blocks(page.read_text(encoding="utf-8")):
+            try:
+                if kind == "testcode" or argument == "python":
+                    compile(code, relative(page), "exec")
+            except SyntaxError as error:
+                broken.append(f"{relative(page)}: {error}: {code}")
+    assert broken == []
+
+
+EXECUTED = [page for page in PAGES if ".. testcode::" in page.read_text("utf-8")]
+
+
+def test_pages_have_blocks_that_run():
+    assert len(EXECUTED) > 5
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("page", EXECUTED, ids=relative)
 def test_blocks_of_a_page_print_what_stands_below_them(
     page, capsys, monkeypatch, tmp_path
 ):
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "docs"}
     found = blocks(page.read_text(encoding="utf-8"))
-    for number, (kind, argument, code) in enumerate(found):
-        if kind == "code-block" and argument == "python":
-            compile(code, relative(page), "exec")
+    for number, (kind, _, code) in enumerate(found):
         if kind != "testcode":
             continue
         exec(compile(code, relative(page), "exec"), namespace)
@@ -117,20 +138,25 @@ def test_blocks_of_a_page_print_what_stands_below_them(
         assert agree(printed, shown), f"printed:\n{printed}\nshown:\n{shown}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=relative)
-def test_a_page_is_reached(page):
-    """Some table of contents names it."""
-    if page == DOCS / "index.rst":
-        return
+def listed():
+    """Pages that some table of contents names, and the front page."""
+    found = {DOCS / "index.rst"}
     for parent in PAGES:
         text = parent.read_text(encoding="utf-8")
-        for listed in re.findall(r"\.\. toctree::\n(?:[ ]{3}.*\n|\n)*", text):
-            for entry in listed.split():
-                if page.with_suffix("") == parent.parent / entry:
-                    return
-                if entry == "*" and page.parent == parent.parent:
-                    return
-    pytest.fail(f"no toctree lists {relative(page)}")
+        for toctree in re.findall(r"\.\. toctree::\n(?:[ ]{3}.*\n|\n)*", text):
+            for entry in toctree.split():
+                names = (
+                    parent.parent.glob("*.rst")
+                    if entry == "*"
+                    else [parent.parent / f"{entry}.rst"]
+                )
+                found.update(names)
+    return found
+
+
+def test_every_page_is_reached():
+    assert len(PAGES) > 10
+    assert sorted(map(relative, set(PAGES) - listed())) == []
 
 
 def test_blocks_and_their_output_are_seen():
@@ -167,13 +193,13 @@ def test_names_of_the_api_are_seen():
 
 
 @pytest.fixture
-def broken_links(monkeypatch):
-    """The checker of docs/build.py."""
+def build(monkeypatch):
+    """docs/build.py as a module."""
     spec = importlib.util.spec_from_file_location("docs_build", DOCS / "build.py")
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "docs_build", module)
     spec.loader.exec_module(module)
-    return module.broken_links
+    return module
 
 
 @pytest.mark.parametrize(
@@ -189,7 +215,17 @@ def broken_links(monkeypatch):
         ('<p id="here"></p><a href="#here">x</a>', 0),
     ],
 )
-def test_broken_links_are_seen(html, n_broken, broken_links, tmp_path):
+def test_broken_links_are_seen(html, n_broken, build, tmp_path):
     (tmp_path / "page.html").write_text(html, encoding="utf-8")
     (tmp_path / "other.html").write_text('<p id="there"></p>', encoding="utf-8")
-    assert len(broken_links(tmp_path)) == n_broken
+    assert len(build.broken_links(tmp_path)) == n_broken
+
+
+def test_stories_that_print_nothing_are_seen(build, tmp_path):
+    printed = ".. rst-class:: sphx-glr-script-out\n\n .. code-block:: none\n\n    1\n"
+    (tmp_path / "theme").mkdir()
+    (tmp_path / "theme" / "plot_loud.rst").write_text(printed, encoding="utf-8")
+    (tmp_path / "theme" / "plot_quiet.rst").write_text("Text.", encoding="utf-8")
+    (tmp_path / "theme" / "index.rst").write_text("Text.", encoding="utf-8")
+    assert build.silent_stories(tmp_path) == ["theme/plot_quiet.rst: prints nothing"]
+    assert build.silent_stories(tmp_path / "gone") == ["no story was built"]

@@ -1,22 +1,15 @@
-"""Every example runs without a warning, tells its story, and fits on two screens."""
+"""Every example tells its story and fits on two screens.
+
+``docs/build.py`` runs them, with warnings as errors: each prints something and leaves no
+file behind.
+"""
 
 import ast
-import os
-import subprocess
-import sys
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").rglob("plot_*.py"))
 MAX_LINES = 150
-# Ten seconds on a machine of its own; machines of CI are shared.
-TIME_LIMIT = 240
-
-
-def relative(path):
-    return str(path.relative_to(ROOT))
 
 
 def cells(text):
@@ -29,43 +22,63 @@ def cells(text):
     ]
 
 
-def test_there_are_examples():
-    assert EXAMPLES
+def flaws(text):
+    """What keeps the text of an example from being a short story."""
+    title, *paragraphs = (ast.get_docstring(ast.parse(text)) or "").split("\n\n")
+    rule, heading, below = [*title.split("\n"), "", "", ""][:3]
+    kept = {
+        "a title between two rules": rule == below == "=" * len(heading) != "",
+        "two paragraphs below the title": len(paragraphs) == 2,
+        f"at most {MAX_LINES} lines": len(text.splitlines()) <= MAX_LINES,
+        "a heading in every cell": all(cells(text)),
+        "a last cell, What to notice": cells(text)[-1:] == ["What to notice"],
+        "what this does not show": "**What this does not show**" in text,
+    }
+    return [f"lacks {what}" for what, there in kept.items() if not there]
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=relative)
-def test_example_runs(path, tmp_path):
-    environment = {**os.environ, "MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(path)],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=TIME_LIMIT,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
-    assert list(tmp_path.iterdir()) == []
+def test_examples_are_short_stories():
+    assert len(EXAMPLES) > 10
+    found = {path: flaws(path.read_text(encoding="utf-8")) for path in EXAMPLES}
+    assert [
+        f"{path.relative_to(ROOT)} {flaw}" for path in found for flaw in found[path]
+    ] == []
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=relative)
-def test_example_is_a_short_story(path):
-    text = path.read_text(encoding="utf-8")
-    title, *paragraphs = ast.get_docstring(ast.parse(text)).split("\n\n")
-    rule, heading, below = title.split("\n")
-    assert rule == below == "=" * len(heading)
-    assert len(paragraphs) == 2
-    assert len(text.splitlines()) <= MAX_LINES
-    assert all(cells(text))
-    assert cells(text)[-1] == "What to notice"
-    assert "**What this does not show**" in text
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=relative)
-def test_example_s_theme_has_a_title(path):
-    assert (path.parent / "README.rst").is_file()
+def test_themes_have_titles():
+    themes = {path.parent for path in EXAMPLES}
+    assert [str(t) for t in themes if not (t / "README.rst").is_file()] == []
 
 
 def test_headings_of_cells_are_seen():
     assert cells("x = 1\n# %%\n# One\n# ---\n# %%\n#\n") == ["One", ""]
+
+
+STORY = """'''
+====
+Rain
+====
+
+One.
+
+Two. **What this does not show** is snow.
+'''
+
+# %%
+# What to notice
+# --------------
+"""
+
+
+def test_flaws_of_a_story_are_seen():
+    assert flaws(STORY) == []
+    for old, new in [
+        ("====\nRain", "===\nRain"),
+        ("One.\n\n", ""),
+        ("\n# %%", "\n" * MAX_LINES + "# %%"),
+        ("# %%", "# %%\n#\n# %%"),
+        ("notice", "miss"),
+        ("**What this does not show**", "What this shows"),
+    ]:
+        assert len(flaws(STORY.replace(old, new))) == 1
+    assert len(flaws("x = 1\n")) == 4

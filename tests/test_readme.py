@@ -1,4 +1,7 @@
-"""README's Python blocks run and print what README shows below them."""
+"""README's Python blocks run and print what README shows below them.
+
+They run once, in the job of the documentation: ``-m docs``.
+"""
 
 import re
 from pathlib import Path
@@ -21,6 +24,7 @@ def test_readme_measures_and_mitigates():
     assert len(blocks()) == 2
 
 
+@pytest.mark.docs
 @pytest.mark.parametrize("block", range(2))
 def test_a_python_block_prints_what_follows_it(block, capsys):
     """To 5 % where a head is trained: its last bits differ between machines."""
@@ -32,6 +36,7 @@ def test_a_python_block_prints_what_follows_it(block, capsys):
     assert_allclose(*numbers, rtol=0.05 if "EthicalModule" in code else 0)
 
 
+@pytest.mark.docs
 def test_the_file_that_readme_writes_can_be_audited(tmp_path, monkeypatch, capsys):
     from skfairfr.cli import main
 
@@ -45,6 +50,7 @@ def test_the_file_that_readme_writes_can_be_audited(tmp_path, monkeypatch, capsy
     assert (tmp_path / "audit-out" / "audit.json").exists()
 
 
+@pytest.mark.docs
 def test_the_demo_prints_what_readme_quotes(capsys):
     from skfairfr.cli import main
 

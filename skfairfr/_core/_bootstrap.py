@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from skfairfr._core import _rates
-from skfairfr._core._pair_sequences import accepted_weight, crossings, weight_before
+from skfairfr._core._pair_sequences import crossings, weight_before
 from skfairfr._core._pair_sets import TailTooShortError, sum_of_all
 from skfairfr._core._parallel import over_blocks
 from skfairfr._core._resampling import (
@@ -323,20 +323,23 @@ def has_histogram(pairs, query, scope):
 
 
 def far_in(pairs, scope, thresholds, weights, sampled=False):
-    """FAR of a scope at per-resample thresholds (n_levels, n_resamples)."""
+    """FAR of a scope at per-resample thresholds (n_levels, n_resamples); nan at nan."""
     sequence = pairs.impostors(scope, sampled)
-    finite = thresholds[~np.isnan(thresholds)]
+    undefined = np.isnan(thresholds)
+    finite = thresholds[~undefined]
     if not sequence.complete and finite.size:
         lowest = finite.min()
         if not pairs.holds(scope, lowest):
             raise TailTooShortError(scope, lowest)
     unit, units = weights.of_impostors(pairs.images, sequence)
-    accepted = accepted_weight(sequence, unit, units, thresholds)
+    known = np.where(undefined, np.inf, thresholds)
+    positions = _rates.count_at_least(sequence.scores, known)
+    accepted = weight_before(sequence, unit, units, positions)
     if sampled:
         total = sum_of_all(sequence, weights.of_impostors, pairs.images)
     else:
         total = pairs.impostor_total(scope, weights)
-    return _divide(accepted, total)
+    return np.where(undefined, np.nan, _divide(accepted, total))
 
 
 def frr_in(pairs, scope, thresholds, weights, copies):
@@ -382,7 +385,7 @@ def _copy_weights(pairs, scope, weights):
 
 def _rejected_copies(pairs, weight, thresholds):
     """Weight of the copies whose own score s(x, x) is rejected (n_levels, n_resamples)."""
-    own = pairs.own_scores()
+    own = pairs.own_scores
     rejected = np.zeros((thresholds.shape[0], weight.shape[1]))
     # Only images below the highest threshold can matter, and for cosine hardly ever do.
     below = np.flatnonzero(~_rates.accepts(own, thresholds.max()))

@@ -42,7 +42,7 @@ def equal_error_rates(pairs, scope, resampling):
         pairs.genuine.ascending(scope).scores,
     ]
     if has_copies(pairs, resampling):
-        scores.append(pairs.own_scores())
+        scores.append(pairs.own_scores)
     candidates = _candidates(scores)
 
     def of_data(thresholds):

@@ -175,17 +175,6 @@ def crossings(sequence, weights, units, levels, totals):
     return np.where(defined, thresholds, np.nan), short
 
 
-def accepted_weight(sequence, weights, units, thresholds):
-    """Weight of the accepted pairs at per-resample thresholds (n_levels, n_resamples).
-
-    NaN thresholds give NaN.
-    """
-    undefined = np.isnan(thresholds)
-    positions = sequence.positions(np.where(undefined, np.inf, thresholds))
-    sums = weight_before(sequence, weights, units, positions)
-    return np.where(undefined, np.nan, sums)
-
-
 def weight_before(sequence, weights, units, positions):
     """Weight of the first so many pairs, (n_levels, n_resamples), levels in any order."""
     if _counts_once(weights):

@@ -72,7 +72,9 @@ class EmbeddingPairs:
         self.impostor_total = design.impostor_total
         self._counts = {}
         self._samples = {}
-        self._own = None
+        # s(x, x) of every image: the score of two copies of it.
+        everyone = np.arange(images.identity.size)
+        self.own_scores = _pair_tiles.score_pairs(vectors, everyone, everyone)
         self._histograms = None
         self._choose_depths()
         self._collect()
@@ -102,13 +104,6 @@ class EmbeddingPairs:
     def genuine_total(self, scope, weights, copies):
         """Weight of all genuine pairs of a scope, (n_resamples,)."""
         return self.design.genuine_total(scope, weights, copies)
-
-    def own_scores(self):
-        """s(x, x) of every image: the score of two copies of it."""
-        if self._own is None:
-            images = np.arange(self.images.identity.size)
-            self._own = _pair_tiles.score_pairs(self.vectors, images, images)
-        return self._own
 
     def histogram(self, scope):
         """Histogram of all scores of a scope; None where there is none (cross-group)."""
@@ -220,19 +215,21 @@ class EmbeddingPairs:
         floors[own, own] = np.minimum(self._floors[:-1], self._floors[-1])
         scores, left, right = _pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
         self._held = sorted_descending(scores, left, right)
+        self._n_overall = int(self._held.positions(self._floors[-1]))
         self._tails = {}
         self._cells = {}
 
     def _overall(self):
         """Held pairs of the overall scope."""
         held = self._held
-        rows = slice(0, held.positions(self._floors[-1]))
+        rows = slice(0, self._n_overall)
         if self.design.impostors == "same_group":
             ends = (held.left[rows], held.right[rows])
             left, right = (self.images.group[i] for i in ends)
             rows = np.flatnonzero((left == right) & (left >= 0))
         columns = (held.scores[rows], held.left[rows], held.right[rows])
-        return PairSequence(*columns, None, self.is_whole(None))
+        whole = np.isneginf(self._floor_of(None))
+        return PairSequence(*columns, None, whole)
 
     def _cell(self, scope):
         """Held pairs of two groups: a run of the pairs split by their groups once."""
@@ -255,7 +252,8 @@ class EmbeddingPairs:
         cell = g * self.images.n_groups + h if across else g
         run = slice(bounds[cell], bounds[cell + 1])
         columns = (column[run] for column in columns)
-        return PairSequence(*columns, None, self.is_whole(scope))
+        whole = np.isneginf(self._floor_of(scope))
+        return PairSequence(*columns, None, whole)
 
     # ---- the sample ------------------------------------------------------------------
 

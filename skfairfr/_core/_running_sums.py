@@ -33,7 +33,9 @@ def first_exceeding_positions(weights, pairs, targets):
         -1 where the sum of all pairs does not exceed the target.
     """
     targets = np.ascontiguousarray(targets)
-    partial = np.zeros(targets.shape[1], _kind_of_sums(weights, pairs))
+    # The type of a chunk's partial sums chooses exact integers where they suffice.
+    integer = weights[0].dtype == weights[1].dtype == np.uint8 and pairs[2] is None
+    partial = np.zeros(targets.shape[1], np.int32 if integer else np.float64)
     return _walk_crossings(*weights, *pairs, targets, partial)
 
 
@@ -44,15 +46,9 @@ def sums_before(weights, pairs, positions):
     arguments are those of :func:`first_exceeding_positions`.
     """
     positions = np.ascontiguousarray(positions, dtype=np.int64)
-    partial = np.zeros(positions.shape[1], _kind_of_sums(weights, pairs))
+    integer = weights[0].dtype == weights[1].dtype == np.uint8 and pairs[2] is None
+    partial = np.zeros(positions.shape[1], np.int32 if integer else np.float64)
     return _walk_sums(*weights, *pairs, positions, partial)
-
-
-def _kind_of_sums(weights, pairs):
-    """Type of the partial sums of one chunk: exact integers where they suffice."""
-    left, right = weights
-    integer = left.dtype == right.dtype == np.uint8 and pairs[2] is None
-    return np.int32 if integer else np.float64
 
 
 @njit(nogil=True, cache=True, inline="always")

@@ -73,14 +73,10 @@ class Message(str):
 class ArgumentError(ValueError):
     """An argument cannot be used.
 
-    Parameters
-    ----------
-    *problem : str, Argument or Message
-        What is wrong; usually begins with the argument.
-    remedy : str or tuple of str and Argument, default=()
-        What to do; follows the problem after a space.
-    value : object, default=None
-        What was given, where the problem's first argument does not show it.
+    ``ArgumentError(*problem, remedy=(), value=None)`` takes the problem and the remedy as
+    parts, each a text, an Argument or a Message, so that the message can name arguments in
+    other words than Python's: ``error.message.spelled(spell)``, where ``spell`` turns an
+    Argument, with its ``name`` and ``value``, into a text.
 
     Attributes
     ----------

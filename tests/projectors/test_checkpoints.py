@@ -2,6 +2,7 @@
 
 import functools
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from skorch.callbacks import Callback
 
 from skfairfr import face_labels
-from skfairfr.projectors._checkpoints import _describe
+from skfairfr.projectors._callbacks import describe
 from tests.projectors.faces import (
     GROUP,
     IDENTITY,
@@ -109,39 +110,39 @@ def test_a_fit_without_random_state_goes_on_with_its_own(tmp_path):
 
 
 SCRIPT = """
-import hashlib, os, signal, sys
+import os, signal, sys
 from skorch.callbacks import Callback
-from tests.projectors.faces import Counting, X, Y, module
+from tests.projectors.faces import X, Y, module
+from tests.projectors.test_checkpoints import KILLED
 
 class Killed(Callback):
     def on_batch_end(self, net, **kwargs):
         if len(net.history) == 3:
             os.kill(os.getpid(), signal.SIGKILL)
 
-def sampler(identity, group, generator):
-    import torch
-    return torch.randperm(len(identity), generator=generator)
-
-directory, kill = sys.argv[1], sys.argv[2] == "kill"
-seen = Killed() if kill else Counting()
-options = {"max_epochs": 5, "validation_fraction": 0.3, "sampler": sampler}
-fitted = module(checkpoint_dir=directory, callbacks=[seen], **options).fit(X, Y)
-whole = module(**options).fit(X, Y)
-bits = [hashlib.sha256(m.transform(X).tobytes()).hexdigest() for m in (fitted, whole)]
-print(seen.n_begun, bits[0] == bits[1], len(os.listdir(directory)))
+module(checkpoint_dir=sys.argv[1], callbacks=[Killed()], **KILLED).fit(X, Y)
 """
 
 
-def run_script(directory, what):
-    command = [sys.executable, "-c", SCRIPT, str(directory), what]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+def shuffled(identity, group, generator):
+    """A sampler that draws and is found by its name in another process."""
+    import torch
+
+    return torch.randperm(len(identity), generator=generator)
+
+
+KILLED = {"max_epochs": 5, "validation_fraction": 0.3, "sampler": shuffled}
 
 
 def test_a_killed_process_goes_on_in_another_one(tmp_path):
-    assert run_script(tmp_path, "kill").returncode == -9
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
     assert len(os.listdir(tmp_path)) == 1
-    done = run_script(tmp_path, "go on")
-    assert done.stdout.split() == ["3", "True", "0"], done.stderr
+    resumed, n_run = go_on(tmp_path, **KILLED)
+    assert n_run == 3
+    assert list(tmp_path.iterdir()) == []
+    assert_same_bits(resumed, module(**KILLED).fit(X, Y))
 
 
 def weigh(factor):
@@ -244,12 +245,12 @@ class Sampler:
     ],
 )
 def test_options_are_told_by_what_they_are(one, same, other):
-    assert _describe(one) == _describe(same) != _describe(other)
-    assert " at 0x" not in str(_describe(one))
+    assert describe(one) == describe(same) != describe(other)
+    assert " at 0x" not in str(describe(one))
 
 
 def test_a_function_that_holds_itself_can_be_described():
     def itself(value):
         return itself(value)
 
-    assert _describe(itself)
+    assert describe(itself)

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from numpy.testing import assert_array_equal
 from sklearn import config_context
 from sklearn.model_selection import GridSearchCV, cross_validate
@@ -103,8 +104,12 @@ def test_several_scores_and_the_trade_off():
     assert fitted.best_estimator_.kappa_["female"] == 15.0
 
 
-def test_in_two_processes():
-    assert_array_equal(scores(search(n_jobs=2).fit(X, Y)), scores(CHOSEN))
+@pytest.mark.parametrize(
+    "backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)]
+)
+def test_with_two_workers(backend):
+    with parallel_config(backend):
+        assert_array_equal(scores(search(n_jobs=2).fit(X, Y)), scores(CHOSEN))
 
 
 def test_a_search_over_the_training_options():

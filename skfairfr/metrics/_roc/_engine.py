@@ -175,26 +175,25 @@ class Engine:
         self._warn_unresolved(question)
         self._check_something_to_draw()
 
-    def answer(self, question, resampling=None):
-        """Value, interval and support, levels in increasing order.
-
-        ``resampling`` takes the place of that of the fit.
-        """
-        resampling = resampling or self.resampling()
+    def answers(self, question, resamplings):
+        """Value, interval and support (levels in increasing order) by each resampling."""
         used = self.groups_with_pairs(question)
         answers = []
-        for part in self._parts(question):
-            query = self._query(part)
-            key = self._key(query, resampling)
-            table = self._tables.get(key) or self._remember(
-                key, rate_table(self.pairs, query, resampling, self._known(query))
-            )
-            answers.append(
-                _estimates.answer(
-                    self.pairs, table, part, used, self.intervals, self.groups
+        for resampling in resamplings:
+            parts = []
+            for part in self._parts(question):
+                query = self._query(part)
+                key = self._key(query, resampling)
+                table = self._tables.get(key) or self._remember(
+                    key, rate_table(self.pairs, query, resampling, self._known(query))
                 )
-            )
-        return _estimates.Answer.joined(answers)
+                parts.append(
+                    _estimates.answer(
+                        self.pairs, table, part, used, self.intervals, self.groups
+                    )
+                )
+            answers.append(_estimates.Answer.joined(parts))
+        return answers
 
     def cells(self, question):
         """Answers about every two groups, by scope, from one table."""
@@ -228,7 +227,7 @@ class Engine:
         answers = []
         for engine in (self, other):
             engine.check_answerable(question)
-            answers.append(engine.answer(question, self.resampling()))
+            answers += engine.answers(question, [self.resampling()])
         return answers
 
     def equal_error_rate(self, question):
@@ -258,16 +257,20 @@ class Engine:
         )
         return _estimates.to_estimate(found, question, counts)
 
-    def resampling(self, mode=None, n_resamples=None):
-        """How resamples are drawn: as in the fit, or changed."""
+    def resampling(self):
+        """How resamples are drawn."""
         made = self.intervals
         return Resampling(
-            made.resample if mode is None else mode,
-            made.method,
-            made.n_resamples if n_resamples is None else n_resamples,
-            made.entropy,
-            made.n_jobs,
+            made.resample, made.method, made.n_resamples, made.entropy, made.n_jobs
         )
+
+    def resamplings(self):
+        """How resamples are drawn; and, until it has warned, how other people vary."""
+        drawn = self.resampling()
+        if drawn.mode != "images" or self._warned_of_estimand:
+            return [drawn]
+        n_compared = min(drawn.n_resamples, N_COMPARED)
+        return [drawn, replace(drawn, mode="identities", n_resamples=n_compared)]
 
     # ---- queries and tables ----------------------------------------------------------
 
@@ -382,7 +385,13 @@ class Engine:
                 smallest=self._smallest_resolved(question),
             )
 
-    def warn_undefined_values(self, question, found):
+    def review(self, question, found, over_people=None):
+        """Warn of undefined values, and of an interval far narrower than over people."""
+        self._warn_undefined_values(question, found)
+        if over_people is not None:
+            self._warn_of_estimand(found, over_people)
+
+    def _warn_undefined_values(self, question, found):
         """Say why values are nan, or a ratio over groups without any error is +inf."""
         if question.how is None and np.isnan(found.value).any():
             kinds = ["impostor"] if question.rate == "far" else ["genuine"]
@@ -408,14 +417,10 @@ class Engine:
                 rate=question.rate,
             )
 
-    def warn_of_estimand(self, question, found):
+    def _warn_of_estimand(self, found, over_people):
         """Compare with the standard error over other people, once a fit."""
-        if self.intervals.resample != "images" or self._warned_of_estimand:
-            return
-        n_compared = min(self.intervals.n_resamples, N_COMPARED)
-        other = self.answer(question, self.resampling("identities", n_compared))
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = other.standard_error / found.standard_error
+            ratio = over_people.standard_error / found.standard_error
         ratio = ratio[np.isfinite(ratio)]
         if ratio.size and ratio.max() > ESTIMAND_RATIO:
             self._warned_of_estimand = True

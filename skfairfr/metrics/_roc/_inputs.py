@@ -14,34 +14,14 @@ from skfairfr.utils._labels import (
     check_length,
     encode,
     join_columns,
-    split_labels,
     to_column,
 )
+from skfairfr.utils._labels import label_images as label_images
 from skfairfr.utils._validation import check_scores, plain, warn_caller
 
 # Genuine scores lie below impostor ones where chance alone would seldom put them there:
 # so many standard deviations, if all pairs were alike and independent.
 CHANCE = 2.0
-
-
-def label_images(y, sensitive_features, domain, n_samples):
-    """Identity, group and domain codes of the rows of X; None where not given."""
-    identity, group, domain = split_labels(y, sensitive_features, domain)
-    identity = encode(to_column(identity, "y"), "y", n_samples=n_samples)
-    if group is not None:
-        group = encode(
-            group, "sensitive_features", n_samples=n_samples, allow_unknown=True
-        )
-    if domain is not None:
-        domain = encode(to_column(domain, "domain"), "domain", n_samples=n_samples)
-        if domain.values.size != 2:
-            raise ArgumentError(
-                Argument("domain"),
-                " must have two values, whose images are compared with each other; got "
-                f"{domain.values.size}: {domain.values.tolist()[:5]}.",
-                value=domain.values,
-            )
-    return identity, group, domain
 
 
 def join_sides(probe, reference):
@@ -281,7 +261,7 @@ def _check_rows(X, similarity):
 
 def _check_no_photograph_twice(pairs, n_probes):
     genuine = pairs.genuine.ascending(None)
-    own = pairs.own_scores()
+    own = pairs.own_scores
     # Equal rows have the very score of a row with itself: only those are compared.
     suspects = np.flatnonzero(genuine.scores == own[genuine.left])
     left, right = genuine.left[suspects], genuine.right[suspects]

@@ -401,9 +401,8 @@ default=None
         engine = self._engine
         question = engine.question(far, threshold, rate, group, how, operating_point)
         engine.check_answerable(question)
-        found = engine.answer(question)
-        engine.warn_undefined_values(question, found)
-        engine.warn_of_estimand(question, found)
+        found, *over_people = engine.answers(question, engine.resamplings())
+        engine.review(question, found, *over_people)
         estimate = _estimates.to_estimate(found, question, engine.counts(question))
         return self._framed(estimate, question)
 
@@ -444,9 +443,8 @@ default=None
         engine = self._engine
         question = engine.question(far, None, rate, group, how, operating_point)
         engine.check_answerable(question)
-        found = engine.answer(question)
-        engine.warn_undefined_values(question, found)
-        engine.warn_of_estimand(question, found)
+        found, *over_people = engine.answers(question, engine.resamplings())
+        engine.review(question, found, *over_people)
         level = engine.intervals.confidence_level
         return self._framed(_estimates.to_curve(found, question, level))
 
@@ -530,9 +528,8 @@ default=None
         engine = self._engine
         question = engine.question(far, threshold, rate, group, how, operating_point)
         engine.check_answerable(question)
-        found = engine.answer(question)
-        engine.warn_undefined_values(question, found)
-        engine.warn_of_estimand(question, found)
+        found, *over_people = engine.answers(question, engine.resamplings())
+        engine.review(question, found, *over_people)
         replicates = np.empty_like(found.replicates)
         replicates[question.order] = found.replicates
         return replicates.T.reshape(-1, *question.shape)

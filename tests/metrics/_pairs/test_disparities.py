@@ -1,0 +1,277 @@
+"""Facts of the disparities of scored pairs."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfairfr._core._disparities import DISPARITIES
+from skfairfr.metrics import (
+    bfar,
+    bfrr,
+    disparity,
+    far_disparity,
+    frr_disparity,
+    threshold_at_far,
+)
+from tests.metrics.pairs import loop_rates, loop_threshold, random_pairs, scored_pairs
+
+BOTH = pytest.mark.parametrize(
+    ("rate", "metric"), [(0, far_disparity), (1, frr_disparity)]
+)
+POINTS = pytest.mark.parametrize("operating_point", ["overall", "worst_group", "group"])
+# "difference" is defined for all rates, whatever hypothesis finds.
+TOTAL = {"far": 0.25, "how": "difference"}
+
+
+def loop_thresholds(y_true, y_score, groups, far, operating_point):
+    each = {
+        g: loop_threshold(y_true[groups == g], y_score[groups == g], far)
+        for g in np.unique(groups)
+    }
+    common = {
+        "overall": loop_threshold(y_true, y_score, far),
+        "worst_group": max(each.values()),
+    }
+    return {g: common.get(operating_point, each[g]) for g in each}
+
+
+@BOTH
+@POINTS
+@pytest.mark.parametrize("how", sorted(DISPARITIES))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_reduces_the_rates_of_a_double_loop(rate, metric, operating_point, how, dtype):
+    n_groups = 2 if how == "ratio" else 3
+    y_true, y_score, groups = random_pairs(n_groups=n_groups, dtype=dtype)
+    thresholds = loop_thresholds(y_true, y_score, groups, 0.2, operating_point)
+    rates = [
+        loop_rates(y_true, y_score, dtype(t), groups == g)[rate]
+        for g, t in thresholds.items()
+    ]
+    value = metric(
+        y_true, y_score, sensitive_features=groups, far=0.2, how=how,
+        operating_point=operating_point,
+    )  # fmt: skip
+    assert type(value) is float
+    assert value == pytest.approx(disparity(rates, how))
+
+
+@pytest.mark.parametrize(
+    ("named", "metric"), [(bfar, far_disparity), (bfrr, frr_disparity)]
+)
+def test_bfar_and_bfrr_are_max_min_at_the_worst_group(named, metric):
+    y_true, y_score, groups = random_pairs(n_groups=3)
+    options = {"sensitive_features": groups, "far": 0.2}
+    long_way = metric(
+        y_true, y_score, how="max_min", operating_point="worst_group", **options
+    )
+    assert named(y_true, y_score, **options) == long_way
+
+
+@pytest.mark.parametrize("metric", [far_disparity, frr_disparity, bfar, bfrr])
+def test_groups_with_the_same_scores_have_disparity_one(metric):
+    y_true, y_score, _ = random_pairs()
+    twice = np.tile(y_true, 2), np.tile(y_score, 2)
+    groups = np.repeat(["a", "b"], len(y_true))
+    assert metric(*twice, sensitive_features=groups, far=0.1) == 1
+
+
+@BOTH
+@POINTS
+@given(pairs=scored_pairs(min_each=4), seed=st.integers(0, 99))
+def test_order_of_pairs_and_names_of_groups_do_not_matter(
+    rate, metric, operating_point, pairs, seed
+):
+    y_true, y_score, groups = pairs
+    options = {**TOTAL, "operating_point": operating_point}
+    expected = metric(y_true, y_score, sensitive_features=groups, **options)
+    order = np.random.default_rng(seed).permutation(len(y_true))
+    renamed = np.where(groups == "group 0", "z", "a")[order]
+    value = metric(y_true[order], y_score[order], sensitive_features=renamed, **options)
+    assert value == expected
+
+
+@BOTH
+@POINTS
+@pytest.mark.parametrize("increasing", [lambda s: 8 * s - 3, lambda s: s**3])
+@given(pairs=scored_pairs(min_each=4))
+def test_an_increasing_transform_of_scores_changes_nothing(
+    rate, metric, operating_point, increasing, pairs
+):
+    y_true, y_score, groups = pairs
+    options = {
+        **TOTAL,
+        "operating_point": operating_point,
+        "sensitive_features": groups,
+    }
+    expected = metric(y_true, y_score, **options)
+    assert metric(y_true, increasing(y_score), **options) == expected
+
+
+@BOTH
+def test_cross_group_pairs_move_the_overall_threshold_alone(rate, metric):
+    y_true, y_score, groups = random_pairs()
+    crossing = {
+        "y_true": np.concatenate([y_true, np.zeros(300, dtype=int)]),
+        "y_score": np.concatenate([y_score, np.full(300, -9.0)]),
+        "sensitive_features": np.concatenate(
+            [np.stack([groups, groups], axis=1), np.tile(["a", "b"], (300, 1))]
+        ),
+    }
+    alone = {"y_true": y_true, "y_score": y_score, "sensitive_features": groups}
+
+    def both(operating_point):
+        options = {"far": 0.1, "operating_point": operating_point}
+        return metric(**crossing, **options), metric(**alone, **options)
+
+    assert both("worst_group")[0] == both("worst_group")[1]
+    assert both("group")[0] == both("group")[1]
+    assert both("overall")[0] != both("overall")[1]
+
+
+LACKING = {
+    "y_true": [0, 0, 1, 1, 0, 0, 1, 1, 1],
+    "y_score": [1.0, 2.0, 0.5, 5.0, 1.5, 3.0, 0.5, 1.0, 9.0],
+    "sensitive_features": ["a"] * 4 + ["b"] * 4 + ["c"],
+    "far": 0.5,
+}
+
+
+def without_c(**changed):
+    kept = {k: v[:8] for k, v in LACKING.items() if k != "far"}
+    return {**kept, "far": 0.5, **changed}
+
+
+@POINTS
+def test_a_group_without_impostors_is_left_out_of_far_disparities(operating_point):
+    options = {"operating_point": operating_point, "how": "difference"}
+    with pytest.warns(UndefinedMetricWarning) as caught:
+        value = far_disparity(**LACKING, **options)
+    assert all("group 'c'" in str(warning.message) for warning in caught)
+    assert "left out of the disparity" in str(caught[-1].message)
+    assert value == far_disparity(**without_c(), **options)
+
+
+def test_a_group_without_impostors_has_an_frr_at_a_common_threshold():
+    options = {"how": "difference", "operating_point": "worst_group"}
+    with pytest.warns(UndefinedMetricWarning, match="'c': left out of the worst-group"):
+        value = frr_disparity(**LACKING, **options)
+    threshold = threshold_at_far(**without_c(), operating_point="worst_group")
+    is_group = np.array(LACKING["sensitive_features"])
+    rates = [
+        loop_rates(LACKING["y_true"], LACKING["y_score"], threshold, is_group == g)[1]
+        for g in "abc"
+    ]
+    assert rates == [0.5, 1, 0]
+    assert value == 1
+
+
+def test_a_group_without_genuine_pairs_is_left_out_of_frr_disparities():
+    y_true = [0, 0, 1, 1, 0, 0, 1, 1, 0]
+    pairs = {**LACKING, "y_true": y_true}
+    with pytest.warns(
+        UndefinedMetricWarning, match="frr rate of group 'c' is undefined"
+    ):
+        value = frr_disparity(**pairs, how="difference")
+    threshold = threshold_at_far(y_true, LACKING["y_score"], far=0.5)
+    is_group = np.array(LACKING["sensitive_features"])
+    a, b = (
+        loop_rates(y_true, LACKING["y_score"], threshold, is_group == g)[1]
+        for g in "ab"
+    )
+    assert value == abs(a - b)
+
+
+@BOTH
+@POINTS
+def test_one_group_has_no_disparity(rate, metric, operating_point):
+    pairs = [0, 0, 1, 1], [1.0, 2.0, 1.5, 3.0]
+    with pytest.warns(UndefinedMetricWarning, match="two groups at least"):
+        value = metric(
+            *pairs, sensitive_features=["a", "a", "a", None], far=0.5,
+            operating_point=operating_point, zero_division=1,
+        )  # fmt: skip
+    assert np.isnan(value)
+
+
+@pytest.mark.parametrize("metric", [bfar, far_disparity])
+@pytest.mark.parametrize("zero_division", [np.nan, np.inf, 1.0])
+def test_a_group_without_false_accepts_gives_zero_division(metric, zero_division):
+    y_score = [1.0, 2.0, 8.0, 9.0, 1.0, 2.0, 3.0, 4.0]
+    with pytest.warns(UndefinedMetricWarning, match="far rate of group 'b' is zero"):
+        value = metric(
+            [0] * 8, y_score, sensitive_features=list("aaaabbbb"), far=0.25,
+            zero_division=zero_division,
+        )  # fmt: skip
+    assert value == pytest.approx(zero_division, nan_ok=True)
+
+
+@pytest.mark.parametrize("metric", [bfrr, frr_disparity])
+def test_a_level_below_the_resolution_warns_and_still_answers(metric):
+    y_true, y_score = [0, 0, 1, 1, 0, 0, 1, 1], [2.0, 3, 1, 5, 2, 1, 0, 1]
+    with pytest.warns(UndefinedMetricWarning, match="far=0.001 is below"):
+        value = metric(y_true, y_score, sensitive_features=list("aaaabbbb"))
+    assert value == 2  # above 3.0, one of two is rejected in a and both in b
+
+
+def test_no_impostor_pair_at_all():
+    with pytest.warns(UndefinedMetricWarning, match="No impostor pair in y_true"):
+        with pytest.warns(UndefinedMetricWarning, match="two groups at least; 0"):
+            with pytest.warns(
+                UndefinedMetricWarning, match="groups 'a', 'b' is undefined"
+            ):
+                assert np.isnan(
+                    far_disparity([1, 1], [1, 2], sensitive_features=["a", "b"])
+                )
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"far": 1.0}, r"far must lie in \(0, 1\)"),
+        ({"far": [0.1]}, "far must be one number"),
+        ({"how": "best"}, "how must be one of"),
+        (
+            {"how": "ratio", "sensitive_features": list("aabbccaa")},
+            "exactly two groups",
+        ),
+        ({"operating_point": "best"}, "operating_point must be one of .*'group'"),
+        ({"zero_division": None}, "zero_division must be a number"),
+        ({"sensitive_features": None}, "sensitive_features must give"),
+        ({"sensitive_features": [None] * 8}, "no known group"),
+        ({"sensitive_features": ["a"] * 7}, "has 7 rows but y_score has 8"),
+        ({"y_true": [0] * 7}, "y_true has 7 pairs but y_score has 8"),
+    ],
+)
+def test_refused(rate, metric, changed, message):
+    with pytest.raises(ValueError, match=message):
+        metric(**without_c(**changed))
+
+
+@pytest.fixture(scope="module")
+def lfw_pairs(shared_data):
+    from skfairfr.metrics import all_pairs
+
+    with np.load(shared_data / "lfw_facenet" / "lfw_facenet.npz") as data:
+        return all_pairs(
+            data["embedding"], data["identity"], sensitive_features=data["gender"]
+        )
+
+
+@pytest.mark.parametrize(
+    ("metric", "far", "female", "male", "tolerance"),
+    [  # shared/data/README.md, rates rounded to five and four decimals
+        (far_disparity, 1e-2, 0.01942, 0.01659, 6e-4),
+        (far_disparity, 1e-3, 0.00217, 0.00162, 6e-3),
+        (frr_disparity, 1e-2, 0.1776, 0.0837, 2e-3),
+        (frr_disparity, 1e-3, 0.4153, 0.3052, 4e-4),
+    ],
+)
+def test_lfw_disparities_at_the_overall_threshold(
+    lfw_pairs, metric, far, female, male, tolerance
+):
+    y_true, y_score, groups = lfw_pairs
+    value = metric(y_true, y_score, sensitive_features=groups, far=far, how="max_min")
+    assert value == pytest.approx(max(female, male) / min(female, male), abs=tolerance)

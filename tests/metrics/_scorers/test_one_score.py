@@ -1,0 +1,368 @@
+"""Scorers equal the pair functions and SimilarityROC, and choose in searches."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.model_selection import (
+    GridSearchCV,
+    cross_validate,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from skfairfr import SimilarityROC, face_labels
+from skfairfr.metrics import (
+    all_pairs,
+    bfar,
+    bfar_scorer,
+    bfrr,
+    bfrr_scorer,
+    fairness_scores,
+    far_disparity,
+    far_max_geomean_scorer,
+    frr_at_far,
+    frr_at_far_scorer,
+    frr_disparity,
+    frr_max_geomean_scorer,
+    make_fairness_scorer,
+)
+from tests.metrics.searches import (
+    FAR,
+    FOLDS,
+    GROUP,
+    IDENTITY,
+    WEIGHTS,
+    Stretch,
+    X,
+    Y,
+)
+
+AS_THEY_ARE = FunctionTransformer()
+GRID = {"weight": WEIGHTS}
+ENTRIES = ["bfar", "bfrr", "far_max_geomean", "frr_at_far", "frr_max_geomean"]
+READY = [
+    bfar_scorer,
+    bfrr_scorer,
+    frr_at_far_scorer,
+    far_max_geomean_scorer,
+    frr_max_geomean_scorer,
+]
+SCORERS = {
+    "bfar": make_fairness_scorer(far=FAR),
+    "frr_at_far": make_fairness_scorer(
+        rate="frr", how=None, operating_point="overall", far=FAR
+    ),
+}
+
+
+def of_pairs(function, X, **options):
+    """A pair function over all pairs of a small set."""
+    y_true, y_score, groups = all_pairs(X, IDENTITY, sensitive_features=GROUP)
+    return function(y_true, y_score, sensitive_features=groups, **options)
+
+
+def overall_frr(far, X=X):
+    y_true, y_score, _ = all_pairs(X, IDENTITY)
+    return frr_at_far(y_true, y_score, far=far)
+
+
+@pytest.mark.parametrize("weight", WEIGHTS)
+def test_ready_scorers_negate_the_pair_functions(weight):
+    stretch = Stretch(weight)
+    Z = stretch.transform(X)
+    worst = {"operating_point": "worst_group", "how": "max_geomean"}
+    expected = [
+        of_pairs(bfar, Z),
+        of_pairs(bfrr, Z),
+        overall_frr(1e-3, Z),
+        of_pairs(far_disparity, Z, **worst),
+        of_pairs(frr_disparity, Z, **worst),
+    ]
+    found = [-scorer(stretch, X, Y) for scorer in READY]
+    assert_allclose(found, expected, rtol=1e-12)
+
+
+DESIGNS = [{}, {"average": "identity"}, {"impostors": "same_group"}]
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """One SimilarityROC for each design."""
+    options = {"resample": "identities", "n_resamples": 2}
+    return [SimilarityROC(**options, **design).fit(X, Y) for design in DESIGNS]
+
+
+@pytest.mark.parametrize("rate", ["far", "frr"])
+@pytest.mark.parametrize("how", ["max_min", "gini", "difference", "log_geomean", "std"])
+@pytest.mark.parametrize("operating_point", ["overall", "worst_group", "group"])
+def test_values_are_those_of_similarity_roc(rate, how, operating_point, measured):
+    question = {"rate": rate, "how": how, "operating_point": operating_point}
+    for design, roc in zip(DESIGNS, measured, strict=True):
+        scorer = make_fairness_scorer(**question, far=FAR, **design)
+        value = roc.estimate(FAR, **question).value
+        assert_allclose(scorer(AS_THEY_ARE, X, Y), -value, rtol=1e-12)
+
+
+def test_the_rate_of_one_group():
+    roc = SimilarityROC(resample="identities", n_resamples=2).fit(X, Y)
+    options = {"rate": "frr", "group": "female", "operating_point": "overall"}
+    scorer = make_fairness_scorer(how=None, far=FAR, **options)
+    assert scorer(AS_THEY_ARE, X, Y) == -roc.estimate(FAR, **options).value
+
+
+def test_a_signed_ratio_scores_its_distance_from_one():
+    both = [("ratio", "male", "female"), ("ratio", "female", "male")]
+    scores = [make_fairness_scorer(how=how, far=FAR)(AS_THEY_ARE, X, Y) for how in both]
+    assert_allclose(scores, -np.log(of_pairs(bfar, X, far=FAR)), rtol=1e-12)
+
+
+def test_a_function_of_rates_is_a_disparity():
+    spread = make_fairness_scorer(how=lambda rates: np.ptp(rates, axis=-1), far=FAR)
+    named = make_fairness_scorer(how="difference", far=FAR)
+    assert spread(AS_THEY_ARE, X, Y) == named(AS_THEY_ARE, X, Y)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [Y, pd.DataFrame({"identity": IDENTITY, "group": GROUP})],
+    ids=["structured", "frame"],
+)
+def test_groups_come_inside_y_or_beside_it(y):
+    beside = bfar_scorer(AS_THEY_ARE, X, IDENTITY, sensitive_features=GROUP)
+    assert bfar_scorer(AS_THEY_ARE, X, y) == beside
+
+
+def test_unknown_groups_count_overall_only():
+    group = GROUP.astype(object)
+    group[:40] = None
+    roc = SimilarityROC(resample="identities", n_resamples=2)
+    roc = roc.fit(X, IDENTITY, group)
+    for name, scorer in SCORERS.items():
+        how = "max_min" if name == "bfar" else None
+        point = "worst_group" if how else "overall"
+        rate = "far" if how else "frr"
+        value = roc.estimate(FAR, rate=rate, how=how, operating_point=point).value
+        assert scorer(AS_THEY_ARE, X, IDENTITY, group) == pytest.approx(-value)
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_domain_leaves_pairs_across_it(beside):
+    domain = np.where(np.arange(len(X)) % 2, "selfie", "document")
+    roc = SimilarityROC(resample="identities", n_resamples=2)
+    value = roc.fit(X, Y, domain=domain).estimate(FAR).value
+    scorer, same_domain = SCORERS["frr_at_far"], overall_frr(FAR)
+    if beside:
+        score = scorer(AS_THEY_ARE, X, Y, domain=domain)
+    else:
+        score = scorer(AS_THEY_ARE, X, face_labels(IDENTITY, GROUP, domain))
+    assert score == -value != -same_domain
+
+
+# ---- refusals --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "scorer", [bfar_scorer, bfrr_scorer, fairness_scores(), SCORERS["bfar"]]
+)
+def test_missing_groups_name_both_remedies(scorer):
+    with pytest.raises(ValueError, match=r"face_labels.*enable_metadata_routing"):
+        scorer(AS_THEY_ARE, X, IDENTITY)
+
+
+def test_an_overall_rate_needs_no_groups():
+    assert frr_at_far_scorer(AS_THEY_ARE, X, IDENTITY) == -overall_frr(1e-3)
+
+
+@pytest.mark.parametrize("scorer", [bfar_scorer, bfrr_scorer, fairness_scores()])
+def test_one_group_is_refused(scorer):
+    with pytest.raises(ValueError, match="two groups"):
+        scorer(AS_THEY_ARE, X, IDENTITY, np.full(len(X), "a"))
+
+
+@pytest.mark.parametrize(
+    "scorer", [*READY, fairness_scores(), fairness_scores([0.1, 1e-3])]
+)
+def test_a_level_below_one_pair_is_refused(scorer):
+    few = np.flatnonzero(IDENTITY < 8)
+    with pytest.raises(ValueError, match=r"far=0.001 is below .* larger far"):
+        scorer(AS_THEY_ARE, X[few], Y[few])
+
+
+def test_no_genuine_pair_is_refused():
+    _, first = np.unique(IDENTITY, return_index=True)
+    with pytest.raises(ValueError, match=r"no genuine pair.*IdentityKFold"):
+        SCORERS["frr_at_far"](AS_THEY_ARE, X[first], Y[first])
+    with pytest.raises(ValueError, match="genuine pairs"):
+        bfrr_scorer(AS_THEY_ARE, X[first], Y[first])
+
+
+def without_errors():
+    """Ten people whose images coincide: no genuine pair is ever rejected."""
+    rows = np.eye(20, dtype=np.float32)[np.repeat(np.arange(20), 3)]
+    rows += 0.3 * np.repeat(np.random.default_rng(0).random((20, 20)), 3, axis=0)
+    return rows, face_labels(np.repeat(np.arange(20), 3), np.repeat(["a", "b"], 30))
+
+
+def test_an_undefined_disparity_is_refused_alone_and_nan_among_others():
+    rows, y = without_errors()
+    scorer = make_fairness_scorer(rate="frr", far=0.05)
+    with pytest.raises(
+        ValueError, match="is nan, since a group has no error of the frr"
+    ):
+        scorer(AS_THEY_ARE, rows, y)
+    with pytest.warns(UndefinedMetricWarning, match="frr_max_geomean|bfrr"):
+        scores = fairness_scores(0.05)(AS_THEY_ARE, rows, y)
+    assert np.isnan([scores["bfrr"], scores["frr_max_geomean"]]).all()
+    assert scores["frr_at_far"] == 0
+    assert np.isfinite([scores["bfar"], scores["far_max_geomean"]]).all()
+
+
+class NoTransform:
+    def fit(self, X, y=None):
+        return self
+
+
+@pytest.mark.parametrize("scorer", [bfar_scorer, fairness_scores()])
+def test_an_estimator_without_transform_is_refused(scorer):
+    with pytest.raises(TypeError, match="NoTransform has no transform"):
+        scorer(NoTransform(), X, Y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"far": 1.5}, "far must lie in"),
+        ({"far": [1e-3, 1e-2]}, "one number"),
+        ({"rate": "fmr"}, "rate must be one of"),
+        ({"how": "range"}, "how must be one of"),
+        ({"how": ("range", "a", "b")}, "how must be one of"),
+        ({"operating_point": "worst"}, "operating_point must be one of"),
+        ({"group": "a"}, "exclude each other"),
+        ({"how": None, "operating_point": "group"}, "no overall rate"),
+        ({"average": "mean"}, "average must be one of"),
+        ({"impostors": "some"}, "impostors must be one of"),
+    ],
+)
+def test_wrong_parameters_are_named_at_once(parameters, said):
+    with pytest.raises(ValueError, match=said):
+        make_fairness_scorer(**parameters)
+
+
+# ---- as an object ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scorer", [*READY, fairness_scores(1e-2, ratio=("m", "f"))])
+def test_scorers_clone_pickle_and_say_what_they_are(scorer):
+    for copy in (clone(scorer), pickle.loads(pickle.dumps(scorer))):
+        assert copy is not scorer
+        assert repr(copy) == repr(scorer)
+        assert copy.get_params() == scorer.get_params()
+    assert "far=" in repr(scorer)
+
+
+def test_a_repr_tells_scorers_apart():
+    made = make_fairness_scorer(average="identity")
+    assert len({repr(scorer) for scorer in [*READY, made]}) == 6
+    assert repr(made).endswith("average='identity')")
+
+
+# ---- in searches -----------------------------------------------------------------------
+
+
+def expected_winner(score):
+    """Index of the weight whose mean score over FOLDS is greatest."""
+    means = [
+        np.mean([score(Stretch(w), X[test], Y[test]) for _, test in FOLDS])
+        for w in WEIGHTS
+    ]
+    return int(np.argmax(means))
+
+
+@pytest.mark.parametrize("name", SCORERS)
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_grid_search_minimises(name, n_jobs):
+    scorer = SCORERS[name]
+    search = GridSearchCV(
+        Stretch(), GRID, scoring=scorer, cv=FOLDS, n_jobs=n_jobs, error_score="raise"
+    ).fit(X, Y)
+    assert search.best_index_ == expected_winner(scorer)
+    assert (search.cv_results_["mean_test_score"] < 0).all()
+
+
+@pytest.mark.parametrize("pipeline", [False, True])
+def test_grid_search_routes_groups(pipeline):
+    estimator, grid = Stretch(), GRID
+    expected = GridSearchCV(
+        estimator, grid, scoring=SCORERS["bfar"], cv=FOLDS, error_score="raise"
+    ).fit(X, Y)
+    with config_context(enable_metadata_routing=True):
+        estimator = Stretch().set_fit_request(sensitive_features=True)
+        if pipeline:
+            estimator = make_pipeline(FunctionTransformer(), estimator)
+            grid = {"stretch__weight": WEIGHTS}
+        search = GridSearchCV(
+            estimator, grid, scoring=SCORERS["bfar"], cv=FOLDS, error_score="raise"
+        ).fit(X, IDENTITY, sensitive_features=GROUP)
+    for results in (search.cv_results_, expected.cv_results_):
+        assert_allclose(
+            results["mean_test_score"], expected.cv_results_["mean_test_score"]
+        )
+
+
+def test_routing_reaches_domain_and_several_scorers():
+    domain = np.where(np.arange(len(X)) % 2, "selfie", "document")
+    inside = cross_validate(
+        AS_THEY_ARE, X, face_labels(IDENTITY, GROUP, domain), scoring=SCORERS, cv=FOLDS
+    )
+    with config_context(enable_metadata_routing=True):
+        beside = cross_validate(
+            AS_THEY_ARE,
+            X,
+            IDENTITY,
+            scoring=SCORERS,
+            cv=FOLDS,
+            params={"sensitive_features": GROUP, "domain": domain},
+        )
+    for name in SCORERS:
+        assert_allclose(inside[f"test_{name}"], beside[f"test_{name}"])
+
+
+def test_requests_can_be_set():
+    with config_context(enable_metadata_routing=True):
+        scorer = clone(SCORERS["bfar"]).set_score_request(
+            sensitive_features="gender", domain=False
+        )
+        found = cross_validate(
+            AS_THEY_ARE, X, IDENTITY, scoring=scorer, cv=FOLDS, params={"gender": GROUP}
+        )
+    assert np.isfinite(found["test_score"]).all()
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_candidate_without_a_value_never_wins(n_jobs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search = GridSearchCV(
+            Stretch(),
+            {"weight": [np.nan, 1.0]},
+            scoring=SCORERS["bfar"],
+            cv=FOLDS,
+            n_jobs=n_jobs,
+        ).fit(X, Y)
+    assert np.isnan(search.cv_results_["mean_test_score"]).tolist() == [True, False]
+    assert search.best_index_ == 1
+
+
+def test_missing_groups_stop_a_search_that_was_told_to():
+    search = GridSearchCV(
+        Stretch(), GRID, scoring=bfar_scorer, cv=FOLDS, error_score="raise"
+    )
+    with pytest.raises(ValueError, match="face_labels"):
+        search.fit(X, IDENTITY)
