@@ -216,39 +216,23 @@ def audit_data(
             " were both given; a threshold is given or set on other data:",
             remedy="leave one out.",
         )
-    names = tuple(data.columns)
-    combined = [
-        chosen
-        for size in range(2, len(names) + 1)
-        for chosen in combinations(names, size)
-    ]
-    chosen = [*((name,) for name in names), *combined]
+    chosen = _all_combinations(tuple(data.columns))
     # Before the long work on the first.
     for attributes in chosen:
         check_groups(data.groups(attributes), " & ".join(attributes))
-    notes, about = [], {}
-    if reading is not None:
-        notes += reading.notes
-        about = {name: reading.options[name] for name in ("domain", "distance")}
-        about["threshold_from"] = None
+    notes = [] if reading is None else list(reading.notes)
+    audits = []
     with show_progress(progress):
         if threshold_from is not None:
-            points, more_notes = points_on(threshold_from, data, points, options)
-            notes += more_notes
-            if isinstance(threshold_from, str | os.PathLike):
-                about["threshold_from"] = os.fspath(threshold_from)
-        audits = []
+            points, notes_of_other = points_on(threshold_from, data, points, options)
+            notes += notes_of_other
         for attributes in chosen:
-            audits.append(_audit_by(data, attributes, options, points, figures))
-    audits = [
-        replace(
-            found,
-            settings=found.settings | about,
-            checks=tuple(judge(found, limits)),
-        )
-        for found in audits
-    ]
+            found = _audit_by(data, attributes, options, points, figures)
+            settings = found.settings | _settings_of_files(data, threshold_from)
+            checks = tuple(judge(found, limits))
+            audits.append(replace(found, settings=settings, checks=checks))
     audits[0] = replace(audits[0], notes=(*notes, *audits[0].notes))
+    combined = [attributes for attributes in chosen if len(attributes) > 1]
     return Report(tuple(audits), tuple(cross(data, names) for names in combined))
 
 
@@ -334,6 +318,33 @@ def check_groups(group, attribute):
             f"{attribute} has {known}; a disparity compares two at least: give an "
             "attribute in which the people differ."
         )
+
+
+def _all_combinations(names):
+    """Every attribute, then every combination of two, of three and so on."""
+    if not names:
+        raise ArgumentError(
+            Argument("attributes"),
+            " are none, and an audit compares the groups of one at least;",
+            remedy="name a column of the data.",
+        )
+    sizes = range(1, len(names) + 1)
+    return [chosen for size in sizes for chosen in combinations(names, size)]
+
+
+def _settings_of_files(data, threshold_from):
+    """What files add to the settings of an audit; nothing where data were arrays."""
+    if data.reading is None:
+        return {}
+    options = data.reading.options
+    if isinstance(threshold_from, EmbeddingData | PairData):
+        other = threshold_from.reading
+        threshold_from = None if other is None else other.path
+    return {
+        "domain": options["domain"],
+        "distance": options["distance"],
+        "threshold_from": None if threshold_from is None else os.fspath(threshold_from),
+    }
 
 
 def _audit_by(data, attributes, options, points, figures):
@@ -455,7 +466,7 @@ def _about_other_data(error):
 def _pair_columns(sensitive_features):
     """Name -> labels of both images; None where labels come without names."""
     if isinstance(sensitive_features, dict):
-        return {name: tuple(both) for name, both in sensitive_features.items()}
+        return {str(name): tuple(both) for name, both in sensitive_features.items()}
     first, second = map(named_columns, sensitive_features)
     if first is None and second is None:
         return None

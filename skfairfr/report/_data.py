@@ -328,10 +328,10 @@ def cross(data, attributes):
 def named_columns(sensitive_features):
     """Name -> labels of a dict or of a frame with several columns; None of other labels."""
     if isinstance(sensitive_features, dict):
-        return sensitive_features
+        return {str(name): labels for name, labels in sensitive_features.items()}
     native = nw.from_native(sensitive_features, pass_through=True)
     if isinstance(native, nw.DataFrame) and len(native.columns) > 1:
-        return {name: native[name] for name in native.columns}
+        return {str(name): native[name] for name in native.columns}
     return None
 
 

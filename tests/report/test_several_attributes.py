@@ -82,6 +82,17 @@ def test_a_dict_of_one_attribute_gives_a_report_of_it(data):
     assert report.to_json() == alone.to_json()
 
 
+def test_an_audit_needs_an_attribute(data):
+    with pytest.raises(ArgumentError, match="attributes are none") as caught:
+        audit_data(of(data))
+    assert caught.value.remedy == "name a column of the data."
+
+
+def test_names_that_are_no_text_become_one(data):
+    report = audit(data.X, data.y, {1: data.columns["gender"]}, **QUICK)
+    assert report.audits[0].attribute == "1"
+
+
 @pytest.fixture(scope="module")
 def pairs():
     """Scores, identities, columns and names of all pairs of a small set."""
@@ -175,6 +186,7 @@ def test_thresholds_of_a_path_are_those_of_its_data(files):
     read, old = (read_data(files[name], "age") for name in ("audited", "audited"))
     by_path = audit_data(read, threshold_from=files["audited"], **QUICK)
     by_data = audit_data(read, threshold_from=old, **QUICK)
+    assert by_path.to_json() == by_data.to_json()
     assert (
         by_path.audits[0].levels[0].threshold == by_data.audits[0].levels[0].threshold
     )
