@@ -9,7 +9,8 @@ import re
 
 import numpy as np
 
-from skfairfr.datasets._files import damaged, kind_of
+from skfairfr.datasets._files import damaged, file_error, kind_of
+from skfairfr.utils._errors import Argument, Message
 from skfairfr.utils._labels import to_columns
 
 # No leading zero: 007 is a label.
@@ -60,9 +61,12 @@ class Table:
             return values.astype(np.float64)
         for row, value in enumerate(values.tolist()):
             if isinstance(value, str) and not NUMBER.fullmatch(value):
-                raise ValueError(
-                    f"{self._argument} {self._path!r}: column {name!r} must hold numbers; "
-                    f"got {value!r} in row {row} (from 0). Name another column."
+                raise file_error(
+                    self._argument,
+                    self._path,
+                    f": column {name!r} must hold numbers; got {value!r} in row {row} "
+                    "(from 0).",
+                    "Name another column.",
                 )
         return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
 
@@ -89,14 +93,19 @@ def read_table(path, argument="path"):
     """
     kind = kind_of(path, argument)
     if kind not in ("csv", "parquet"):
-        raise ValueError(
-            f"{argument} {path!r} is no table; give a .csv or .parquet file with a row for "
-            "each row of the data."
+        raise file_error(
+            argument,
+            path,
+            " is no table;",
+            "give a .csv or .parquet file with a row for each row of the data.",
         )
     columns = (_read_csv if kind == "csv" else _read_parquet)(path, argument)
     if not columns or not len(next(iter(columns.values()))):
-        raise ValueError(
-            f"{argument} {path!r} holds no row; give a table with names in its first line."
+        raise file_error(
+            argument,
+            path,
+            " holds no row;",
+            "give a table with names in its first line.",
         )
     return Table(columns, path, argument)
 
@@ -111,16 +120,18 @@ def _read_csv(path, argument):
             columns = [[] for _ in names]
             for row in filter(None, reader):
                 if len(row) != len(names):
-                    raise ValueError(
-                        f"{argument} {path!r}: line {reader.line_num} has {len(row)} "
-                        f"cells but the first line names {len(names)} columns; put text "
-                        "that holds commas between double quotes."
+                    raise file_error(
+                        argument,
+                        path,
+                        f": line {reader.line_num} has {len(row)} cells but the first "
+                        f"line names {len(names)} columns;",
+                        "put text that holds commas between double quotes.",
                     )
                 for column, cell in zip(columns, row, strict=True):
                     column.append(cell)
     except UnicodeDecodeError:
-        raise ValueError(
-            f"{argument} {path!r} is not UTF-8 text; save it as CSV UTF-8."
+        raise file_error(
+            argument, path, " is not UTF-8 text;", "save it as CSV UTF-8."
         ) from None
     except csv.Error as error:
         raise damaged(argument, path, error) from None
@@ -129,13 +140,16 @@ def _read_csv(path, argument):
 
 def _check_names(names, path, argument):
     if len(names) == 1 and re.search("[;\t]", names[0]):
-        raise ValueError(
-            f"{argument} {path!r} has one column, {names[0]!r}; separate columns by commas."
+        raise file_error(
+            argument,
+            path,
+            f" has one column, {names[0]!r};",
+            "separate columns by commas.",
         )
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise ValueError(
-            f"{argument} {path!r} names the column {twice[0]!r} twice; rename one."
+        raise file_error(
+            argument, path, f" names the column {twice[0]!r} twice;", "rename one."
         )
 
 
@@ -144,8 +158,11 @@ def _read_parquet(path, argument):
         import pyarrow.parquet
     except ModuleNotFoundError:
         raise ImportError(
-            f"{argument} {path!r} is a .parquet file, which needs pyarrow; "
-            "pip install pyarrow, or save it as .csv."
+            Message(
+                Argument(argument),
+                f" {path!r} is a .parquet file, which needs pyarrow; pip install pyarrow, "
+                "or save it as .csv.",
+            )
         ) from None
     # Damaged files raise OSError, ArrowInvalid and others.
     try:

@@ -19,6 +19,7 @@ from skfairfr.metrics._roc._records import (
     Estimate,
     check_same_images,
 )
+from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._validation import warn_caller, warn_undefined
 
 # Number of tables of rates that an engine caches, one for each set of levels.
@@ -122,19 +123,25 @@ class Engine:
 
     def unresolved(self, question):
         """Why the data cannot resolve a question's smallest level; empty if they can."""
-        if question.levels is None:
+        smallest = self._smallest_resolved(question)
+        if smallest is None:
             return ""
+        return (
+            f"far={question.levels.min():g} is below 1 / n_impostor = {smallest:.3g}, "
+            "the smallest FAR these data can resolve"
+        )
+
+    def _smallest_resolved(self, question):
+        """The smallest FAR that the data resolve if a level is below it; else None."""
+        if question.levels is None:
+            return None
         scopes = [question.scope]
         if question.how is not None:
             scopes = [(g, g) for g in self.groups_with_pairs(question)]
         query = self._query(question)
         n_pairs = _estimates.hardest_to_resolve(self.pairs, query, scopes)
-        if not n_pairs or not exceeds(1.0, question.levels.min() * n_pairs):
-            return ""
-        return (
-            f"far={question.levels.min():g} is below 1 / n_impostor = {1 / n_pairs:.3g}, "
-            "the smallest FAR these data can resolve"
-        )
+        resolved = not n_pairs or not exceeds(1.0, question.levels.min() * n_pairs)
+        return None if resolved else 1 / n_pairs
 
     # ---- rates in the data -----------------------------------------------------------
 
@@ -329,16 +336,22 @@ class Engine:
         resample = self.intervals.resample
         if resample == "identities":
             return
-        remedy = "use SimilarityROC(resample='identities')"
+        remedy = ("use ", Argument("resample", "identities"), ".")
         if not self.intervals.images_named:
-            raise ValueError(
-                f"resample={resample!r} draws images, but fit_pairs was not told which "
-                f"they are; give image_1 and image_2, or {remedy}."
+            raise ArgumentError(
+                Argument("resample", resample),
+                " draws images, but the pairs do not name them;",
+                remedy=(
+                    *("give ", Argument("image_1"), " and ", Argument("image_2")),
+                    *(", or ", *remedy),
+                ),
             )
         if self.pairs.images.per_stratum().max() == 1:
-            raise ValueError(
-                f"resample={resample!r} draws among the images of one person, but every "
-                f"person has one (on each side), so that nothing would vary; {remedy}."
+            raise ArgumentError(
+                Argument("resample", resample),
+                " draws among the images of one person, but every person has one (on each "
+                "side), so that nothing would vary;",
+                remedy=remedy,
             )
 
     def _warn_left_out(self, question):
@@ -354,7 +367,11 @@ class Engine:
                 kind = "genuine or no impostor"
             warn_undefined(
                 f"No {kind} pair within group {', '.join(left_out)}: left out of the "
-                f"disparity of the {question.rate}."
+                f"disparity of the {question.rate}.",
+                "left_out",
+                kind=kind,
+                groups=left_out,
+                rate=question.rate,
             )
 
     def _warn_unresolved(self, question):
@@ -362,7 +379,10 @@ class Engine:
         if reason:
             warn_undefined(
                 f"{reason}: the threshold is the one just above the largest impostor "
-                "score. Give a larger far or more people."
+                "score. Give a larger far or more people.",
+                "below_resolution",
+                far=float(question.levels.min()),
+                smallest=self._smallest_resolved(question),
             )
 
     def review(self, question, found, over_people=None):
@@ -392,7 +412,9 @@ class Engine:
             warn_undefined(
                 f"A group has no error, so that the disparity of the {question.rate} is x/0 "
                 "(+inf) or 0/0 (nan). Ask for how='difference', a larger far, or more "
-                "people."
+                "people.",
+                "no_error",
+                rate=question.rate,
             )
 
     def _warn_of_estimand(self, found, over_people):
@@ -408,4 +430,6 @@ class Engine:
                 f"{ratio.max():.1f} times as large; SimilarityROC(resample='identities') "
                 "gives that interval.",
                 EstimandWarning,
+                "estimand",
+                ratio=float(ratio.max()),
             )
