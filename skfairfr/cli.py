@@ -1,4 +1,4 @@
-"""The command ``skfairfr``: thin, it reads, asks the report and prints."""
+"""The command ``skfairfr``: it parses, calls public functions and prints what they give."""
 
 import argparse
 import os
@@ -6,8 +6,9 @@ import re
 import sys
 import tempfile
 import traceback
-from importlib.metadata import version
 from pathlib import Path
+
+from skfairfr import __version__
 
 DEMO_IDENTITIES = 500
 DEMO_ENDING = """\
@@ -17,11 +18,26 @@ a row for each image, in Python, and run the audit:
   numpy.savez("faces.npz", embedding=X, identity=people, gender=gender)
   skfairfr audit faces.npz --attribute gender --out audit-out
 """
+# Options of read_data, of audit_data, and the limits among the latter.
+READING = (
+    *("labels", "embedding", "identity", "domain"),
+    *("score", "identity_1", "identity_2", "image_1", "image_2", "distance"),
+)
 MEASUREMENT = (
+    *("far", "threshold", "threshold_from"),
     *("resample", "average", "impostors", "method"),
     *("n_resamples", "confidence_level"),
 )
 LIMITS = ("max_bfar", "max_bfrr", "max_far_ratio", "max_frr_ratio")
+# What the command calls an argument of Python whose flag has another name, or that has none.
+OTHER_NAMES = {
+    "X": "embedding",
+    "y": "identity",
+    "path": "path",
+    "attributes": "--attribute",
+    "sensitive_features": "--attribute",
+    "random_state": "--seed",
+}
 AUDIT_DESCRIPTION = """\
 Error rates by group and their disparities, with intervals, from embeddings or scored pairs. Exit
 status: 0 done and every check passed, 1 a check failed, 2 unusable input, 3 the data cannot tell
@@ -29,7 +45,7 @@ whether a check passes, 4 a fault of the program."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, as every other error of the command."""
+    """A parser whose errors are one line, as all errors of the command are."""
 
     def error(self, message):
         if re.match("unrecognized arguments: [^-]", message):
@@ -52,7 +68,7 @@ def main(argv=None):
     -------
     code : int
         0 done and every check passed, 1 a check failed, 2 unusable input, 3 a check is
-        undetermined, 4 a fault of ours (with its traceback), 130 interrupted.
+        undetermined, 4 a fault of the program (with its traceback), 130 interrupted.
     """
     arguments = _parser().parse_args(argv)
     name = f"skfairfr {arguments.command}"
@@ -60,25 +76,25 @@ def main(argv=None):
         text, code = arguments.run(arguments)
         _print(text)
     except (ValueError, OSError, ImportError) as error:
-        # Python names what it could not import; a message of ours names the remedy.
+        # An import that Python itself could not do has a name; it is no unusable input.
         if getattr(error, "name", None) is not None:
-            return _at_fault(name)
+            return _print_fault(name)
         print(f"{name}: error: {_one_line(_in_flags(error))}", file=sys.stderr)
         return 2
     except MemoryError as error:
-        said = f"out of memory ({error}); lower --far, or audit fewer images"
-        print(f"{name}: error: {_one_line(said)}", file=sys.stderr)
+        text = f"out of memory ({error}); lower --far, or audit fewer images"
+        print(f"{name}: error: {_one_line(text)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"{name}: interrupted", file=sys.stderr)
         return 130
     except Exception:
-        return _at_fault(name)
+        return _print_fault(name)
     return code
 
 
-def _at_fault(name):
-    """Tell all; Python's own exit status, 1, would say that a check failed."""
+def _print_fault(name):
+    """Print the traceback; exit status 4, since Python's own, 1, means a failed check."""
     traceback.print_exc()
     print(f"{name}: this is a fault of the program, please report it", file=sys.stderr)
     return 4
@@ -89,7 +105,7 @@ def _parser():
         prog="skfairfr",
         description="Assess demographic disparities of face (or other) verification.",
     )
-    parser.add_argument("--version", action="version", version=version("skfairfr"))
+    parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     _add_audit(commands)
     _add_demo(commands)
@@ -237,14 +253,14 @@ def _add_measurement(audit):
     )
     audit.add_argument(
         "--n-resamples",
-        type=int,
+        type=_number(int, lambda n: n >= 1, "an integer of at least 1"),
         default=1000,
         metavar="N",
         help="bootstrap resamples (default: %(default)s)",
     )
     audit.add_argument(
         "--confidence-level",
-        type=float,
+        type=_number(float, lambda p: 0 < p < 1, "a number in (0, 1)"),
         default=0.95,
         metavar="P",
         help="of the intervals (default: %(default)s)",
@@ -269,124 +285,89 @@ def _add_common(parser):
     )
     parser.add_argument(
         "--seed",
-        type=int,
+        type=_number(int, lambda n: 0 <= n < 2**32, "an integer in [0, 2**32)"),
         default=0,
         help="of all that is random (default: %(default)s)",
     )
     parser.add_argument(
-        "--n-jobs", type=int, metavar="N", help="parallel workers (default: 1)"
+        "--n-jobs",
+        type=_number(int, lambda n: n != 0, "an integer other than 0"),
+        metavar="N",
+        help="parallel workers (default: 1)",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+def _number(kind, is_allowed, meaning):
+    """The type of an option that is a number in a range.
+
+    Parameters
+    ----------
+    kind : {int, float}
+    is_allowed : callable
+        Whether a number is in the range.
+    meaning : str
+        The range in words.
+    """
+
+    def convert(text):
+        try:
+            number = kind(text)
+        except ValueError:
+            number = None
+        if number is None or not is_allowed(number):
+            raise argparse.ArgumentTypeError(f"must be {meaning}; got {text}")
+        return number
+
+    return convert
 
 
 # ---- commands ------------------------------------------------------------------------
 
 
 def _audit(arguments):
-    from skfairfr.report._audit import noting
-    from skfairfr.report._measured import Points
-    from skfairfr.report._sources import read_source
+    from skfairfr.report import read_data
 
     given = vars(arguments)
-    _check_points(arguments)
-    notes = []
-    with noting(notes, UserWarning):
-        data = read_source(arguments.data, arguments.attribute, given)
-    folder = _writable_folder(arguments.out)
-    options = {name: given[name] for name in MEASUREMENT}
-    about = {name: given[name] for name in ("domain", "distance", "threshold_from")}
-    if arguments.threshold_from is not None:
-        points, said = _points_elsewhere(arguments, options)
-        notes += said
-    elif arguments.threshold is not None:
-        sign = -1 if arguments.distance else 1
-        points = Points.of(threshold=sign * arguments.threshold)
-    else:
-        points = Points.of(arguments.far)
+    reading = {name: given[name] for name in READING}
+    data = read_data(arguments.data, arguments.attribute, **reading)
     limits = {name: given[name] for name in LIMITS if given[name] is not None}
-    asked = {"points": points, "limits": limits, "about": about, "notes": notes}
-    return _report(arguments, data, arguments.attribute, folder, asked | options)
-
-
-def _check_points(arguments):
-    if arguments.threshold is not None and arguments.far is not None:
-        raise ValueError(
-            f"--threshold {arguments.threshold:g} is used as it is and --far "
-            f"{arguments.far[0]:g} sets one; give one of them."
-        )
-
-
-def _points_elsewhere(arguments, options):
-    """Thresholds that another file sets, read as the audited one is."""
-    from skfairfr.report._audit import noting, points_on
-    from skfairfr.report._sources import check_same_kind, read_source
-
-    # Groups of the other file matter only where its FAR is over pairs within them.
-    inside = arguments.impostors == "same_group"
-    if inside and len(arguments.attribute) > 1:
-        raise ValueError(
-            "--threshold-from with --impostors same_group sets one threshold by the groups "
-            f"of one attribute; got {len(arguments.attribute)}: audit them one at a time."
-        )
-    attributes = tuple(arguments.attribute) if inside else ()
-    # The labels named are those of the audited file.
-    own = vars(arguments) | {"labels": None}
-    try:
-        check_same_kind(arguments.threshold_from, arguments.data)
-        notes = []
-        with noting(notes, UserWarning):
-            other = read_source(arguments.threshold_from, attributes, own)
-        points, said = points_on(
-            other, arguments.far, attributes=attributes, **_with_run(arguments, options)
-        )
-        return points, [*notes, *said]
-    except ValueError as error:
-        raise ValueError(f"--threshold-from: {error}") from None
-
-
-def _with_run(arguments, options):
-    return options | {"random_state": arguments.seed, "n_jobs": arguments.n_jobs}
+    measurement = {name: given[name] for name in MEASUREMENT}
+    return _report(arguments, data, arguments.data, limits=limits, **measurement)
 
 
 def _demo(arguments):
     from skfairfr.datasets import make_face_embeddings
-    from skfairfr.report._data import Faces
+    from skfairfr.report import EmbeddingData
 
     made = make_face_embeddings(DEMO_IDENTITIES, random_state=arguments.seed)
-    data = Faces(made.X, made.y, {"gender": made.sensitive_features})
-    folder = _writable_folder(arguments.out)
-    text, code = _report(arguments, data, ["gender"], folder, {})
+    data = EmbeddingData(made.X, made.y, {"gender": made.sensitive_features})
+    text, code = _report(arguments, data, "synthetic embeddings")
     return f"{text}\n{DEMO_ENDING}", code
 
 
-def _report(arguments, data, attributes, folder, options):
-    """Text of a report, whose JSON is written where it was asked for, and exit code."""
-    from skfairfr._core._parallel import show_progress
-    from skfairfr.report import to_text
-    from skfairfr.report._checks import exit_code
-    from skfairfr.report._flags import with_flags
-    from skfairfr.report._report import report_on
+def _report(arguments, data, source, **options):
+    """Text of a report, whose JSON and figures go to --out, and exit code."""
+    from skfairfr.report import audit_data
 
-    source = getattr(arguments, "data", "synthetic embeddings")
-    paths = []
-    if folder is not None:
-        from skfairfr.report._figures import figure_writer
-
-        visit, paths = figure_writer(folder, options.get("points"))
-        options = options | {"visit": visit}
-    with show_progress(not arguments.quiet and sys.stderr.isatty()):
-        found = report_on(data, attributes, **_with_run(arguments, options))
-    found = with_flags(found)
-    text = to_text(found, source)
+    folder = _writable_folder(arguments.out)
+    report = audit_data(
+        data,
+        figures=None if folder is None else folder / "figures",
+        progress=not arguments.quiet and sys.stderr.isatty(),
+        random_state=arguments.seed,
+        n_jobs=arguments.n_jobs,
+        **options,
+    ).spelled(_spell)
+    text = report.to_text(source)
     if folder is not None:
         path = folder / "audit.json"
-        path.write_text(
-            found.to_json(version=version("skfairfr"), source=source), encoding="utf-8"
-        )
-        folders = sorted({str(p.parent) for p in paths})
+        content = report.to_json(version=__version__, source=source)
+        path.write_text(content, encoding="utf-8")
         text += f"\nWritten: {path}\n"
-        text += "".join(f"Figures: {name}\n" for name in folders)
-    return text, exit_code(found.checks)
+        for name in sorted({str(figure.parent) for figure in report.figures}):
+            text += f"Figures: {name}\n"
+    return text, report.exit_code
 
 
 def _writable_folder(folder):
@@ -418,9 +399,23 @@ def _print(text):
 
 
 def _in_flags(error):
-    from skfairfr.report._flags import in_flags
+    """The message of an error, whose arguments are spelled as flags."""
+    message = error.args[0] if error.args else error
+    spelled = getattr(message, "spelled", None)
+    return str(error) if spelled is None else spelled(_spell)
 
-    return in_flags(str(error))
+
+def _spell(argument):
+    """An argument of Python as it is given to the command."""
+    flag = "--" + argument.name.replace("_", "-")
+    flag = OTHER_NAMES.get(argument.name, flag)
+    if argument.is_place:
+        return "as DATA" if argument.name == "path" else f"with {flag}"
+    if not argument.has_value or argument.value is True:
+        return flag
+    values = argument.value if isinstance(argument.value, list) else [argument.value]
+    shown = [f"{v:g}" if isinstance(v, float) else str(v) for v in values]
+    return " ".join([flag, *shown])
 
 
 def _one_line(error):

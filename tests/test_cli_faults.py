@@ -7,7 +7,7 @@ from tests.test_cli import assert_one_line, run
 
 
 def test_a_broken_import_is_no_unusable_input(capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "skfairfr.report._sources", None)
+    monkeypatch.setitem(sys.modules, "skfairfr.report", None)
     code, _, err = run(capsys, "audit", "faces.npz", "--attribute", "gender")
     assert code == 4
     assert "ModuleNotFoundError" in err

@@ -1,7 +1,8 @@
-"""Rates of every scope at an operating point, in the data and in every resample.
+"""Queries and their answers: rates of every scope, in the data and in every resample.
 
-The data themselves are the resample in which everything counts once, so that point values
-and replicates come out of the same lines.
+``Query`` says which rates are computed and ``Rates`` holds them; ``point_rates`` computes
+them in the data alone, ``rate_table`` in every resample as well. The data count as a
+resample in which every image is drawn once, so that the same code gives both.
 """
 
 from dataclasses import dataclass, replace
@@ -25,7 +26,7 @@ OPERATING_POINTS = ("overall", "worst_group", "group")
 
 @dataclass(frozen=True)
 class Query:
-    """Which rates are asked for.
+    """Which rates are computed, and for which scopes.
 
     Attributes
     ----------
@@ -37,16 +38,16 @@ class Query:
     scopes : tuple
         None (overall), (g, g) and (g, h), in the order of the results.
     operating_groups : tuple of int
-        Groups with impostor pairs: those whose thresholds the operating point knows.
+        Groups with impostor pairs, and therefore with a threshold of their own.
     copies : bool
         Whether pairs of two copies of one image count as genuine pairs of a resample.
     sampled : frozenset
         Scopes whose impostor pairs come from a uniform sample.
     wanted : tuple
-        "far", "frr" or both; the others come as nan.
+        "far", "frr" or both; a rate left out is nan.
     histograms : bool
-        Whether those scopes answer from the histogram of all scores instead, which has
-        point values only.
+        Whether the rates of those scopes come from the histogram of all scores instead,
+        which gives point values only.
     """
 
     levels: np.ndarray | None
@@ -117,11 +118,13 @@ class RateTable:
     Attributes
     ----------
     query : Query
-        As it was answered: with the scopes that needed a sample.
+        The query, with the scopes that needed a sample added to ``sampled``.
     point : Rates
         In the data, (n_scopes, n_levels).
     centre : Rates
-        What the replicates are centred on (theta~ of METHODS), (n_scopes, n_levels).
+        Values on which the replicates are centred, (n_scopes, n_levels): where resamples
+        hold copies of images, the FRR is the V-statistic of ROC24 (eq. 10); otherwise the
+        rates in the data, or in their sample.
     replicates : Rates
         (n_scopes, n_levels, n_resamples).
     """
@@ -135,8 +138,8 @@ class RateTable:
 def point_rates(pairs, query):
     """Rates in the data, without any resample.
 
-    A scope whose tail turns out too short is collected again with a lower floor, or
-    answered from a sample where the tail would grow too large.
+    If the tail of a scope is too short, its pairs are collected again with a lower floor;
+    if it would grow too large, the rates come from a sample.
 
     Parameters
     ----------
@@ -146,7 +149,7 @@ def point_rates(pairs, query):
     Returns
     -------
     query : Query
-        As it was answered: with the scopes that needed a sample.
+        The query, with the scopes that needed a sample added to ``sampled``.
     point : Rates
         (n_scopes, n_levels).
     """
@@ -159,7 +162,7 @@ def point_rates(pairs, query):
 
 
 def rate_table(pairs, query, resampling, known=None):
-    """Rates in the data and in every resample, and what the latter are centred on.
+    """Rates in the data and in every resample, and the centre of the replicates.
 
     Parameters
     ----------
@@ -167,14 +170,14 @@ def rate_table(pairs, query, resampling, known=None):
     query : Query
     resampling : Resampling
     known : RateTable, default=None
-        Of the same query under another resampling: its point values are these.
+        Table of the same query under another resampling; its point values are reused.
 
     Returns
     -------
     table : RateTable
     """
     query = replace(query, copies=resampling.method != "offdiagonal")
-    # The data first: what they need at all is then at hand for every resample.
+    # Rates in the data come first: every resample then finds the pairs they need.
     if known is not None:
         query, point = replace(known.query, copies=query.copies), known.point
     else:
@@ -256,7 +259,7 @@ def has_copies(pairs, resampling):
 
 
 def _reach_further(pairs, query, short):
-    """The query with more to answer it from: a deeper tail, or a sample."""
+    """Deepen the tail of a scope, or else add the scope to the sampled ones."""
     if short.lowest is None or pairs.can_reach(short.scope, short.lowest):
         pairs.deepen(short)
         return query
@@ -264,7 +267,7 @@ def _reach_further(pairs, query, short):
 
 
 def v_statistic_frr(pairs, scopes, thresholds):
-    """FRR~ of ROC24 eq. 10 at fixed thresholds (n_scopes, n_levels).
+    """V-statistic of the FRR (ROC24 eq. 10) at fixed thresholds, (n_scopes, n_levels).
 
     The expectation of the resampled rejected weight over that of the resampled total; for
     whole identities, sum_k c_k (1 - 1/n_k) FRR_k. One side, images resampled.
@@ -296,7 +299,7 @@ def _thresholds_of_scopes(own, query, n_resamples):
     undefined = np.full((query.levels.size, n_resamples), np.nan)
     if query.operating_point == "group":
         return np.stack([own.get(scope, undefined) for scope in query.scopes])
-    # fmax passes over a group without any weight in this resample.
+    # fmax ignores a group without any weight in this resample.
     shared = np.fmax.reduce([undefined, *own.values()])
     return np.broadcast_to(shared, (len(query.scopes), *shared.shape))
 
@@ -345,9 +348,8 @@ def far_in(pairs, scope, thresholds, weights, sampled=False):
 def frr_in(pairs, scope, thresholds, weights, copies):
     """FRR of a scope at per-resample thresholds (n_levels, n_resamples).
 
-    Rejected weight is summed, never taken as the rest: no rejection gives exactly 0.
-    Cross-group scopes have none: two images of one person in two groups are not what a
-    group's FRR is about.
+    Rejected weight is summed, not computed as the complement, so that no rejection gives
+    exactly 0. A cross-group scope has no FRR: the FRR of a group covers pairs within it.
     """
     if _crosses(scope):
         return np.full(thresholds.shape, np.nan)
@@ -387,7 +389,8 @@ def _rejected_copies(pairs, weight, thresholds):
     """Weight of the copies whose own score s(x, x) is rejected (n_levels, n_resamples)."""
     own = pairs.own_scores
     rejected = np.zeros((thresholds.shape[0], weight.shape[1]))
-    # Only images below the highest threshold can matter, and for cosine hardly ever do.
+    # Only images whose own score is below the highest threshold matter; for cosine these
+    # are rare.
     below = np.flatnonzero(~_rates.accepts(own, thresholds.max()))
     if below.size:
         for level, t in enumerate(thresholds):

@@ -1,9 +1,9 @@
-"""The family of disparities of group rates, and its registry.
+"""Disparities of group rates, and their registry.
 
-Each member maps rates of shape (..., n_groups) to (...,), larger being less fair. Zero
-denominators follow one rule: x/0 is +inf, 0/0 is nan. A nan rate makes its disparity nan:
-which groups take part is the caller's decision. Adding a disparity is one function, one
-line of ``DISPARITIES`` and one entry in its test.
+Each function maps rates of shape (..., n_groups) to (...,); larger is less fair. Zero
+denominators follow one rule: x/0 is +inf, 0/0 is nan. A nan rate makes the disparity nan:
+the caller decides which groups take part. A new disparity needs one function, one line of
+``DISPARITIES`` and one entry in its test.
 """
 
 from collections.abc import Callable
@@ -49,7 +49,8 @@ def log_geomean(rates, base=10.0, reduce="sum"):
 def gini(rates):
     """M/(M-1) times the Gini coefficient of the M rates, so that 1 is its maximum."""
     n_groups = rates.shape[-1]
-    # Sorted, the sum of |x_a - x_b| over all pairs is a weighted sum: no M x M array.
+    # The sum of |x_a - x_b| over all pairs is a weighted sum of the sorted rates, which
+    # needs no M x M array.
     rank = 2.0 * np.arange(n_groups) - (n_groups - 1)
     differences = 2 * (np.sort(rates, axis=-1) * rank).sum(axis=-1)
     spread = _divide(differences, 2 * n_groups**2 * rates.mean(axis=-1))
@@ -73,7 +74,7 @@ def ratio(rates):
 
 @dataclass(frozen=True)
 class Disparity:
-    """One member of the family: its function, neutral value and natural range."""
+    """A disparity: its function, neutral value and natural range."""
 
     function: Callable
     neutral: float

@@ -9,7 +9,7 @@ from skfairfr._core._bootstrap import far_in, frr_in, has_copies, v_statistic_fr
 from skfairfr._core._parallel import over_blocks
 from skfairfr._core._resampling import blocks_of_resamples, draw, unit_weights
 
-# Thresholds tried per round: a walk over the pairs costs about the same for 1 as for 15.
+# Thresholds tried per round: a walk over the pairs costs about as much for 1 as for 15.
 GRID = 15
 
 
@@ -20,7 +20,7 @@ class EqualErrorRates:
     Attributes
     ----------
     value, centre, threshold : float
-        In the data, what the replicates are centred on, and where FAR meets FRR.
+        Rate in the data, centre of the replicates, and the threshold where FAR meets FRR.
     replicates : ndarray, shape (n_resamples,)
     sampled : bool
         Whether impostor scores came from a sample, and the value from a histogram.
@@ -72,7 +72,7 @@ def equal_error_rates(pairs, scope, resampling):
 
 
 def where_equal(rates_at, candidates, n_columns):
-    """Where FAR comes closest to FRR among the candidates, for every column.
+    """Find where FAR is closest to FRR among the candidates, for every column.
 
     FAR - FRR rises along the candidates, so that bisection finds the two around zero.
 
@@ -81,7 +81,7 @@ def where_equal(rates_at, candidates, n_columns):
     rates_at : callable
         Thresholds (n_levels, n_columns) -> FAR and FRR of that shape.
     candidates : ndarray, shape (n_candidates,)
-        Descending, from +inf on.
+        Descending, starting with +inf.
     n_columns : int
 
     Returns
@@ -107,7 +107,7 @@ def where_equal(rates_at, candidates, n_columns):
 
 
 def _candidates(scores):
-    """All distinct scores in descending order, behind +inf (accepting nothing)."""
+    """+inf, which accepts nothing, then all distinct scores in descending order."""
     distinct = np.unique(np.concatenate(scores))[::-1].astype(np.float64)
     return np.concatenate([[np.inf], distinct])
 

@@ -1,7 +1,7 @@
 """Intervals from replicates, Wilson's interval, and whether errors suffice to support them.
 
-An estimate is supported where its errors are many enough, from enough people, and no one
-person is in too many of them; a :class:`Reason` says what is missing.
+An estimate is supported if it has enough errors, from enough people, and no one person is
+in too many of them; a :class:`Reason` records what is missing.
 """
 
 from dataclasses import dataclass, replace
@@ -14,11 +14,11 @@ METHODS = ("naive", "recentered", "multiplicative", "offdiagonal")
 
 
 def adjusted(replicates, value, centre, method):
-    """The replicates that an interval is made of, (..., n_resamples).
+    """Replicates as an interval uses them, (..., n_resamples).
 
     ``"recentered"`` is value + replicate - centre, ``"multiplicative"`` value * replicate /
     centre, with centre the V-statistic (ROC24 §3.2). Where value or centre is not finite
-    (or, for the quotient, centre is 0) there is nothing to move, and replicates stay.
+    (or, for the quotient, centre is 0), replicates are returned unchanged.
     """
     value, centre = np.asarray(value)[..., None], np.asarray(centre)[..., None]
     movable = np.isfinite(value) & np.isfinite(centre)
@@ -38,8 +38,8 @@ def percentile(replicates, confidence_level, bounds):
     Parameters
     ----------
     replicates : ndarray, shape (..., n_resamples)
-        +inf counts as the largest. NaN (undefined) could have been anything: it counts as
-        the smallest for the lower bound and as the largest for the upper one.
+        +inf counts as the largest. An undefined replicate (NaN) may have any value: it
+        counts as the smallest for the lower bound and as the largest for the upper one.
     confidence_level : float in (0, 1)
     bounds : tuple of two floats
         Natural range of the quantity.
@@ -61,24 +61,24 @@ def percentile(replicates, confidence_level, bounds):
     return low, high, n_undefined
 
 
-def _quantile(values, q):
-    """Linear-interpolation quantile over the last axis that bears infinite values."""
+def _quantile(values, probability):
+    """Quantile over the last axis, linearly interpolated; values may be infinite."""
     ordered = np.sort(values, axis=-1)
-    place = q * (ordered.shape[-1] - 1)
+    place = probability * (ordered.shape[-1] - 1)
     below = int(np.floor(place))
     above = min(below + 1, ordered.shape[-1] - 1)
     share = place - below
     left, right = ordered[..., below], ordered[..., above]
     with np.errstate(invalid="ignore"):
         between = left + (right - left) * share
-    # Next to an infinite neighbour the wider choice: down for low, up for high bounds.
-    wider = left if q < 0.5 else right
+    # Next to an infinite value the wider choice: down for low, up for high bounds.
+    wider = left if probability < 0.5 else right
     finite = np.isfinite(left) & np.isfinite(right)
     return np.where(finite, between, np.where(share == 0, left, wider))
 
 
 def wilson(errors, n, alpha=0.05):
-    """Wilson interval of an error rate (CI24).
+    """Wilson interval of an error rate (Fogliato, Patil & Perona 2024).
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def simultaneous(replicates, value, pointwise, confidence_level, bounds):
 
     c is the quantile of the largest studentised deviation from the replicates' mean over
     the levels. Levels whose replicates do not vary, or are not all finite, take no part
-    and keep their interval; nowhere is the band narrower than the interval.
+    and keep their interval; the band is never narrower than the interval.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ MAX_SHARE = 1 / 3
 
 @dataclass(frozen=True)
 class Reason:
-    """Why the data do not support an estimate; ``str`` says it in words.
+    """Why the data do not support an estimate; ``str`` gives it in words.
 
     Attributes
     ----------
@@ -160,10 +160,10 @@ class Reason:
         "one_person" (one is in too many of them); "undefined" and "undefined_resamples";
         "below_resolution" of a FAR level, "few_groups" of a disparity, and "no_pairs".
     label : str
-        What it is about: a group, two groups, or "overall". Empty where it is about all.
+        The group, the two groups, or "overall"; empty if the reason concerns all.
     found, needed : int, float or None
-        The number that was found, and the least (for "one_person" and
-        "undefined_resamples" the largest) that would do; None where there is none.
+        The number that was found, and the smallest (for "one_person" and
+        "undefined_resamples" the largest) that suffices; None where there is none.
     """
 
     code: str
@@ -177,10 +177,10 @@ class Reason:
 
 
 def join_reasons(reasons):
-    """Reasons in words, those about one label behind it; empty without any."""
+    """Reasons in words, with each label once; empty without reasons."""
     sentences = []
-    for label, alike in groupby(reasons, key=lambda reason: reason.label):
-        words = "; ".join(str(replace(reason, label="")) for reason in alike)
+    for label, of_label in groupby(reasons, key=lambda reason: reason.label):
+        words = "; ".join(str(replace(reason, label="")) for reason in of_label)
         sentences.append(f"{label}: {words}" if label else words)
     return "; ".join(sentences)
 
@@ -241,7 +241,7 @@ def support_of_first(left, right, positions, n_identities):
     for level in np.argsort(positions):
         added = slice(done, positions[level])
         counts += np.bincount(left[added], minlength=n_identities)
-        # A genuine pair touches one person, once.
+        # A genuine pair involves one person, who counts once.
         other = right[added][right[added] != left[added]]
         counts += np.bincount(other, minlength=n_identities)
         done = max(done, int(positions[level]))

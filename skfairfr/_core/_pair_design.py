@@ -1,8 +1,8 @@
 """Complete designs: base weights of pairs, and total weights in closed form.
 
 In a complete design every image is compared with every other one (or every probe with
-every reference). The weight of all pairs of a scope then follows from sums over people,
-so that no resample ever has to visit the pairs that no threshold accepts. A scope is None
+every reference). The weight of all pairs of a scope then follows from sums over people:
+no resample has to visit the pairs that no threshold accepts. A scope is None
 (all impostor pairs used), ``(g, g)`` (both images in group g) or ``(g, h)`` (cross-group;
 probe in g and reference in h where there are two sides).
 """
@@ -15,7 +15,7 @@ from skfairfr._core._resampling import unit_weights
 
 
 class Cells:
-    """The images of one side put together by identity, or by identity and group.
+    """The images of one side, collected by identity or by identity and group.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Cells:
         return sums
 
     def multiplicity(self, weights):
-        """v of each cell's identity."""
+        """Multiplicity v of each cell's identity."""
         if weights.identity is None:
             return np.ones((1, 1))
         return weights.identity[self.identity].astype(np.float64)
@@ -111,7 +111,7 @@ class CompleteDesign:
     def impostor_total(self, scope, weights, average=None):
         """Weight of all impostor pairs of a scope, (n_resamples,).
 
-        ``average`` takes the place of the design's, to count pairs.
+        ``average`` replaces that of the design, to count pairs.
         """
         average = self.average if average is None else average
         scopes = [(None, None) if scope is None else scope]
@@ -164,11 +164,11 @@ class CompleteDesign:
         rows = cells.rows(group)
         return cells.identity[rows], weights.sums[key][rows]
 
-    # ---- same-group pairs of people who stand in several groups ---------------------
+    # ---- same-group pairs of people with images in several groups --------------------
 
     @cached_property
     def mixed(self):
-        """Whether some person's images stand in several groups."""
+        """Whether the images of some person are in several groups."""
         return any(
             np.unique(cells.identity).size < cells.identity.size
             for cells in self.by_group
@@ -188,8 +188,8 @@ class CompleteDesign:
     def _mixed_total(self, weights):
         """Identity average over same-group pairs: sum over k < l of the mean over m_kl.
 
-        m_kl depends on k and l only through how many images each has per group, so that
-        people are added up by that pattern first.
+        m_kl depends on k and l only through how many images each has per group, so people
+        with the same pattern are summed first.
         """
         (rows_0, index_0), (rows_1, index_1) = self._patterns
         shared = rows_0 @ rows_1.T
@@ -240,9 +240,9 @@ class CompleteDesign:
         scope, weights
         copies : bool
             Whether pairs of two copies of one image count; without them the base weights
-            are scaled by n_k / (n_k - 1), as :meth:`without_copies` says.
+            are scaled by n_k / (n_k - 1), see :meth:`without_copies`.
         average : str, default=None
-            In place of the design's, to count pairs.
+            Replaces that of the design, to count pairs.
         """
         average = self.average if average is None else average
         group = None if scope is None else scope[0]
@@ -265,7 +265,7 @@ class CompleteDesign:
         return np.broadcast_to(total, (weights.n_resamples,))
 
     def without_copies(self, image):
-        """n_k / (n_k - 1): makes up for the pairs of copies that are left out."""
+        """n_k / (n_k - 1): compensates for the pairs of copies that are left out."""
         n = self._images_of_identity[image]
         return np.divide(n, n - 1, out=np.zeros_like(n), where=n > 1)
 
@@ -308,7 +308,7 @@ class CompleteDesign:
         return np.broadcast_to(total, (weights.n_resamples,))
 
     def _whole(self, cells):
-        """n_k of each cell's identity, all groups together."""
+        """n_k of each cell's identity, over all groups."""
         n = np.zeros(cells.identity.size)
         inside = cells.of_image >= 0
         n[cells.of_image[inside]] = self._images_of_identity[inside]

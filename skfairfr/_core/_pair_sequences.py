@@ -1,4 +1,7 @@
-"""Pairs sorted by descending score; rates, thresholds and resamples are sums along them."""
+"""Pairs sorted by descending score: sorting, splitting by group, and sums along them.
+
+Rates, thresholds and their replicates are running sums over such a sequence.
+"""
 
 from dataclasses import dataclass, field, replace
 
@@ -19,9 +22,7 @@ class PairSequence:
         Images of a pair.
     base : ndarray of float64, shape (n_pairs,), or None where every pair weighs 1
     complete : bool
-        Whether all pairs of the scope are here; a tail holds only the largest scores.
-    sampled : bool
-        Whether these are a uniform sample of the scope's pairs.
+        Whether all pairs of the scope are held; a tail holds only the largest scores.
     """
 
     scores: np.ndarray
@@ -29,7 +30,6 @@ class PairSequence:
     right: np.ndarray
     base: np.ndarray | None = None
     complete: bool = True
-    sampled: bool = False
     _identities: list = field(default_factory=list, repr=False, compare=False)
 
     def __len__(self):
@@ -52,7 +52,7 @@ class PairSequence:
         return replace(self, base=base)
 
     def identities(self, images):
-        """Identity of the left and right image of each pair; remembered."""
+        """Identity of the left and right image of each pair; cached."""
         if not self._identities:
             self._identities.append(
                 (images.identity[self.left], images.identity[self.right])
@@ -86,7 +86,7 @@ class PairSequence:
 
 
 def sorted_descending(scores, left, right):
-    """A complete sequence of unsorted pairs, ties in their given order."""
+    """A complete sequence from unsorted pairs; ties keep their order."""
     return PairSequence(*sort_pairs(scores, left, right))
 
 
@@ -101,17 +101,17 @@ def _cell_of(g, h, n_groups, across, ordered):
 
 @njit(nogil=True, cache=True)
 def split_by_groups(scores, left, right, group, n_groups, across, ordered):
-    """Pairs by their groups, in their order, one cell behind the other.
+    """Pairs split into cells by their groups, cell after cell; a cell keeps their order.
 
     Parameters
     ----------
     scores, left, right : ndarrays, shape (n_pairs,)
     group : ndarray of int, shape (n_images,)
-        -1 is unknown: such pairs are in no cell.
+        -1 is unknown; pairs with such an image are in no cell.
     n_groups : int
     across : bool
-        Cells are the groups that hold both images; or, across, cell g * n_groups + h for
-        every two groups.
+        False: one cell for each group, of the pairs within it. True: cell g * n_groups + h
+        for every two groups.
     ordered : bool
         Whether (g, h) and (h, g) differ; else g <= h.
 
@@ -143,7 +143,7 @@ def split_by_groups(scores, left, right, group, n_groups, across, ordered):
 
 
 def crossings(sequence, weights, units, levels, totals):
-    """Thresholds at FAR levels in every resample, and where they stand.
+    """Thresholds at FAR levels in every resample, and whether the pairs held suffice.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def crossings(sequence, weights, units, levels, totals):
 
 
 def weight_before(sequence, weights, units, positions):
-    """Weight of the first so many pairs, (n_levels, n_resamples), levels in any order."""
+    """Weight of the pairs before each position, (n_levels, n_resamples), in any order."""
     if _counts_once(weights):
         return sequence.weight_before(positions)
     order = np.argsort(positions, axis=0)
@@ -189,7 +189,7 @@ def weight_before(sequence, weights, units, positions):
 
 
 def _counts_once(weights):
-    """Whether these are the data themselves: one resample of multiplicities 1."""
+    """Whether the weights are those of the data: one resample of multiplicities 1."""
     return all(unit.shape[1] == 1 and (unit == 1).all() for unit in weights)
 
 
@@ -199,7 +199,7 @@ SIGN = np.uint32(0x80000000)
 
 
 def sort_pairs(scores, left, right):
-    """Pairs by descending score, ties in their given order; scores without NaN.
+    """Pairs sorted by descending score; ties keep their order. Scores hold no NaN.
 
     Parameters
     ----------
@@ -219,10 +219,11 @@ def sort_pairs(scores, left, right):
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _turned(bits):
-    """A float's bits as an integer that falls as the float rises; its own inverse.
+def _descending_key(bits):
+    """A float's bits as an integer that decreases as the float increases; self-inverse.
 
-    A negative float's bits already rise as it falls; a positive one's are turned round.
+    The bits of a negative float already increase as it decreases; those of a positive
+    float are flipped.
     """
     return bits if bits & SIGN else np.uint32(~(bits | SIGN))
 
@@ -234,17 +235,17 @@ def _radix_sort(bits, left, right):
     ends, next_ends = np.empty((2, n), dtype=np.uint64)
     starts = np.zeros((3, BUCKETS), dtype=np.int64)
     for p in range(n):
-        key = np.uint32(_turned(bits[p]))
+        key = np.uint32(_descending_key(bits[p]))
         keys[p] = key
         ends[p] = np.uint64(left[p]) << np.uint64(32) | np.uint64(right[p])
         for digit in range(3):
             starts[digit, (key >> np.uint32(BITS * digit)) & (BUCKETS - 1)] += 1
     for digit in range(3):
-        before = 0
+        n_before = 0
         for bucket in range(BUCKETS):
             count = starts[digit, bucket]
-            starts[digit, bucket] = before
-            before += count
+            starts[digit, bucket] = n_before
+            n_before += count
     for digit in range(3):
         for p in range(n):
             bucket = (keys[p] >> np.uint32(BITS * digit)) & (BUCKETS - 1)
@@ -257,7 +258,7 @@ def _radix_sort(bits, left, right):
     first = np.empty(n, dtype=np.int32)
     second = np.empty(n, dtype=np.int32)
     for p in range(n):
-        keys[p] = _turned(keys[p])
+        keys[p] = _descending_key(keys[p])
         first[p] = np.int32(ends[p] >> np.uint64(32))
         second[p] = np.int32(ends[p] & np.uint64(0xFFFFFFFF))
     return keys, first, second

@@ -1,10 +1,10 @@
-"""The comparisons of a data set: genuine pairs, and impostor pairs as a tail or a sample.
+"""The pairs of a data set: genuine pairs, and impostor pairs as a tail or a sample.
 
 ``EmbeddingPairs`` compares embeddings and holds the largest impostor scores; ``ListedPairs``
-holds the pairs of a protocol file. Both give, for every scope, the pairs in order of score
-and the weight of all of them in every resample. A uniform sample stands in where a FAR level
-needs pairs beyond the tail. A scope is None (all pairs used), ``(g, g)`` (both images in
-group g) or ``(g, h)`` (one image in each).
+holds the pairs of a protocol file; ``Genuine`` holds the genuine pairs of either. For every
+scope they give the pairs in order of score and their total weight in every resample. A
+uniform sample replaces the tail where a FAR level needs pairs beyond it. A scope is None
+(all pairs used), ``(g, g)`` (both images in group g) or ``(g, h)`` (one image in each).
 """
 
 import numpy as np
@@ -17,19 +17,19 @@ from skfairfr._core._pair_sequences import (
 )
 from skfairfr._core._score_summaries import score_histograms
 
-# A tail holds so many times far_max: half of all resamples need scores below the one that
-# stands at far_max, the most extreme seen where their FAR there was .68 of it.
+# A tail holds this multiple of far_max of the pairs: half of all resamples need scores
+# below the one at far_max, and the most extreme one seen had a FAR of .68 far_max there.
 DEPTH = 1.5
-# Scopes of up to so many pairs are held whole, so that every level is exact.
+# Scopes of at most this many pairs are held whole, so that every level is exact.
 WHOLE = 2**22
 WHOLE_GROUP = 2**16
 SAMPLE = 2**20
-# How far above far_max a given threshold's FAR may lie before a sample serves it.
+# A given threshold whose FAR exceeds this multiple of far_max is answered by a sample.
 DEEPEST = 4.0
 
 
 class TailTooShortError(Exception):
-    """A threshold lies below the scores that are held; ``lowest`` is it, where known."""
+    """A threshold (``lowest``, where known) lies below the scores that are held."""
 
     def __init__(self, scope, lowest=None):
         super().__init__(scope, lowest)
@@ -72,14 +72,14 @@ class EmbeddingPairs:
         self.impostor_total = design.impostor_total
         self._counts = {}
         self._samples = {}
-        # s(x, x) of every image: the score of two copies of it.
+        # Score s(x, x) of every image: that of two copies of it.
         everyone = np.arange(images.identity.size)
         self.own_scores = _pair_tiles.score_pairs(vectors, everyone, everyone)
         self._histograms = None
         self._choose_depths()
         self._collect()
 
-    # ---- what every scope is asked ---------------------------------------------------
+    # ---- pairs and totals of a scope -------------------------------------------------
 
     def count(self, scope):
         """Number of impostor pairs of a scope."""
@@ -129,13 +129,13 @@ class EmbeddingPairs:
         return np.isneginf(self._floor_of(scope))
 
     def holds(self, scope, lowest):
-        """Whether every pair of the scope that a threshold accepts is held; of any shape."""
-        # The last score held says less: thresholds below it may be above the floor.
+        """Whether all pairs that each threshold accepts are held."""
+        # A threshold may lie below the last score held and still above the floor.
         below_floor = np.nextafter(self._floor_of(scope), np.float32(-np.inf))
         return ~_rates.accepts(below_floor, lowest)
 
     def can_reach(self, scope, lowest):
-        """Whether a tail down to a score, of any shape, stays of a size worth holding."""
+        """Whether a tail down to each score is small enough to hold."""
         share = self.impostors(scope, sampled=True)
         return _rates.share_accepted(share.scores, lowest) <= DEEPEST * self.far_max
 
@@ -154,7 +154,7 @@ class EmbeddingPairs:
     # ---- the tail --------------------------------------------------------------------
 
     def _choose_depths(self):
-        """Share of each scope to hold: DEPTH times far_max, and small scopes whole."""
+        """Set how much of each scope to hold: DEPTH times far_max, or a small scope whole."""
         n_groups = self.images.n_groups
         self._depth = np.full(n_groups + 1, DEPTH * self.far_max)
         self._floors = np.empty(n_groups + 1, dtype=np.float32)
@@ -165,9 +165,9 @@ class EmbeddingPairs:
             self._floors[row] = self._pilot(row)
 
     def _pilot(self, row):
-        """Score above which about the wanted share of a scope lies, from a small square.
+        """Score above which about the wanted share of a scope lies, from some images.
 
-        Its exactness decides only how much is held, never a result.
+        Its error changes how much is held, never a result.
         """
         depth = self._depth[row]
         if depth >= 1:
@@ -192,7 +192,7 @@ class EmbeddingPairs:
             members = np.flatnonzero(rows.group == group)
         chosen = rng.permutation(members)
         if self.design.average == "identity":
-            # One image of each person: pairs of the sample then weigh as people do.
+            # One image of each person, so that every two people weigh the same.
             _, first = np.unique(rows.identity[chosen], return_index=True)
             chosen = chosen[np.sort(first)]
         chosen = chosen[:size]
@@ -232,7 +232,7 @@ class EmbeddingPairs:
         return PairSequence(*columns, None, whole)
 
     def _cell(self, scope):
-        """Held pairs of two groups: a run of the pairs split by their groups once."""
+        """Held pairs of two groups; the split by groups is cached."""
         g, h = scope
         across = g != h
         if across not in self._cells:
@@ -275,7 +275,7 @@ class EmbeddingPairs:
         left, right = np.concatenate(left), np.concatenate(right)
         scores = _pair_tiles.score_pairs(self.vectors, left, right)
         pairs = sorted_descending(scores, left, right)
-        return PairSequence(pairs.scores, pairs.left, pairs.right, None, True, True)
+        return PairSequence(pairs.scores, pairs.left, pairs.right)
 
     def _draw_images(self, scope, size, rng):
         if scope is None and self.design.impostors == "same_group":
@@ -295,8 +295,8 @@ class EmbeddingPairs:
 class ListedPairs:
     """Genuine and impostor pairs of a list of scored comparisons.
 
-    No design stands behind them, so that totals are sums over the pairs, and an image is
-    never compared with itself, so that copies of it make no pair.
+    A list has no design: totals are sums over the pairs. An image is never compared with
+    itself, so copies of it make no pair.
 
     Parameters
     ----------
@@ -362,7 +362,7 @@ class ListedPairs:
         return np.union1d(*ends).size
 
     def is_whole(self, scope):
-        """Listed pairs are all held."""
+        """True: all listed pairs are held."""
         return True
 
     def _base(self, pairs):
@@ -378,7 +378,7 @@ class ListedPairs:
 
 
 class Genuine:
-    """Genuine pairs of every scope, in ascending order of score, and their copies.
+    """Genuine pairs of every scope, in ascending order of score.
 
     Parameters
     ----------
@@ -430,7 +430,7 @@ class Genuine:
 
     def _base(self, scope, pairs):
         if scope is not None and scope[0] != scope[1]:
-            return None  # counted only: a cross-group FRR is never asked for
+            return None  # only counted: a cross-group scope has no FRR
         if self._design is not None:
             return self._design.genuine_base(scope, pairs.left, pairs.right)
         return self._listed_base(pairs)

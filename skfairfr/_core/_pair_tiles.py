@@ -50,13 +50,13 @@ class Rows:
 
 
 def unit_rows(X, similarity):
-    """float32 rows whose inner product is the similarity; X is left untouched."""
+    """float32 rows whose inner product is the similarity; X is not changed."""
     if similarity == "dot":
         return np.array(X, dtype=np.float32, order="C")
     unit = np.empty(X.shape, dtype=np.float32)
     for start in range(0, len(X), TILE):
         block = X[start : start + TILE].astype(np.float64)
-        # Scaled first: the squares of very long or short rows leave float64.
+        # Rows are scaled first: squares of very long or short ones leave float64.
         block /= np.abs(block).max(axis=1, keepdims=True)
         norms = np.sqrt(np.einsum("ij,ij->i", block, block))
         np.divide(
@@ -103,7 +103,7 @@ def histogram(probe, reference, edges, factors, n_jobs=None, tile=TILE):
     edges : tuple of float, int
         Lowest score, highest score and number of bins.
     factors : tuple of two ndarrays of float64, shape (2, n_rows)
-        Each row's factor in the overall scope and in its group's: a pair adds the product.
+        Each row's factor in the overall scope and in its group's; a pair adds the product.
     n_jobs : int, default=None
 
     Returns
@@ -138,7 +138,7 @@ def genuine_pairs(images):
         order = np.argsort(images.identity, kind="stable")
         counts = np.bincount(images.identity, minlength=images.n_identities)
         ends = np.repeat(np.cumsum(counts), counts)
-        later = ends - np.arange(order.size) - 1  # partners behind each image
+        later = ends - np.arange(order.size) - 1  # partners after each image
         first = np.repeat(np.arange(order.size), later)
         second = first + 1 + _ramp(later)
         left, right = order[first], order[second]
@@ -160,7 +160,7 @@ def _ramp(lengths):
 
 
 def _strip_sizes(probe, reference, starts, tile):
-    """Number of tiles in each strip, for a truthful progress bar."""
+    """Number of tiles in each strip, for the progress bar."""
     n = reference.image.size
     first = [start if probe is reference else 0 for start in starts]
     return [-(-(n - f) // tile) for f in first]
@@ -230,10 +230,10 @@ def _collect(tile, diagonal, rows, column_identity, blocks, floors, buffers):
     scores, left, right = buffers
     filled = 0
     for r in range(tile.shape[0]):
-        for q in range(starts.size):
-            floor = floors[group[r], groups[q]]
-            first = max(starts[q], r + 1) if diagonal else starts[q]
-            for c in range(first, stops[q]):
+        for block in range(starts.size):
+            floor = floors[group[r], groups[block]]
+            first = max(starts[block], r + 1) if diagonal else starts[block]
+            for c in range(first, stops[block]):
                 score = tile[r, c]
                 if score >= floor and identity[r] != column_identity[c]:
                     scores[filled] = score

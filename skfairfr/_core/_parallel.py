@@ -1,4 +1,4 @@
-"""Blocks of work over joblib workers or threads, with a progress bar where asked for.
+"""Blocks of work over joblib workers or threads, with an optional progress bar.
 
 One layer is parallel at a time: inside workers and threads, BLAS is limited to one thread.
 """
@@ -33,15 +33,15 @@ def _controller():
 
 
 def n_threads():
-    """As many threads as BLAS may use here: a limit set for it is one for us."""
+    """Number of threads that BLAS may use; a limit set on BLAS also limits the package."""
     return min([cpu_count(), *(blas["num_threads"] for blas in _controller().info())])
 
 
 class _SharedLimit:
-    """One BLAS thread for callers that may overlap; the last to leave restores.
+    """Limits BLAS to one thread for callers that may overlap; the last one restores.
 
-    The limit is the process's: concurrent limits would each restore what they found, and
-    leave it at one for good.
+    The limit holds for the whole process: concurrent callers that each restored the limit
+    they had found could leave it at one for good.
     """
 
     def __init__(self):
@@ -66,8 +66,8 @@ _ONE_BLAS_THREAD = _SharedLimit()
 def over_blocks(function, tasks, n_jobs, description, sizes=None):
     """Results of ``function(*task)`` for every task, in order.
 
-    With one worker, tasks share the threads that BLAS would use, and BLAS takes one in
-    each: products are then the same bits however many threads or workers there are.
+    With one worker, tasks share the threads that BLAS would use, and BLAS uses one in
+    each: products are then equal in every bit for any number of threads or workers.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None):
     n_jobs : int or None
         As in scikit-learn; the joblib back end is the caller's choice.
     description : str
-        What the progress bar says.
+        Text of the progress bar.
     sizes : list of int, default=None
         How much each task counts on the progress bar.
 

@@ -1,4 +1,4 @@
-"""From scores and a threshold to counts and rates; the tie rule.
+"""Counts and rates from scores and a threshold; the tie rule.
 
 A pair is accepted when ``score >= threshold`` and rejected when ``score < threshold``.
 This is the only module that compares a score with a threshold. Scores come sorted in
@@ -28,8 +28,9 @@ def next_above(scores):
 def in_score_dtype(thresholds, dtype):
     """The smallest number of ``dtype`` not below each threshold.
 
-    Comparing float32 scores with a float64 threshold rounds the threshold, perhaps down
-    onto a score that it should reject. No score lies between a threshold and this number.
+    Comparing float32 scores with a float64 threshold rounds the threshold, which can lower
+    it onto a score that it should reject. No score lies between the threshold and the
+    returned number.
     """
     thresholds = np.asarray(thresholds, dtype=np.float64)
     with np.errstate(over="ignore"):  # beyond the type's range is +-inf, as it should
@@ -53,7 +54,7 @@ def count_at_least(descending, thresholds):
     counts : ndarray of int64, shape of ``thresholds``
     """
     thresholds = in_score_dtype(thresholds, descending.dtype)
-    # Searching the ascending view from the left leaves the scores >= threshold behind.
+    # In ascending order, the scores >= threshold follow this position.
     below = np.searchsorted(descending[::-1], thresholds, side="left")
     return descending.size - below
 
@@ -113,8 +114,8 @@ def share_rejected(descending, thresholds):
 def equal_error(far, frr):
     """The equal error rate: (FAR + FRR) / 2 where the two are closest.
 
-    With finite data they are seldom equal. Of two thresholds equally close the lower one
-    counts.
+    With finite data they are seldom equal. If two thresholds are equally close, the lower
+    one counts.
 
     Parameters
     ----------
@@ -124,9 +125,9 @@ def equal_error(far, frr):
     Returns
     -------
     rates : ndarray, shape (...,)
-        nan where some rate is undefined.
+        nan if a rate is undefined.
     positions : ndarray of int, shape (...,)
-        Where they are closest.
+        Position of the threshold where they are closest.
     """
     far, frr = np.asarray(far, dtype=np.float64), np.asarray(frr, dtype=np.float64)
     gap = np.abs(far - frr)[..., ::-1]

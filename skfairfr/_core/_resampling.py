@@ -36,7 +36,7 @@ class Images:
 
     @property
     def strata(self):
-        """Code of (side, identity): what an image is drawn within."""
+        """Code of each image's (side, identity), within which it is drawn."""
         if self.side is None:
             return self.identity
         return self.identity + self.n_identities * self.side.astype(np.int32)
@@ -57,7 +57,7 @@ class Weights:
     image : ndarray, shape (n_images, n_resamples), or None where all are 1
     n_resamples : int
     sums : dict
-        What a design has summed over people already: many scopes need the same sums.
+        Sums over people that a design has computed; many scopes need the same ones.
     """
 
     identity: np.ndarray | None
@@ -123,15 +123,15 @@ def draw(images, mode, entropy, start, stop):
 
 
 def unit_weights():
-    """The data themselves as one resample in which everything counts once."""
+    """Weights of the data: one resample in which everything counts once."""
     return Weights(None, None, 1)
 
 
 def blocks_of_resamples(images, n_resamples, budget=2**26):
     """Blocks (start, stop) for the threads of one worker.
 
-    A block holds at most 256 resamples and as many bytes as the budget, but 16 at least;
-    where there are fewer blocks than threads, they share.
+    A block holds at most 256 resamples and at most as many bytes as the budget, but at
+    least 16 resamples; blocks are smaller where there would be fewer of them than threads.
     """
     fitting = int(np.clip(budget // max(images.identity.size, 1), 16, 256))
     size = min(fitting, max(16, -(-n_resamples // n_threads())))
@@ -148,7 +148,7 @@ def _draw_images(images, generators, n_resamples):
     size = np.repeat(counts, counts)
     image = np.empty((strata.size, n_resamples), dtype=np.int64)
     for r, rng in enumerate(generators):
-        # Below size for every u < 1, and several times faster than drawing integers.
+        # u * size is below size for u < 1, and several times faster than drawing integers.
         picks = order[first + (rng.random(strata.size) * size).astype(np.int64)]
         image[:, r] = np.bincount(picks, minlength=strata.size)
     return image

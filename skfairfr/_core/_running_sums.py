@@ -33,7 +33,7 @@ def first_exceeding_positions(weights, pairs, targets):
         -1 where the sum of all pairs does not exceed the target.
     """
     targets = np.ascontiguousarray(targets)
-    # The type of a chunk's partial sums chooses exact integers where they suffice.
+    # Partial sums of a chunk are exact integers where the weights are.
     integer = weights[0].dtype == weights[1].dtype == np.uint8 and pairs[2] is None
     partial = np.zeros(targets.shape[1], np.int32 if integer else np.float64)
     return _walk_crossings(*weights, *pairs, targets, partial)

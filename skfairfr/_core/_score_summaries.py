@@ -39,7 +39,7 @@ class ScoreHistogram:
 
 
 def score_histograms(pairs):
-    """Histograms of the overall scope and of every group, or {} where none can be had.
+    """Histograms of the overall scope and of every group, or {} if the weights allow none.
 
     One pass over all pairs. Base weights must be products of two images' factors; those of
     the identity average over same-group pairs of people in several groups are not.
@@ -87,7 +87,7 @@ BLOCK = 8192
 
 
 def score_moments(pairs, scope):
-    """Pairs, mean and standard deviation of genuine, then of impostor scores.
+    """Number, mean and standard deviation of genuine, then of impostor scores.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def _impostor_sums(pairs, scope):
     ]
     sums = [_row_and_gram(pairs.vectors, members) for members in sides]
     everything = np.array([sums[0][0] @ sums[1][0], (sums[0][1] * sums[1][1]).sum()])
-    # Take out the pairs of one person; on one side, every pair stands there twice.
+    # Subtract the pairs of one person; within one side every pair is counted twice.
     held = pairs.genuine.ascending(scope).scores.astype(np.float64)
     same = np.array([held.sum(), (held**2).sum()])
     if pairs.design.two_sides:

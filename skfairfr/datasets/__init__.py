@@ -1,4 +1,4 @@
-"""Data to learn and to test with: from files, or synthetic, whose truth is known."""
+"""Data from files, and synthetic data whose truth is known."""
 
 from skfairfr.datasets._embeddings import load_embeddings
 from skfairfr.datasets._scored_pairs import load_pairs

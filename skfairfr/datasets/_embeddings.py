@@ -8,16 +8,18 @@ from sklearn.utils import Bunch
 from skfairfr.datasets._files import (
     TABLES,
     choose,
+    file_error,
     kind_of,
     open_npz,
     read_npy,
     warn_of_words,
 )
 from skfairfr.datasets._tables import read_table
+from skfairfr.utils._errors import Argument, ArgumentError, place
 
 EMBEDDING_NAMES = ("embedding", "embeddings", "X")
 IDENTITY_NAMES = ("identity", "identities", "y")
-# Rows that are looked at together, so that no copy of a memory-mapped file is made.
+# Number of values checked at once, so that no memory-mapped file is copied whole.
 BLOCK_VALUES = 2**22
 
 
@@ -83,15 +85,16 @@ def read_embeddings(path, labels=None, embedding=None, identity=None, asked=None
     Parameters
     ----------
     asked : dict of str -> str, default=None
-        For each column the argument that asked for it, for messages.
+        For each requested column the argument that names it, for messages.
     """
     path = os.fspath(path)
     kind = kind_of(path)
     if kind == "npy":
         if embedding is not None:
-            raise ValueError(
-                f"embedding={embedding!r} names an array of an .npz file, but {path!r} "
-                "holds one array; leave it out."
+            raise ArgumentError(
+                Argument("embedding", embedding),
+                f" names an array of an .npz file, but {path!r} holds one array;",
+                remedy="leave it out.",
             )
         X = read_npy(path)
         _check_vectors("the array", X)
@@ -113,9 +116,11 @@ def _from_table(path, X, labels, identity, asked):
     table = read_table(labels, "labels")
     _check_not_transposed(path, X, table.n_rows)
     if table.n_rows != len(X):
-        raise ValueError(
-            f"labels {labels!r} has {table.n_rows} rows but {path!r} has {len(X)}; give "
-            "one row of labels for each row of embeddings, in their order."
+        raise file_error(
+            "labels",
+            labels,
+            f" has {table.n_rows} rows but {path!r} has {len(X)};",
+            "give one row of labels for each row of embeddings, in their order.",
         )
     return _labelled(path, X, table, labels, identity, asked)
 
@@ -129,9 +134,11 @@ def _labelled(path, X, source, source_path, identity, asked, vectors=()):
     _check_labels("identity", name, y, len(X))
     if y.dtype.kind == "O" and any(label is None for label in y):
         row = next(row for row, label in enumerate(y) if label is None)
-        raise ValueError(
-            f"identity: {name!r} is missing in row {row}; every image needs one: drop such "
-            "rows, with their embeddings."
+        raise ArgumentError(
+            Argument("identity"),
+            f": {name!r} is missing in row {row}; every image needs one:",
+            remedy="drop such rows, with their embeddings.",
+            value=name,
         )
     if asked is None:
         plain = source.plain_columns(len(X))
@@ -147,14 +154,16 @@ def _labelled(path, X, source, source_path, identity, asked, vectors=()):
 
 
 def _beside(path):
-    """The labels that lie beside an .npy file under the same name."""
+    """Path of the labels next to an .npy file, under the same name."""
     stem = os.path.splitext(path)[0]
     for suffix in TABLES:
         if os.path.exists(stem + suffix):
             return stem + suffix
-    raise ValueError(
-        f"path {path!r} holds one array (.npy) and no labels, and no {stem + '.csv'!r} is "
-        "beside it; name a .csv or .parquet file as labels."
+    raise file_error(
+        "path",
+        path,
+        f" holds one array (.npy) and no labels, and no {stem + '.csv'!r} is beside it;",
+        ("name a .csv or .parquet file ", place("labels"), "."),
     )
 
 
@@ -165,47 +174,57 @@ def _no_embeddings(path, kind):
         "parquet": "is a table, which holds labels or scored pairs and no embeddings",
         "other": "is not an .npz file",
     }[kind]
-    return ValueError(
-        f"path {path!r} {what}; write one with numpy.savez(path, embedding=..., "
-        "identity=..., and one array for each attribute)."
+    return file_error(
+        "path",
+        path,
+        f" {what};",
+        "write one with numpy.savez(path, embedding=..., identity=..., and one array for "
+        "each attribute).",
     )
 
 
 def _check_vectors(name, vectors):
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
-        raise ValueError(
-            f"embedding: {name} must hold one row of numbers for each image, "
-            f"(n_samples, n_features); got shape {vectors.shape} of {vectors.dtype}. "
-            "Give another array."
+        raise ArgumentError(
+            Argument("embedding"),
+            f": {name} must hold one row of numbers for each image, (n_samples, "
+            f"n_features); got shape {vectors.shape} of {vectors.dtype}.",
+            remedy="Give another array.",
         )
     if vectors.shape[0] < 2 or vectors.shape[1] == 0:
-        raise ValueError(
-            f"embedding: {name} must hold two images at least; got shape "
-            f"{vectors.shape}. Give more rows."
+        raise ArgumentError(
+            Argument("embedding"),
+            f": {name} must hold two images at least; got shape {vectors.shape}.",
+            remedy="Give more rows.",
         )
     step = max(BLOCK_VALUES // vectors.shape[1], 1)
     blocks = [vectors[row : row + step] for row in range(0, len(vectors), step)]
     finite = np.concatenate([np.isfinite(block).all(axis=1) for block in blocks])
     bad = np.flatnonzero(~finite)
     if bad.size:
-        raise ValueError(
-            f"embedding: {name} has nan or infinite values in row {bad[0]} ({bad.size} "
-            "such rows); remove failed extractions, with their labels."
+        raise ArgumentError(
+            Argument("embedding"),
+            f": {name} has nan or infinite values in row {bad[0]} ({bad.size} such rows);",
+            remedy="remove failed extractions, with their labels.",
         )
 
 
 def _check_not_transposed(path, X, n_labels):
     if n_labels == X.shape[1] != len(X):
-        raise ValueError(
-            f"embedding: {path!r} holds embeddings of shape {X.shape} and {n_labels} "
-            "identities, as if every image stood in a column; save the transpose "
-            "(embedding.T), one row for each image."
+        raise ArgumentError(
+            Argument("embedding"),
+            f": {path!r} holds embeddings of shape {X.shape} and {n_labels} identities, as "
+            "if every image stood in a column;",
+            remedy="save the transpose (embedding.T), one row for each image.",
         )
 
 
 def _check_labels(argument, name, labels, n_samples):
     if labels.shape != (n_samples,) or labels.dtype.names is not None:
-        raise ValueError(
-            f"{argument}: {name!r} must hold one label for each of the {n_samples} rows "
-            f"of the embeddings; got shape {labels.shape}. Name another as {argument}."
+        raise ArgumentError(
+            Argument(argument),
+            f": {name!r} must hold one label for each of the {n_samples} rows of the "
+            f"embeddings; got shape {labels.shape}.",
+            remedy=("Name another ", place(argument), "."),
+            value=name,
         )

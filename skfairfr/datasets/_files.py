@@ -9,16 +9,17 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from skfairfr.utils._errors import Argument, ArgumentError, place
 from skfairfr.utils._validation import warn_caller
 
 KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle"}
 TABLES = (".csv", ".parquet")
-# What programs write for a value they do not have, in small letters.
+# Words that programs write for a missing value, in lower case.
 WORDS_FOR_UNKNOWN = ("", "nan", "none", "null", "nat", "<na>", "n/a")
 
 
 def kind_of(path, argument="path"):
-    """What a file holds by its first bytes, for text by its name.
+    """The kind of a file, by its first bytes or, for text, by its name.
 
     Parameters
     ----------
@@ -34,14 +35,18 @@ def kind_of(path, argument="path"):
         with open(path, "rb") as file:
             start = file.read(8)
     except FileNotFoundError:
-        raise ValueError(
-            f"{argument} {path!r} does not exist; give the path of an .npz, .npy, .csv "
-            "or .parquet file."
+        raise file_error(
+            argument,
+            path,
+            " does not exist;",
+            "give the path of an .npz, .npy, .csv or .parquet file.",
         ) from None
     except OSError as error:
-        raise ValueError(
-            f"{argument} {path!r} cannot be read ({error.strerror}); give the path of a "
-            "file that can."
+        raise file_error(
+            argument,
+            path,
+            f" cannot be read ({error.strerror});",
+            "give the path of a file that can.",
         ) from None
     for magic, kind in KINDS.items():
         if start.startswith(magic):
@@ -50,14 +55,28 @@ def kind_of(path, argument="path"):
 
 
 def suffix_of(path):
-    """The end of a file's name, in small letters."""
+    """The end of a file's name, in lower case."""
     return os.path.splitext(path)[1].lower()
+
+
+def file_error(argument, path, problem, remedy=()):
+    """The error about the file that an argument names.
+
+    Parameters
+    ----------
+    argument, path : str
+    problem : str
+        Follows the path.
+    remedy : str or tuple of str and Argument, default=()
+    """
+    about = (Argument(argument), f" {path!r}{problem}")
+    return ArgumentError(*about, remedy=remedy, value=path)
 
 
 def damaged(argument, path, why):
     """The error about a file that is not whole."""
-    return ValueError(
-        f"{argument} {path!r} is cut short or damaged ({why}); copy or write it again."
+    return file_error(
+        argument, path, f" is cut short or damaged ({why});", "copy or write it again."
     )
 
 
@@ -71,7 +90,7 @@ def choose(argument, candidates, present, path, but=(), remedy=None):
     path : str
     but : sequence of str, default=()
         Names that are there and would be no remedy.
-    remedy : str, default=None
+    remedy : tuple of str and Argument, default=None
         What to do; None is to name one that is there.
     """
     for name in candidates:
@@ -79,9 +98,11 @@ def choose(argument, candidates, present, path, but=(), remedy=None):
             return name
     listed = ", ".join(repr(name) for name in present if name not in but)
     looked_for = " or ".join(map(repr, candidates))
-    remedy = f"name one of them as {argument}" if remedy is None else remedy
-    raise ValueError(
-        f"{argument}: {path!r} holds no {looked_for}, but {listed or 'nothing'}; {remedy}."
+    raise ArgumentError(
+        Argument(argument),
+        f": {path!r} holds no {looked_for}, but {listed or 'nothing'};",
+        remedy=remedy or ("name one of them ", place(argument), "."),
+        value=candidates[0],
     )
 
 
@@ -97,7 +118,7 @@ def read_npy(path):
 
 @contextmanager
 def open_npz(path, argument="path"):
-    """An .npz file, open for its arrays to be read.
+    """An open .npz file.
 
     Parameters
     ----------
@@ -110,9 +131,9 @@ def open_npz(path, argument="path"):
     """
     if not zipfile.is_zipfile(path):
         raise damaged(argument, path, "its end is missing")
-    # numpy leaves a file that it opened itself open where the archive is damaged.
+    # numpy does not close a file that it opened itself if the archive is damaged.
     with open(path, "rb") as file:
-        # Here and below: damaged archives raise nearly anything, from zipfile to tokenize.
+        # Damaged archives raise many kinds of errors, here and below.
         try:
             arrays = np.load(file, allow_pickle=False)
         except Exception as error:
@@ -136,13 +157,15 @@ class Archive:
 
     def read(self, name):
         """One array."""
-        where = f"{self._argument} {self._path!r}"
         try:
             array = self._arrays[name]
         except MemoryError:
-            raise ValueError(
-                f"{where}: {name!r} does not fit into memory; give fewer rows, or the "
-                "embeddings as an .npy file, which is memory-mapped."
+            raise file_error(
+                self._argument,
+                self._path,
+                f": {name!r} does not fit into memory;",
+                "give fewer rows, or the embeddings as an .npy file, which is "
+                "memory-mapped.",
             ) from None
         except Exception as error:
             if "allow_pickle" in str(error):
@@ -186,7 +209,7 @@ def unknown_if_empty(labels):
 
 
 def warn_of_words(labels, name, path):
-    """Warn of labels that are words for a value that is not there.
+    """Warn of labels that are words for a missing value.
 
     Parameters
     ----------
@@ -211,8 +234,10 @@ def warn_of_words(labels, name, path):
 
 
 def _pickled(path, what, name):
-    return ValueError(
-        f"path {path!r}: {what} is an array of Python objects (pickled), which are not "
-        f"read since they can run code; save {name} as numbers or as "
-        "numpy.asarray(..., dtype=str)."
+    return file_error(
+        "path",
+        path,
+        f": {what} is an array of Python objects (pickled), which are not read since they "
+        "can run code;",
+        f"save {name} as numbers or as numpy.asarray(..., dtype=str).",
     )

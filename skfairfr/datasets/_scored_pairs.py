@@ -6,8 +6,9 @@ import re
 import numpy as np
 from sklearn.utils import Bunch
 
-from skfairfr.datasets._files import choose, kind_of, warn_of_words
+from skfairfr.datasets._files import choose, file_error, kind_of, warn_of_words
 from skfairfr.datasets._tables import read_table
+from skfairfr.utils._errors import Argument, ArgumentError, place
 
 # Names of columns that hold distances, but not "district".
 DISTANCE = re.compile(r"(?<![a-z])dist(ances?)?(?![a-z])|dissim|euclid", re.IGNORECASE)
@@ -34,8 +35,8 @@ def load_pairs(
         Column of the scores; None takes "score" or, of distances, the first of "distance"
         and "score" that is there.
     identity_1, identity_2 : str, default="identity_1" and "identity_2"
-        Columns that tell whom the two images show. In a .csv file labels are text unless
-        all are integers without leading zeros.
+        Columns that name the people in the two images. In a .csv file labels are text
+        unless all are integers without leading zeros.
     image_1, image_2 : str, default=None
         Columns that name the images; None takes "image_1" and "image_2" where both are
         there.
@@ -93,24 +94,29 @@ def read_pairs(path, names, asked=None, distance=False):
     Parameters
     ----------
     names : dict of str -> str or None
-        For each of score, identity_1, identity_2, image_1 and image_2 the column.
+        Column of each of score, identity_1, identity_2, image_1 and image_2.
     asked : dict of str -> str, default=None
-        For each other column the argument that asked for it, for messages.
+        For each other requested column the argument that names it, for messages.
     """
     path = os.fspath(path)
     if kind_of(path) not in ("csv", "parquet"):
-        raise ValueError(
-            f"path {path!r} is no table; scored pairs are read from a .csv or .parquet "
-            "file, one row for each pair."
+        raise file_error(
+            "path",
+            path,
+            " is no table; scored pairs are read from a .csv or .parquet file, one row for "
+            "each pair.",
         )
     table = read_table(path)
     found = _choose_all(table, names, path, distance)
     y_score = table.numbers(found["score"])
     bad = np.flatnonzero(~np.isfinite(y_score))
     if bad.size:
-        raise ValueError(
-            f"score: {found['score']!r} is missing or infinite in row {bad[0]} "
-            f"({bad.size} such rows); remove pairs that could not be compared."
+        raise ArgumentError(
+            Argument("score"),
+            f": {found['score']!r} is missing or infinite in row {bad[0]} ({bad.size} such "
+            "rows);",
+            remedy="remove pairs that could not be compared.",
+            value=found["score"],
         )
     identities = table.labels(found["identity_1"], found["identity_2"])
     for argument, labels in zip(("identity_1", "identity_2"), identities, strict=True):
@@ -133,7 +139,7 @@ def read_pairs(path, names, asked=None, distance=False):
 
 
 def _choose_all(table, names, path, distance):
-    """The column of each argument; None of images that are not named."""
+    """The column of each argument; None for images that are not named."""
     found = {}
     score = names["score"]
     usual = ("distance", "score") if distance else ("score",)
@@ -148,8 +154,10 @@ def _choose_all(table, names, path, distance):
         return found | {name: name if there else None for name in images}
     for argument, name in images.items():
         if name is None:
-            raise ValueError(
-                f"{argument} is missing while the other image was named; name both."
+            raise ArgumentError(
+                Argument(argument),
+                " is missing while the other image was named;",
+                remedy="name both.",
             )
         found[argument] = choose(argument, (name,), table.names, path)
     return found
@@ -159,23 +167,25 @@ def _remedy(present, names, distance):
     """What to do where a file holds no score; None is to name another column."""
     distances = [name for name in present if DISTANCE.search(name)]
     if names["score"] is None and not distance and distances:
-        named = "" if distances[0] == "distance" else f"score={distances[0]!r} and "
+        named = (Argument("score", distances[0]), " and ")
         return (
-            f"{distances[0]!r} looks like a distance, smaller meaning more alike: give "
-            f"{named}distance=True"
+            f"{distances[0]!r} looks like a distance, smaller meaning more alike: give ",
+            *(() if distances[0] == "distance" else named),
+            *(Argument("distance", True), "."),
         )
     if names["identity_1"] not in present and names["identity_2"] not in present:
         return (
             "a row of scored pairs has a score and two identities. If it holds the labels "
-            "of embeddings, give those (.npz, .npy) as path and it as labels"
+            "of embeddings, give those (.npz, .npy) ",
+            *(place("path"), " and it ", place("labels"), "."),
         )
     return None
 
 
 def _read_columns(table, asked, path, taken):
-    """Columns; those of the two images of a pair are converted alike."""
+    """The requested columns; those of the two images of a pair are converted alike."""
     for name, argument in asked.items():
-        if argument == "attribute" and name not in table.names:
+        if argument == "attributes" and name not in table.names:
             raise _no_attribute(name[:-2], table.names, taken, path)
         choose(argument, (name,), table.names, path)
     columns = {}
@@ -198,12 +208,15 @@ def _no_attribute(attribute, present, taken, path):
         if name.endswith("_1") and f"{name[:-2]}_2" in present and name not in taken
     ]
     both = f"{f'{attribute}_1'!r} and {f'{attribute}_2'!r}"
-    remedy = "name one of them as attribute"
+    remedy = ("name one of them ", place("attributes"), ".")
     if not stems:
-        remedy = "give its labels of the two images in columns of these names"
-    return ValueError(
-        f"attribute: {path!r} holds no {attribute!r} (columns {both}), but "
-        f"{', '.join(stems) or 'nothing of that form'}; {remedy}."
+        remedy = "give its labels of the two images in columns of these names."
+    return ArgumentError(
+        Argument("attributes"),
+        f": {path!r} holds no {attribute!r} (columns {both}), but "
+        f"{', '.join(stems) or 'nothing of that form'};",
+        remedy=remedy,
+        value=attribute,
     )
 
 
@@ -212,7 +225,9 @@ def _check_known(argument, name, labels):
         return
     for row, label in enumerate(labels):
         if label is None:
-            raise ValueError(
-                f"{argument}: {name!r} is missing in row {row}; every image needs an "
-                "identity: drop such pairs."
+            raise ArgumentError(
+                Argument(argument),
+                f": {name!r} is missing in row {row}; every image needs an identity:",
+                remedy="drop such pairs.",
+                value=name,
             )

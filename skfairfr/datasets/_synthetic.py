@@ -1,8 +1,8 @@
 """Synthetic embeddings of faces: a von Mises-Fisher mixture whose truth is known.
 
 Identities are directions on the unit sphere, images are draws about them, and groups
-differ in how concentrated the images are and how crowded the identities. Nothing here
-measures a rate or a disparity.
+differ in how concentrated the images are and how crowded the identities. This module
+measures no rate and no disparity.
 """
 
 import numbers
@@ -114,7 +114,7 @@ def make_face_embeddings(
 
     Notes
     -----
-    A parameter leaves alone what does not depend on it: with the same int as
+    A parameter changes only what depends on it: with the same int as
     ``random_state``, other values of ``kappa`` keep the centroids, and other numbers of
     domains keep the images of "domain_0".
 
@@ -250,8 +250,8 @@ def _generators(random_state, n_generators):
 
 
 def _apportion(n_identities, shares, labels):
-    """Numbers of identities by largest remainder; ties go to the group given first."""
-    # 0.29 * 50 falls short of 14.5, and 0.71 * 50 does not of 35.5: ties must stay ties.
+    """Numbers of identities by largest remainder; a tie goes to the group given first."""
+    # 0.29 * 50 rounds to less than 14.5 and 0.71 * 50 to 35.5: ties must stay ties.
     quotas = np.round(shares * n_identities, 9)
     counts = np.floor(quotas).astype(int)
     by_remainder = np.argsort(counts - quotas, kind="stable")

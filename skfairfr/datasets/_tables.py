@@ -1,7 +1,7 @@
 """Columns of .csv and .parquet files.
 
-A .csv file has a row of names, then commas and UTF-8. Cells are text; which columns are
-numbers is decided here, so that no label is changed by being taken for one.
+A .csv file is comma-separated, in UTF-8, and starts with a row of names. Its cells are
+text; this module decides which columns are numbers, and changes no label into a number.
 """
 
 import csv
@@ -9,13 +9,14 @@ import re
 
 import numpy as np
 
-from skfairfr.datasets._files import damaged, kind_of
+from skfairfr.datasets._files import damaged, file_error, kind_of
+from skfairfr.utils._errors import Argument, Message
 from skfairfr.utils._labels import to_columns
 
 # No leading zero: 007 is a label.
 NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
-# Integers up to here stay themselves as floats, which a missing cell turns them to.
+# Integers up to here are exact as floats, to which a missing cell converts them.
 LARGEST_FLOAT_INTEGER = 2**53
 
 
@@ -42,7 +43,7 @@ class Table:
         return self.names
 
     def labels(self, *names):
-        """Labels of people or images, of several columns alike.
+        """Labels of people or images, converted alike for several columns.
 
         Integers where every cell is one, written without leading zeros; else text, None
         where missing. A list of columns where several are named.
@@ -60,9 +61,12 @@ class Table:
             return values.astype(np.float64)
         for row, value in enumerate(values.tolist()):
             if isinstance(value, str) and not NUMBER.fullmatch(value):
-                raise ValueError(
-                    f"{self._argument} {self._path!r}: column {name!r} must hold numbers; "
-                    f"got {value!r} in row {row} (from 0). Name another column."
+                raise file_error(
+                    self._argument,
+                    self._path,
+                    f": column {name!r} must hold numbers; got {value!r} in row {row} "
+                    "(from 0).",
+                    "Name another column.",
                 )
         return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
 
@@ -89,21 +93,26 @@ def read_table(path, argument="path"):
     """
     kind = kind_of(path, argument)
     if kind not in ("csv", "parquet"):
-        raise ValueError(
-            f"{argument} {path!r} is no table; give a .csv or .parquet file with a row for "
-            "each row of the data."
+        raise file_error(
+            argument,
+            path,
+            " is no table;",
+            "give a .csv or .parquet file with a row for each row of the data.",
         )
     columns = (_read_csv if kind == "csv" else _read_parquet)(path, argument)
     if not columns or not len(next(iter(columns.values()))):
-        raise ValueError(
-            f"{argument} {path!r} holds no row; give a table with names in its first line."
+        raise file_error(
+            argument,
+            path,
+            " holds no row;",
+            "give a table with names in its first line.",
         )
     return Table(columns, path, argument)
 
 
 def _read_csv(path, argument):
     try:
-        # A byte order mark, which spreadsheets write, is no part of the first name.
+        # A byte order mark, as spreadsheets write it, is no part of the first name.
         with open(path, encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, skipinitialspace=True)
             names = next(reader, [])
@@ -111,16 +120,18 @@ def _read_csv(path, argument):
             columns = [[] for _ in names]
             for row in filter(None, reader):
                 if len(row) != len(names):
-                    raise ValueError(
-                        f"{argument} {path!r}: line {reader.line_num} has {len(row)} "
-                        f"cells but the first line names {len(names)} columns; put text "
-                        "that holds commas between double quotes."
+                    raise file_error(
+                        argument,
+                        path,
+                        f": line {reader.line_num} has {len(row)} cells but the first "
+                        f"line names {len(names)} columns;",
+                        "put text that holds commas between double quotes.",
                     )
                 for column, cell in zip(columns, row, strict=True):
                     column.append(cell)
     except UnicodeDecodeError:
-        raise ValueError(
-            f"{argument} {path!r} is not UTF-8 text; save it as CSV UTF-8."
+        raise file_error(
+            argument, path, " is not UTF-8 text;", "save it as CSV UTF-8."
         ) from None
     except csv.Error as error:
         raise damaged(argument, path, error) from None
@@ -129,13 +140,16 @@ def _read_csv(path, argument):
 
 def _check_names(names, path, argument):
     if len(names) == 1 and re.search("[;\t]", names[0]):
-        raise ValueError(
-            f"{argument} {path!r} has one column, {names[0]!r}; separate columns by commas."
+        raise file_error(
+            argument,
+            path,
+            f" has one column, {names[0]!r};",
+            "separate columns by commas.",
         )
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise ValueError(
-            f"{argument} {path!r} names the column {twice[0]!r} twice; rename one."
+        raise file_error(
+            argument, path, f" names the column {twice[0]!r} twice;", "rename one."
         )
 
 
@@ -144,8 +158,11 @@ def _read_parquet(path, argument):
         import pyarrow.parquet
     except ModuleNotFoundError:
         raise ImportError(
-            f"{argument} {path!r} is a .parquet file, which needs pyarrow; "
-            "pip install pyarrow, or save it as .csv."
+            Message(
+                Argument(argument),
+                f" {path!r} is a .parquet file, which needs pyarrow; pip install pyarrow, "
+                "or save it as .csv.",
+            )
         ) from None
     # Damaged files raise OSError, ArrowInvalid and others.
     try:

@@ -5,14 +5,14 @@ accepted when its similarity is at least a *threshold*. The *far* is the share o
 pairs accepted, the *frr* that of genuine pairs rejected; lower is better for both. ISO/IEC
 19795 calls them FMR and FNMR, since its FAR and FRR also count failures to acquire.
 
-``sensitive_features`` tell the *group* of each image; a pair belongs to a group when both
+``sensitive_features`` give the *group* of each image; a pair belongs to a group when both
 its images do. A *disparity* is one number for how much the rates of groups differ at an
 operating point, the threshold that meets a level of the far: over all pairs ("overall"),
 in every group ("worst_group"), or in each group at its own threshold ("group").
 
 Functions named ``*_rate``, ``*_at_far`` and ``*_disparity``, and ``bfar``, ``bfrr`` and
-``garbe``, are to be minimised; ``fairness_discrepancy_rate`` alone is to be maximised. What
-the data cannot answer comes as nan with an ``UndefinedMetricWarning``, never as a guess.
+``garbe``, are to be minimised; ``fairness_discrepancy_rate`` alone is to be maximised. A
+value that the data do not define is nan, with an ``UndefinedMetricWarning``.
 Names ending in ``_scorer``, and ``fairness_scores``, are for scikit-learn's searches and
 negate what they measure: greater is better.
 """
@@ -67,7 +67,7 @@ from skfairfr.metrics._scorers._one_score import (
 from skfairfr.metrics._scorers._several_scores import fairness_scores
 from skfairfr.metrics._worst_group import WorstGroupRate, worst_group_rate
 
-# Displays stand a floor above and are resolved when first used.
+# Displays import this package: they are resolved on first use.
 _DISPLAYS = {
     "DisparityCurveDisplay": "_disparity_curve",
     "ErrorRateDisplay": "_error_rates",

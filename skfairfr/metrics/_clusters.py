@@ -1,12 +1,11 @@
 """Groups where no labels exist: clusters of embeddings, and the worst one's rate.
 
-Choosing and holding out are those of ``_worst_group.py``.
+``_worst_group.py`` chooses the worst group and holds out people.
 """
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
-from skfairfr.metrics._frames import framed
 from skfairfr.metrics._pairs._all_pairs import _unit_rows
 from skfairfr.metrics._worst_group import (
     MAX_SEED,
@@ -15,7 +14,7 @@ from skfairfr.metrics._worst_group import (
     hold_out,
     split_people,
 )
-from skfairfr.utils._frames import library_of
+from skfairfr.utils._frames import framed, library_of
 from skfairfr.utils._labels import Labels, encode, split_labels, to_column
 from skfairfr.utils._validation import check_count
 
@@ -134,7 +133,7 @@ def worst_cluster_rate(
     Returns
     -------
     worst : WorstGroupRate
-        The corrected rate with its interval, beside the naive one, whose clusters were
+        The corrected rate with its interval, and the naive one, whose clusters were
         found, chosen and measured in the same images.
 
     Raises
@@ -207,7 +206,7 @@ def _check_enough(n_clusters, n_rows, what):
 
 def _find_clusters(unit, others, n_clusters, random_state):
     """Clusters of unit rows, as the nearest centre of each of some other unit rows."""
-    # Takes a tenth of a second to import, which few callers of the package need.
+    # This import takes a tenth of a second, and few callers of the package need it.
     from sklearn.cluster import MiniBatchKMeans
 
     means = MiniBatchKMeans(n_clusters, n_init=3, random_state=random_state)

@@ -1,4 +1,4 @@
-"""How widely the images of each identity are spread, by group.
+"""Spread of the images of each identity, by group.
 
 The display lives in ``_plot/_inertia.py``.
 """
@@ -9,9 +9,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils import check_array
 
-from skfairfr.metrics._frames import Framed, framed
 from skfairfr.metrics._pairs._all_pairs import _unit_rows
-from skfairfr.utils._frames import library_of
+from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import encode, split_labels
 from skfairfr.utils._validation import check_count, warn_caller
 
@@ -39,7 +38,7 @@ class IdentityInertia(Framed):
 
     See Also
     --------
-    identity_inertia : What builds it.
+    identity_inertia : Returns it.
     """
 
     identities: np.ndarray

@@ -9,14 +9,14 @@ import numpy as np
 from sklearn.utils import check_array
 
 from skfairfr._core._pair_sets import TailTooShortError
-from skfairfr.metrics._frames import Framed, framed
 from skfairfr.metrics._roc._engine import Engine
-from skfairfr.metrics._roc._inputs import compare_embeddings, label_images
+from skfairfr.metrics._roc._inputs import compare_embeddings
 from skfairfr.metrics._roc._question import parse_question
-from skfairfr.utils._frames import library_of
+from skfairfr.utils._frames import Framed, framed, library_of
+from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import check_option, plain, warn_undefined
 
-# The pass holds so large a share of the pairs before a given threshold asks for more.
+# Share of the pairs that the first pass holds; a given threshold may need more.
 FIRST_FAR = 1e-3
 
 
@@ -43,7 +43,7 @@ class InstanceFAR(Framed):
 
     See Also
     --------
-    instance_far : What builds it.
+    instance_far : Returns it.
     """
 
     instance_far: np.ndarray
@@ -58,7 +58,11 @@ class InstanceFAR(Framed):
             "instance_far": self.instance_far,
             "n_impostor": self.n_impostor,
             "threshold": self.threshold,
-            **{name: levels for name, levels in self._asked.items() if name == "far"},
+            **{
+                name: levels
+                for name, levels in self._level_columns.items()
+                if name == "far"
+            },
         }
 
 
@@ -102,7 +106,7 @@ def instance_far(
         Group of each image; None and NaN are unknown. They label the result, and matter
         to it with ``impostors="same_group"`` only.
     impostors : {"all", "same_group"}, default="all"
-        Pairs of two people, or only those within a group: "same_group" tells how often an
+        Pairs of two people, or only those within a group: "same_group" gives how often an
         image is taken for another person of its own group.
     similarity : {"cosine", "dot"}, default="cosine"
         How two embeddings are compared.
@@ -168,7 +172,7 @@ def instance_far(
     identity, group, domain = label_images(y, sensitive_features, None, len(X))
     side = None if domain is None else domain.codes.astype(np.int8)
     far_max = FIRST_FAR if far is None else far
-    # Groups that no pair depends on would only cost tails of their own.
+    # Groups that the pairs do not depend on would only add tails of their own.
     used = group if impostors == "same_group" else None
     pairs = compare_embeddings(
         X,
@@ -189,11 +193,11 @@ def instance_far(
         known = group.codes >= 0
         groups[known] = group.values[group.codes[known]]
     found = InstanceFAR(rates, groups, n_impostor, threshold)
-    return framed(found, library, **question.asked())
+    return framed(found, library, **question.level_columns())
 
 
 def _one_question(far, threshold):
-    """The far as a question about one level or one threshold."""
+    """The question about the far at one level or one threshold."""
     question = parse_question(far, threshold, "far", None, None, "overall", np.empty(0))
     if question.shape != ():
         name, given = ("far", far) if threshold is None else ("threshold", threshold)
@@ -205,7 +209,7 @@ def _one_question(far, threshold):
 
 
 def _threshold(pairs, far_max, question):
-    """The threshold asked about; from then on all pairs it accepts are held."""
+    """The threshold of a question; afterwards all pairs that it accepts are held."""
     if question.levels is not None:
         return Engine(pairs, np.empty(0), far_max).thresholds(question)
     threshold = question.in_shape(question.thresholds)
@@ -236,7 +240,7 @@ def _count_impostors(images, same_group):
 
 
 def _rates_of_images(pairs, threshold, n_impostor):
-    """Accepted impostor pairs of each image over all of its own, (n_images,)."""
+    """Share of each image's impostor pairs that are accepted, (n_images,)."""
     tail = pairs.impostors(None)
     accepted = slice(0, int(tail.positions(threshold)))
     n_images = n_impostor.size

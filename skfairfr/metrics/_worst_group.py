@@ -1,4 +1,4 @@
-"""The rate of the worst group, chosen among people and measured among others.
+"""The rate of the worst group, chosen in one half of the people, measured in the other.
 
 The rates themselves come from SimilarityROC; clusters as groups are in ``_clusters.py``.
 """
@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
-from skfairfr.metrics._frames import Framed, framed
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
-from skfairfr.utils._frames import library_of
+from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import encode, split_labels
 from skfairfr.utils._validation import check_count, check_level, check_option, plain
 
@@ -56,7 +55,7 @@ class WorstGroupRate(Framed):
 
     See Also
     --------
-    worst_group_rate, worst_cluster_rate : What builds it.
+    worst_group_rate, worst_cluster_rate : Return it.
     """
 
     value: float
@@ -123,7 +122,7 @@ def worst_group_rate(
     Returns
     -------
     worst : WorstGroupRate
-        The corrected rate with its interval, beside the naive one.
+        The corrected rate with its interval, and the naive one.
 
     Raises
     ------
@@ -143,9 +142,9 @@ def worst_group_rate(
 
     Notes
     -----
-    What is estimated is the rate, among all people, of the group that half of the people
-    point to: at most that of the truly worst group. The interval averages the ends of two
-    intervals; the standard error of a mean of two is at most the mean of theirs however
+    The estimated quantity is the rate, among all people, of the group that is worst in
+    half of them: at most that of the truly worst group. The interval averages the ends of
+    two intervals; the standard error of a mean of two is at most the mean of theirs however
     they depend on each other, so that it is conservative. Groups that were found in the
     same embeddings remain fitted to them, whatever is held out; for clusters take
     :func:`worst_cluster_rate`.
@@ -207,12 +206,12 @@ def check_options(far, rate, min_identities):
 
 
 def split_people(identity, rng):
-    """Whether each image (n_samples,) is of the second half of the people."""
+    """Whether each image (n_samples,) shows someone of the second half of the people."""
     return (rng.permutation(len(identity.values)) % 2 == 1)[identity.codes]
 
 
 def hold_out(X, identity, in_second, groupings, options, settings):
-    """Choose in one half, measure in the other, and the other way round.
+    """Choose the worst group in one half, measure it in the other, then swap the halves.
 
     Parameters
     ----------
@@ -220,8 +219,8 @@ def hold_out(X, identity, in_second, groupings, options, settings):
     identity : Labels
     in_second : ndarray of bool, shape (n_samples,)
     groupings : three of Labels
-        Groups as they are used when choosing in the first half, when choosing in the
-        second, and on all of the data.
+        Groups for choosing in the first half, for choosing in the second half, and for
+        all of the data.
     options : Options
     settings : dict
         Parameters of SimilarityROC.
@@ -234,12 +233,12 @@ def hold_out(X, identity, in_second, groupings, options, settings):
     chosen, held_out = [], []
     for rows, groups in zip((~in_second, in_second), groupings, strict=False):
         compared = _comparable(identity, groups, in_second, options)
-        here, there = (
+        choosing, measuring = (
             _fit(X, identity, groups, part, options, settings) for part in (rows, ~rows)
         )
-        worst = compared[np.argmax(_point_rates(here, compared, options))]
+        worst = compared[np.argmax(_point_rates(choosing, compared, options))]
         chosen.append(worst)
-        estimate = there.estimate(options.far, rate=options.rate, group=worst)
+        estimate = measuring.estimate(options.far, rate=options.rate, group=worst)
         held_out.append(estimate)
     compared = _comparable(identity, groupings[2], in_second, options)
     whole = _fit(X, identity, groupings[2], everyone, options, settings)
@@ -264,7 +263,7 @@ def hold_out(X, identity, in_second, groupings, options, settings):
 
 
 def _fit(X, identity, groups, rows, options, settings):
-    """A SimilarityROC of some of the images."""
+    """A SimilarityROC fitted on some of the images."""
     labels = np.full(len(X), None, dtype=object)
     known = groups.codes >= 0
     labels[known] = groups.values[groups.codes[known]]
@@ -297,8 +296,8 @@ def _comparable(identity, groups, in_second, options):
 def _point_rates(roc, groups, options):
     """Rate (n_groups,) of each group in the data of a fitted SimilarityROC."""
     engine = roc._engine
-    asked = [
+    questions = [
         engine.question(options.far, None, options.rate, group, None, "overall")
         for group in groups
     ]
-    return np.array([engine.points(question).item() for question in asked])
+    return np.array([engine.points(question).item() for question in questions])

@@ -1,9 +1,9 @@
-"""Choosing among candidates on people who were not trained on.
+"""Selection of candidates on people who were not used for training.
 
 ``IdentityKFold`` keeps all images of a person in one fold and balances groups over folds;
-``BestTradeOff`` chooses, of a search's candidates, the best compromise of two metrics;
+``BestTradeOff`` chooses the candidate that is the best compromise of two metrics;
 ``roc_over_splits`` takes thresholds from some people and rates from others.
-Scorers that such a search needs are in ``skfairfr.metrics``.
+The scorers of such a search are in ``skfairfr.metrics``.
 """
 
 from skfairfr.model_selection._identity_k_fold import IdentityKFold

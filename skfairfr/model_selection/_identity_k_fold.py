@@ -1,4 +1,4 @@
-"""Folds of people: identity-disjoint, balanced over groups."""
+"""Folds with no person on both sides, balanced over groups."""
 
 import warnings
 
@@ -12,7 +12,7 @@ from skfairfr.utils._validation import warn_undefined
 class IdentityKFold(BaseCrossValidator):
     """K folds of people, so that nobody is on both sides, balanced over groups.
 
-    What is chosen on people who were trained on says little of others: a default KFold
+    A choice made on people used for training says little about others: a default KFold
     over shuffled images has most people on both sides. Here the identities come from y,
     and no ``groups=`` is needed. Folds are those of scikit-learn's
     ``StratifiedGroupKFold``, with people as its groups; its strata are the group of each
@@ -114,7 +114,7 @@ class IdentityKFold(BaseCrossValidator):
                 f"n_splits={self.n_splits} needs at least as many identities, but y has "
                 f"{n_people}. Use fewer splits."
             )
-        # A pair of the overall frr may cross groups; that of a group's frr may not.
+        # A pair of the overall frr may cross groups; a pair of a group's frr may not.
         paired = _has_partner((identity.codes,), domain)
         paired_within = _has_partner((identity.codes, codes), domain)
         strata = 2 * codes + paired_within
@@ -198,11 +198,11 @@ def _counts(columns):
 
 
 def _deal(splitter, strata, identity, n_samples):
-    """Splits of the images; small strata are no reason to warn, missing pairs are."""
+    """Splits of the images, without scikit-learn's warnings about small strata."""
     with warnings.catch_warnings():
-        for said in ("The least populated class", "The number of unique classes"):
-            warnings.filterwarnings("ignore", said, UserWarning)
-        # Strata smaller than n_splits each are refused there, which one stratum is not.
+        for message in ("The least populated class", "The number of unique classes"):
+            warnings.filterwarnings("ignore", message, UserWarning)
+        # The splitter refuses strata if all are smaller than n_splits; one stratum passes.
         if np.bincount(strata - strata.min()).max() < splitter.n_splits:
             strata = np.zeros_like(strata)
         return list(splitter.split(np.empty(n_samples), strata, identity))

@@ -1,4 +1,4 @@
-"""The ROC over identity-disjoint splits: thresholds from some people, rates of others."""
+"""The ROC over splits by person: thresholds from some people, rates of the others."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ class SplitROC:
 
     See Also
     --------
-    roc_over_splits : What builds it.
+    roc_over_splits : Returns it.
     """
 
     far: np.ndarray
@@ -51,7 +51,8 @@ def roc_over_splits(
 ):
     """ROC with thresholds from one part of the people and rates from the other.
 
-    As a deployed system works: its threshold was set on some people and meets others.
+    A deployed system works like this: its threshold was set on some people and applies to
+    others.
     Repeated over splits, it shows how stable the ROC is [1]_.
 
     Parameters
@@ -129,7 +130,7 @@ def roc_over_splits(
 
 
 def _measure(X, labels, rows, levels):
-    """The comparisons of some rows, without resamples to speak of."""
+    """A SimilarityROC fitted on some rows, with a single resample."""
     roc = SimilarityROC(
         resample="identities", n_resamples=1, far_max=max(1e-2, float(levels.max()))
     )

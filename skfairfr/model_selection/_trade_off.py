@@ -1,4 +1,4 @@
-"""Choosing the candidate that is the best compromise of two metrics."""
+"""The choice of the candidate that is the best compromise of two metrics."""
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -9,7 +9,7 @@ from skfairfr.metrics._scorers._base import is_signed, mean_score
 class BestTradeOff(BaseEstimator):
     """Callable ``refit`` of a search: the best compromise of two negated metrics.
 
-    Each candidate is as far from the best, in each metric, as log(metric / best); the
+    The distance of a candidate from the best, in each metric, is log(metric / best); the
     candidate whose larger distance is smallest wins. With ("bfar", "frr_at_far") that is
     how a compromise such as EM-FAR of [1]_ can be made; ("bfrr", "frr_at_far") makes
     EM-FRR and ("bfar", "bfrr") EM-C. Ratios make the choice independent of either metric's
@@ -31,8 +31,8 @@ class BestTradeOff(BaseEstimator):
     -----
     Candidates with a mean that is not finite in one of the metrics never win, and never
     are the best that others are compared with. A mean of 0, whose logarithm is infinite,
-    stands at half the smallest positive mean of its metric among the others: it is better
-    than what the folds can resolve, by an amount they cannot tell. Among equals the first
+    counts as half the smallest positive mean of its metric among the others: it is better
+    than what the folds can resolve, by an unknown amount. Among equals the first
     candidate wins. The paper does not say how it weighed the two metrics of a compromise;
     the larger of two logarithms is this package's choice.
 

@@ -282,7 +282,7 @@ class BaseProjector(
             raise AttributeError(
                 f"history_ is there after fit; this {type(self).__name__} is not fitted."
             )
-        return build_frame(self._history, remembered=self._library)
+        return build_frame(self._history, default_library=self._library)
 
     def transform(self, X):
         """Project embeddings.

@@ -12,8 +12,8 @@ from skfairfr.utils._validation import warn_caller
 
 _HEADER = "skfairfr"
 _HEAD = "head_."
-# The head is written as its weights; what was asked of routing is set anew.
-_LEFT_OUT = ("head_", "_metadata_request")
+# The head is written as its weights; metadata requests are not written.
+_NOT_WRITTEN = ("head_", "_metadata_request")
 
 
 def save(projector, path):
@@ -24,7 +24,7 @@ def save(projector, path):
     }
     plain = {}
     for name, value in vars(projector).items():
-        if name in _LEFT_OUT or not (name.endswith("_") or name.startswith("_")):
+        if name in _NOT_WRITTEN or not (name.endswith("_") or name.startswith("_")):
             continue
         if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
             tensors[name] = np.ascontiguousarray(value)
@@ -83,6 +83,7 @@ def load(cls, path):
 
 
 def _head(tensors, kind):
+    """The head with the weights among the tensors."""
     import torch
 
     weights = {
@@ -98,6 +99,7 @@ def _head(tensors, kind):
 
 
 def _fitted(name, value):
+    """The JSON form of a fitted attribute; raises where it has none."""
     try:
         return _encode(value)
     except TypeError as error:
@@ -132,6 +134,7 @@ def _encode(value):
 
 
 def _decode(value):
+    """The value whose JSON form :func:`_encode` gave."""
     if isinstance(value, list):
         return [_decode(v) for v in value]
     if not isinstance(value, dict):

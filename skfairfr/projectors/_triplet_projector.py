@@ -42,7 +42,7 @@ class TripletProjector(BaseProjector):
     max(D2_ap - D2_an + margin, 0). Which groups the triplets come from is a matter of
     sampling: training on data as they are found serves the common groups and, in the
     paper, raises the FAR within rare ones. Every strategy against that lowers the
-    disparity of the FAR at a price in FRR; measure both.
+    disparity of the FAR at a cost in FRR; measure both.
 
     With a ``domain``, selfies and documents say, only pairs across the two are compared:
     a selfie, a document of the person, and a document of somebody else; and the other way
@@ -303,14 +303,14 @@ class TripletProjector(BaseProjector):
     @property
     def group_weights_(self):
         """Weights of the groups in each epoch, (n_epochs, n_groups)."""
-        return self._of_groups("weight")
+        return self._group_columns("weight")
 
     @property
     def group_fars_(self):
         """FAR within each group after each epoch, (n_epochs, n_groups)."""
-        return self._of_groups("far")
+        return self._group_columns("far")
 
-    def _of_groups(self, what):
+    def _group_columns(self, what):
         """Columns "weight_<label>" or "far_<label>" of the history, (n_epochs, n_groups)."""
         if not hasattr(self, "_history"):
             raise AttributeError(
@@ -341,7 +341,7 @@ class TripletProjector(BaseProjector):
             )
 
     def _hold_out(self, people, rng):
-        """As usual; all are trained on where they are too few and nobody need be held out."""
+        """As the base does; all are trained on where they are too few to hold any out."""
         if self.validation_fraction == 0 and self.sampling == "dynamic":
             raise ValueError(
                 "sampling='dynamic' follows the FAR within groups of people held out; set "

@@ -1,11 +1,24 @@
 """The audit: which groups a system treats worse, by how much, and how sure that is.
 
 An audit asks :class:`~skfairfr.metrics.SimilarityROC` a fixed set of questions and puts the
-answers into one record, which becomes a table for a terminal and a JSON file.
+answers into one record, which becomes a table for a terminal and a JSON file. Of arrays,
+:func:`audit` and :func:`audit_pairs` do so in one call; :func:`read_data` and
+:func:`audit_data` are what the command ``skfairfr audit`` calls.
 """
 
-from skfairfr.report._audit import audit, audit_pairs
-from skfairfr.report._record import Audit, Report
+from skfairfr.report._audit import audit, audit_data, audit_pairs
+from skfairfr.report._data import EmbeddingData, PairData, read_data
+from skfairfr.report._records import Audit, Report
 from skfairfr.report._text import to_text
 
-__all__ = ["Audit", "Report", "audit", "audit_pairs", "to_text"]
+__all__ = [
+    "Audit",
+    "EmbeddingData",
+    "PairData",
+    "Report",
+    "audit",
+    "audit_data",
+    "audit_pairs",
+    "read_data",
+    "to_text",
+]

@@ -1,16 +1,27 @@
-"""From data to an audit: which questions are asked, and what they mean together."""
+"""The audit: from data to a report, by one attribute or by several and their combinations."""
 
-import warnings
-from contextlib import contextmanager
+import os
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairfr.metrics import EstimandWarning, ReversedScoresWarning, SimilarityROC
-from skfairfr.report._data import Faces, ScoredPairs
-from skfairfr.report._measured import Measured, Points
-from skfairfr.report._record import Audit, Other
+from skfairfr._core._parallel import show_progress
+from skfairfr.metrics import SimilarityROC
+from skfairfr.report._checks import check_limits, judge
+from skfairfr.report._data import (
+    EmbeddingData,
+    PairData,
+    cross,
+    holds_pairs,
+    named_columns,
+    read_data,
+)
+from skfairfr.report._figures import write_figures_of
+from skfairfr.report._measure import AuditedROC, Points
+from skfairfr.report._notes import collecting, mixed_people, notes_of
+from skfairfr.report._records import Audit, Other, Report
+from skfairfr.utils._errors import Argument, ArgumentError
 
 # Above this share of the genuine pairs by one person, both averages are shown.
 DOMINANT_SHARE = 0.05
@@ -20,8 +31,209 @@ MAX_NUMBERS = 20
 MAX_GROUPS = 250
 # Scores above far_max are held, 12 bytes each, in about far_max * n_images**2 pairs.
 HELD_PAIRS = 2**25
-# What SimilarityROC says of data, which belongs into an audit's notes.
-SAID = (UndefinedMetricWarning, EstimandWarning, ReversedScoresWarning)
+
+
+def audit(X, y, sensitive_features, *, attribute="group", domain=None, **options):
+    """Assess which groups a verification system treats worse, and how sure that is.
+
+    Parameters
+    ----------
+    X : array-like, shape (n_samples, n_features)
+        Embeddings, compared by their cosine.
+    y : array-like, shape (n_samples,)
+        Identity of each row.
+    sensitive_features : array-like, shape (n_samples,), or dict or frame of several
+        Group of each row; None and NaN are unknown. A dict of names to labels, or a frame
+        with several columns, is audited by each attribute and by their combinations.
+    attribute : str, default="group"
+        Name of the attribute, for messages and the report, where labels come without.
+    domain : array-like, shape (n_samples,), default=None
+        With two values, only pairs across them are compared.
+    **options : options
+        As of :func:`audit_data`.
+
+    Returns
+    -------
+    found : Audit or Report
+        Rates, lower being better, and disparities, larger being less fair. A Report where
+        ``sensitive_features`` is a dict or a frame with several columns.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, the data have fewer than two people or two groups,
+        or an attribute is a measurement rather than a label.
+
+    Examples
+    --------
+    >>> from skfairfr import make_face_embeddings
+    >>> from skfairfr.report import audit
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2, n_resamples=100)
+    >>> finding = found.levels[0].findings[0]
+    >>> finding.rate, finding.worst, finding.verdict
+    ('far', 'female', 'worse')
+    """
+    columns = named_columns(sensitive_features)
+    if columns is not None:
+        return audit_data(EmbeddingData(X, y, columns, domain), **options)
+    data = EmbeddingData(X, y, {attribute: sensitive_features}, domain)
+    return audit_data(data, **options).audits[0]
+
+
+def audit_pairs(
+    y_score,
+    identities,
+    sensitive_features,
+    *,
+    attribute="group",
+    images=(None, None),
+    **options,
+):
+    """As :func:`audit`, of scored pairs.
+
+    Parameters
+    ----------
+    y_score : array-like, shape (n_pairs,)
+        Similarities, larger meaning more alike; give minus a distance.
+    identities : tuple of two array-likes, shape (n_pairs,)
+        Whom the first and the second image of each pair show.
+    sensitive_features : tuple of two array-likes, shape (n_pairs,), or dict or frames
+        Groups of the first and of the second image of each pair. A dict of names to such
+        tuples, or a tuple of two frames with the same columns, is audited by each
+        attribute and by their combinations.
+    attribute : str, default="group"
+        Name of the attribute, where labels come without.
+    images : tuple of two array-likes, shape (n_pairs,), default=(None, None)
+        Names of the images, which resampling images needs.
+    **options : options
+        As of :func:`audit_data`.
+
+    Returns
+    -------
+    found : Audit or Report
+        As of :func:`audit`.
+
+    Raises
+    ------
+    ValueError
+        As :func:`audit`, and if two frames differ in their columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr.report import audit_pairs
+    >>> rng = np.random.default_rng(0)
+    >>> people = rng.integers(0, 40, (2, 4000))
+    >>> groups = tuple(np.where(people % 2, "f", "m"))
+    >>> scores = rng.normal(size=4000) + 2 * (people[0] == people[1])
+    >>> found = audit_pairs(scores, tuple(people), groups, far=0.1, n_resamples=50)
+    >>> [row.group for row in found.groups]
+    [None, 'f', 'm']
+    """
+    columns = _pair_columns(sensitive_features)
+    pairs = (y_score, tuple(identities))
+    if columns is not None:
+        return audit_data(PairData(*pairs, columns, tuple(images)), **options)
+    columns = {attribute: tuple(sensitive_features)}
+    return audit_data(PairData(*pairs, columns, tuple(images)), **options).audits[0]
+
+
+def audit_data(
+    data,
+    *,
+    far=None,
+    threshold=None,
+    threshold_from=None,
+    limits=None,
+    figures=None,
+    progress=False,
+    **measurement,
+):
+    """Audit by every attribute of the data and by every combination of them.
+
+    Parameters
+    ----------
+    data : EmbeddingData or PairData
+        Such as :func:`read_data` gives.
+    far : float in (0, 1) or array-like, shape (n_levels,), default=None
+        Levels to operate at; None takes 1e-2 and 1e-3.
+    threshold : float or array-like, shape (n_levels,), default=None
+        Similarities from which on a deployed system accepts, instead; of data that were
+        read as distances, distances up to which it does.
+    threshold_from : EmbeddingData, PairData or path-like, default=None
+        Other data, on which the thresholds of the levels are set; a path is read as
+        ``data`` were.
+    limits : dict of str -> float, default=None
+        Largest max / min allowed of the groups' rates, above 1: ``max_bfar`` and
+        ``max_bfrr`` at the threshold where no group's FAR exceeds the level,
+        ``max_far_ratio`` and ``max_frr_ratio`` at the overall threshold. They become the
+        ``checks`` of the report and its ``exit_code``.
+    figures : path-like, default=None
+        Folder that the displays are written to, those of each audit in a folder of its
+        own; None writes none.
+    progress : bool, default=False
+        Whether a bar on standard error shows how far the measurement is.
+    **measurement : options
+        ``resample`` : {"identities", "images", "both"}, default="identities": whether
+        intervals are about other people of the same population, other photographs of these
+        people, or both. ``average``, ``impostors``, ``method``, ``n_resamples``,
+        ``confidence_level`` and ``n_jobs``: as in
+        :class:`~skfairfr.metrics.SimilarityROC`. ``random_state`` : int, default=0: seed
+        of the resamples.
+
+    Returns
+    -------
+    report : Report
+        One audit for each attribute and for each combination of them.
+
+    Raises
+    ------
+    ValueError
+        As :func:`audit`, and if limits cannot be judged or thresholds not be set.
+
+    Examples
+    --------
+    >>> from skfairfr import make_face_embeddings
+    >>> from skfairfr.report import EmbeddingData, audit_data
+    >>> made = make_face_embeddings(n_identities=200, random_state=0)
+    >>> data = EmbeddingData(made.X, made.y, {"gender": made.sensitive_features})
+    >>> report = audit_data(
+    ...     data, far=1e-2, limits={"max_far_ratio": 1.05}, n_resamples=100
+    ... )
+    >>> report.checks[0].verdict, report.exit_code
+    ('failed', 1)
+    """
+    options = Options(**measurement)
+    limits = {} if limits is None else limits
+    check_limits(limits, threshold is None and threshold_from is None)
+    reading = data.reading
+    is_distance = reading is not None and reading.options["distance"]
+    points = Points.of(far, threshold, is_distance)
+    if threshold is not None and threshold_from is not None:
+        raise ArgumentError(
+            *(Argument("threshold", threshold), " and ", Argument("threshold_from")),
+            " were both given; a threshold is given or set on other data:",
+            remedy="leave one out.",
+        )
+    chosen = _all_combinations(tuple(data.columns))
+    # Before the long work on the first.
+    for attributes in chosen:
+        check_groups(data.groups(attributes), " & ".join(attributes))
+    notes = [] if reading is None else list(reading.notes)
+    audits = []
+    with show_progress(progress):
+        if threshold_from is not None:
+            points, notes_of_other = points_on(threshold_from, data, points, options)
+            notes += notes_of_other
+        for attributes in chosen:
+            found = _audit_by(data, attributes, options, points, figures)
+            settings = found.settings | _settings_of_files(data, threshold_from)
+            checks = tuple(judge(found, limits))
+            audits.append(replace(found, settings=settings, checks=checks))
+    audits[0] = replace(audits[0], notes=(*notes, *audits[0].notes))
+    combined = [attributes for attributes in chosen if len(attributes) > 1]
+    return Report(tuple(audits), tuple(cross(data, names) for names in combined))
 
 
 @dataclass(frozen=True)
@@ -42,199 +254,48 @@ class Options:
         return {name: v for name, v in vars(self).items() if name != "n_jobs"}
 
 
-def audit(X, y, sensitive_features, *, attribute="group", domain=None, **measurement):
-    """Assess which groups a verification system treats worse, and how sure that is.
+def points_on(threshold_from, data, points, options):
+    """Operating points whose thresholds other data set.
 
     Parameters
     ----------
-    X : array-like, shape (n_samples, n_features)
-        Embeddings, compared by their cosine.
-    y : array-like, shape (n_samples,)
-        Identity of each row.
-    sensitive_features : array-like, shape (n_samples,)
-        Group of each row; None and NaN are unknown.
-    attribute : str, default="group"
-        Name of the attribute, for messages and the report.
-    domain : array-like, shape (n_samples,), default=None
-        With two values, only pairs across them are compared.
-    **measurement : options
-        ``far`` : float in (0, 1) or array-like, shape (n_levels,), default=(1e-2, 1e-3):
-        levels to operate at. ``threshold`` : float or array-like, shape (n_levels,),
-        default=None: similarities from which on a deployed system accepts, instead.
-        ``resample`` : {"identities", "images", "both"}, default="identities": whether
-        intervals are about other people of the same population, other photographs of these
-        people, or both. ``average``, ``impostors``, ``method``, ``n_resamples``,
-        ``confidence_level`` and ``n_jobs``: as in
-        :class:`~skfairfr.metrics.SimilarityROC`. ``random_state`` : int, default=0: seed
-        of the resamples.
-
-    Returns
-    -------
-    found : Audit
-        Rates, lower being better, and disparities, larger being less fair.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, the data have fewer than two people or two groups,
-        or the attribute is a measurement rather than a label.
-
-    Examples
-    --------
-    >>> from skfairfr import make_face_embeddings
-    >>> from skfairfr.report import audit
-    >>> data = make_face_embeddings(n_identities=200, random_state=0)
-    >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2, n_resamples=100)
-    >>> finding = found.levels[0].findings[0]
-    >>> finding.rate, finding.worst, finding.verdict
-    ('far', 'female', 'worse')
-    """
-    data = Faces(X, y, {attribute: sensitive_features}, domain)
-    return audit_data(data, (attribute,), **measurement)
-
-
-def audit_pairs(
-    y_score,
-    identities,
-    sensitive_features,
-    *,
-    attribute="group",
-    images=(None, None),
-    **measurement,
-):
-    """As :func:`audit`, of scored pairs.
-
-    Parameters
-    ----------
-    y_score : array-like, shape (n_pairs,)
-        Similarities, larger meaning more alike; give minus a distance.
-    identities, sensitive_features : tuples of two array-likes, shape (n_pairs,)
-        Labels of the first and of the second image of each pair.
-    attribute : str, default="group"
-        Name of the attribute.
-    images : tuple of two array-likes, shape (n_pairs,), default=(None, None)
-        Names of the images, which resampling images needs.
-    **measurement : options
-        As of :func:`audit`.
-
-    Returns
-    -------
-    found : Audit
-    """
-    columns = {attribute: tuple(sensitive_features)}
-    data = ScoredPairs(y_score, tuple(identities), columns, tuple(images))
-    return audit_data(data, (attribute,), **measurement)
-
-
-def audit_data(
-    data,
-    attributes,
-    *,
-    far=None,
-    threshold=None,
-    points=None,
-    visit=None,
-    **options,
-):
-    """As :func:`audit`, by the combinations of attributes.
-
-    Parameters
-    ----------
-    data : Faces or ScoredPairs
-    attributes : tuple of str
-        Names of columns of the data.
-    far, threshold : as of :func:`audit`
-    points : Points, default=None
-        Operating points, in place of both; such as :func:`points_on` gives.
-    visit : callable, default=None
-        Called with the audit's name and the fitted SimilarityROC, to draw it.
-    **options : fields of Options
-
-    Returns
-    -------
-    found : Audit
-    """
-    options = Options(**options)
-    points = Points.of(far, threshold) if points is None else points
-    name = " & ".join(attributes)
-    group = data.groups(attributes)
-    check_groups(group, name)
-    fit = _Fit(data, attributes, options, points)
-    notes = [*filter(None, [data.lack_of_genuine()])]
-    with noting(notes):
-        measured = fit.measured()
-        people, images = data.people(), data.images()
-        groups = measured.groups(people, images, group)
-        found = measured.levels()
-    if visit is not None:
-        visit(name, measured.roc)
-    notes += filter(None, [_mixed(people, group, name)])
-    share = _largest_share(data.genuine_pairs())
-    with noting([]):
-        resampled = fit.resampled()
-        averaged = fit.averaged() if share > DOMINANT_SHARE else None
-    members = people if images is None else images
-    return Audit(
-        name,
-        options.settings() | fit.described(),
-        np.unique(members[group.codes < 0]).size,
-        share,
-        groups,
-        found,
-        resampled,
-        averaged,
-        tuple(notes),
-    )
-
-
-def points_on(data, far=None, *, attributes=(), **options):
-    """Operating points set on one set of data, to judge another at.
-
-    Parameters
-    ----------
-    data : Faces or ScoredPairs
-        Where the FAR meets the levels.
-    far : float in (0, 1) or array-like, shape (n_levels,), default=None
-        Levels; None takes the usual ones.
-    attributes : tuple of str, default=()
-        Whose groups the impostor pairs lie within, with ``impostors="same_group"``.
-    **options : fields of Options
+    threshold_from : EmbeddingData, PairData or path-like
+    data : EmbeddingData or PairData
+        The audited data, as which a path is read.
+    points : Points
+        Their levels.
+    options : Options
 
     Returns
     -------
     points : Points
     notes : list of str
-        What could not be resolved.
+        What could not be resolved, and what looks like a mistake in the file.
     """
-    options, points = Options(**options), Points.of(far)
-    notes = []
-    with noting(notes):
-        roc = _Fit(data, attributes, options, points).roc({})
-        threshold = np.asarray(roc.threshold_at(points.far))
+    # Groups of the other data matter only where its FAR is over pairs within them.
+    attributes = tuple(data.columns) if options.impostors == "same_group" else ()
+    if len(attributes) > 1:
+        raise ArgumentError(
+            *(
+                Argument("threshold_from"),
+                " with ",
+                Argument("impostors", "same_group"),
+            ),
+            " sets one threshold by the groups of one attribute; got "
+            f"{len(attributes)}:",
+            remedy="audit them one at a time.",
+        )
+    warnings = []
+    try:
+        other = _other_data(threshold_from, data, attributes)
+        with collecting(warnings):
+            roc = _fit(other, attributes, options, points)
+            threshold = np.asarray(roc.threshold_at(points.far))
+    except ValueError as error:
+        raise _about_other_data(error) from None
+    notes = [] if other.reading is None else list(other.reading.notes)
+    notes += notes_of(warnings, other.reading is not None)
     return replace(points, threshold=threshold, set_on="other data"), notes
-
-
-def _largest_share(genuine):
-    """Largest share of the genuine pairs that one person supplies; 0 without a pair."""
-    return float(genuine.max() / max(genuine.sum(), 1))
-
-
-def _mixed(people, group, attribute):
-    """What there is to say of people whose images are in several groups; may be empty."""
-    known = group.codes >= 0
-    in_groups = np.unique(
-        people[known].astype(np.int64) * (1 << 32) + group.codes[known]
-    )
-    n_groups = np.unique(in_groups >> 32, return_counts=True)[1]
-    n_mixed = int((n_groups > 1).sum())
-    if not n_mixed:
-        return ""
-    return (
-        f"{n_mixed:,} of {n_groups.size:,} people {'has' if n_mixed == 1 else 'have'} "
-        f"images in more than one group of {attribute}. A pair counts in a group if both "
-        "of its images are in it. Where the attribute belongs to a person and not to an "
-        "image, correct their labels."
-    )
 
 
 def check_groups(group, attribute):
@@ -259,64 +320,160 @@ def check_groups(group, attribute):
         )
 
 
-@contextmanager
-def noting(notes, categories=SAID):
-    """Collect what is warned of in these categories; other warnings pass."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for warning in caught:
-        if not issubclass(warning.category, categories):
-            warnings.warn_explicit(
-                warning.message, warning.category, warning.filename, warning.lineno
-            )
-        elif str(warning.message) not in notes:
-            notes.append(str(warning.message))
-
-
-@dataclass(frozen=True)
-class _Fit:
-    """One set of data to be measured with one setting or another."""
-
-    data: Faces | ScoredPairs
-    attributes: tuple
-    options: Options
-    points: Points
-
-    @property
-    def far_max(self):
-        held = HELD_PAIRS / self.data.people().size ** 2
-        usual = min(1e-2, held)
-        return float(
-            usual if self.points.far is None else max(self.points.far.max(), usual)
+def _all_combinations(names):
+    """Every attribute, then every combination of two, of three and so on."""
+    if not names:
+        raise ArgumentError(
+            Argument("attributes"),
+            " are none, and an audit compares the groups of one at least;",
+            remedy="name a column of the data.",
         )
+    sizes = range(1, len(names) + 1)
+    return [chosen for size in sizes for chosen in combinations(names, size)]
 
-    def described(self):
-        """Operating points, as the audit's settings tell them."""
-        far, threshold = self.points.far, self.points.threshold
-        return {
-            "far": None if far is None else far.tolist(),
-            "threshold": None if threshold is None else threshold.tolist(),
-            "far_max": self.far_max,
-        }
 
-    def roc(self, changed):
-        """A SimilarityROC of the data with some settings changed."""
-        asked = vars(self.options) | {"far_max": self.far_max} | changed
-        return self.data.fit(SimilarityROC(**asked), self.attributes)
+def _settings_of_files(data, threshold_from):
+    """What files add to the settings of an audit; nothing where data were arrays."""
+    if data.reading is None:
+        return {}
+    options = data.reading.options
+    if isinstance(threshold_from, EmbeddingData | PairData):
+        other = threshold_from.reading
+        threshold_from = None if other is None else other.path
+    return {
+        "domain": options["domain"],
+        "distance": options["distance"],
+        "threshold_from": None if threshold_from is None else os.fspath(threshold_from),
+    }
 
-    def measured(self, **changed):
-        return Measured(self.roc(changed), self.points)
 
-    def resampled(self):
-        other = "images" if self.options.resample == "identities" else "identities"
-        reason = self.data.others_to_draw() if other == "images" else ""
-        if reason:
-            return Other("resample", other, (), reason)
-        levels = self.measured(resample=other).levels(in_short=True)
-        return Other("resample", other, levels)
+def _audit_by(data, attributes, options, points, figures):
+    """An audit by one attribute, or by the combinations of several."""
+    name = " & ".join(attributes)
+    people, images = data.people(), data.images()
+    group = data.groups(attributes)
+    warnings = []
+    with collecting(warnings):
+        audited = AuditedROC(_fit(data, attributes, options, points), points)
+        groups = audited.groups(people, images, group)
+        levels = audited.levels()
+    written = ()
+    if figures is not None:
+        written = tuple(write_figures_of(audited.roc, name, figures, points))
+    genuine = data.genuine_pairs()
+    share = float(genuine.max() / max(genuine.sum(), 1))
+    # The notes already say what these would warn of.
+    with collecting([]):
+        resampled = _resampled(data, attributes, options, points)
+        averaged = None
+        if share > DOMINANT_SHARE:
+            averaged = _averaged(data, attributes, options, points)
+    members = people if images is None else images
+    notes = [
+        data.lack_of_genuine(),
+        *notes_of(warnings, data.reading is not None),
+        mixed_people(people, group, name),
+    ]
+    return Audit(
+        name,
+        options.settings() | _settings_of(data, points),
+        np.unique(members[group.codes < 0]).size,
+        share,
+        groups,
+        levels,
+        resampled,
+        averaged,
+        tuple(filter(None, notes)),
+        figures=written,
+    )
 
-    def averaged(self):
-        other = "pair" if self.options.average == "identity" else "identity"
-        levels = self.measured(average=other).levels(in_short=True)
-        return Other("average", other, levels)
+
+def _fit(data, attributes, options, points, **changed):
+    """A SimilarityROC of the data, with some options changed."""
+    parameters = vars(options) | {"far_max": _far_max(data, points)} | changed
+    return data.fit(SimilarityROC(**parameters), attributes)
+
+
+def _far_max(data, points):
+    """The FAR up to which all pairs are held."""
+    held = HELD_PAIRS / data.people().size ** 2
+    usual = min(1e-2, held)
+    return float(usual if points.far is None else max(points.far.max(), usual))
+
+
+def _settings_of(data, points):
+    """Operating points, as the audit's settings show them."""
+    far, threshold = points.far, points.threshold
+    return {
+        "far": None if far is None else far.tolist(),
+        "threshold": None if threshold is None else threshold.tolist(),
+        "far_max": _far_max(data, points),
+    }
+
+
+def _resampled(data, attributes, options, points):
+    """The levels with what intervals are about changed."""
+    value = "images" if options.resample == "identities" else "identities"
+    reason = data.lack_of_images() if value == "images" else ""
+    if reason:
+        return Other("resample", value, (), reason)
+    roc = _fit(data, attributes, options, points, resample=value)
+    return Other("resample", value, AuditedROC(roc, points).levels(in_short=True))
+
+
+def _averaged(data, attributes, options, points):
+    """The levels with the average changed."""
+    value = "pair" if options.average == "identity" else "identity"
+    roc = _fit(data, attributes, options, points, average=value)
+    return Other("average", value, AuditedROC(roc, points).levels(in_short=True))
+
+
+def _other_data(threshold_from, data, attributes):
+    """The data that set thresholds, read as the audited ones were where they are a path."""
+    is_path = isinstance(threshold_from, str | os.PathLike)
+    if is_path and data.reading is None:
+        raise ValueError(
+            f"{os.fspath(threshold_from)!r} can only be read as the audited data were, and "
+            "these are arrays; give an EmbeddingData or a PairData, such as read_data reads."
+        )
+    kinds = {True: "scored pairs", False: "embeddings"}
+    audited = isinstance(data, PairData)
+    other = (
+        holds_pairs(threshold_from) if is_path else isinstance(threshold_from, PairData)
+    )
+    if other != audited:
+        what = repr(os.fspath(threshold_from)) if is_path else "this"
+        raise ValueError(
+            f"{what} holds {kinds[other]}, and the audited data are {kinds[audited]}; give "
+            "files of one kind, whose scores mean the same."
+        )
+    if not is_path:
+        return threshold_from
+    # The labels named are those of the audited file.
+    return read_data(
+        threshold_from, attributes, **data.reading.options | {"labels": None}
+    )
+
+
+def _about_other_data(error):
+    """The error about the data that set thresholds."""
+    problem, remedy = str(error), ()
+    if isinstance(error, ArgumentError):
+        problem, remedy = error.problem, error.remedy.parts
+    return ArgumentError(Argument("threshold_from"), ": ", problem, remedy=remedy)
+
+
+def _pair_columns(sensitive_features):
+    """Name -> labels of both images; None where labels come without names."""
+    if isinstance(sensitive_features, dict):
+        return {str(name): tuple(both) for name, both in sensitive_features.items()}
+    first, second = map(named_columns, sensitive_features)
+    if first is None and second is None:
+        return None
+    if first is None or second is None or list(first) != list(second):
+        raise ArgumentError(
+            Argument("sensitive_features"),
+            " must have the same columns for the first and the second image of a pair;",
+            remedy="give two frames with columns of the same names.",
+        )
+    return {name: (first[name], second[name]) for name in first}

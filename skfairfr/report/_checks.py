@@ -2,9 +2,11 @@
 
 import math
 
-from skfairfr.report._record import Check
+from skfairfr.report._records import Check
+from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._validation import check_option
 
-# Option -> the rate and the operating point whose max / min it limits.
+# Limit -> the rate and the operating point whose max / min it limits.
 CHECKS = {
     "max_bfar": ("far", "worst_group"),
     "max_bfrr": ("frr", "worst_group"),
@@ -24,17 +26,21 @@ def check_limits(limits, threshold_is_set):
         Whether the audited data set the threshold, which BFAR and BFRR are about.
     """
     for name, limit in limits.items():
+        check_option(name, "limits", tuple(CHECKS))
         if not 1 < limit < math.inf:
-            raise ValueError(
-                f"{name} must be above 1, which max / min is when all groups have the same "
-                f"rate, and finite; got {limit:g}."
+            raise ArgumentError(
+                Argument(name),
+                " must be above 1, which max / min is when all groups have the same rate, "
+                f"and finite; got {limit:g}.",
+                value=limit,
             )
         if CHECKS[name][1] == "worst_group" and not threshold_is_set:
-            other = f"max_{CHECKS[name][0]}_ratio"
-            raise ValueError(
-                f"{name}={limit:g} is about the threshold where no group's FAR exceeds a "
-                f"level, and the threshold was given; use {other}, or leave the threshold "
-                "to a FAR level."
+            other = Argument(f"max_{CHECKS[name][0]}_ratio")
+            raise ArgumentError(
+                Argument(name, limit),
+                " is about the threshold where no group's FAR exceeds a level, and the "
+                "threshold was given;",
+                remedy=("use ", other, ", or leave the threshold to a FAR level."),
             )
 
 
@@ -55,12 +61,6 @@ def judge(audit, limits):
         for name, limit in limits.items()
         for level in audit.levels
     ]
-
-
-def exit_code(checks):
-    """0 if all passed, 1 if one failed, else 3."""
-    verdicts = {check.verdict for check in checks}
-    return 1 if "failed" in verdicts else 3 if "undetermined" in verdicts else 0
 
 
 def _judge(audit, level, name, limit):

@@ -1,40 +1,74 @@
 """What an audit is of: embeddings, or scored pairs, with columns of labels.
 
 Both kinds fit a SimilarityROC and tell who stands behind the pairs: one row for each image
-of embeddings, two for each scored pair.
+of embeddings, two for each scored pair. They are made of arrays, or read from a file.
 """
 
-from dataclasses import dataclass, field
+import os
+from dataclasses import dataclass, field, replace
+from itertools import product
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
-from skfairfr.utils._labels import Labels, encode, to_column
+from skfairfr.datasets._embeddings import read_embeddings
+from skfairfr.datasets._files import kind_of
+from skfairfr.datasets._scored_pairs import read_pairs
+from skfairfr.report._notes import collecting
+from skfairfr.report._records import Cell, Crossing
+from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._labels import encode, to_column
 
 NO_FRR = (
     ", so that there is no genuine pair and no FRR can be measured: this is an audit of the "
     "FAR alone. Do the identities name people, and not their images?"
 )
+# Options that only a file of one kind has.
+OF_EMBEDDINGS = ("labels", "embedding", "identity", "domain")
+OF_PAIRS = ("score", "identity_1", "identity_2", "image_1", "image_2", "distance")
 
 
 @dataclass(frozen=True)
-class Faces:
-    """Embeddings.
+class Reading:
+    """How data were read from a file.
+
+    Attributes
+    ----------
+    path : str
+    options : dict
+        Of :func:`read_data`.
+    notes : tuple of str
+        What looks like a mistake in the file.
+    """
+
+    path: str
+    options: dict
+    notes: tuple = ()
+
+
+@dataclass(frozen=True)
+class EmbeddingData:
+    """Embeddings to audit.
 
     Attributes
     ----------
     X : array-like, shape (n_samples, n_features)
+        Embeddings, compared by their cosine.
     y : array-like, shape (n_samples,)
-        Identities.
+        Identity of each row.
     columns : dict of str -> array-like, shape (n_samples,)
         Attributes; None and NaN are unknown.
     domain : array-like, shape (n_samples,), default=None
         With two values, only pairs across them are compared.
+    reading : object, default=None
+        What :func:`read_data` remembers of the file.
     """
 
     X: object
     y: object
     columns: dict = field(default_factory=dict)
     domain: object = None
+    reading: Reading | None = None
 
     def fit(self, roc, attributes=()):
         """Fit a SimilarityROC, with the groups of these attributes if there are any."""
@@ -61,7 +95,7 @@ class Faces:
         return by_side[0] * (by_side[0] - 1) // 2
 
     def lack_of_genuine(self):
-        """What there is to say where no FRR can be measured; empty if one can."""
+        """The note where no FRR can be measured; empty if one can."""
         if self.genuine_pairs().any():
             return ""
         lacking = "No person has two images"
@@ -69,7 +103,7 @@ class Faces:
             lacking = "No person has an image in each domain"
         return f"{lacking}{NO_FRR}"
 
-    def others_to_draw(self):
+    def lack_of_images(self):
         """Why no other photographs can be drawn of these people; empty if they can."""
         if self._images_by_side().max() > 1:
             return ""
@@ -88,26 +122,31 @@ class Faces:
 
 
 @dataclass(frozen=True)
-class ScoredPairs:
-    """Scored pairs of images.
+class PairData:
+    """Scored pairs of images to audit.
 
     Attributes
     ----------
     y_score : array-like, shape (n_pairs,)
-        Larger meaning more alike.
+        Similarities, larger meaning more alike; give minus a distance.
     identities : tuple of two array-likes, shape (n_pairs,)
+        Whom the first and the second image of each pair show.
     columns : dict of str -> tuple of two array-likes, shape (n_pairs,)
-        Attributes of both images.
-    image_names : tuple of two array-likes, shape (n_pairs,), or of two Nones
+        Attributes of both images; None and NaN are unknown.
+    image_names : tuple of two array-likes, shape (n_pairs,), default=(None, None)
+        Names of the images, which resampling images needs.
+    reading : object, default=None
+        What :func:`read_data` remembers of the file.
     """
 
     y_score: object
     identities: tuple
     columns: dict = field(default_factory=dict)
     image_names: tuple = (None, None)
+    reading: Reading | None = None
 
     def fit(self, roc, attributes=()):
-        """As of Faces."""
+        """As of EmbeddingData."""
         groups = (None, None)
         if attributes:
             groups = np.split(_as_array(self.groups(attributes)), 2)
@@ -121,7 +160,7 @@ class ScoredPairs:
         )
 
     def groups(self, attributes):
-        """As of Faces, (2 * n_pairs,): the first images of all pairs, then the second."""
+        """As of EmbeddingData, (2 * n_pairs,): the first images, then the second."""
         columns = [_stacked(self.columns[name], name) for name in attributes]
         return _encode(columns, attributes)
 
@@ -136,25 +175,207 @@ class ScoredPairs:
         return encode(_stacked(self.image_names, "image"), "image").codes
 
     def genuine_pairs(self):
-        """As of Faces."""
+        """As of EmbeddingData."""
         people = self.people()
         left, right = np.split(people, 2)
         return np.bincount(left[left == right], minlength=people.max() + 1)
 
     def lack_of_genuine(self):
-        """As of Faces."""
+        """As of EmbeddingData."""
         if self.genuine_pairs().any():
             return ""
         return f"No pair is of two images of one person{NO_FRR}"
 
-    def others_to_draw(self):
-        """As of Faces."""
+    def lack_of_images(self):
+        """As of EmbeddingData."""
         images = self.images()
         if images is None:
             return "the pairs do not name their images (image_1 and image_2)"
         if np.unique(images).size > np.unique(self.people()).size:
             return ""
         return "every person has one image, so that there are no others to draw"
+
+
+def read_data(
+    path,
+    attributes=(),
+    *,
+    labels=None,
+    embedding=None,
+    identity=None,
+    domain=None,
+    score=None,
+    identity_1=None,
+    identity_2=None,
+    image_1=None,
+    image_2=None,
+    distance=False,
+):
+    """Data to audit, from a file of embeddings or of scored pairs.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Embeddings (.npz, .npy), one row for each image, or scored pairs (.csv, .parquet).
+    attributes : str or sequence of str, shape (n_attributes,), default=()
+        Columns of the groups; of scored pairs each is two columns, ending in _1 and _2.
+    labels, embedding, identity : str, default=None
+        Of embeddings, as in :func:`~skfairfr.datasets.load_embeddings`.
+    domain : str, default=None
+        Of embeddings: a column with two values, such as selfie and document; only pairs
+        across them are compared.
+    score, identity_1, identity_2, image_1, image_2 : str, default=None
+        Of scored pairs, as in :func:`~skfairfr.datasets.load_pairs`.
+    distance : bool, default=False
+        Of scored pairs: whether scores are distances, smaller meaning more alike.
+
+    Returns
+    -------
+    data : EmbeddingData or PairData
+        For :func:`audit_data`. What looks like a mistake in the file becomes a note of
+        its audit.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read, does not hold what is needed, or holds the other kind
+        of data than an option is for.
+    ImportError
+        If a .parquet file is read without pyarrow.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import numpy as np
+    >>> from skfairfr.report import read_data
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "faces.npz")
+    ...     np.savez(path, embedding=np.eye(3), identity=[1, 1, 2], gender=["f", "f", "m"])
+    ...     data = read_data(path, "gender")
+    >>> data.columns["gender"].tolist()
+    ['f', 'f', 'm']
+    """
+    path = os.fspath(path)
+    attributes = (attributes,) if isinstance(attributes, str) else tuple(attributes)
+    twice = [name for name in attributes if attributes.count(name) > 1]
+    if twice:
+        raise ArgumentError(
+            Argument("attributes"),
+            f" {twice[0]!r} was named twice;",
+            remedy="name it once.",
+            value=twice[0],
+        )
+    options = {
+        "labels": labels,
+        "embedding": embedding,
+        "identity": identity,
+        "domain": domain,
+        "score": score,
+        "identity_1": identity_1,
+        "identity_2": identity_2,
+        "image_1": image_1,
+        "image_2": image_2,
+        "distance": distance,
+    }
+    warnings = []
+    if holds_pairs(path):
+        _refuse(options, OF_EMBEDDINGS, path, "scored pairs", "embeddings")
+        with collecting(warnings, UserWarning):
+            found = _read_pairs(path, attributes, options)
+    else:
+        _refuse(options, OF_PAIRS, path, "embeddings", "scored pairs")
+        with collecting(warnings, UserWarning):
+            found = _read_embeddings(path, attributes, options)
+    notes = tuple(dict.fromkeys(map(str, warnings)))
+    return replace(found, reading=Reading(path, options, notes))
+
+
+def holds_pairs(path):
+    """Whether a file holds scored pairs, not embeddings."""
+    return kind_of(path) in ("csv", "parquet")
+
+
+def cross(data, attributes):
+    """Who stands in each combination of groups.
+
+    Parameters
+    ----------
+    data : EmbeddingData or PairData
+    attributes : tuple of str
+
+    Returns
+    -------
+    crossing : Crossing
+        Combinations in the order of sorted labels, unknown last where some are; a person
+        whose images differ in a label stands in several.
+    """
+    encoded = [data.groups((name,)) for name in attributes]
+    people, images = data.people(), data.images()
+    cells = []
+    for codes in product(*map(_codes, encoded)):
+        inside = np.logical_and.reduce(
+            [labels.codes == code for labels, code in zip(encoded, codes, strict=True)]
+        )
+        groups = tuple(
+            None if code < 0 else labels.values.tolist()[code]
+            for labels, code in zip(encoded, codes, strict=True)
+        )
+        n_images = None if images is None else np.unique(images[inside]).size
+        cells.append(Cell(groups, np.unique(people[inside]).size, n_images))
+    return Crossing(tuple(attributes), tuple(cells))
+
+
+def named_columns(sensitive_features):
+    """Name -> labels of a dict or of a frame with several columns; None of other labels."""
+    if isinstance(sensitive_features, dict):
+        return {str(name): labels for name, labels in sensitive_features.items()}
+    native = nw.from_native(sensitive_features, pass_through=True)
+    if isinstance(native, nw.DataFrame) and len(native.columns) > 1:
+        return {str(name): native[name] for name in native.columns}
+    return None
+
+
+def _codes(labels):
+    known = list(range(labels.values.size))
+    return [*known, -1] if (labels.codes < 0).any() else known
+
+
+def _refuse(options, names, path, what, other):
+    for name in names:
+        value = options[name]
+        if value not in (None, False):
+            raise ArgumentError(
+                Argument(name, value),
+                f" is an option of {other}, but {path!r} holds {what};",
+                remedy="leave it out.",
+            )
+
+
+def _read_embeddings(path, attributes, options):
+    domain = options["domain"]
+    asked = dict.fromkeys(attributes, "attributes")
+    if domain is not None:
+        asked.setdefault(domain, "domain")
+    names = (options[name] for name in ("labels", "embedding", "identity"))
+    data = read_embeddings(path, *names, asked)
+    columns = {name: data.columns[name] for name in attributes}
+    side = None if domain is None else data.columns[domain]
+    return EmbeddingData(data.X, data.y, columns, side)
+
+
+def _read_pairs(path, attributes, options):
+    names = {name: options[name] for name in OF_PAIRS if name != "distance"}
+    for name in ("identity_1", "identity_2"):
+        names[name] = names[name] or name
+    both = {name: (f"{name}_1", f"{name}_2") for name in attributes}
+    asked = {column: "attributes" for columns in both.values() for column in columns}
+    data = read_pairs(path, names, asked, bool(options["distance"]))
+    columns = {
+        name: tuple(data.columns[column] for column in columns)
+        for name, columns in both.items()
+    }
+    identities = (data.identity_1, data.identity_2)
+    return PairData(data.y_score, identities, columns, (data.image_1, data.image_2))
 
 
 def _encode(columns, attributes):
@@ -167,7 +388,7 @@ def _encode(columns, attributes):
     return encode(np.stack(plain, axis=1), name, allow_unknown=True)
 
 
-def _as_array(labels: Labels):
+def _as_array(labels):
     """Labels by row again, None where unknown."""
     array = np.full(labels.codes.size, None, dtype=object)
     known = labels.codes >= 0

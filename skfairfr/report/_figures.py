@@ -16,8 +16,8 @@ from skfairfr.metrics import (
     SimilarityROCDisplay,
 )
 from skfairfr.metrics._plot._group_far import matrix_size
-from skfairfr.report._audit import noting
-from skfairfr.report._measured import Points
+from skfairfr.report._measure import Points
+from skfairfr.report._notes import collecting
 from skfairfr.utils._validation import check_level, check_option
 
 SIZE = (6.0, 4.0)
@@ -71,35 +71,29 @@ def write_figures(roc, directory, *, far=1e-3, formats=FORMATS, dpi=150):
     return paths
 
 
-def figure_writer(folder, points=None):
-    """A visitor of audits that writes each one's figures, and the paths it has written.
+def write_figures_of(roc, attribute, folder, points):
+    """Write the figures of an audit by one attribute.
 
     Parameters
     ----------
-    folder : Path
-        Figures of an audit by gender go to ``folder / "figures" / "gender"``.
-    points : Points, default=None
+    roc : SimilarityROC
+        Fitted.
+    attribute : str
+        Figures of an audit by gender go to ``folder / "gender"``.
+    folder : path-like
+    points : Points
         Operating points of the audit; thresholds have no level, and are drawn at the usual
         ones.
 
     Returns
     -------
-    visit : callable
-        Takes an audit's name and its fitted SimilarityROC.
     paths : list of Path
-        Filled by it.
     """
-    points = Points.of() if points is None else points
     levels = Points.of().far if points.far is None else points.far
-    paths = []
-
-    def visit(name, roc):
-        slug = "".join(c if c.isalnum() or c in "-_" else "-" for c in name)
-        # What the displays warn of, the audit's notes say already.
-        with noting([]):
-            paths.extend(write_figures(roc, folder / "figures" / slug, far=levels))
-
-    return visit, paths
+    slug = "".join(c if c.isalnum() or c in "-_" else "-" for c in attribute)
+    # The audit's notes already say what the displays warn of.
+    with collecting([]):
+        return write_figures(roc, Path(folder) / slug, far=levels)
 
 
 def _figures(roc, levels):

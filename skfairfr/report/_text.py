@@ -1,8 +1,31 @@
-"""A report as a table for a terminal: ASCII of at most 100 columns."""
+"""A report as a table for a terminal: ASCII of at most 100 columns.
 
-from skfairfr.report._audit_text import reading, sections
-from skfairfr.report._record import Report
-from skfairfr.report._report_text import cells, check_lines
+The sections of an audit come from ``_text_audit``; here a report adds who stands in each
+cell of several attributes, and its checks.
+"""
+
+from skfairfr.report._text_audit import reading, sections
+from skfairfr.report._text_layout import (
+    LABEL_WIDTH,
+    accepted,
+    bounds,
+    mark,
+    number,
+    paragraph,
+    printable,
+    short,
+    table,
+    title,
+)
+
+CELL_WIDTH = 15
+MOST_COLUMNS = 5
+CHECK_NAMES = {
+    "max_bfar": "BFAR",
+    "max_bfrr": "BFRR",
+    "max_far_ratio": "max / min of the FAR",
+    "max_frr_ratio": "max / min of the FRR",
+}
 
 
 def to_text(found, source=None):
@@ -11,6 +34,7 @@ def to_text(found, source=None):
     Parameters
     ----------
     found : Report or Audit
+        Such as :func:`audit` and :func:`audit_data` give.
     source : str, default=None
         Where the data come from, for the titles.
 
@@ -19,16 +43,108 @@ def to_text(found, source=None):
     text : str
         Lines of at most 100 columns.
     """
-    report = found if isinstance(found, Report) else Report((found,))
-    crossings = {" & ".join(c.attributes): c for c in report.crossings}
+    audits = getattr(found, "audits", (found,))
+    crossings = {" & ".join(c.attributes): c for c in getattr(found, "crossings", ())}
     parts = []
-    for audit in report.audits:
+    for audit in audits:
         opening, *others = sections(audit, source)
         parts.append(opening)
         if audit.attribute in crossings:
             parts.append(cells(crossings[audit.attribute]))
         parts += others
-    parts.append(reading(report.audits[0]))
-    if report.checks:
-        parts.append(check_lines(report))
+    parts.append(reading(audits[0]))
+    if found.checks:
+        parts.append(check_lines(found.checks, audits[0].settings))
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def cells(crossing):
+    """Lines of a crossing: a table of two attributes, a list of more.
+
+    Parameters
+    ----------
+    crossing : Crossing
+
+    Returns
+    -------
+    lines : list of str
+    """
+    names = " & ".join(map(printable, crossing.attributes))
+    head = title(f"People by {names}")
+    if len(crossing.attributes) == 2:
+        rows, columns = (
+            {c.groups[side]: None for c in crossing.cells} for side in (0, 1)
+        )
+        counts = {c.groups: c.n_identities for c in crossing.cells}
+        if len(columns) > len(rows):
+            rows, columns = columns, rows
+            counts = {groups[::-1]: count for groups, count in counts.items()}
+        if len(columns) <= MOST_COLUMNS:
+            return [*head, *_crosstab(rows, columns, counts)]
+    listed = [
+        [" & ".join(map(_name, cell.groups)), f"{cell.n_identities:,}"]
+        for cell in crossing.cells
+    ]
+    return [*head, *table(listed, (80, -12))]
+
+
+def _crosstab(rows, columns, counts):
+    widths = (LABEL_WIDTH + 2, *(-CELL_WIDTH for _ in columns))
+    named = [["", *(_name(column)[: CELL_WIDTH - 3] for column in columns)]]
+    return table(
+        named
+        + [[_name(row), *(f"{counts[row, c]:,}" for c in columns)] for row in rows],
+        widths,
+    )
+
+
+def _name(group):
+    return "unknown" if group is None else short(group)
+
+
+def check_lines(checks, settings):
+    """A line for each check.
+
+    Parameters
+    ----------
+    checks : sequence of Check
+    settings : dict
+        Of an audit of the report.
+
+    Returns
+    -------
+    lines : list of str
+    """
+    lines = title("Checks")
+    for check in checks:
+        lines += paragraph(_sentence(check, settings), "- ", "  ")
+    return lines
+
+
+def _sentence(check, settings):
+    """The verdict of a check and the reason for it."""
+    where = f"FAR {check.far:g}" if check.far is not None else "the given threshold"
+    if settings.get("threshold_from"):
+        where += f" on {printable(settings['threshold_from'])}"
+    found = check.figure
+    why = {
+        "passed": "the interval ends there or below",
+        "failed": "the interval begins above",
+        "undetermined": "the interval holds it",
+    }[check.verdict]
+    if found.low != found.low or found.high != found.high:
+        why = "there is no interval"
+    elif check.verdict == "failed" and not found.supported:
+        why += f", though the data do not support it ({printable(found.reason)})"
+    elif check.verdict == "undetermined" and found.high <= check.limit:
+        why = f"the data do not support the interval ({printable(found.reason)})"
+    text = (
+        f"{check.verdict.upper()}: {CHECK_NAMES[check.name]} by "
+        f"{printable(check.attribute)} at most {check.limit:g}, at {where} "
+        f"({accepted(check.threshold, settings)}): {number(found.value)} "
+        f"{bounds(found)}{mark(found)}; {why}."
+    )
+    if check.not_covered:
+        left_out = ", ".join(map(short, check.not_covered))
+        text += f" Says nothing of {left_out}, without the pairs it needs."
+    return text

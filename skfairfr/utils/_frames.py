@@ -1,11 +1,14 @@
-"""Frames in, frames out: which library a caller uses, and a table in it."""
+"""Frames of any library: that of the caller's data, and records as tidy tables."""
 
+import dataclasses
 import importlib.util
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
-# In the order in which the default looks for one that is installed.
+# The default is the first of these that is installed.
 BACKENDS = ("pandas", "polars", "pyarrow")
 
 
@@ -18,7 +21,7 @@ def library_of(*given):
     return None
 
 
-def build_frame(columns, backend=None, remembered=None):
+def build_frame(columns, backend=None, default_library=None):
     """Columns, as arrays (n_rows,) or single values, as a frame of a library.
 
     Parameters
@@ -27,14 +30,14 @@ def build_frame(columns, backend=None, remembered=None):
         Single values are repeated; without any array, the frame has one row. Arrays of
         more dimensions have a row for each element.
     backend : {"pandas", "polars", "pyarrow"} or None
-    remembered : str or None
-        Any library of narwhals, for the default.
+    default_library : str or None
+        Any library of narwhals, used where ``backend`` is None.
 
     Returns
     -------
     frame : the library's own frame
     """
-    backend = _check_backend(backend, remembered)
+    backend = _check_backend(backend, default_library)
     columns = {name: _to_array(values) for name, values in columns.items()}
     shape = np.broadcast_shapes((1,), *(column.shape for column in columns.values()))
     lists = {
@@ -45,7 +48,7 @@ def build_frame(columns, backend=None, remembered=None):
 
 
 def _to_array(values):
-    """An array; a tuple of labels, such as None beside strings, keeps their types."""
+    """An array; a list or tuple of labels, such as None and strings, keeps their types."""
     if not isinstance(values, tuple | list):
         return np.asarray(values)
     objects = np.empty(len(values), dtype=object)
@@ -57,15 +60,19 @@ def _to_values(column, backend):
     """Plain Python values, from which each library infers its own type."""
     values = column.tolist()
     if backend == "pandas" and column.dtype == object and None in values:
-        # From a list, pandas would turn integer labels beside a None into floats.
+        # From a list, pandas would turn integer labels next to a None into floats.
         return column.copy()
     return values
 
 
-def _check_backend(backend, remembered):
+def _check_backend(backend, default_library):
     """Name of an installed frame library."""
-    if backend is None and remembered is not None and _is_installed(remembered):
-        return remembered
+    if (
+        backend is None
+        and default_library is not None
+        and _is_installed(default_library)
+    ):
+        return default_library
     if backend is None:
         installed = [name for name in BACKENDS if _is_installed(name)]
         if not installed:
@@ -87,3 +94,70 @@ def _check_backend(backend, remembered):
 
 def _is_installed(name):
     return importlib.util.find_spec(name) is not None
+
+
+class Framed:
+    """Base of dataclass records that can be returned as a frame.
+
+    The attributes that :func:`framed` sets are not fields: they are neither compared nor
+    printed.
+    """
+
+    _library = None
+    _level_columns: Mapping = MappingProxyType({})
+
+    def to_frame(self, backend=None):
+        """Give the record as a tidy table: one row for each level, group or cell.
+
+        Numbers that stand for the whole record are repeated in every row, and unknown
+        labels are the library's missing values.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, default=None
+            Library of the frame. None takes that of the frames the record was computed
+            from or, without any, the first of these that is installed.
+
+        Returns
+        -------
+        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            A new frame with n_rows rows; no index carries meaning.
+
+        Raises
+        ------
+        ValueError
+            If ``backend`` is none of those listed.
+        ImportError
+            If that library is not installed or, with None, none of them is.
+        """
+        return build_frame(self._columns(), backend, self._library)
+
+    def _columns(self):
+        """Column name -> values (n_rows,) or one value; by default the fields.
+
+        ``reasons`` are records, which no table holds; ``reason`` gives them in words.
+        """
+        names = [field.name for field in dataclasses.fields(self)]
+        return {name: getattr(self, name) for name in names if name != "reasons"}
+
+
+def framed(record, library, **level_columns):
+    """Set the default library of a record's frame, and its first columns.
+
+    Parameters
+    ----------
+    record : Framed
+    library : str or None
+        As ``library_of`` names it.
+    **level_columns : float or ndarray
+        First columns of a record of levels: its ``far`` or ``threshold``.
+
+    Returns
+    -------
+    record : Framed
+        The same object.
+    """
+    for name, value in (("_library", library), ("_level_columns", level_columns)):
+        if value:
+            object.__setattr__(record, name, value)
+    return record

@@ -10,6 +10,8 @@ from typing import NamedTuple
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from skfairfr.utils._errors import Argument, ArgumentError
+
 FIELDS = ("identity", "group", "domain")
 
 
@@ -135,9 +137,11 @@ def label_images(y, sensitive_features, domain, n_samples, *, fields=FIELDS):
         return identity, group, None
     domain = encode(to_column(domain, "domain"), "domain", n_samples=n_samples)
     if domain.values.size != 2:
-        raise ValueError(
-            "domain must have two values, whose images are compared with each other; got "
-            f"{domain.values.size}: {domain.values.tolist()[:5]}."
+        raise ArgumentError(
+            Argument("domain"),
+            " must have two values, whose images are compared with each other; got "
+            f"{domain.values.size}: {domain.values.tolist()[:5]}.",
+            value=domain.values,
         )
     return identity, group, domain
 
@@ -167,9 +171,10 @@ def encode(values, name, *, n_samples=None, allow_unknown=False):
     labels = encoded[0] if len(encoded) == 1 else _intersect(encoded)
     if not allow_unknown and (labels.codes < 0).any():
         row = int(np.flatnonzero(labels.codes < 0)[0])
-        raise ValueError(
-            f"{name} is missing (None or NaN) in row {row}; every image needs one. "
-            "Drop such rows, with their embeddings, before the call."
+        raise ArgumentError(
+            Argument(name),
+            f" is missing (None or NaN) in row {row}; every image needs one.",
+            remedy="Drop such rows, with their embeddings, before the call.",
         )
     return labels
 

@@ -1,4 +1,4 @@
-"""Domain rules of arguments; each message names the argument, the value, the remedy."""
+"""Domain rules of arguments; each error names the argument, the value, the remedy."""
 
 import numbers
 import os
@@ -8,6 +8,8 @@ import warnings
 import numpy as np
 import sklearn.base
 from sklearn.exceptions import UndefinedMetricWarning
+
+from skfairfr.utils._errors import Argument, ArgumentError, plain
 
 # Code that no warning is about: ours, and the wrapper that scikit-learn puts about fit.
 _INSIDE = (
@@ -20,13 +22,17 @@ def check_level(far, name="far"):
     """FAR levels as a float64 array of any shape, each inside (0, 1)."""
     levels = np.asarray(far)
     if levels.dtype.kind not in "fiu" or levels.size == 0:
-        raise ValueError(
-            f"{name} must be a number in (0, 1), or several; got {plain(far)!r}."
+        raise ArgumentError(
+            Argument(name),
+            f" must be a number in (0, 1), or several; got {plain(far)!r}.",
+            value=far,
         )
     levels = levels.astype(np.float64)
     if not ((levels > 0) & (levels < 1)).all():
-        raise ValueError(
-            f"{name} must lie in (0, 1), as 1e-3 does; got {plain(far)!r}."
+        raise ArgumentError(
+            Argument(name),
+            f" must lie in (0, 1), as 1e-3 does; got {plain(far)!r}.",
+            value=far,
         )
     return levels
 
@@ -35,12 +41,18 @@ def check_threshold(threshold, name="threshold"):
     """Thresholds as a float64 array of any shape; infinite ones are allowed, NaN not."""
     thresholds = np.asarray(threshold)
     if thresholds.dtype.kind not in "fiu" or thresholds.size == 0:
-        raise ValueError(
-            f"{name} must be a similarity, or several; got {plain(threshold)!r}."
+        raise ArgumentError(
+            Argument(name),
+            f" must be a similarity, or several; got {plain(threshold)!r}.",
+            value=threshold,
         )
     thresholds = thresholds.astype(np.float64)
     if np.isnan(thresholds).any():
-        raise ValueError(f"{name} must not be NaN; got {plain(threshold)!r}.")
+        raise ArgumentError(
+            Argument(name),
+            f" must not be NaN; got {plain(threshold)!r}.",
+            value=threshold,
+        )
     return thresholds
 
 
@@ -48,21 +60,11 @@ def check_option(value, name, options):
     """Raise unless ``value`` is one of ``options``."""
     if not isinstance(value, str) or value not in options:
         choices = ", ".join(repr(o) for o in options)
-        raise ValueError(f"{name} must be one of {choices}; got {plain(value)!r}.")
-
-
-def plain(value):
-    """A value to be shown: numpy's numbers and strings, also in a list, as Python's own.
-
-    Their repr names their type, as in ``np.str_('a')``, which tells a caller nothing.
-    """
-    if isinstance(value, np.generic):
-        return str(value) if value.dtype.kind in "mM" else value.item()
-    if type(value) in (list, tuple):
-        return type(value)(plain(v) for v in value)
-    if type(value) is dict:
-        return {plain(k): plain(v) for k, v in value.items()}
-    return value
+        raise ArgumentError(
+            Argument(name),
+            f" must be one of {choices}; got {plain(value)!r}.",
+            value=value,
+        )
 
 
 def check_group(group, groups, name="group"):
@@ -70,8 +72,9 @@ def check_group(group, groups, name="group"):
     found = np.flatnonzero(np.asarray(groups) == group) if len(groups) else []
     if len(found) != 1:
         listed = ", ".join(repr(g) for g in np.asarray(groups).tolist()) or "none"
-        raise ValueError(
-            f"{name}={plain(group)!r} is not a group of the data; the groups are: {listed}."
+        raise ArgumentError(
+            Argument(name, group),
+            f" is not a group of the data; the groups are: {listed}.",
         )
     return int(found[0])
 
@@ -80,18 +83,26 @@ def check_scores(scores, name):
     """Scores as a one-dimensional float array: float32 stays, everything else float64."""
     array = np.asarray(scores)
     if array.ndim != 1:
-        raise ValueError(
-            f"{name} must be one-dimensional, (n_pairs,); got shape {array.shape}."
+        raise ArgumentError(
+            Argument(name),
+            f" must be one-dimensional, (n_pairs,); got shape {array.shape}.",
+            value=scores,
         )
     if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name} must be numbers; got the type {array.dtype}.")
+        raise ArgumentError(
+            Argument(name),
+            f" must be numbers; got the type {array.dtype}.",
+            value=scores,
+        )
     array = array if array.dtype == np.float32 else array.astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
-        raise ValueError(
-            f"{name} must be finite, but pair {bad[0]} has {array[bad[0]]} "
-            f"({bad.size} such pairs). Remove them, or give a failed comparison the "
-            "score your system gives it."
+        raise ArgumentError(
+            Argument(name),
+            f" must be finite, but pair {bad[0]} has {array[bad[0]]} ({bad.size} such "
+            "pairs).",
+            remedy="Remove them, or give a failed comparison the score your system gives it.",
+            value=scores,
         )
     return array
 
@@ -99,24 +110,42 @@ def check_scores(scores, name):
 def check_count(value, name, minimum):
     """An integer of at least ``minimum``."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool):
-        raise ValueError(f"{name} must be an integer; got {plain(value)!r}.")
+        raise ArgumentError(
+            Argument(name), f" must be an integer; got {plain(value)!r}.", value=value
+        )
     if value < minimum:
-        raise ValueError(f"{name} must be at least {minimum}; got {plain(value)!r}.")
+        raise ArgumentError(
+            Argument(name),
+            f" must be at least {minimum}; got {plain(value)!r}.",
+            value=value,
+        )
     return int(value)
 
 
-def warn_undefined(message):
+def warn_undefined(message, code=None, **values):
     """Warn the caller that a value is undefined or cannot be resolved."""
-    warn_caller(message, UndefinedMetricWarning)
+    warn_caller(message, UndefinedMetricWarning, code, **values)
 
 
-def warn_caller(message, category):
+def warn_caller(message, category, code=None, **values):
     """Warn, pointing at the first caller outside skfairfr and scikit-learn's wrappers.
 
     A fixed ``stacklevel`` would name one of our own files wherever one public function
     calls another.
+
+    Parameters
+    ----------
+    message : str
+    category : type
+        A subclass of Warning.
+    code : str, default=None
+        Attribute ``code`` of the warning: what it is about, for who tells it in other words.
+    **values
+        Attribute ``values`` of the warning, a dict: the numbers and names in its message.
     """
+    warning = category(message)
+    warning.code, warning.values = code, values
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(warning, stacklevel=level)

@@ -41,7 +41,6 @@ def test_sorted_pairs_stay_together():
     assert_array_equal(held.right, held.left + 10)
     assert held.left.dtype == held.right.dtype == np.int32
     assert held.complete
-    assert not held.sampled
 
 
 @pytest.mark.parametrize("with_base", [False, True])

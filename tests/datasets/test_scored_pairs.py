@@ -118,7 +118,7 @@ def test_labels_of_embeddings_are_told_from_pairs(save):
 def test_attributes_are_listed_by_their_name(save, head, message):
     names = {"score": None, "identity_1": "identity_1", "identity_2": "identity_2"}
     names |= {"image_1": None, "image_2": None}
-    asked = {"sex_1": "attribute", "sex_2": "attribute"}
+    asked = {"sex_1": "attributes", "sex_2": "attributes"}
     with pytest.raises(ValueError, match=message):
         read_pairs(save(*ROWS, head=head), names, asked)
 

@@ -19,13 +19,14 @@ def main():
     comparing = commands.add_parser("compare", help="list what differs")
     comparing.add_argument("old")
     comparing.add_argument("new")
+    comparing.add_argument("--common", action="store_true", help="keys of both alone")
     given = parser.parse_args()
     if given.command == "write":
         write(given.file, given.only)
         return 0
     from tests.recorded.compare import compare
 
-    return 0 if compare(given.old, given.new) else 1
+    return 0 if compare(given.old, given.new, given.common) else 1
 
 
 def write(path, only=None):

@@ -7,9 +7,12 @@ import numpy as np
 from tests.recorded.record import decoded, read
 
 
-def compare(old_path, new_path):
-    """Print every key that differs and a summary; whether none does."""
+def compare(old_path, new_path, common=False):
+    """Print every key that differs, or of the common ones alone; whether none does."""
     old, new = read(old_path), read(new_path)
+    if common:
+        old = {key: old[key] for key in old if key in new}
+        new = {key: new[key] for key in old}
     n_equal = n_different = n_missing = n_added = 0
     for key in [*old, *(key for key in new if key not in old)]:
         if key not in new:
@@ -48,18 +51,17 @@ def difference_of_numbers(old, new):
     kinds = "" if old.dtype == new.dtype else f"type {old.dtype} -> {new.dtype}; "
     if old.size <= 1:
         kinds += f"{old.ravel().tolist()} -> {new.ravel().tolist()}; "
-    old, new = old.astype(float), new.astype(float)
+    old, new = (np.ravel(array).astype(float) for array in (old, new))
     if np.array_equal(old, new, equal_nan=True):
         return f"{kinds}equal in value, different in bits or type"
     n_undefined = int((np.isnan(old) != np.isnan(new)).sum())
-    with np.errstate(invalid="ignore", divide="ignore"):
-        gap = np.abs(old - new)
-        gap[(old == new) | np.isnan(gap)] = 0.0
-        relative = gap / np.maximum(np.abs(old), np.abs(new))
+    differ = (old != new) & ~np.isnan(old) & ~np.isnan(new)
+    with np.errstate(invalid="ignore"):
+        gap = np.abs(old - new)[differ]
+        relative = gap / np.maximum(np.abs(old), np.abs(new))[differ]
     return (
-        f"{kinds}{int((gap > 0).sum())} of {old.size} values differ, by {gap.max():.3g} at "
-        f"most, relative {np.nanmax(relative, initial=0):.3g}; nan in one alone: "
-        f"{n_undefined}"
+        f"{kinds}{differ.sum()} of {old.size} values differ, by {gap.max(initial=0):.3g} "
+        f"at most, relative {relative.max(initial=0):.3g}; nan in one alone: {n_undefined}"
     )
 
 

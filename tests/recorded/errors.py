@@ -100,6 +100,7 @@ def record_rates_by_group(record):
 
 
 def record_of_embeddings(record):
+    by_group = {"sensitive_features": GROUPS, "random_state": 0}
     zero = np.where(np.arange(len(X))[:, None] == 2, 0, X)
     cases = [
         (metrics.all_pairs, (zero, Y), {}),
@@ -117,10 +118,10 @@ def record_of_embeddings(record):
         (metrics.cluster_groups, (X, 10_000), {}),
         (metrics.cluster_groups, (X, 0), {}),
         (metrics.worst_group_rate, (X, Y), {}),
-        (metrics.worst_group_rate, (X, Y), {"sensitive_features": GROUPS, "rate": "eer"}),
-        (metrics.worst_group_rate, (X, Y), {"sensitive_features": GROUPS, "far": [0.1]}),
-        (metrics.worst_group_rate, (X, Y), {"sensitive_features": GROUPS, "min_identities": 99}),
-        (metrics.worst_group_rate, (X, Y), {"sensitive_features": GROUPS, "min_identities": 1}),
+        (metrics.worst_group_rate, (X, Y), by_group | {"rate": "eer"}),
+        (metrics.worst_group_rate, (X, Y), by_group | {"far": [0.1]}),
+        (metrics.worst_group_rate, (X, Y), by_group | {"min_identities": 99}),
+        (metrics.worst_group_rate, (X, Y), by_group | {"min_identities": 1}),
         (metrics.worst_cluster_rate, (X, Y, 10_000), {"random_state": 0}),
         (face_labels, (Y, GROUPS[:-1]), {}),
         (face_labels, (np.column_stack([Y, Y]),), {}),

@@ -5,9 +5,7 @@ import pytest
 from pytest import approx
 
 from skfairfr.metrics import SimilarityROC
-from skfairfr.report import audit, audit_pairs
-from skfairfr.report._audit import points_on
-from skfairfr.report._data import Faces
+from skfairfr.report import EmbeddingData, audit, audit_pairs
 from tests.report.audits import small_audit, synthetic, with_a_lone_person
 
 # Of /work/shared/data/README.md: FAR level -> group -> (FMR, FNMR).
@@ -225,15 +223,15 @@ def test_a_given_threshold_is_judged_as_it_is():
 
 def test_thresholds_from_other_data_are_theirs():
     one, other = synthetic(), synthetic(80)
-    points, notes = points_on(Faces(*other[:2]), [0.05, 0.1])
     roc = SimilarityROC().fit(*other[:2])
-    assert notes == []
-    assert points.threshold.tolist() == roc.threshold_at(points.far).tolist()
-    found = small_audit(one, far=None, points=points)
+    given = {"far": [0.05, 0.1], "threshold_from": EmbeddingData(*other[:2])}
+    found = small_audit(one, **given)
     assert [(x.far, x.set_on) for x in found.levels] == [
         (0.1, "other data"),
         (0.05, "other data"),
     ]
+    thresholds = [level.threshold for level in found.levels]
+    assert thresholds == roc.threshold_at(np.array([0.1, 0.05])).tolist()
 
 
 def test_domains_compare_across_alone():

@@ -1,11 +1,12 @@
 """A check fails, passes or is undetermined as its interval says."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
-from skfairfr.report._checks import check_limits, exit_code, judge, verdict_of
-from skfairfr.report._record import Figure
+from skfairfr.report._checks import check_limits, judge, verdict_of
+from skfairfr.report._records import Check, Figure, Report
 from tests.report.audits import small_audit, with_a_lone_person
 
 
@@ -51,9 +52,13 @@ def test_groups_without_pairs_are_named():
 def test_exit_code_is_that_of_the_worst_verdict():
     def code(*limits):
         figure = Figure(1.5, 1.2, 1.8, 0.1, True, "")
-        verdicts = [verdict_of(figure, limit) for limit in limits]
-        return exit_code([type("C", (), {"verdict": v}) for v in verdicts])
+        made = ("max_bfar", 2.0, "gender", 0.05, 0.4, figure, ())
+        checks = [Check(*made, verdict_of(figure, limit)) for limit in limits]
+        audit = replace(found, checks=tuple(checks))
+        assert Report((found, audit)).exit_code == audit.exit_code
+        return audit.exit_code
 
+    found = small_audit()
     assert (code(), code(2.0), code(2.0, 1.5), code(1.1, 1.5, 2.0)) == (0, 0, 3, 1)
 
 
@@ -61,6 +66,11 @@ def test_exit_code_is_that_of_the_worst_verdict():
 def test_limits_lie_above_one(limit):
     with pytest.raises(ValueError, match="max_bfar must be above 1"):
         check_limits({"max_bfar": limit}, True)
+
+
+def test_limits_are_known():
+    with pytest.raises(ValueError, match="limits must be one of 'max_bfar'"):
+        check_limits({"max_eer": 2.0}, True)
 
 
 def test_worst_group_needs_a_level():

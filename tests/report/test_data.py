@@ -1,10 +1,14 @@
-"""Embeddings and scored pairs tell who stands behind their pairs."""
+"""Data tell who stands behind their pairs; a file decides which kind they are."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from skfairfr.metrics import SimilarityROC
-from skfairfr.report._data import Faces, ScoredPairs
+from skfairfr.report import EmbeddingData, PairData, read_data
+from skfairfr.report._data import cross, named_columns
+from skfairfr.utils import ArgumentError
 
 Y = np.array(["a", "a", "a", "b", "b", "c"])
 COLUMNS = {
@@ -18,17 +22,17 @@ def listed(**columns):
     left, right = np.triu_indices(len(Y), 1)
     both = {name: (c[left], c[right]) for name, c in (COLUMNS | columns).items()}
     scores = (X @ X.T)[left, right]
-    return ScoredPairs(scores, (Y[left], Y[right]), both, (left, right))
+    return PairData(scores, (Y[left], Y[right]), both, (left, right))
 
 
 def test_genuine_pairs_of_each_person():
-    assert Faces(X, Y).genuine_pairs().tolist() == [3, 1, 0]
+    assert EmbeddingData(X, Y).genuine_pairs().tolist() == [3, 1, 0]
     assert listed().genuine_pairs().tolist() == [3, 1, 0]
     domain = np.array(["s", "s", "d", "s", "d", "d"])
-    assert Faces(X, Y, {}, domain).genuine_pairs().tolist() == [2, 1, 0]
+    assert EmbeddingData(X, Y, {}, domain).genuine_pairs().tolist() == [2, 1, 0]
 
 
-@pytest.mark.parametrize("data", [Faces(X, Y, COLUMNS), listed()])
+@pytest.mark.parametrize("data", [EmbeddingData(X, Y, COLUMNS), listed()])
 def test_combinations_are_unknown_where_one_attribute_is(data):
     labels = data.groups(("gender", "age"))
     assert labels.values.tolist() == ["f & 1.0", "m & 2.0"]
@@ -36,7 +40,7 @@ def test_combinations_are_unknown_where_one_attribute_is(data):
     assert np.unique(data.people()).size == 3
 
 
-@pytest.mark.parametrize("data", [Faces(X, Y, COLUMNS), listed()])
+@pytest.mark.parametrize("data", [EmbeddingData(X, Y, COLUMNS), listed()])
 @pytest.mark.parametrize("attributes", [(), ("gender",), ("gender", "age")])
 def test_fit_hands_over_the_groups(data, attributes):
     roc = data.fit(SimilarityROC(), attributes)
@@ -47,36 +51,168 @@ def test_fit_hands_over_the_groups(data, attributes):
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (Faces(X, Y), ""),
-        (Faces(X[[0, 3, 5]], Y[[0, 3, 5]]), "every person has one image"),
-        (Faces(X[:2], Y[:2], {}, np.array(["s", "d"])), "one image in each domain"),
+        (EmbeddingData(X, Y), ""),
+        (EmbeddingData(X[[0, 3, 5]], Y[[0, 3, 5]]), "every person has one image"),
+        (
+            EmbeddingData(X[:2], Y[:2], {}, np.array(["s", "d"])),
+            "one image in each domain",
+        ),
         (listed(), ""),
-        (ScoredPairs([0.1], (["a"], ["b"])), "do not name their images"),
-        (ScoredPairs([0.1], (["a"], ["b"]), {}, ([1], [2])), "every person has one"),
+        (PairData([0.1], (["a"], ["b"])), "do not name their images"),
+        (PairData([0.1], (["a"], ["b"]), {}, ([1], [2])), "every person has one"),
     ],
 )
 def test_whether_other_photographs_can_be_drawn(data, said):
-    reason = data.others_to_draw()
+    reason = data.lack_of_images()
     assert said in reason
     assert bool(said) == bool(reason)
 
 
 def test_labels_of_both_sides_may_differ_in_type():
-    data = ScoredPairs([0.1], (["a"], ["b"]), {"g": (["f"], [None])})
+    data = PairData([0.1], (["a"], ["b"]), {"g": (["f"], [None])})
     assert data.groups(("g",)).codes.tolist() == [0, -1]
 
 
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (Faces(X, Y), ""),
-        (Faces(X[[0, 3, 5]], Y[[0, 3, 5]]), "No person has two images, so that"),
-        (Faces(X, Y, {}, Y == "a"), "No person has an image in each domain"),
+        (EmbeddingData(X, Y), ""),
+        (
+            EmbeddingData(X[[0, 3, 5]], Y[[0, 3, 5]]),
+            "No person has two images, so that",
+        ),
+        (EmbeddingData(X, Y, {}, Y == "a"), "No person has an image in each domain"),
         (listed(), ""),
-        (ScoredPairs([0.1], (["a"], ["b"])), "No pair is of two images of one person"),
+        (PairData([0.1], (["a"], ["b"])), "No pair is of two images of one person"),
     ],
 )
 def test_whether_an_frr_can_be_measured(data, said):
     lack = data.lack_of_genuine()
     assert said in lack
     assert bool(said) == ("Do the identities name people" in lack)
+
+
+# ---- cells ---------------------------------------------------------------------------
+
+CROSSED = np.array([1, 1, 2, 3, 3])
+CROSSED_COLUMNS = {
+    "gender": np.array(["f", "f", "m", "m", "m"]),
+    "origin": np.array(["x", "x", "y", "y", None], dtype=object),
+}
+
+
+def test_people_and_images_in_each_cell():
+    crossing = cross(
+        EmbeddingData(np.eye(5), CROSSED, CROSSED_COLUMNS), ("gender", "origin")
+    )
+    found = {c.groups: (c.n_identities, c.n_images) for c in crossing.cells}
+    assert found == {
+        ("f", "x"): (1, 2),
+        ("f", "y"): (0, 0),
+        ("f", None): (0, 0),
+        ("m", "x"): (0, 0),
+        ("m", "y"): (2, 2),
+        ("m", None): (1, 1),
+    }
+
+
+def test_scored_pairs_count_each_person_once():
+    pairs = {"g": (["f", "f"], ["f", "m"]), "h": (["x", "x"], ["x", "x"])}
+    data = PairData([0.9, 0.1], ([1, 1], [1, 2]), pairs)
+    cells = cross(data, ("g", "h")).cells
+    assert [(c.n_identities, c.n_images) for c in cells] == [(1, None), (1, None)]
+
+
+# ---- files ---------------------------------------------------------------------------
+
+PAIRS = "identity_1,identity_2,score,gender_1,gender_2\na,a,0.9,f,f\na,b,0.1,f,m\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    columns = {"gender": ["f", "f", "m"], "place": ["x", "y", "y"]}
+    faces, pairs = tmp_path / "faces.npz", tmp_path / "pairs.csv"
+    np.savez(faces, embedding=np.eye(3), identity=[1, 1, 2], **columns)
+    pairs.write_text(PAIRS)
+    return {"faces": str(faces), "pairs": str(pairs)}
+
+
+def test_embeddings(files):
+    data = read_data(files["faces"], "gender", domain="place")
+    assert isinstance(data, EmbeddingData)
+    assert data.columns["gender"].tolist() == ["f", "f", "m"]
+    assert data.domain.tolist() == ["x", "y", "y"]
+
+
+def test_scored_pairs(files):
+    data = read_data(files["pairs"], ["gender"], distance=True)
+    assert isinstance(data, PairData)
+    assert data.y_score.tolist() == [-0.9, -0.1]
+    assert [side.tolist() for side in data.columns["gender"]] == [
+        ["f", "f"],
+        ["f", "m"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute", "options", "message"),
+    [
+        ("faces", "age", {}, "attributes: .* holds no 'age'"),
+        ("faces", "gender", {"domain": "lens"}, "domain: .* holds no 'lens'"),
+        ("faces", "gender", {"distance": True}, "distance=True is an option of scored"),
+        ("faces", "gender", {"score": "s"}, "score='s' is an option of scored pairs"),
+        (
+            "pairs",
+            "age",
+            {},
+            "'age_1' and 'age_2'\\), but 'gender'; name one of them as",
+        ),
+        ("pairs", "gender", {"domain": "x"}, "domain='x' is an option of embeddings"),
+        ("pairs", "gender", {"labels": "x"}, "labels='x' is an option of embeddings"),
+    ],
+)
+def test_unusable(files, name, attribute, options, message):
+    with pytest.raises(ValueError, match=message):
+        read_data(files[name], [attribute], **options)
+
+
+def test_a_file_is_remembered_with_its_notes(files):
+    data = read_data(Path(files["faces"]), "gender", domain="place")
+    assert data.reading.path == files["faces"]
+    assert (data.reading.options["domain"], data.reading.options["labels"]) == (
+        "place",
+        None,
+    )
+    assert data.reading.notes == ()
+
+
+def test_what_looks_like_a_mistake_in_a_file_is_no_warning(files, tmp_path):
+    arrays = dict(np.load(files["faces"]))
+    arrays["gender"] = np.array(["f", "f", "nan"])
+    np.savez(tmp_path / "other.npz", **arrays)
+    (note,) = read_data(tmp_path / "other.npz", "gender").reading.notes
+    assert "'gender' holds 'nan' in 1 row" in note
+
+
+def test_an_attribute_is_named_once(files):
+    with pytest.raises(ArgumentError, match="'gender' was named twice") as caught:
+        read_data(files["faces"], ["gender", "gender"])
+    assert (caught.value.argument, caught.value.value) == ("attributes", "gender")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_dict_or_a_frame_of_several_columns_names_them(library):
+    columns = {"g": ["f", "m"], "h": ["x", None]}
+    frame = pytest.importorskip(library).DataFrame(columns)
+    named = named_columns(frame)
+    assert list(named) == ["g", "h"]
+    labels = EmbeddingData(np.eye(2), [1, 2], named).groups(("h",))
+    assert labels.codes.tolist() == [0, -1]
+    assert named_columns(columns) == columns
+
+
+@pytest.mark.parametrize(
+    "labels", [["f", "m"], np.array(["f", "m"]), np.array([["f", "x"], ["m", "y"]])]
+)
+def test_labels_alone_have_no_names(labels):
+    assert named_columns(labels) is None

@@ -1,11 +1,14 @@
-"""The table can be read: narrow and plain, whatever was audited."""
+"""The table can be read: narrow and plain, whatever was audited; its parts are in order."""
+
+import math
+from itertools import product
 
 import numpy as np
 import pytest
 
-from skfairfr.report import to_text
-from skfairfr.report._data import Faces
-from skfairfr.report._report import report_on
+from skfairfr.report import EmbeddingData, audit_data, to_text
+from skfairfr.report._records import Cell, Check, Crossing, Figure
+from skfairfr.report._text import cells, check_lines
 from tests.report.audits import small_audit, synthetic, with_a_lone_person
 
 
@@ -13,13 +16,13 @@ from tests.report.audits import small_audit, synthetic, with_a_lone_person
 def found():
     X, y, groups = synthetic()
     names = np.where(groups == "male", "a group\x1b[2J" + "x" * 90, "\u00e9t\u00e9")
-    data = Faces(X, y, {"name": names, "age": np.where(y % 2, "old", "young")})
+    data = EmbeddingData(X, y, {"name": names, "age": np.where(y % 2, "old", "young")})
     limits = {"max_bfar": 2.0, "max_frr_ratio": 1.5}
     return [
         small_audit(far=[0.05, 0.2]),
         small_audit(with_a_lone_person(), far=[0.05, 1e-4]),
         small_audit((X, y, names), resample="images"),
-        report_on(data, ["name", "age"], limits=limits, n_resamples=20),
+        audit_data(data, limits=limits, n_resamples=20),
     ]
 
 
@@ -39,3 +42,59 @@ def test_a_report_has_its_parts_once_and_in_order(found):
     ]
     cells, checks = text.index("People by name & age"), text.index("Checks\n")
     assert sorted([*places, cells, checks]) == [*places, cells, checks]
+
+
+def test_a_record_writes_its_own_text(found):
+    for one in found:
+        assert one.to_text("faces.npz") == to_text(one, "faces.npz")
+
+
+def crossing(*groups):
+    names = tuple("abc"[: len(groups)])
+    found = [Cell(g, n, None) for n, g in enumerate(product(*groups))]
+    return Crossing(names, tuple(found))
+
+
+def test_two_attributes_make_a_table():
+    lines = cells(crossing(("x", "y", None), ("f", "m")))
+    assert [line.split() for line in lines[2:]] == [
+        ["f", "m"],
+        ["x", "0", "1"],
+        ["y", "2", "3"],
+        ["unknown", "4", "5"],
+    ]
+
+
+def test_the_fewer_groups_are_the_columns():
+    lines = cells(crossing(("f", "m"), ("x", "y", "z")))
+    assert lines[2].split() == ["f", "m"]
+    assert lines[4].split() == ["y", "1", "4"]
+
+
+@pytest.mark.parametrize("groups", [(range(7), range(6)), ("fm", "xy", "pq")])
+def test_what_does_not_fit_is_listed(groups):
+    lines = cells(crossing(*groups))
+    assert len(lines) == 2 + math.prod(map(len, groups))
+    assert lines[3].startswith(" & ".join(str(g[0]) for g in groups[:-1]))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "figure", "said"),
+    [
+        (
+            "passed",
+            Figure(1.2, 1.1, 1.9, 0.1, True, ""),
+            "PASSED: BFAR by gender at most 2",
+        ),
+        ("failed", Figure(3.0, 2.5, 3.5, 0.1, True, ""), "begins above"),
+        ("failed", Figure(3.0, 2.5, 3.5, 0.1, False, "few"), "though the data do not"),
+        ("undetermined", Figure(1.2, 1.1, 1.9, 0.1, False, "few"), "not support"),
+        ("undetermined", Figure(2.0, 1.1, 2.9, 0.1, True, ""), "holds it"),
+        ("undetermined", Figure.undefined("none"), "there is no interval"),
+    ],
+)
+def test_a_check_says_why(verdict, figure, said):
+    check = Check("max_bfar", 2.0, "gender", 0.05, 0.4, figure, ("lone",), verdict)
+    text = " ".join(check_lines([check], small_audit().settings))
+    assert said in " ".join(text.split())
+    assert "nothing of lone" in " ".join(text.split())

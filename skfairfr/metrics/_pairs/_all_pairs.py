@@ -1,4 +1,4 @@
-"""From embeddings of a small set to the list of all its pairs.
+"""The list of all pairs of a small set of embeddings.
 
 Large sets never become a list: ``_core/_pair_tiles.py`` goes through their pairs in tiles.
 """
@@ -77,7 +77,7 @@ def all_pairs(X, y, *, sensitive_features=None):
         first, second = first[across], second[across]
     y_true = (identity[first] == identity[second]).astype(int)
     unit = _unit_rows(X)
-    # Rounding to float32 also takes away the 1e-16 by which a cosine may leave [-1, 1].
+    # Rounding to float32 also removes the 1e-16 by which a cosine may leave [-1, 1].
     y_score = (unit @ unit.T)[first, second].astype(np.float32)
     if group is None:
         return y_true, y_score, None

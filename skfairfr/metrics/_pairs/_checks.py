@@ -1,8 +1,8 @@
-"""Scored pairs at the door: checked, split by group, and given a threshold.
+"""Checks of scored pairs, their split by group, and thresholds at operating points.
 
-Everything that the metrics on pairs share lives here: what ``y_true``, ``y_score`` and
-``sensitive_features`` may be, which pairs belong to a group, and the one function that
-serves the three operating points. Rates and disparities are computed elsewhere.
+All metrics on pairs share these functions: what ``y_true``, ``y_score`` and
+``sensitive_features`` may be, which pairs belong to a group, and the threshold of each
+group at the three operating points. Rates and disparities are computed elsewhere.
 """
 
 from typing import NamedTuple
@@ -19,10 +19,8 @@ from skfairfr.utils._labels import (
 )
 from skfairfr.utils._validation import check_level, check_scores, plain, warn_undefined
 
-OPERATING_POINTS = ("overall", "worst_group", "group")
 
-
-class ScoredPairs(NamedTuple):
+class SplitScores(NamedTuple):
     """Descending scores of some genuine and impostor pairs: all, or those of a group."""
 
     genuine: np.ndarray
@@ -79,8 +77,8 @@ def check_pair_groups(sensitive_features, n_pairs):
 
 
 def split_pairs(is_genuine, scores):
-    """All the pairs, genuine and impostor apart."""
-    return ScoredPairs(
+    """All pairs, split into genuine and impostor."""
+    return SplitScores(
         _descending(scores[is_genuine]), _descending(scores[~is_genuine])
     )
 
@@ -100,13 +98,13 @@ def check_single_level(far):
 
 
 def operating_thresholds(overall, by_group, groups, *, far, operating_point):
-    """The threshold at which each group operates; warns of what the data cannot give.
+    """The threshold at which each group operates; warns of undefined and coarse ones.
 
     Parameters
     ----------
-    overall : ScoredPairs
+    overall : SplitScores
         All the pairs, cross-group ones included.
-    by_group : list of ScoredPairs, length n_groups
+    by_group : list of SplitScores, length n_groups
         The pairs of each group.
     groups : ndarray, shape (n_groups,)
         The groups' labels, for messages.
@@ -116,7 +114,7 @@ def operating_thresholds(overall, by_group, groups, *, far, operating_point):
     Returns
     -------
     thresholds : ndarray, shape (n_groups,)
-        All equal but for "group"; nan where no impostor pair decides.
+        All equal except with "group"; nan without an impostor pair.
     """
     if operating_point == "overall":
         if overall.impostor.size == 0:
@@ -142,7 +140,7 @@ def operating_thresholds(overall, by_group, groups, *, far, operating_point):
 
 
 def name_groups(groups):
-    """Groups as messages name them; a long list is cut."""
+    """Names of groups for messages; a long list is cut."""
     names = [repr(str(group)) for group in groups[:10]]
     more = f" and {len(groups) - 10} more" if len(groups) > 10 else ""
     return ("group " if len(groups) == 1 else "groups ") + ", ".join(names) + more
@@ -176,7 +174,7 @@ def _descending(scores):
 
 
 def _threshold(impostor, far):
-    """The threshold at a FAR level (METHODS: the infimum of those with FAR <= far)."""
+    """Infimum of the thresholds with FAR <= far (Conti & Clémençon 2024, eq. (4))."""
     if impostor.size == 0:
         return np.nan
     accepted = np.arange(1, impostor.size + 1)
@@ -184,7 +182,7 @@ def _threshold(impostor, far):
 
 
 def _warn_unresolved(far, pair_sets, names):
-    """Warn where a single false accept already exceeds the level."""
+    """Warn if a single false accept exceeds the level."""
     coarse = [
         (name, pairs.impostor.size)
         for name, pairs in zip(names, pair_sets, strict=True)

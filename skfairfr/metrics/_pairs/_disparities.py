@@ -6,9 +6,9 @@
 
 import numpy as np
 
+from skfairfr._core._bootstrap import OPERATING_POINTS
 from skfairfr._core._rates import share_accepted, share_rejected
 from skfairfr.metrics._pairs._checks import (
-    OPERATING_POINTS,
     check_pair_groups,
     check_pairs,
     check_single_level,
@@ -164,7 +164,7 @@ def frr_disparity(
     --------
     far_disparity : The same of false acceptances.
     bfrr : The worst-group operating point, under its name.
-    frr_at_far : The rate over all pairs, to be reported beside.
+    frr_at_far : The rate over all pairs, to report next to the disparity.
 
     References
     ----------

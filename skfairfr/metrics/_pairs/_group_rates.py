@@ -1,6 +1,6 @@
 """Error rates within each group, at one threshold.
 
-What summarises their differences in one number lives in ``_pair_disparities.py``.
+``_disparities.py`` and ``_indices.py`` summarise their differences in one number.
 """
 
 from dataclasses import dataclass
@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from skfairfr._core._rates import share_accepted, share_rejected
-from skfairfr.metrics._frames import Framed, framed
 from skfairfr.metrics._pairs._checks import (
     check_pair_groups,
     check_pairs,
     name_groups,
     split_by_group,
 )
-from skfairfr.utils._frames import library_of
+from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._validation import check_threshold, warn_undefined
 
 
@@ -50,7 +49,7 @@ class GroupErrorRates(Framed):
 
     See Also
     --------
-    group_error_rates : What builds it.
+    group_error_rates : Returns it.
 
     References
     ----------

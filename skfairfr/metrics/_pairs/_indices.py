@@ -12,8 +12,8 @@ from numbers import Real
 import numpy as np
 
 from skfairfr._core._disparities import DISPARITIES
-from skfairfr.metrics._frames import Framed
 from skfairfr.metrics._pairs._checks import name_groups
+from skfairfr.utils._frames import Framed
 from skfairfr.utils._validation import (
     check_count,
     check_level,
@@ -304,7 +304,7 @@ def check_rates(rates, name):
 
 
 def reduce_rates(rates, names, function, zero_division, *, rate=""):
-    """Leave out undefined rates, reduce the others, and say aloud what is undefined."""
+    """Leave out undefined rates, reduce the others, and warn of what is undefined."""
     undefined = np.isnan(rates)
     if undefined.any():
         warn_undefined(
@@ -397,7 +397,7 @@ class GroupGateRates(Framed):
 
     See Also
     --------
-    group_gate_rates : What builds it.
+    group_gate_rates : Returns it.
     """
 
     far: float
@@ -410,11 +410,11 @@ def group_gate_rates(*, far=1e-5, frr=1e-2, error=1e-3, n_groups=2):
     """Rates of a matcher behind a classifier that rejects pairs of two groups.
 
     A thought experiment: a matcher treats all groups alike, within and between them. A
-    classifier tells the group of each image, wrongly at a rate ``error``; a pair of two
+    classifier predicts the group of each image, wrongly at a rate ``error``; a pair of two
     predicted groups is rejected, and the matcher decides on the others. The overall FAR
-    is divided by the number of groups, which reads as progress, but within a group, where
-    an impostor will look for a victim, it is what it was; and the FRR rises. A low
-    overall FAR says little where groups are told apart.
+    is divided by the number of groups, which looks like progress, but within a group,
+    where an impostor will look for a victim, it is unchanged; and the FRR rises. A low
+    overall FAR says little where groups are separated.
 
     Parameters
     ----------
@@ -423,8 +423,8 @@ def group_gate_rates(*, far=1e-5, frr=1e-2, error=1e-3, n_groups=2):
     frr : float in [0, 1], default=1e-2
         Its FRR, for every group.
     error : float in [0, 1], default=1e-3
-        Share of images whose group is told wrongly, each wrong group equally often, and
-        independently for both images of a pair.
+        Share of images whose group is predicted wrongly, each wrong group equally often,
+        and independently for both images of a pair.
     n_groups : int, default=2
         Number of groups, of equal size, at least 2.
 
@@ -458,9 +458,9 @@ def group_gate_rates(*, far=1e-5, frr=1e-2, error=1e-3, n_groups=2):
             raise ValueError(f"{name} must lie in [0, 1]; got {plain(value)!r}.")
     n_groups = check_count(n_groups, "n_groups", 2)
     others = n_groups - 1
-    # Two images of one group pass when both are told right, or wrong alike.
+    # A pair within a group passes if both predictions are right, or equally wrong.
     within = (1 - error) ** 2 + error**2 / others
-    # Two of different groups: one taken for the other's, or both for the same third.
+    # A pair of two groups passes if both predictions agree.
     between = (1 - within) / others
     return GroupGateRates(
         far=float(far * (within + others * between) / n_groups),

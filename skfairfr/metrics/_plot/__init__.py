@@ -1,6 +1,6 @@
-"""Displays: arrays that :class:`~skfairfr.metrics.SimilarityROC` answered, and drawings.
+"""Displays: arrays of rates, disparities and other results, and their drawings.
 
-A display is built by ``from_roc`` or ``from_estimator``, which ask the questions, or from
-arrays; ``plot`` computes nothing and imports matplotlib. The public names live in
-``skfairfr.metrics``, which resolves them when first used.
+Class methods such as ``from_roc`` and ``from_estimator`` compute the arrays and build a
+display; ``plot`` computes none of them and imports matplotlib. The public names live in
+``skfairfr.metrics``, which resolves them on first use.
 """

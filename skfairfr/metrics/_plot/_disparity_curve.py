@@ -1,4 +1,4 @@
-"""The display of disparities over FAR levels, or of how uncertain they are."""
+"""The display of disparities over FAR levels, or of their uncertainty."""
 
 import numpy as np
 
@@ -128,7 +128,7 @@ class DisparityCurveDisplay(FromEstimatorMixin):
         name=None,
         **kwargs,
     ):
-        """Ask a fitted SimilarityROC for disparities and draw them.
+        """Compute disparities with a fitted SimilarityROC and draw them.
 
         Parameters
         ----------
@@ -166,13 +166,13 @@ class DisparityCurveDisplay(FromEstimatorMixin):
         several = isinstance(how, list | tuple) and how[0] != "ratio"
         hows = tuple(how) if several else (how,)
         levels = default_levels(roc, operating_point) if far is None else np.sort(far)
-        asked = [
+        questions = [
             {"rate": r, "how": h, "operating_point": operating_point}
             for r in rates
             for h in hows
         ]
-        curves = [roc.curve(levels, **question) for question in asked]
-        spread = [roc.estimate(levels, **q).normalized_uncertainty for q in asked]
+        curves = [roc.curve(levels, **question) for question in questions]
+        spread = [roc.estimate(levels, **q).normalized_uncertainty for q in questions]
         beyond = beyond_far_max(*curves)
         fields = ("value", "low", "high", "band_low", "band_high", "supported")
         stacked = {f: np.stack([getattr(c, f) for c in curves]) for f in fields}
@@ -180,7 +180,7 @@ class DisparityCurveDisplay(FromEstimatorMixin):
             far=levels,
             **stacked,
             normalized_uncertainty=np.stack(spread),
-            curves=tuple((q["rate"], _how_name(q["how"])) for q in asked),
+            curves=tuple((q["rate"], _how_name(q["how"])) for q in questions),
             operating_point=operating_point,
             name=name,
             far_max=roc.far_max if beyond else None,
@@ -202,7 +202,7 @@ class DisparityCurveDisplay(FromEstimatorMixin):
         name : str, default=None
             Name of the system; None takes the stored one.
         quantity : {"value", "normalized_uncertainty"}, default="value"
-            Whether the disparities themselves are drawn, or how uncertain they are, on a
+            Whether the disparities themselves are drawn, or their uncertainty, on a
             log axis whose limits are those of the supported levels.
         band : {"pointwise", "simultaneous"} or None, default="pointwise"
             Which band of the values is drawn: filled, or for more than three curves as
@@ -232,7 +232,7 @@ class DisparityCurveDisplay(FromEstimatorMixin):
         name = self.name if name is None else name
         self.ax_ = ax = _style.get_axes(ax)
         self.figure_ = ax.figure
-        before = _style.limits_before(ax)
+        earlier = _style.earlier_limits(ax)
         self.lines_, self.unsupported_lines_ = [], []
         for row, style in enumerate(self._styles()):
             y = np.where(np.isfinite(drawn[row]), drawn[row], np.nan)
@@ -247,7 +247,7 @@ class DisparityCurveDisplay(FromEstimatorMixin):
             self.lines_.append(line)
             self.unsupported_lines_.append(doubtful)
             self._draw_infinite(drawn[row], line.get_color())
-        # What is not supported is too uncertain to set the scale of uncertainties.
+        # Unsupported levels are too uncertain to set the scale of uncertainties.
         trusted = np.where(self.supported, drawn, np.nan)
         shown = [
             drawn if quantity == "value" or not np.isfinite(trusted).any() else trusted
@@ -256,11 +256,11 @@ class DisparityCurveDisplay(FromEstimatorMixin):
             low, high = bands[band]
             self._draw_bands(low, high)
             shown += [np.where(self.supported, b, np.nan) for b in (low, high)]
-        self._finish(quantity, shown, before)
+        self._finish(quantity, shown, earlier)
         return self
 
     def _styles(self):
-        """Colour and marker tell the disparity, the line tells the rate."""
+        """Colour and marker show the disparity, the line shows the rate."""
         hows = list(dict.fromkeys(how for _, how in self.curves))
         rates = list(dict.fromkeys(rate for rate, _ in self.curves))
         for rate, how in self.curves:
@@ -300,12 +300,12 @@ class DisparityCurveDisplay(FromEstimatorMixin):
         _style.draw_bands(self.ax_, self.far, low, high, self.supported, self.lines_)
 
     def _neutral(self):
-        """Where equal groups lie; None where the disparities differ in that."""
+        """Value of equal groups; None if it differs between the disparities."""
         names = {how.split()[0] for _, how in self.curves}
         values = {DISPARITIES[n].neutral if n in DISPARITIES else None for n in names}
         return values.pop() if len(values) == 1 else None
 
-    def _finish(self, quantity, shown, before):
+    def _finish(self, quantity, shown, earlier):
         ax = self.ax_
         values = np.concatenate([np.ravel(s) for s in shown])
         values = values[np.isfinite(values)]
@@ -322,7 +322,7 @@ class DisparityCurveDisplay(FromEstimatorMixin):
         else:
             ylim = 0.0, 1.0
         ax.set_xscale("log")
-        _style.set_limits(ax, before, (self.far.min(), self.far.max()), ylim)
+        _style.set_limits(ax, earlier, (self.far.min(), self.far.max()), ylim)
         ylabel = {
             "value": "Disparity of the groups",
             "normalized_uncertainty": "Normalised uncertainty",

@@ -120,7 +120,7 @@ class ErrorRateDisplay(FromEstimatorMixin):
         name=None,
         **kwargs,
     ):
-        """Ask a fitted SimilarityROC for rates at thresholds and draw them.
+        """Compute rates at thresholds with a fitted SimilarityROC and draw them.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class ErrorRateDisplay(FromEstimatorMixin):
         name = self.name if name is None else name
         self.ax_ = ax = _style.get_axes(ax)
         self.figure_ = ax.figure
-        before = _style.limits_before(ax)
+        earlier = _style.earlier_limits(ax)
         floor = _style.smallest_positive(self.far, self.frr)
         styles = [{**s, **kwargs} for s in _style.group_styles(self.groups)]
         self.lines_, self.unsupported_lines_ = [], []
@@ -213,10 +213,10 @@ class ErrorRateDisplay(FromEstimatorMixin):
             self._name_rate(rate)
         ax.set_yscale("log")
         ends = self.threshold.min(), self.threshold.max()
-        _style.set_limits(ax, before, ends, (floor, 3.0))
+        _style.set_limits(ax, earlier, ends, (floor, 3.0))
         if self.sampled_to is not None:
-            said = f"FAR beyond far_max,\n{self.beyond}"
-            _style.shade(ax, (ends[0], self.sampled_to), said)
+            label = f"FAR beyond far_max,\n{self.beyond}"
+            _style.shade(ax, (ends[0], self.sampled_to), label)
         ax.set(xlabel="Similarity threshold", ylabel="Rate of the group")
         _style.light_grid(ax)
         _style.mark_thresholds(ax, self.operating_thresholds, self.levels)
@@ -229,7 +229,7 @@ class ErrorRateDisplay(FromEstimatorMixin):
         supported = getattr(self, f"{rate}_supported")[row]
         y = np.maximum(values, floor)
         label = _style.group_label(group, values, name, "no impostor pairs")
-        # Both curves of a group share its style: one legend entry tells the group.
+        # Both curves of a group share its style and one legend entry.
         label = label if rate == "far" else "_nolegend_"
         line, doubtful = _style.draw_curve(
             ax, self.threshold, y, supported, style, label
@@ -246,7 +246,7 @@ class ErrorRateDisplay(FromEstimatorMixin):
         _style.draw_bands(self.ax_, self.threshold, *edges, supported, lines)
 
     def _name_rate(self, rate):
-        """Its name above the end where the rate is large."""
+        """Write the name of a rate above the end where it is large."""
         values = getattr(self, rate)
         if np.isnan(values).all():
             return
@@ -266,6 +266,6 @@ class ErrorRateDisplay(FromEstimatorMixin):
 
 
 def _sampled_to(thresholds, estimates):
-    """Largest of the thresholds that a sample answered; None where none was."""
+    """Largest threshold with values from a sample; None if all are exact."""
     sampled = np.any([is_beyond(found) for found in estimates], axis=0)
     return float(thresholds[sampled].max()) if sampled.any() else None

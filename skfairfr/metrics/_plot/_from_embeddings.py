@@ -1,4 +1,4 @@
-"""What displays of one value for each image, or each identity, share."""
+"""Base of displays with one value for each image or each identity."""
 
 from skfairfr.utils._validation import plain
 

@@ -1,6 +1,6 @@
-"""What displays ask of a SimilarityROC: a fit, levels, groups, thresholds.
+"""A fitted SimilarityROC for displays, and default levels, groups and thresholds.
 
-Only public methods are used. Drawing lives in the displays and in ``_style``.
+These functions use public methods only. Drawing lives in the displays and in ``_style``.
 """
 
 import numpy as np
@@ -9,9 +9,9 @@ from sklearn.base import clone
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 
 LEVELS_PER_DECADE = 8
-# A level is asked about where at least this many impostor pairs lie above it.
+# At least this many impostor pairs lie above the threshold of a default level.
 PAIRS_ABOVE = 10
-# Where values above far_max come from, as an adjective.
+# Adjectives for the sources of values above far_max.
 VALUES_FROM = {"histogram": "histogram", "sample": "sampled"}
 
 
@@ -66,7 +66,7 @@ class FromEstimatorMixin:
 
 
 def fit_roc(estimator, X, y, sensitive_features=None, domain=None, roc=None):
-    """A fitted SimilarityROC of what ``estimator`` makes of ``X``."""
+    """A SimilarityROC fitted on the embeddings ``estimator.transform(X)``."""
     if isinstance(estimator, SimilarityROC):
         roc = estimator if roc is None else roc
     elif hasattr(estimator, "transform"):
@@ -101,7 +101,7 @@ def default_levels(roc, operating_point="overall"):
 
 
 def beyond_far_max(*answers):
-    """Where the levels of curves (or others) above far_max come from; empty if all are exact.
+    """Sources of values and intervals above far_max, for legends; empty without any.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def beyond_far_max(*answers):
 
 
 def is_beyond(answer):
-    """Whether each level of an answer comes from a sample, (n_levels,)."""
+    """Whether each value comes from a histogram or a sample, (n_levels,)."""
     return np.array([source in VALUES_FROM for source in answer.source], dtype=bool)
 
 

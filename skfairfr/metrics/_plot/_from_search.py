@@ -1,4 +1,4 @@
-"""What displays of a search read of it: metrics, parameters, the chosen candidate."""
+"""Metrics, parameters and the chosen candidate of a fitted search, for displays."""
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -34,7 +34,7 @@ def level_of(search, name):
 
 
 def metric_label(name, level):
-    """Axis label of a metric; names that are not ours are their own label."""
+    """Axis label of a metric; an unknown name is its own label."""
     label = METRIC_LABELS.get(name.split("@")[0])
     if label is None:
         return name
@@ -59,7 +59,7 @@ def parameter_text(parameters):
 
 
 def find_parameter(search, name):
-    """Full name of a searched parameter, from its own or from what ends it."""
+    """Full name of a searched parameter, from that name or from its end."""
     searched = [key[6:] for key in search.cv_results_ if key.startswith("param_")]
     if name in searched:
         return name

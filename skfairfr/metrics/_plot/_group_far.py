@@ -87,7 +87,7 @@ class GroupFARDisplay(FromEstimatorMixin):
 
     @classmethod
     def from_roc(cls, roc, *, far=None, threshold=None, ax=None, name=None, **kwargs):
-        """Ask a fitted SimilarityROC for the FAR of every two groups and draw it.
+        """Compute the FAR of every two groups with a fitted SimilarityROC and draw it.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class GroupFARDisplay(FromEstimatorMixin):
         self._explain_cells()
         if colorbar:
             self._draw_colorbar(name)
-        # Numbers fit into the cells that the layout leaves beside labels and colours.
+        # The layout sets the size of the cells, into which the numbers must fit.
         self.figure_.draw_without_rendering()
         self.text_ = np.full(self.far.shape, None, dtype=object)
         for cell in np.ndindex(self.far.shape):
@@ -221,8 +221,8 @@ class GroupFARDisplay(FromEstimatorMixin):
             style = {"facecolor": "white", "edgecolor": "0.6", "hatch": "//////"}
             handles.append(Patch(**style, label=_style.NO_PAIRS))
         if self.beyond:
-            said = f"beyond far_max,\n{self.beyond}"
-            handles.append(Patch(facecolor="none", edgecolor="none", label=said))
+            label = f"beyond far_max,\n{self.beyond}"
+            handles.append(Patch(facecolor="none", edgecolor="none", label=label))
         if handles:
             where = {"loc": "lower left", "bbox_to_anchor": (0, 1.0)}
             look = {"fontsize": "small", "frameon": False, "ncols": 2}
@@ -247,7 +247,7 @@ def matrix_size(groups):
 
 
 def _limits(logs, level):
-    """Ends of the colours: whole tenths about what is shown, a decade at least."""
+    """Ends of the colour scale: whole tenths about the values, at least a decade."""
     shown = logs[np.isfinite(logs)]
     if level is not None:
         shown = np.append(shown, np.log10(level))

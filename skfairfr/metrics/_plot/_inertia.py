@@ -1,4 +1,4 @@
-"""The display of how widely the images of identities are spread, by group."""
+"""The display of the spread of the images of identities, by group."""
 
 from skfairfr.metrics._inertia import identity_inertia
 from skfairfr.metrics._plot import _style

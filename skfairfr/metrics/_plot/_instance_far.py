@@ -14,10 +14,10 @@ class InstanceFARDisplay(FromTransformedMixin):
     """Distribution of the false acceptance rate of images, by group.
 
     For every rate on the horizontal axis, the share of a group's images whose own rate is
-    at least as high, both on log axes: FPR21's view of bias, which lies with images that
-    draw many false accepts at the threshold of all. Where the curve of one group lies
+    at least as high, both on log axes. FPR21 sees bias in images that draw many false
+    accepts at the threshold of all. Where the curve of one group lies
     above another's, its images are falsely accepted more often. Images without any false
-    accept have no place on a log axis; the legend tells their share. Build it with
+    accept have no place on a log axis; the legend gives their share. Build it with
     :meth:`from_instance_far`, :meth:`from_embeddings` or :meth:`from_estimator`;
     parameters are kept as attributes.
 
@@ -173,7 +173,7 @@ class InstanceFARDisplay(FromTransformedMixin):
         self.figure_ = ax.figure
         name = self.name if name is None else name
         self.lines_, self.means_ = [], []
-        before, limits = _style.limits_before(ax), self._limits()
+        earlier, limits = _style.earlier_limits(ax), self._limits()
         styles = _style.group_styles(self.groups)
         for part, group, style in zip(
             self.instance_far, self.groups, styles, strict=True
@@ -193,7 +193,7 @@ class InstanceFARDisplay(FromTransformedMixin):
                 label=label,
             )
         ax.set(xscale="log", yscale="log")
-        _style.set_limits(ax, before, *limits)
+        _style.set_limits(ax, earlier, *limits)
         ax.set(xlabel="FAR (FMR) of an image: share of its impostor pairs accepted")
         ax.set(ylabel="Share of images with at least this FAR")
         _style.light_grid(ax)
@@ -210,7 +210,7 @@ class InstanceFARDisplay(FromTransformedMixin):
         return (ends[0] / 1.5, 1.5 * ends[1]), (0.7 / most, 1.2)
 
     def _draw(self, part, left, label, style):
-        """One curve, level before the lowest positive rate; a mark at the mean."""
+        """Draw one curve, level up to the lowest positive rate, and a mark at the mean."""
         rates, share = _survival(part)
         rates = np.concatenate([np.full(min(1, rates.size), left), rates])
         share = np.concatenate([share[:1], share])

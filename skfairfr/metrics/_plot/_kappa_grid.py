@@ -4,9 +4,9 @@ import numpy as np
 
 from skfairfr.metrics._plot import _from_search, _style
 
-# Differ in lightness from the middle alike, and in hue for every colour vision.
+# Both ends differ from the middle equally in lightness, and in hue for all readers.
 COLOUR_MAP = "PuOr_r"
-# Ticks of the scale are powers of the first that gives at most so many a side.
+# Ticks of the scale are powers of the first base with at most MAX_TICKS a side.
 TICK_BASES = (1.1, 1.25, 1.5, 2, 3, 5, 10, 100)
 MAX_TICKS = 3
 
@@ -16,9 +16,9 @@ class KappaGridDisplay:
 
     Each cell is a candidate of a search; 1 is equal treatment, 2 means twice the errors
     for the group named first, 0.5 half of them. A black line runs between cells above and
-    below 1, and a frame marks the chosen candidate. Several levels stand side by side, so
-    that a choice at one is seen at another. Build it with :meth:`from_search`; parameters
-    are kept as attributes.
+    below 1, and a frame marks the chosen candidate. Several levels are drawn side by side,
+    so that a choice at one can be judged at another. Build it with :meth:`from_search`;
+    parameters are kept as attributes.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class KappaGridDisplay:
 
         Parameters
         ----------
-        search : GridSearchCV or alike
+        search : GridSearchCV or similar
             Fitted, with ``scoring=fairness_scores(far, ratio=(a, b))``.
         metric : str or sequence of str, shape (n_levels,), default="far_log_ratio"
             Names of scores, each drawn as one map: logarithms of a signed ratio, or minus
@@ -246,7 +246,7 @@ class KappaGridDisplay:
 
 
 def scale_ticks(limit):
-    """Logarithms up to ``limit`` either side of 0, and the ratios they are of as text."""
+    """Logarithms up to ``limit`` on either side of 0, and their ratios as text."""
     for base in TICK_BASES:
         n_ticks = int(limit / np.log(base) + 1e-9)
         if n_ticks <= MAX_TICKS:
@@ -267,7 +267,7 @@ def ratio_text(ratio):
 
 
 def _draw_border(ax, logs):
-    """A line along the edges between cells above and below 1."""
+    """Draw a line along the edges between cells above and below 1."""
     above = np.where(np.isnan(logs), np.nan, logs > 0)
     edges = []
     for row, column in np.argwhere(np.abs(np.diff(above, axis=1)) == 1):

@@ -100,7 +100,7 @@ class ScoreHistogramDisplay(FromEstimatorMixin):
         name=None,
         **kwargs,
     ):
-        """Ask a fitted SimilarityROC how many pairs lie in each bin and draw them.
+        """Count the pairs in each bin with a fitted SimilarityROC and draw them.
 
         Parameters
         ----------
@@ -213,7 +213,7 @@ class ScoreHistogramDisplay(FromEstimatorMixin):
         self.lines_.append(line)
 
     def _mark_bins(self, row, density, style, label):
-        """Hollow marks near the bottom, a row for each group, where a bin holds a pair."""
+        """Draw hollow marks near the bottom, a row for each group, in bins with pairs."""
         held = density > 0
         middles = (self.edges[:-1] + self.edges[1:]) / 2
         hollow = {**style, "linestyle": "", "markerfacecolor": "white"}
@@ -232,7 +232,7 @@ class ScoreHistogramDisplay(FromEstimatorMixin):
         return self.n_genuine if kind == "genuine" else self.n_impostor
 
     def _enough(self, kind):
-        """Densities of the groups with enough pairs, or of all where none has."""
+        """Densities of the groups with enough pairs, or of all if none has enough."""
         densities, enough = getattr(self, kind), self._n_pairs(kind) >= FEW_PAIRS
         return densities[enough] if enough.any() else densities
 
@@ -264,7 +264,7 @@ def _densities(roc, groups, edges, kind):
     """
     rate, sign = ("far", -1) if kind == "impostor" else ("frr", 1)
     shares = [roc.estimate(threshold=edges, rate=rate, group=g).value for g in groups]
-    # Differences of running shares may miss zero by a rounding.
+    # Differences of running shares may be negative by rounding.
     return np.maximum(sign * np.diff(np.stack(shares), axis=1), 0) / np.diff(edges)
 
 

@@ -119,7 +119,7 @@ class SimilarityROCDisplay(FromEstimatorMixin):
         name=None,
         **kwargs,
     ):
-        """Ask a fitted SimilarityROC for curves and draw them.
+        """Compute curves with a fitted SimilarityROC and draw them.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class SimilarityROCDisplay(FromEstimatorMixin):
         low, high = bands.get(band, (None, None))
         self.ax_ = ax = _style.get_axes(ax)
         self.figure_ = ax.figure
-        before = _style.limits_before(ax)
+        earlier = _style.earlier_limits(ax)
         shown = [self.frr] if band is None else [self.frr, low]
         place = _Place(scale, _style.smallest_positive(*shown))
         x = _Place(scale, 0.0)(self.far)
@@ -235,7 +235,7 @@ class SimilarityROCDisplay(FromEstimatorMixin):
         if band is not None:
             edges = place(low), place(high)
             _style.draw_bands(ax, x, *edges, self.supported, self.lines_)
-        place.finish(ax, x, before)
+        place.finish(ax, x, earlier)
         if self.far_max is not None:
             start = float(_Place(scale, 0.0)(self.far_max))
             ends = start, max(x.max(), start)
@@ -247,7 +247,7 @@ class SimilarityROCDisplay(FromEstimatorMixin):
 
 
 class _Place:
-    """Where a rate is drawn: itself on log axes, or its normal deviate."""
+    """Position of a rate: itself on log axes, or its normal deviate."""
 
     def __init__(self, scale, floor):
         self.scale = scale
@@ -262,12 +262,12 @@ class _Place:
 
         return norm.ppf(np.minimum(kept, 1 - 1e-6))
 
-    def finish(self, ax, x, before):
-        """Scales, ticks and limits of the axes."""
+    def finish(self, ax, x, earlier):
+        """Set scales, ticks and limits of the axes."""
         if self.scale == "log":
             ax.set(xscale="log", yscale="log")
             ylim = self.floor, min(ax.get_ylim()[1], 1.0)
-            _style.set_limits(ax, before, (x.min(), x.max()), ylim)
+            _style.set_limits(ax, earlier, (x.min(), x.max()), ylim)
             return
         from scipy.stats import norm
 
@@ -276,4 +276,4 @@ class _Place:
         ylim = norm.ppf(self.floor), min(ax.get_ylim()[1], norm.ppf(0.99))
         for axis in (ax.xaxis, ax.yaxis):
             axis.set_ticks(ticks, labels)
-        _style.set_limits(ax, before, (x.min(), x.max()), ylim)
+        _style.set_limits(ax, earlier, (x.min(), x.max()), ylim)

@@ -1,8 +1,8 @@
 """Colours, lines and legends that all displays share.
 
 Groups differ by colour (Okabe and Ito's, safe for colour-blind readers), by line and by
-marker, so that a grey print reads as well. One rule says what the data do not support: thin
-dotted lines, hollow markers and hatched bands. Nothing here asks a SimilarityROC.
+marker, so that a grey print is readable. Values that the data do not support have thin
+dotted lines, hollow markers and hatched bands. This module uses no SimilarityROC.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ GREY = "0.35"
 # More bands than this hide each other, and more entries hide the curves.
 MAX_BANDS = 3
 MAX_ENTRIES = 5
-# A ratio of values from which on a log axis tells them apart better.
+# Ratio of the largest to the smallest value from which a log axis is used.
 SPAN = 5
 
 
@@ -48,7 +48,7 @@ def group_styles(groups):
 
 
 def group_label(group, values, name=None, missing=NO_PAIRS):
-    """Text of a legend entry; says so where there is nothing to draw."""
+    """Text of a legend entry, with a note if there is nothing to draw."""
     label = "overall" if group is None else str(group)
     if name is not None:
         label = f"{name}, {label}"
@@ -64,17 +64,17 @@ def get_axes(ax, figsize=None):
     return plt.subplots(figsize=figsize, layout="constrained")[1]
 
 
-def limits_before(ax):
-    """Limits of axes that something was drawn on; None of empty ones."""
+def earlier_limits(ax):
+    """Limits of axes that something was drawn on; None for empty axes."""
     return (ax.get_xlim(), ax.get_ylim()) if ax.has_data() else None
 
 
-def set_limits(ax, before, xlim, ylim):
-    """Set limits, no narrower than what an earlier display on these axes needed."""
-    for given, earlier, set_them in zip(
-        (xlim, ylim), before or (xlim, ylim), (ax.set_xlim, ax.set_ylim), strict=True
+def set_limits(ax, earlier, xlim, ylim):
+    """Set limits, no narrower than those of an earlier display on these axes."""
+    for new, old, set_limit in zip(
+        (xlim, ylim), earlier or (xlim, ylim), (ax.set_xlim, ax.set_ylim), strict=True
     ):
-        set_them(min(given[0], earlier[0]), max(given[1], earlier[1]))
+        set_limit(min(new[0], old[0]), max(new[1], old[1]))
 
 
 def smallest_positive(*arrays):
@@ -111,7 +111,7 @@ def draw_curve(ax, x, y, supported, style, label):
     )
     if supported[defined].all():
         return line, None
-    near = beside(~supported)
+    near = with_neighbours(~supported)
     hollow = {"linestyle": ":", "linewidth": 1.3, "markerfacecolor": "white"}
     (doubtful,) = ax.plot(
         x,
@@ -127,8 +127,8 @@ def thinned(mask, step):
     return np.flatnonzero(mask)[::step].tolist()
 
 
-def beside(doubtful):
-    """Points at either end of a segment with a doubtful end, which is doubtful itself."""
+def with_neighbours(doubtful):
+    """Doubtful points and their neighbours: the ends of every doubtful segment."""
     near = doubtful.copy()
     near[1:] |= doubtful[:-1]
     near[:-1] |= doubtful[1:]
@@ -136,7 +136,7 @@ def beside(doubtful):
 
 
 def draw_bands(ax, x, low, high, supported, lines):
-    """Draw the interval of every line: as bands, or as bars where bands would pile up.
+    """Draw the interval of every line: as bands, or as bars where bands would overlap.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def draw_band(ax, x, low, high, supported, color):
     ax.fill_between(
         x, low, high, where=known & supported, color=color, alpha=0.2, linewidth=0
     )
-    near = beside(~supported)
+    near = with_neighbours(~supported)
     if (known & near).any():
         ax.fill_between(
             x,
@@ -189,9 +189,9 @@ def explain(ax, label, **style):
 
 
 def add_legend(ax, n_above=0):
-    """Legend with long handles, so that lines can be told apart; conventions last.
+    """Add a legend with long handles, which show line styles; conventions come last.
 
-    A long one stands above the axes, and above ``n_above`` lines of text there.
+    A long legend stands above the axes, and above ``n_above`` lines of text there.
     """
     handles, labels = ax.get_legend_handles_labels()
     last = [label in CONVENTIONS or label.startswith(SHADED) for label in labels]
@@ -204,7 +204,7 @@ def add_legend(ax, n_above=0):
 
 
 def mark_thresholds(ax, thresholds, levels):
-    """A vertical line at each threshold, with the FAR level that set it above it."""
+    """Draw a vertical line at each threshold, with the FAR level that set it above."""
     for row, (threshold, level) in enumerate(zip(thresholds, levels, strict=True)):
         ax.axvline(threshold, color=GREY, linewidth=1, linestyle=(0, (1, 1.5)))
         text = f"{threshold:.3g}" if np.isnan(level) else f"FAR = {level:g}"
@@ -222,7 +222,7 @@ def mark_thresholds(ax, thresholds, levels):
 
 
 def shade(ax, ends, label):
-    """A light grey band behind everything, what it means in the legend, once."""
+    """Draw a light grey band behind everything, with one legend entry."""
     label = SHADED + label
     if label in ax.get_legend_handles_labels()[1]:
         label = "_nolegend_"
@@ -235,7 +235,7 @@ def luminance(rgba):
 
 
 def scale_by_ratio(axis, values):
-    """A log axis with plain numbers, where values are positive and span a lot.
+    """Use a log axis with plain numbers if values are positive and span a wide range.
 
     Parameters
     ----------
@@ -254,6 +254,6 @@ def scale_by_ratio(axis, values):
 
 
 def light_grid(ax):
-    """Thin grey lines behind everything."""
+    """Draw thin grey lines behind everything."""
     ax.grid(True, which="major", color="0.88", linewidth=0.7)
     ax.set_axisbelow(True)

@@ -92,7 +92,7 @@ class TradeOffDisplay:
 
         Parameters
         ----------
-        search : GridSearchCV, RandomizedSearchCV or alike
+        search : GridSearchCV, RandomizedSearchCV or similar
             Fitted, with several negated scores, as ``scoring=fairness_scores()`` gives.
         x, y : str, default="frr_at_far" and "bfar"
             Names of the scores.
@@ -164,42 +164,42 @@ class TradeOffDisplay:
         self.ax_ = ax = _style.get_axes(ax)
         self.figure_ = ax.figure
         name = self.name if name is None else name
-        before = f"{name}, " if name else ""
+        label_prefix = f"{name}, " if name else ""
         x, y = (np.asarray(values, dtype=float) for values in (self.x, self.y))
         color = {"color": _style.COLOURS[0], **kwargs}
         missing = int((~np.isfinite(x + y)).sum())
-        label = f"{before}candidates" + (
+        label = f"{label_prefix}candidates" + (
             f" ({missing} without a value)" * bool(missing)
         )
         hollow = {"linestyle": "", "marker": "o", "markersize": 5}
         hollow = {**hollow, "markerfacecolor": "white", **color}
         (self.points_,) = ax.plot(x, y, **hollow, label=label)
-        self.front_ = self._draw_front(x, y, color, before)
+        self.front_ = self._draw_front(x, y, color, label_prefix)
         self.baseline_ = self.chosen_ = None
         if self.baseline is not None:
             square = {"linestyle": "", "marker": "s", "color": "black", "markersize": 8}
             (self.baseline_,) = ax.plot(
-                *self.baseline, **square, label=f"{before}baseline"
+                *self.baseline, **square, label=f"{label_prefix}baseline"
             )
         if self.chosen is not None and np.isfinite(x + y)[self.chosen]:
             text = _from_search.parameter_text(self.params[self.chosen])
             star = {"linestyle": "", "marker": "*", "markersize": 16, "zorder": 4}
             edge = {"color": _style.COLOURS[1], "markeredgecolor": "black"}
             at = x[self.chosen], y[self.chosen]
-            label = f"{before}chosen: {text}" if text else f"{before}chosen"
+            label = f"{label_prefix}chosen: {text}" if text else f"{label_prefix}chosen"
             (self.chosen_,) = ax.plot(*at, **star, **edge, label=label)
-        besides = (np.nan, np.nan) if self.baseline is None else self.baseline
-        for axis, values, other in zip(
-            (ax.xaxis, ax.yaxis), (x, y), besides, strict=True
+        baseline = (np.nan, np.nan) if self.baseline is None else self.baseline
+        for axis, values, value in zip(
+            (ax.xaxis, ax.yaxis), (x, y), baseline, strict=True
         ):
-            _style.scale_by_ratio(axis, np.append(values, other))
+            _style.scale_by_ratio(axis, np.append(values, value))
         ax.set(xlabel=self.labels[0], ylabel=self.labels[1])
         _style.light_grid(ax)
         _style.add_legend(ax)
         return self
 
-    def _draw_front(self, x, y, color, before):
-        """Candidates of the front, filled, with the staircase that bounds what is met."""
+    def _draw_front(self, x, y, color, label_prefix):
+        """Draw the front: filled candidates and the staircase through them."""
         front = np.flatnonzero(self.front)
         if front.size == 0:
             return None
@@ -209,7 +209,7 @@ class TradeOffDisplay:
             x[order],
             y[order],
             **{"linewidth": 1.2, **steps, **color},
-            label=f"{before}no candidate better in both",
+            label=f"{label_prefix}no candidate better in both",
         )
         return line
 

@@ -1,7 +1,7 @@
 """The engine of SimilarityROC: from a question to rates, replicates and warnings.
 
-It asks ``_core`` for tables of rates, remembers them, and warns of what the data cannot
-answer; ``_estimates`` turns a table into a value with its interval.
+``Engine`` computes tables of rates with ``_core``, caches them, and warns of undefined and
+unresolved values; ``_estimates`` turns a table into a value with its interval.
 """
 
 from dataclasses import dataclass, replace
@@ -19,10 +19,11 @@ from skfairfr.metrics._roc._records import (
     Estimate,
     check_same_images,
 )
+from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._validation import warn_caller, warn_undefined
 
-# Tables of rates that an engine remembers: one for each set of levels.
-REMEMBERED = 8
+# Number of tables of rates that an engine caches, one for each set of levels.
+MAX_TABLES = 8
 # Resamples of identities that show whether an interval over images is far too narrow.
 N_COMPARED = 50
 ESTIMAND_RATIO = 1.5
@@ -30,7 +31,7 @@ ESTIMAND_RATIO = 1.5
 
 @dataclass(frozen=True)
 class Intervals:
-    """How intervals are made: parameters of SimilarityROC as they were in ``fit``.
+    """Settings of intervals: parameters of SimilarityROC as they were in ``fit``.
 
     Attributes
     ----------
@@ -39,7 +40,7 @@ class Intervals:
     confidence_level : float
     n_jobs : int or None
     entropy : int
-        Of the resamples.
+        Seed of the resamples.
     images_named : bool
         Whether images can be resampled.
     """
@@ -54,7 +55,7 @@ class Intervals:
 
 
 class Engine:
-    """Answers questions about fitted comparisons.
+    """Computes rates, replicates and answers from fitted pairs.
 
     Parameters
     ----------
@@ -62,9 +63,9 @@ class Engine:
     groups : ndarray, shape (n_groups,)
         Labels.
     far_max : float
-        Largest level that all pairs answer; samples answer larger ones.
+        Largest level computed from all pairs; larger ones are computed from samples.
     intervals : Intervals, default=None
-        None where only rates in the data are needed: :meth:`points`, :meth:`thresholds`.
+        None is enough for rates in the data: :meth:`points`, :meth:`thresholds`.
     """
 
     def __init__(self, pairs, groups, far_max, intervals=None):
@@ -90,7 +91,7 @@ class Engine:
         return parse_question(*arguments, self.groups)
 
     def check_has_groups(self, what):
-        """Raise where a question needs groups and there are none."""
+        """Raise if there are no groups; ``what`` names the argument that needs them."""
         if self.groups.size == 0:
             raise ValueError(
                 f"{what} needs groups, but fit was given none; pass sensitive_features= "
@@ -113,7 +114,7 @@ class Engine:
         )
 
     def counts(self, question):
-        """Genuine and impostor pairs that a question is about."""
+        """Numbers of genuine and of impostor pairs behind a question."""
         genuine, impostor = self.pairs.genuine.count, self.pairs.count
         if question.how is None:
             return genuine(question.scope), impostor(question.scope)
@@ -122,19 +123,25 @@ class Engine:
 
     def unresolved(self, question):
         """Why the data cannot resolve a question's smallest level; empty if they can."""
-        if question.levels is None:
+        smallest = self._smallest_resolved(question)
+        if smallest is None:
             return ""
+        return (
+            f"far={question.levels.min():g} is below 1 / n_impostor = {smallest:.3g}, "
+            "the smallest FAR these data can resolve"
+        )
+
+    def _smallest_resolved(self, question):
+        """The smallest FAR that the data resolve if a level is below it; else None."""
+        if question.levels is None:
+            return None
         scopes = [question.scope]
         if question.how is not None:
             scopes = [(g, g) for g in self.groups_with_pairs(question)]
         query = self._query(question)
         n_pairs = _estimates.hardest_to_resolve(self.pairs, query, scopes)
-        if not n_pairs or not exceeds(1.0, question.levels.min() * n_pairs):
-            return ""
-        return (
-            f"far={question.levels.min():g} is below 1 / n_impostor = {1 / n_pairs:.3g}, "
-            "the smallest FAR these data can resolve"
-        )
+        resolved = not n_pairs or not exceeds(1.0, question.levels.min() * n_pairs)
+        return None if resolved else 1 / n_pairs
 
     # ---- rates in the data -----------------------------------------------------------
 
@@ -154,7 +161,7 @@ class Engine:
         used = self.groups_with_pairs(question)
         found = []
         for part in self._parts(question):
-            # The other rate may lie where no pairs are held, and cost another pass.
+            # The other rate may need pairs that are not held, and so another pass.
             query = replace(self._query(part), wanted=(part.rate,))
             query, point = point_rates(self.pairs, query)
             found.append(_estimates.quantity(point, query, part, used))
@@ -163,7 +170,7 @@ class Engine:
     # ---- rates with replicates -------------------------------------------------------
 
     def check_answerable(self, question):
-        """Warn of groups and levels without the pairs they need; raise if none vary."""
+        """Warn of groups and levels that lack pairs; raise if resampling changes nothing."""
         self._warn_left_out(question)
         self._warn_unresolved(question)
         self._check_something_to_draw()
@@ -251,14 +258,14 @@ class Engine:
         return _estimates.to_estimate(found, question, counts)
 
     def resampling(self):
-        """How resamples are drawn."""
+        """The resampling of ``fit``."""
         made = self.intervals
         return Resampling(
             made.resample, made.method, made.n_resamples, made.entropy, made.n_jobs
         )
 
     def resamplings(self):
-        """How resamples are drawn; and, until it has warned, how other people vary."""
+        """The resampling of ``fit``, and one of identities until the warning was given."""
         drawn = self.resampling()
         if drawn.mode != "images" or self._warned_of_estimand:
             return [drawn]
@@ -268,7 +275,7 @@ class Engine:
     # ---- queries and tables ----------------------------------------------------------
 
     def _parts(self, question):
-        """What all pairs answer apart from what a sample does, to keep the former exact."""
+        """The parts of a question: levels that all pairs answer stay exact."""
         if question.thresholds is None:
             return question.parts(question.levels <= self.far_max)
         exact = np.ones(question.thresholds.size, dtype=bool)
@@ -278,7 +285,7 @@ class Engine:
         return question.parts(exact)
 
     def _reaches(self, scope, thresholds):
-        """Whether all pairs that each threshold accepts are held, or soon will be."""
+        """Whether all pairs that each threshold accepts are held or can be held."""
         if self.pairs.is_whole(scope):
             return np.ones(thresholds.size, dtype=bool)
         held = self.pairs.holds(scope, thresholds)
@@ -300,24 +307,24 @@ class Engine:
             return replace(query, wanted=(question.rate,))
         if question.levels.max() <= self.far_max:
             return query
-        # What is not held whole answers levels above far_max from a sample.
+        # A scope that is not held whole uses a sample for levels above far_max.
         needed = {None, *((g, g) for g in with_impostors), *scopes}
         sampled = frozenset(s for s in needed if not self.pairs.is_whole(s))
         return replace(query, sampled=sampled)
 
     def _key(self, query, resampling):
-        """What tells one table of rates from another."""
+        """Key of a table of rates in the cache."""
         by_level = query.thresholds is None
         given = query.levels if by_level else query.thresholds
-        asked = (by_level, given.tobytes(), query.operating_point)
-        return *asked, query.scopes, query.wanted, resampling
+        levels = (by_level, given.tobytes(), query.operating_point)
+        return *levels, query.scopes, query.wanted, resampling
 
     def _known(self, query):
-        """The table of a query under the resampling of the fit, whose points serve all."""
+        """The cached table of a query under the resampling of ``fit``, for its points."""
         return self._tables.get(self._key(query, self.resampling()))
 
     def _remember(self, key, table):
-        while len(self._tables) >= REMEMBERED:
+        while len(self._tables) >= MAX_TABLES:
             self._tables.pop(next(iter(self._tables)))
         self._tables[key] = table
         return table
@@ -329,20 +336,26 @@ class Engine:
         resample = self.intervals.resample
         if resample == "identities":
             return
-        remedy = "use SimilarityROC(resample='identities')"
+        remedy = ("use ", Argument("resample", "identities"), ".")
         if not self.intervals.images_named:
-            raise ValueError(
-                f"resample={resample!r} draws images, but fit_pairs was not told which "
-                f"they are; give image_1 and image_2, or {remedy}."
+            raise ArgumentError(
+                Argument("resample", resample),
+                " draws images, but the pairs do not name them;",
+                remedy=(
+                    *("give ", Argument("image_1"), " and ", Argument("image_2")),
+                    *(", or ", *remedy),
+                ),
             )
         if self.pairs.images.per_stratum().max() == 1:
-            raise ValueError(
-                f"resample={resample!r} draws among the images of one person, but every "
-                f"person has one (on each side), so that nothing would vary; {remedy}."
+            raise ArgumentError(
+                Argument("resample", resample),
+                " draws among the images of one person, but every person has one (on each "
+                "side), so that nothing would vary;",
+                remedy=remedy,
             )
 
     def _warn_left_out(self, question):
-        """Name the groups that cannot take part in a disparity."""
+        """Warn of the groups that cannot take part in a disparity."""
         if question.how is None:
             return
         used = self.groups_with_pairs(question)
@@ -354,7 +367,11 @@ class Engine:
                 kind = "genuine or no impostor"
             warn_undefined(
                 f"No {kind} pair within group {', '.join(left_out)}: left out of the "
-                f"disparity of the {question.rate}."
+                f"disparity of the {question.rate}.",
+                "left_out",
+                kind=kind,
+                groups=left_out,
+                rate=question.rate,
             )
 
     def _warn_unresolved(self, question):
@@ -362,7 +379,10 @@ class Engine:
         if reason:
             warn_undefined(
                 f"{reason}: the threshold is the one just above the largest impostor "
-                "score. Give a larger far or more people."
+                "score. Give a larger far or more people.",
+                "below_resolution",
+                far=float(question.levels.min()),
+                smallest=self._smallest_resolved(question),
             )
 
     def review(self, question, found, over_people=None):
@@ -392,11 +412,13 @@ class Engine:
             warn_undefined(
                 f"A group has no error, so that the disparity of the {question.rate} is x/0 "
                 "(+inf) or 0/0 (nan). Ask for how='difference', a larger far, or more "
-                "people."
+                "people.",
+                "no_error",
+                rate=question.rate,
             )
 
     def _warn_of_estimand(self, found, over_people):
-        """Compare with the standard error over other people, once a fit."""
+        """Warn, once a fit, that the standard error over other people is larger."""
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = over_people.standard_error / found.standard_error
         ratio = ratio[np.isfinite(ratio)]
@@ -408,4 +430,6 @@ class Engine:
                 f"{ratio.max():.1f} times as large; SimilarityROC(resample='identities') "
                 "gives that interval.",
                 EstimandWarning,
+                "estimand",
+                ratio=float(ratio.max()),
             )

@@ -1,4 +1,4 @@
-"""From a table of rates to an estimate: which groups, which interval, how supported."""
+"""Estimates from a table of rates: value, interval, support and the public records."""
 
 from dataclasses import dataclass
 from itertools import chain
@@ -22,7 +22,7 @@ from skfairfr.metrics._roc._records import (
     to_objects,
 )
 
-# How `reason` ends for values that do not come from all pairs.
+# The end of `reason`, by the source of the value.
 ENDINGS = {
     "all pairs": "",
     "histogram": "beyond far_max: values from a histogram of all scores, intervals from a "
@@ -34,18 +34,18 @@ ENDINGS = {
 
 @dataclass(frozen=True)
 class Answer:
-    """Everything about one question, levels in increasing order.
+    """Value, interval and support of one question, levels in increasing order.
 
     Attributes
     ----------
     value, low, high, threshold : ndarrays, shape (n_levels,)
     replicates, adjusted : ndarrays, shape (n_levels, n_resamples)
-        As resampled, and as the interval is made of.
+        As resampled, and as the interval uses them.
     n_undefined : ndarray of int, shape (n_levels,)
     reasons : list of tuples of Reason
-        Why a level is not supported; empty where it is.
+        Why each level is not supported; empty if it is.
     sources : list of str
-        "all pairs", "histogram" or "sample": where a level's value comes from.
+        Where the value of each level comes from: "all pairs", "histogram" or "sample".
     """
 
     value: np.ndarray
@@ -60,7 +60,7 @@ class Answer:
 
     @property
     def supported(self):
-        """Whether each level is, (n_levels,)."""
+        """Whether each level is supported, (n_levels,)."""
         return np.array([not reason for reason in self.reasons])
 
     @property
@@ -79,7 +79,7 @@ class Answer:
 
     @classmethod
     def joined(cls, parts):
-        """Answers about rising levels as one."""
+        """One answer from answers about increasing levels."""
         if len(parts) == 1:
             return parts[0]
         joined = {}
@@ -93,7 +93,7 @@ class Answer:
 
 
 def scopes_of(question, n_groups):
-    """Scopes whose rates a question needs; one table serves all of the common ones."""
+    """Scopes whose rates a question needs; common questions share one table."""
     if question.scope is not None and question.scope[0] != question.scope[1]:
         return (question.scope,)
     own = tuple((g, g) for g in range(n_groups))
@@ -101,7 +101,7 @@ def scopes_of(question, n_groups):
 
 
 def quantity(rates, query, question, used):
-    """The rate or disparity asked for, (n_levels, ...), from rates by scope."""
+    """The rate or disparity of a question, (n_levels, ...), from rates by scope."""
     values = getattr(rates, question.rate)
     if question.how is None:
         return values[query.row_of[question.scope]]
@@ -142,9 +142,9 @@ def answer(pairs, table, question, used, intervals, labels):
         quantity(rates, query, question, used)
         for rates in (table.point, table.centre, table.replicates)
     )
-    asked = [question.scope] if question.how is None else [(g, g) for g in used]
-    reasons = _reasons(pairs, table, question, asked, labels)
-    source = _source(pairs, _sampled(query, question.rate, asked))
+    scopes = [question.scope] if question.how is None else [(g, g) for g in used]
+    reasons = _reasons(pairs, table, question, scopes, labels)
+    source = _source(pairs, _sampled(query, question.rate, scopes))
     own = question.operating_point == "group" and question.how is not None
     row = 0 if question.scope is None else query.row_of[question.scope]
     threshold = table.point.thresholds[row]
@@ -181,18 +181,18 @@ def answer_equal_error(pairs, rates, question, intervals, labels):
     )
 
 
-def _sampled(query, rate, asked):
-    """Scopes that an answer about the rates of ``asked`` takes from their samples."""
-    needed = set(asked) if rate == "far" else set()
+def _sampled(query, rate, scopes):
+    """Scopes whose sample an answer about the rates of ``scopes`` uses."""
+    needed = set(scopes) if rate == "far" else set()
     if query.thresholds is None and query.operating_point == "overall":
         needed.add(None)
     elif query.thresholds is None:
-        needed.update((g, g) for g in _operating(query, asked))
+        needed.update((g, g) for g in _operating(query, scopes))
     return needed & query.sampled
 
 
 def _source(pairs, sampled):
-    """Where values come from whose answer uses the samples of these scopes."""
+    """Source of values that use the samples of these scopes."""
     if not sampled:
         return "all pairs"
     missing = any(pairs.histogram(scope) is None for scope in sampled)
@@ -243,7 +243,7 @@ def _bounds(question):
 
 
 def to_estimate(found, question, counts):
-    """The public record, in the caller's order and shape."""
+    """Public record of an answer, in the caller's order and shape."""
     n_levels = found.value.size
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = found.standard_error
@@ -271,7 +271,7 @@ def to_estimate(found, question, counts):
 
 
 def to_curve(found, question, confidence_level):
-    """The public curve, in the caller's order."""
+    """Public curve of an answer, in the caller's order."""
     band_low, band_high = simultaneous(
         found.adjusted,
         found.value,
@@ -296,7 +296,7 @@ def to_curve(found, question, confidence_level):
 
 
 def to_matrix(answers, counts, groups, two_sides):
-    """The public matrix, from an answer and a number of pairs for each scope (g, h)."""
+    """Public matrix, from an answer and a number of pairs for each scope (g, h)."""
     shape = (groups.size, groups.size)
     far, low, high = (np.full(shape, np.nan) for _ in range(3))
     n_impostor, supported = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)
@@ -325,9 +325,9 @@ def _sd(replicates):
 
 
 def _zero_error_bounds(pairs, question, value, centre, low, high, confidence_level):
-    """Wilson's bound where no pair, or every pair, is an error: replicates cannot vary.
+    """Use Wilson's bound if no pair, or every pair, is an error: replicates cannot vary.
 
-    The effective number of trials is that of the people involved, never of pairs.
+    The effective number of trials is the number of people, not of pairs.
     """
     if question.rate == "far":
         n = pairs.n_identities(question.scope)
@@ -337,21 +337,21 @@ def _zero_error_bounds(pairs, question, value, centre, low, high, confidence_lev
         return low, high
     alpha = 1 - confidence_level
     defined = ~np.isnan(low)
-    none = defined & ((value == 0) | (centre == 0))
-    all_of = defined & (value > 1 - ROUNDING)
-    high = np.where(none, wilson(0, n, alpha=alpha)[1], high)
-    low = np.where(none, 0.0, low)
-    low = np.where(all_of, wilson(n, n, alpha=alpha)[0], low)
-    return low, np.where(all_of, 1.0, high)
+    no_error = defined & ((value == 0) | (centre == 0))
+    all_errors = defined & (value > 1 - ROUNDING)
+    high = np.where(no_error, wilson(0, n, alpha=alpha)[1], high)
+    low = np.where(no_error, 0.0, low)
+    low = np.where(all_errors, wilson(n, n, alpha=alpha)[0], low)
+    return low, np.where(all_errors, 1.0, high)
 
 
-def _reasons(pairs, table, question, asked, labels):
-    """For each level, why the rates asked for are not supported."""
+def _reasons(pairs, table, question, scopes, labels):
+    """For each level, why the rates of these scopes are not supported."""
     n_levels = table.point.far.shape[1]
     reasons = [[] for _ in range(n_levels)]
-    if question.how is not None and len(asked) < 2:
-        return [[Reason("few_groups", "", len(asked), 2)] for _ in reasons]
-    for scope in asked:
+    if question.how is not None and len(scopes) < 2:
+        return [[Reason("few_groups", "", len(scopes), 2)] for _ in reasons]
+    for scope in scopes:
         row = table.query.row_of[scope]
         support = _support(
             pairs,
@@ -363,7 +363,7 @@ def _reasons(pairs, table, question, asked, labels):
         for level in range(n_levels):
             reasons[level] += support.reasons(level, _name(scope, labels))
     if question.levels is not None:
-        hardest = hardest_to_resolve(pairs, table.query, asked)
+        hardest = hardest_to_resolve(pairs, table.query, scopes)
         for level in np.flatnonzero(exceeds(1.0, question.levels * hardest)):
             reason = Reason(
                 "below_resolution",
@@ -375,22 +375,22 @@ def _reasons(pairs, table, question, asked, labels):
     return reasons
 
 
-def hardest_to_resolve(pairs, query, asked):
-    """Impostor pairs of the scope whose threshold is the hardest to resolve.
+def hardest_to_resolve(pairs, query, scopes):
+    """Number of impostor pairs of the scope whose threshold is hardest to resolve.
 
-    ``asked`` are the scopes of the question: with each group at its own threshold, no
-    other group matters.
+    ``scopes`` are those of the question: with each group at its own threshold, no other
+    group matters.
     """
     if query.operating_point == "overall":
         return pairs.count(None)
-    groups = _operating(query, asked)
+    groups = _operating(query, scopes)
     return min((pairs.count((g, g)) for g in groups), default=0)
 
 
-def _operating(query, asked):
-    """Groups whose FAR sets the thresholds of the scopes ``asked``."""
+def _operating(query, scopes):
+    """Groups whose FAR sets the thresholds of the scopes."""
     if query.operating_point == "group":
-        return [g for g in query.operating_groups if (g, g) in asked]
+        return [g for g in query.operating_groups if (g, g) in scopes]
     return query.operating_groups
 
 

@@ -8,6 +8,7 @@ from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._rates import count_at_least, next_above
 from skfairfr._core._resampling import Images
 from skfairfr.metrics._roc._records import ReversedScoresWarning
+from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._labels import (
     Labels,
     check_length,
@@ -15,11 +16,10 @@ from skfairfr.utils._labels import (
     join_columns,
     to_column,
 )
-from skfairfr.utils._labels import label_images as label_images
 from skfairfr.utils._validation import check_scores, plain, warn_caller
 
-# Genuine scores lie below impostor ones where chance alone would seldom put them there:
-# so many standard deviations, if all pairs were alike and independent.
+# Scores look reversed if the share of genuine scores above impostor ones is this many
+# standard deviations (of independent pairs that are all alike) below one half.
 CHANCE = 2.0
 
 
@@ -67,7 +67,7 @@ def compare_embeddings(
     average, impostors, far_max, similarity, n_jobs
         Parameters of SimilarityROC.
     n_probes : int, default=None
-        Rows of X that were X where the rest was X_reference, for messages.
+        Number of rows of X before those of X_reference, for messages.
 
     Returns
     -------
@@ -85,9 +85,13 @@ def compare_embeddings(
     vectors = unit_rows(X, similarity)
     design = CompleteDesign(images, average, impostors)
     if design.count_impostors(None) == 0:
-        raise ValueError(
-            "impostors='same_group' leaves no impostor pair: no two people share a known "
-            "group. Give sensitive_features, or use impostors='all'."
+        raise ArgumentError(
+            Argument("impostors", "same_group"),
+            " leaves no impostor pair: no two people share a known group.",
+            remedy=(
+                *("Give ", Argument("sensitive_features")),
+                *(", or use ", Argument("impostors", "all"), "."),
+            ),
         )
     pairs = EmbeddingPairs(vectors, design, far_max, similarity, n_jobs)
     if side is not None:
@@ -146,7 +150,7 @@ def compare_listed(y_score, identities, features, images, *, average, impostors)
 
 
 def warn_if_reversed(pairs):
-    """Warn where genuine pairs mostly have the smaller scores.
+    """Warn if genuine pairs mostly have smaller scores than impostor pairs.
 
     Parameters
     ----------
@@ -166,11 +170,13 @@ def warn_if_reversed(pairs):
         "similarity, larger meaning more alike; are these distances? Give minus a "
         "distance, as load_pairs(path, distance=True) does.",
         ReversedScoresWarning,
+        "reversed_scores",
+        share=share,
     )
 
 
 def _share_larger(genuine, impostor):
-    """Share of (genuine, impostor) in which the genuine score is larger, ties half.
+    """Share of (genuine, impostor) in which the genuine score is larger; a tie is half.
 
     The area under the ROC curve of eq. (2)-(4) of Conti & Clémençon (2024), by positions
     in the sorted impostor scores.
@@ -214,16 +220,18 @@ def _check_images(of_image, identity, image):
 def _check_people(images):
     if images.side is None:
         if images.n_identities < 2:
-            raise ValueError(
-                "y holds one identity; a FAR needs impostor pairs, of two people at "
-                "least. Give the embeddings of more people."
+            raise ArgumentError(
+                Argument("y"),
+                " holds one identity; a FAR needs impostor pairs, of two people at least.",
+                remedy="Give the embeddings of more people.",
             )
         return
     people = [np.unique(images.identity[images.side == s]) for s in (0, 1)]
     if any(p.size == 0 for p in people) or np.union1d(*people).size < 2:
-        raise ValueError(
-            "y holds no two people to compare across the two sides; a FAR needs a probe "
-            "of one person and a reference of another."
+        raise ArgumentError(
+            Argument("y"),
+            " holds no two people to compare across the two sides; a FAR needs a probe of "
+            "one person and a reference of another.",
         )
 
 
@@ -231,33 +239,40 @@ def _check_rows(X, similarity):
     if similarity == "dot":
         largest = float(np.abs(X).max()) * np.sqrt(X.shape[1])
         if largest**2 > np.finfo(np.float32).max:
-            raise ValueError(
-                f"X reaches {np.abs(X).max():.3g}, so that inner products exceed float32; "
-                "divide all embeddings by one constant, or use similarity='cosine'."
+            raise ArgumentError(
+                Argument("X"),
+                f" reaches {np.abs(X).max():.3g}, so that inner products exceed float32;",
+                remedy=(
+                    "divide all embeddings by one constant, or use ",
+                    *(Argument("similarity", "cosine"), "."),
+                ),
             )
         return
     zero = np.flatnonzero(~X.any(axis=1))
     if zero.size:
-        raise ValueError(
-            f"X has a zero row ({zero[0]}, {zero.size} in all), whose cosine similarity "
-            "is undefined; remove failed extractions, with their labels."
+        raise ArgumentError(
+            Argument("X"),
+            f" has a zero row ({zero[0]}, {zero.size} in all), whose cosine similarity is "
+            "undefined;",
+            remedy="remove failed extractions, with their labels.",
         )
 
 
 def _check_no_photograph_twice(pairs, n_probes):
     genuine = pairs.genuine.ascending(None)
     own = pairs.own_scores
-    # Equal rows have the very score of a row with itself: only those are compared.
+    # Equal rows score exactly as a row with itself: only such pairs are compared.
     suspects = np.flatnonzero(genuine.scores == own[genuine.left])
     left, right = genuine.left[suspects], genuine.right[suspects]
     same = (pairs.vectors[left] == pairs.vectors[right]).all(axis=1)
     if same.any():
         row = int(np.flatnonzero(same)[0])
         probe, reference = np.array([left[row], right[row]]).tolist()
-        where = f"rows {probe} and {reference} of X"
+        where = (f"rows {probe} and {reference} of ", Argument("X"))
         if n_probes is not None:
-            where = f"row {probe} of X and row {reference - n_probes} of X_reference"
-        raise ValueError(
-            f"The same photograph stands on both sides ({where}; {int(same.sum())} such "
-            "pairs): its genuine pair would always be accepted. Remove it from one side."
+            where = (f"row {probe} of X and row {reference - n_probes} of X_reference",)
+        raise ArgumentError(
+            *("The same photograph stands on both sides (", *where),
+            f"; {int(same.sum())} such pairs): its genuine pair would always be accepted.",
+            remedy="Remove it from one side.",
         )

@@ -24,15 +24,15 @@ class Question:
     levels, thresholds : ndarray, shape (n_levels,), or None
         In increasing order; exactly one of them.
     order : ndarray of int, shape (n_levels,)
-        Where each of them stood in what the caller gave.
+        Position of each of them in the caller's argument.
     shape : tuple
-        Shape of what the caller gave.
+        Shape of the caller's argument.
     rate : {"far", "frr"}
     scope : None, (g, g) or (g, h)
         Of a rate; None where ``how`` is given.
     how : Disparity or None
     picked : tuple of int or None
-        The two groups of a signed ratio, in place of all.
+        The two groups of a signed ratio; None is all groups.
     operating_point : {"overall", "worst_group", "group"}
     """
 
@@ -70,7 +70,7 @@ class Question:
             for run in runs
         ]
 
-    def asked(self):
+    def level_columns(self):
         """The levels or thresholds under their name, in the caller's order and shape."""
         if self.levels is None:
             return {"threshold": self.in_shape(self.thresholds)}

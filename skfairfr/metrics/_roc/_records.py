@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from skfairfr._core._intervals import percentile
-from skfairfr.metrics._frames import Framed
+from skfairfr.utils._frames import Framed
 
 
 class EstimandWarning(UserWarning):
-    """The interval speaks of the people in the data, and they vary much more.
+    """The interval covers the people in the data only; other people vary much more.
 
     Issued by :class:`~skfairfr.metrics.SimilarityROC` with ``resample="images"`` when the
     standard error over other people of the same population is more than 1.5 times that
@@ -29,7 +29,7 @@ class ReversedScoresWarning(UserWarning):
 class Estimate(Framed):
     """A rate or a disparity with its uncertainty.
 
-    Fields follow the shape of the ``far`` or ``threshold`` asked for: floats for a number,
+    Fields have the shape of the argument ``far`` or ``threshold``: floats for a number,
     arrays of shape (n_levels,) for several.
 
     Attributes
@@ -52,8 +52,9 @@ class Estimate(Framed):
         Whether every group used has at least 30 errors, from at least 10 people, no one of
         whom is in more than a third of them.
     reason : str or ndarray of str, shape (n_levels,)
-        Why not, in words; then what comes from a histogram of all scores or from a sample
-        of the pairs, above ``far_max``. Empty if all is supported and exact.
+        Why it is not supported, in words; then, above ``far_max``, what comes from a
+        histogram of all scores or from a sample of the pairs. Empty if all is supported
+        and exact.
     source : str or ndarray of str, shape (n_levels,)
         "all pairs" (exact), "histogram" (the value, with an interval from a sample) or
         "sample" (both).
@@ -67,7 +68,7 @@ class Estimate(Framed):
 
     See Also
     --------
-    skfairfr.metrics.SimilarityROC.estimate : What builds it.
+    skfairfr.metrics.SimilarityROC.estimate : Returns it.
 
     References
     ----------
@@ -90,7 +91,7 @@ class Estimate(Framed):
 
     def _columns(self):
         """One row for each level, which comes first."""
-        return {**self._asked, **super()._columns()}
+        return {**self._level_columns, **super()._columns()}
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ class ROCCurve(Framed):
 
     See Also
     --------
-    skfairfr.metrics.SimilarityROC.curve : What builds it.
+    skfairfr.metrics.SimilarityROC.curve : Returns it.
     """
 
     far: np.ndarray
@@ -172,7 +173,7 @@ class GroupFARMatrix(Framed):
 
     See Also
     --------
-    skfairfr.metrics.SimilarityROC.far_matrix : What builds it.
+    skfairfr.metrics.SimilarityROC.far_matrix : Returns it.
     """
 
     groups: np.ndarray
@@ -203,7 +204,7 @@ class ScoreSummary(Framed):
     Attributes
     ----------
     groups : tuple, shape (1 + n_groups,)
-        None (overall), then the sorted labels: row r of the arrays speaks of groups[r].
+        None (overall), then the sorted labels: row r of the arrays is that of groups[r].
     n_genuine, n_impostor : ndarrays of int, shape (1 + n_groups,)
         Number of pairs.
     genuine_mean, genuine_sd : ndarrays, shape (1 + n_groups,)
@@ -219,7 +220,7 @@ class ScoreSummary(Framed):
 
     See Also
     --------
-    skfairfr.metrics.SimilarityROC.score_summary : What builds it.
+    skfairfr.metrics.SimilarityROC.score_summary : Returns it.
     """
 
     groups: tuple
@@ -240,7 +241,7 @@ class ScoreSummary(Framed):
 class Comparison(Framed):
     """A rate or disparity of one system against another's on the same images.
 
-    Fields follow the shape of the ``far`` or ``threshold`` asked for.
+    Fields have the shape of the argument ``far`` or ``threshold``.
 
     Attributes
     ----------
@@ -259,11 +260,11 @@ class Comparison(Framed):
     supported : bool or ndarray of bool, shape (n_levels,)
         Whether the answers of both systems are, as in :class:`Estimate`.
     reason : str or ndarray of str, shape (n_levels,)
-        The reasons of either in words, "first" or "second" before them.
+        The reasons of both in words, each after "first" or "second".
     source : str or ndarray of str, shape (n_levels,)
         The less exact of the sources of the two: "all pairs", "histogram" or "sample".
     reasons : tuple of Reason, or ndarray of such tuples, shape (n_levels,)
-        Those of both, "first" or "second" before their labels.
+        Those of both, with "first" or "second" before their labels.
 
     Raises
     ------
@@ -272,7 +273,7 @@ class Comparison(Framed):
 
     See Also
     --------
-    skfairfr.metrics.SimilarityROC.compare : What builds it.
+    skfairfr.metrics.SimilarityROC.compare : Returns it.
 
     References
     ----------
@@ -294,11 +295,11 @@ class Comparison(Framed):
 
     def _columns(self):
         """One row for each level, which comes first."""
-        return {**self._asked, **super()._columns()}
+        return {**self._level_columns, **super()._columns()}
 
 
 def check_same_images(first, second):
-    """Raise unless two measurements have the same images of the same people and groups."""
+    """Raise unless two engines have the same images of the same people and groups."""
     for name, what in (
         ("identity", "identities (y)"),
         ("group", "groups (sensitive_features)"),
@@ -345,7 +346,7 @@ def paired(first, second, question, confidence_level):
 
 
 def _both_in_words(first, second):
-    """The reasons of either system at each level, (n_levels,)."""
+    """The reasons of both systems in words at each level, (n_levels,)."""
     words = []
     for both in zip(first, second, strict=True):
         named = zip(("first", "second"), both, strict=True)
@@ -366,7 +367,7 @@ def _both_reasons(first, second):
 
 
 def to_objects(values):
-    """An array of objects, one for each value, whatever shape the values have."""
+    """A one-dimensional array of objects, one for each value of any shape."""
     values = list(values)
     objects = np.empty(len(values), dtype=object)
     for place, value in enumerate(values):
@@ -377,7 +378,7 @@ def to_objects(values):
 def p_values(differences):
     """Two-sided bootstrap p-values of differences (n_levels, n_resamples).
 
-    An undefined replicate may lie on either side, and counts on both.
+    An undefined replicate may lie on either side: it counts on both.
     """
     undefined = np.isnan(differences)
     sides = [undefined | (differences <= 0), undefined | (differences >= 0)]
@@ -390,8 +391,8 @@ class FARAsymmetry(Framed):
     """FAR of probes of one group with references of another, against the reverse.
 
     One row for every two groups. Where the matrix of the FAR by group is symmetric, its
-    differences say how large chance is; GEO20 therefore calls those of 0.3 (twofold) and
-    more genuine. Here each is tested over the same resamples.
+    differences show how large chance effects are; GEO20 therefore calls those of 0.3
+    (twofold) and more genuine. Here each is tested over the same resamples.
 
     Attributes
     ----------
@@ -419,7 +420,7 @@ class FARAsymmetry(Framed):
 
     See Also
     --------
-    skfairfr.metrics.SimilarityROC.far_asymmetry : What builds it.
+    skfairfr.metrics.SimilarityROC.far_asymmetry : Returns it.
 
     References
     ----------
@@ -454,8 +455,8 @@ def to_asymmetry(answers, groups, confidence_level):
         ]
         differences = replicates[0] - replicates[1]
     low, high, _ = percentile(differences, confidence_level, (-np.inf, np.inf))
-    # Without a pair, or an accepted one, on either side there is nothing to test; nor is
-    # there where too many resamples are without to give an interval.
+    # There is nothing to test if a side has no pair, if neither side accepts one, or if
+    # too many resamples are undefined to give an interval.
     untestable = np.isnan(difference) | np.isnan(low) | np.isnan(high)
     p_value = np.where(untestable, np.nan, p_values(differences))
     places = np.array(pairs, dtype=int).reshape(-1, 2)

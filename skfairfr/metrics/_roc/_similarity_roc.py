@@ -1,7 +1,7 @@
 """SimilarityROC: error rates of a verification system, by group, with their uncertainty.
 
-The class checks its arguments and keeps what was fitted; ``_engine`` answers questions, and
-pairs, resamples and intervals are functions of arrays in ``skfairfr._core``.
+The class checks its arguments and keeps the fitted state; ``_engine`` and ``_estimates``
+compute answers, and ``skfairfr._core`` holds the functions of arrays.
 """
 
 from numbers import Integral, Real
@@ -16,12 +16,12 @@ from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._intervals import METHODS
 from skfairfr._core._resampling import MODES
 from skfairfr._core._score_summaries import score_moments
-from skfairfr.metrics._frames import framed
 from skfairfr.metrics._roc import _estimates, _inputs
 from skfairfr.metrics._roc._engine import Engine, Intervals
 from skfairfr.metrics._roc._question import check_one_group
 from skfairfr.metrics._roc._records import ScoreSummary, paired, to_asymmetry
-from skfairfr.utils._frames import library_of
+from skfairfr.utils._frames import framed, library_of
+from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import plain
 
 
@@ -61,13 +61,13 @@ default="recentered"
         images on, 1e-4 from a million. Sets of up to four million pairs are held whole
         and exact at every level.
     similarity : {"cosine", "dot"}, default="cosine"
-        Of embeddings. Distances of unit rows order pairs as their cosine does, reversed.
+        Of two embeddings. The distance of unit rows orders pairs as minus their cosine.
     device : {"cpu"}, default="cpu"
         Where the pass over all pairs runs.
     n_jobs : int, default=None
         Joblib workers for tiles and for blocks of resamples; results do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Draws the seeds of the resamples, in ``fit``: asking twice gives the same answer.
+        Draws the seeds of the resamples in ``fit``, so repeated calls give the same answer.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ default="recentered"
         X = validate_data(
             self, X, dtype=(np.float32, np.float64), ensure_min_samples=fewest
         )
-        labels = _inputs.label_images(y, sensitive_features, domain, len(X))
+        labels = label_images(y, sensitive_features, domain, len(X))
         identity, group, domain_labels = labels
         side = None if domain_labels is None else domain_labels.codes.astype(np.int8)
         n_probes = None
@@ -252,11 +252,11 @@ default="recentered"
         """Take scored pairs, as a protocol file lists them.
 
         A list has one side: pairs of the groups (g, h) and (h, g) make one cell, and pairs
-        of the people (k, l) and (l, k) are comparisons of the same two people. ``fit`` tells
-        them apart where there are two sides, so that on the same scores the two methods
-        differ in cross-group rates and, with ``average="identity"``, in every FAR; and with
-        one side it does so for the cross-group rates of that average, where one person's
-        images stand in several groups. Everything that an earlier fit left is forgotten.
+        of the people (k, l) and (l, k) are comparisons of the same two people. ``fit``
+        distinguishes them where there are two sides, so that on the same scores the two
+        methods differ in cross-group rates and, with ``average="identity"``, in every FAR;
+        and with one side it does so for the cross-group rates of that average, where one
+        person's images are in several groups. An earlier fit is discarded.
 
         Parameters
         ----------
@@ -461,7 +461,7 @@ default=None
     ):
         """Difference and ratio to another system on the same images.
 
-        Both are asked over the same resamples, so that what varies for both alike cancels.
+        Both systems use the same resamples, so that variation common to both cancels.
 
         Parameters
         ----------
@@ -659,7 +659,7 @@ default=None
         return self._engine.question(far, threshold, "far", None, None, "overall")
 
     def _forget(self):
-        """Drop what an earlier fit left, so that a failed one leaves nothing half new."""
+        """Delete the state of an earlier fit, so that a failed fit leaves none of it."""
         fitted = [name for name in vars(self) if name.endswith("_")]
         for name in (*fitted, "_engine", "_library"):
             vars(self).pop(name, None)
@@ -681,7 +681,7 @@ default=None
                 f"X_reference has {reference.shape[1]} features but X has {X.shape[1]}; "
                 "both sides need embeddings of one encoder."
             )
-        other = _inputs.label_images(y_reference, features, None, len(reference))
+        other = label_images(y_reference, features, None, len(reference))
         side = np.repeat(np.array([0, 1], dtype=np.int8), (len(X), len(reference)))
         return (
             np.concatenate([X, reference]),
@@ -708,9 +708,9 @@ default=None
         return self
 
     def _framed(self, record, question=None):
-        """The record, whose frame is of the caller's library and shows the levels asked."""
-        asked = {} if question is None else question.asked()
-        return framed(record, self._library, **asked)
+        """The record, with the caller's frame library and the levels of the question."""
+        columns = {} if question is None else question.level_columns()
+        return framed(record, self._library, **columns)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -1,7 +1,7 @@
-"""What scorers share: an estimator's embeddings compared once, and values or refusals.
+"""Base of the scorers: one comparison of an estimator's embeddings, checks and signs.
 
-A value that cannot be computed must never win a search, so that whatever the fold's data
-cannot answer is an error that says what to change. No resample is drawn.
+A value that cannot be computed must never win a search: where the data of a fold do not
+define it, the scorer raises an error that says what to change. No resample is drawn.
 """
 
 from inspect import signature
@@ -16,9 +16,10 @@ from skfairfr._core._disparities import DISPARITIES
 from skfairfr.metrics._pairs._checks import check_single_level
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._engine import Engine
+from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import check_option
 
-# What the scorers of these names measure: rate, disparity and operating point.
+# Rate, disparity and operating point of each named score.
 ENTRIES = {
     "bfar": ("far", "max_min", "worst_group"),
     "bfrr": ("frr", "max_min", "worst_group"),
@@ -36,7 +37,7 @@ REMEDIES = (
 class Scorer(BaseEstimator):
     """Callable that scikit-learn clones, pickles and routes metadata to."""
 
-    # "estimator" is what score is called with, no metadata.
+    # "estimator" is an argument of score, no metadata.
     __metadata_request__score = {  # noqa: RUF012
         "estimator": UNUSED,
         "sensitive_features": True,
@@ -48,7 +49,7 @@ class Scorer(BaseEstimator):
         return self.score(estimator, X, y, sensitive_features, domain)
 
     def __repr__(self, N_CHAR_MAX=700):
-        """What is measured, and the other parameters where they were set."""
+        """The class, what it measures, and the other parameters that were set."""
         always = ("rate", "how", "far", "operating_point")
         defaults = signature(type(self)).parameters
         shown = [
@@ -60,7 +61,7 @@ class Scorer(BaseEstimator):
 
 
 def check_question(rate, how, far, operating_point, group):
-    """Raise where the parameters of a scorer contradict each other, before any data.
+    """Raise if the parameters of a scorer contradict each other, whatever the data.
 
     Parameters
     ----------
@@ -98,7 +99,7 @@ def compare_transformed(
         With ``transform``.
     data : tuple of X, y, sensitive_features, domain
     far_max : float
-        Largest level that will be asked for.
+        Largest level of the scores.
     average, impostors : str
         As in :class:`~skfairfr.metrics.SimilarityROC`.
 
@@ -117,7 +118,7 @@ def compare_transformed(
         )
     options = {"dtype": (np.float32, np.float64), "input_name": "transform(X)"}
     embeddings = check_array(estimator.transform(X), **options)
-    labels = _inputs.label_images(y, sensitive_features, domain, len(embeddings))
+    labels = label_images(y, sensitive_features, domain, len(embeddings))
     identity, group, domain = labels
     side = None if domain is None else domain.codes.astype(np.int8)
     pairs = _inputs.compare_embeddings(
@@ -153,7 +154,7 @@ def answerable_question(scorer, engine, levels, rate, how, operating_point, grou
     ------
     ValueError
         If the groups are missing, too few, or without pairs, or the level is below what
-        the impostor pairs resolve: whatever candidate is scored, the answer is the same.
+        the impostor pairs resolve: the error is the same for every candidate.
     """
     needs_groups = how is not None or group is not None or operating_point != "overall"
     if needs_groups and engine.groups.size == 0:
@@ -186,7 +187,7 @@ def answerable_question(scorer, engine, levels, rate, how, operating_point, grou
 
 
 def undefined(question, value):
-    """Sentence on a value that this candidate leaves undefined, with what to change."""
+    """Message about a value that is undefined for this candidate, with a remedy."""
     return (
         f"is {value}, since a group has no error of the {question.rate} at this level. "
         "Give a larger far, fewer folds or more people, or how='difference', which no "
@@ -200,12 +201,12 @@ def greater_is_better(values, how):
     if isinstance(name, str) and name == "ratio":
         with np.errstate(divide="ignore"):
             values = np.abs(np.log(values))
-    # Plus zero: minus a rate of zero would print as -0.0.
+    # Zero is added because minus a rate of zero would print as -0.0.
     return 0.0 - values
 
 
 PREFIX = "mean_test_"
-# Ends the names of signed entries of fairness_scores, which have no direction.
+# The end of the names of signed entries of fairness_scores, which have no direction.
 LOG_RATIO = "log_ratio"
 
 
@@ -226,7 +227,7 @@ def mean_score(cv_results, name):
         return np.asarray(cv_results[PREFIX + name], dtype=np.float64)
     listed = [key.removeprefix(PREFIX) for key in cv_results if key.startswith(PREFIX)]
     if listed == ["score"] and not np.isfinite(cv_results[PREFIX + "score"]).any():
-        # A scorer of several scores that always raised leaves this one, all nan.
+        # The only entry, all nan, where a scorer of several scores always raised.
         return np.full(len(cv_results[PREFIX + "score"]), np.nan)
     remedy = f"the scores are: {', '.join(map(repr, listed)) or 'none'}"
     if listed == ["score"]:

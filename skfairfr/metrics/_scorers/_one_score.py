@@ -1,9 +1,9 @@
-"""Scorers of one rate or disparity of what an estimator makes of images, for searches.
+"""Scorers of one rate or disparity of an estimator's embeddings, for searches.
 
 A scorer is called ``scorer(estimator, X, y, sensitive_features=None, domain=None)``,
 compares the embeddings ``estimator.transform(X)`` and returns a number, greater being
-better. How embeddings are compared and what is refused stands in ``_base.py``; several
-scores at once in ``_fairness_scores.py``.
+better. ``_base.py`` compares embeddings and raises errors; ``_several_scores.py`` returns
+several scores at once.
 """
 
 import numpy as np
@@ -79,7 +79,7 @@ class FairnessScorer(_base.Scorer):
         self.impostors = impostors
 
     def score(self, estimator, X, y, sensitive_features=None, domain=None):
-        """Score what an estimator makes of some images.
+        """Score an estimator's embeddings of some images.
 
         Parameters
         ----------

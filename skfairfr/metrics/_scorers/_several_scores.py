@@ -1,4 +1,4 @@
-"""The scorer that returns several scores of what an estimator makes of images.
+"""The scorer that returns several scores of an estimator's embeddings.
 
 One transform and one comparison of all pairs serve every entry.
 """
@@ -15,7 +15,7 @@ def fairness_scores(far=1e-3, *, ratio=None):
 
     A dict of scorers would transform and compare once for each. The entries are "bfar" and
     "bfrr" (eq. (3)-(4) of [1]_), "far_max_geomean" and "frr_max_geomean" at the
-    worst-group operating point, and the overall "frr_at_far", to be reported beside every
+    worst-group operating point, and the overall "frr_at_far", to report next to every
     disparity.
 
     Parameters
@@ -26,9 +26,9 @@ def fairness_scores(far=1e-3, *, ratio=None):
     ratio : tuple of two labels, default=None
         With groups (a, b), the entries "far_log_ratio" and "frr_log_ratio" are added: the
         signed natural logarithm of the rate of b over that of a, at the same threshold as
-        "bfar". They have no direction, and are there to be drawn by
-        :class:`~skfairfr.metrics.KappaGridDisplay`, never to choose by. As logarithms
-        they average over folds to that of the geometric mean.
+        "bfar". They have no direction: draw them with
+        :class:`~skfairfr.metrics.KappaGridDisplay`, never choose by them. Their mean over
+        folds is the logarithm of the geometric mean.
 
     Returns
     -------
@@ -49,9 +49,9 @@ def fairness_scores(far=1e-3, *, ratio=None):
 
     Notes
     -----
-    What the fold cannot answer for any candidate (missing groups, a level below
-    1 / n_impostor) raises. What one candidate leaves undefined, such as the ratio of a
-    group without a false acceptance, is nan in its own entry, with a warning.
+    The scorer raises if the fold cannot answer for any candidate (missing groups, a level
+    below 1 / n_impostor). A value that is undefined for one candidate, such as the ratio
+    of a group without a false acceptance, is nan in its own entry, with a warning.
 
     References
     ----------
@@ -104,7 +104,7 @@ class FairnessScores(_base.Scorer):
         self.ratio = ratio
 
     def score(self, estimator, X, y, sensitive_features=None, domain=None):
-        """Score what an estimator makes of some images.
+        """Score an estimator's embeddings of some images.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class FairnessScores(_base.Scorer):
         -------
         scores : dict of str -> float
             Minus each rate or disparity: greater is better. nan, with a warning, where
-            this estimator leaves one undefined.
+            one is undefined for this estimator.
 
         Raises
         ------

@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr.metrics._pairs._checks import (
-    ScoredPairs,
+    SplitScores,
     check_pair_groups,
     check_pairs,
     name_groups,
@@ -110,7 +110,7 @@ def test_groups_that_are_none(sensitive_features, message):
 
 
 def impostors(scores):
-    return ScoredPairs(np.array([]), np.sort(np.array(scores, dtype=float))[::-1])
+    return SplitScores(np.array([]), np.sort(np.array(scores, dtype=float))[::-1])
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_conventions_are_explained_once_and_last():
 
 def test_limits_hold_what_was_drawn_before():
     ax = axes()
-    assert _style.limits_before(ax) is None
+    assert _style.earlier_limits(ax) is None
     ax.plot(X, X)
     _style.set_limits(ax, ((0, 5), (1, 2)), (1, 6), (0, 1))
     assert (ax.get_xlim(), ax.get_ylim()) == ((0, 6), (0, 2))

@@ -72,10 +72,13 @@ def test_parts_are_the_question_in_its_order(name):
     given = {"far": None, "threshold": None, name: [0.5, 0.1, 0.3]}
     question = engine.question(*given.values(), "far", None, None, "overall")
     parts = question.parts(np.array([True, False, False]))
-    assert [part.asked()[name].tolist() for part in parts] == [[0.1], [0.3, 0.5]]
-    assert question.asked()[name].tolist() == [0.5, 0.1, 0.3]
+    assert [part.level_columns()[name].tolist() for part in parts] == [
+        [0.1],
+        [0.3, 0.5],
+    ]
+    assert question.level_columns()[name].tolist() == [0.5, 0.1, 0.3]
     (whole,) = question.parts(np.ones(3, dtype=bool))
-    assert whole.asked()[name].tolist() == [0.1, 0.3, 0.5]
+    assert whole.level_columns()[name].tolist() == [0.1, 0.3, 0.5]
 
 
 def test_one_group_where_two_make_no_sense():

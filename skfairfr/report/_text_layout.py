@@ -1,7 +1,11 @@
 """Numbers, labels and lines of a report for a terminal: ASCII of at most 100 columns."""
 
 import math
+from itertools import groupby
 from textwrap import wrap
+
+from skfairfr._core._intervals import join_reasons
+from skfairfr.metrics import Reason
 
 WIDTH = 100
 LABEL_WIDTH = 24
@@ -16,6 +20,16 @@ DISPARITY_NAMES = {
     "log_geomean": "log10 off geometric mean",
     "gini": "Gini",
     "difference": "max - min",
+}
+
+BELOW_RESOLUTION = "the FAR level is below 1 / (impostor pairs)"
+# How the reason of a figure ends that was not counted over all pairs.
+SOURCES = {
+    "all pairs": "",
+    "histogram": "beyond the FAR up to which all pairs are held: values from a histogram of "
+    "all scores, intervals from a uniform sample of impostor pairs",
+    "sample": "beyond the FAR up to which all pairs are held: values and intervals from a "
+    "uniform sample of impostor pairs",
 }
 
 
@@ -45,8 +59,14 @@ def figure(found):
     """Value, interval and mark of a Figure."""
     if math.isnan(found.value):
         return "undefined" + UNSUPPORTED
-    mark = UNSUPPORTED if not found.supported else SAMPLED if found.reason else ""
-    return f"{number(found.value)} {bounds(found)}{mark}"
+    return f"{number(found.value)} {bounds(found)}{mark(found)}"
+
+
+def mark(found):
+    """What follows a Figure that the data do not support, or not over all pairs."""
+    if not found.supported:
+        return UNSUPPORTED
+    return "" if found.source == "all pairs" else SAMPLED
 
 
 def times(wider, narrower):
@@ -135,6 +155,32 @@ def bullets(texts):
     return [line for text in texts for line in paragraph(text, "- ", "  ")]
 
 
+def in_words(reasons, source="all pairs"):
+    """Reasons, of any length, as one text that ends with the source.
+
+    Parameters
+    ----------
+    reasons : sequence of Reason or str
+    source : {"all pairs", "histogram", "sample"}, default="all pairs"
+
+    Returns
+    -------
+    text : str
+    """
+    texts = []
+    for of_rates, run in groupby(reasons, _is_of_rates):
+        if of_rates:
+            texts.append(join_reasons(run))
+        else:
+            texts += [r if isinstance(r, str) else BELOW_RESOLUTION for r in run]
+    return "; ".join(filter(None, [*texts, SOURCES[source]]))
+
+
+def _is_of_rates(reason):
+    """Whether Reason's own words serve a report, too."""
+    return isinstance(reason, Reason) and reason.code != "below_resolution"
+
+
 def reasons(name, figures):
     """A line for each distinct reason of the figures of one kind."""
     marks = {f.reason: SAMPLED if f.supported else UNSUPPORTED for f in figures}
@@ -147,5 +193,5 @@ def reasons(name, figures):
 
 
 def reason_lines(name, reason, mark):
-    """Why figures carry a mark."""
+    """Lines that say why figures carry a mark."""
     return paragraph(f"{name}: {printable(reason)}", f" {mark} ", "      ")

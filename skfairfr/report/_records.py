@@ -7,11 +7,16 @@ are treated less alike.
 
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 
 import numpy as np
 
+from skfairfr.report._text import to_text
+from skfairfr.utils._errors import Message
+
 SCHEMA_VERSION = 2
+# A field that stays out of the JSON.
+HIDDEN = {"json": False}
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,10 @@ class Figure:
         Whether the data carry it; see :class:`skfairfr.metrics.Estimate`.
     reason : str
         Why not, and where it comes from if not from all pairs.
+    source : {"all pairs", "histogram", "sample"}
+        What the value was computed from.
+    reasons : tuple of skfairfr.metrics.Reason or str
+        What ``reason`` says, one by one.
     """
 
     value: float
@@ -33,11 +42,14 @@ class Figure:
     standard_error: float
     supported: bool
     reason: str
+    source: str = "all pairs"
+    reasons: tuple = field(default=(), metadata=HIDDEN)
 
     @classmethod
     def undefined(cls, reason):
         """A number that the data have no pairs for."""
-        return cls(math.nan, math.nan, math.nan, math.nan, False, reason)
+        nan = math.nan
+        return cls(nan, nan, nan, nan, False, reason, reasons=(reason,))
 
 
 @dataclass(frozen=True)
@@ -160,6 +172,38 @@ class Other:
 
 
 @dataclass(frozen=True)
+class Check:
+    """Whether a disparity stays within a limit, as far as its interval tells.
+
+    Attributes
+    ----------
+    name : str
+        Of the limit.
+    limit : float > 1
+    attribute : str
+    far : float in (0, 1) or None
+    threshold : float
+        Operating point, as of a Level.
+    figure : Figure
+        The disparity, larger being less fair.
+    not_covered : tuple of labels
+        Groups without the pairs it needs, of which it says nothing.
+    verdict : {"passed", "failed", "undetermined"}
+        Passed where the data support the interval and it ends at the limit or below; failed
+        where they support it and it begins above.
+    """
+
+    name: str
+    limit: float
+    attribute: str
+    far: float | None
+    threshold: float
+    figure: Figure
+    not_covered: tuple
+    verdict: str
+
+
+@dataclass(frozen=True)
 class Audit:
     """An audit of a verification system by one attribute.
 
@@ -183,6 +227,10 @@ class Audit:
         With the average changed, where one person supplies over 5 % of the genuine pairs.
     notes : tuple of str
         What was undefined, left out or could not be resolved.
+    checks : tuple of Check
+        One for each limit and level; in the JSON they stand beside the audits.
+    figures : tuple of pathlib.Path
+        Files written; not in the JSON.
     """
 
     attribute: str
@@ -194,10 +242,41 @@ class Audit:
     resampled: Other
     averaged: Other | None
     notes: tuple
+    checks: tuple = field(default=(), metadata=HIDDEN)
+    figures: tuple = field(default=(), metadata=HIDDEN)
+
+    @property
+    def exit_code(self):
+        """As of :class:`Report`."""
+        return Report((self,)).exit_code
 
     def to_json(self, **about):
-        """JSON of a report of this audit alone; see :meth:`Report.to_json`."""
+        """JSON of a report of this audit alone; see :meth:`Report.to_json`.
+
+        Parameters
+        ----------
+        **about : JSON-able values
+            As of :meth:`Report.to_json`.
+
+        Returns
+        -------
+        text : str
+        """
         return Report((self,)).to_json(**about)
+
+    def to_text(self, source=None):
+        """A table for a terminal; see :meth:`Report.to_text`.
+
+        Parameters
+        ----------
+        source : str, default=None
+            As of :meth:`Report.to_text`.
+
+        Returns
+        -------
+        text : str
+        """
+        return to_text(self, source)
 
 
 @dataclass(frozen=True)
@@ -227,38 +306,6 @@ class Crossing:
 
 
 @dataclass(frozen=True)
-class Check:
-    """Whether a disparity stays within a limit, as far as its interval tells.
-
-    Attributes
-    ----------
-    name : str
-        Of the option that set the limit.
-    limit : float > 1
-    attribute : str
-    far : float in (0, 1) or None
-    threshold : float
-        Operating point, as of a Level.
-    figure : Figure
-        The disparity, larger being less fair.
-    not_covered : tuple of labels
-        Groups without the pairs it needs, of which it says nothing.
-    verdict : {"passed", "failed", "undetermined"}
-        Passed where the data support the interval and it ends at the limit or below; failed
-        where it begins above.
-    """
-
-    name: str
-    limit: float
-    attribute: str
-    far: float | None
-    threshold: float
-    figure: Figure
-    not_covered: tuple
-    verdict: str
-
-
-@dataclass(frozen=True)
 class Report:
     """Audits of one set of data.
 
@@ -268,12 +315,26 @@ class Report:
         By each attribute, then by their combinations.
     crossings : tuple of Crossing
         For each combination of attributes who stands in its cells.
-    checks : tuple of Check
     """
 
     audits: tuple
     crossings: tuple = ()
-    checks: tuple = ()
+
+    @property
+    def checks(self):
+        """Checks of all audits, a tuple."""
+        return tuple(check for audit in self.audits for check in audit.checks)
+
+    @property
+    def figures(self):
+        """Paths of all figures that were written, a tuple."""
+        return tuple(path for audit in self.audits for path in audit.figures)
+
+    @property
+    def exit_code(self):
+        """0 if all checks passed, 1 if one failed, else 3."""
+        verdicts = {check.verdict for check in self.checks}
+        return 1 if "failed" in verdicts else 3 if "undetermined" in verdicts else 0
 
     def to_json(self, **about):
         """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
@@ -287,11 +348,57 @@ class Report:
         -------
         text : str
         """
-        record = {"schema_version": SCHEMA_VERSION, **about, **asdict(self)}
+        record = {
+            "schema_version": SCHEMA_VERSION,
+            **about,
+            "audits": self.audits,
+            "crossings": self.crossings,
+            "checks": self.checks,
+        }
         return json.dumps(_plain(record), indent=1, allow_nan=False, default=str) + "\n"
+
+    def to_text(self, source=None):
+        """A table for a terminal: ASCII of at most 100 columns.
+
+        Parameters
+        ----------
+        source : str, default=None
+            Where the data come from, for the titles.
+
+        Returns
+        -------
+        text : str
+        """
+        return to_text(self, source)
+
+    def spelled(self, spell):
+        """The same report, whose notes name arguments in other words.
+
+        Parameters
+        ----------
+        spell : callable
+            Turns an argument, which has a ``name`` and a ``value``, into a str, as the
+            command does: ``resample`` is ``--resample`` there.
+
+        Returns
+        -------
+        report : Report
+        """
+        audits = []
+        for audit in self.audits:
+            notes = [
+                note.spelled(spell) if isinstance(note, Message) else note
+                for note in audit.notes
+            ]
+            audits.append(replace(audit, notes=tuple(notes)))
+        return replace(self, audits=tuple(audits))
 
 
 def _plain(value):
+    """Dicts, lists and values for strict JSON."""
+    if is_dataclass(value):
+        shown = [f.name for f in fields(value) if f.metadata.get("json", True)]
+        return {name: _plain(getattr(value, name)) for name in shown}
     if isinstance(value, dict):
         return {key: _plain(v) for key, v in value.items()}
     if isinstance(value, list | tuple):

@@ -3,7 +3,7 @@
 What the data do not support carries a question mark, and the reason stands beneath.
 """
 
-from skfairfr.report._format import (
+from skfairfr.report._text_layout import (
     DISPARITY_NAMES,
     FIGURE_WIDTH,
     LABEL_WIDTH,
@@ -13,6 +13,7 @@ from skfairfr.report._format import (
     bullets,
     disparity_label,
     figure,
+    in_words,
     label,
     level_name,
     number,
@@ -88,9 +89,9 @@ def _opening(audit, source):
     )
     lines = [*title(head, "="), *paragraph(data), *paragraph(intervals)]
     if audit.notes:
-        number = len(audit.notes)
-        said = "1 note" if number == 1 else f"{number} notes"
-        lines += paragraph(f"Read first: {said} at the end.")
+        n_notes = len(audit.notes)
+        counted = "1 note" if n_notes == 1 else f"{n_notes} notes"
+        lines += paragraph(f"Read first: {counted} at the end.")
     return lines
 
 
@@ -99,11 +100,11 @@ def _findings(audit):
     for index, level in enumerate(audit.levels):
         lines.append(f"At {level_name(level, audit.settings)}")
         for position, finding in enumerate(level.findings):
-            said = _sentence(finding, level)
+            text = _sentence(finding, level)
             if audit.averaged is not None:
                 other = audit.averaged.levels[index].findings[position]
-                said += _differently(finding, other, audit.averaged.value)
-            lines += paragraph(said, "  - ", "    ")
+                text += _other_verdict(finding, other, audit.averaged.value)
+            lines += paragraph(text, "  - ", "    ")
     return lines
 
 
@@ -130,11 +131,11 @@ def _sentence(finding, level):
         "undecided": "the interval includes 1",
         "unsupported": "too few errors, or errors of too few people, carry it (see below)",
     }[finding.verdict]
-    said = f"{kind}: {_verdict(finding)}. {observed}; {why}."
+    text = f"{kind}: {_verdict(finding)}. {observed}; {why}."
     if finding.not_compared and finding.verdict != "unsupported":
         left_out = ", ".join(map(short, finding.not_compared))
-        said += f" Too little data to judge: {left_out}."
-    return said
+        text += f" Too little data to judge: {left_out}."
+    return text
 
 
 def _verdict(finding):
@@ -143,8 +144,8 @@ def _verdict(finding):
     return "the data do not tell"
 
 
-def _differently(finding, other, average):
-    """What the other average concludes, where it concludes something else."""
+def _other_verdict(finding, other, average):
+    """What the other average concludes, where the two conclusions differ."""
     if _verdict(finding) == _verdict(other):
         return ""
     ratio = "" if other.worst is None else f", a factor of {figure(other.ratio)}"
@@ -165,9 +166,9 @@ def _groups(audit):
         for row in audit.groups
     ]
     widths = [LABEL_WIDTH, -8, -8, -15, -16, FIGURE_WIDTH]
-    said = reasons("EER", [row.equal_error_rate for row in audit.groups])
+    why = reasons("EER", [row.equal_error_rate for row in audit.groups])
     lines = title("Groups, and the rate at which FAR = FRR (EER; lower is better)")
-    return [*lines, *table([head, *rows], widths), *said]
+    return [*lines, *table([head, *rows], widths), *why]
 
 
 def _level(level, settings):
@@ -224,40 +225,53 @@ def _without_errors(level, rate):
 
 
 def _level_reasons(level):
-    """Why figures carry a mark; those of disparities add what their groups do not say."""
+    """Lines that say why figures carry a mark.
+
+    Those of disparities list the reasons that are not already those of a group.
+    """
     lines = []
     for rate, name in RATE_NAMES.items():
         of_groups = rate == "far" and level.set_on == "these data"
         rows = level.rates[1:] if of_groups else level.rates
         figures = [getattr(row, rate) for row in rows]
         lines += reasons(name, figures)
-        known = {part for found in figures for part in found.reason.split("; ")}
-        for reason, names in _said_of_disparities(level, rate, known).items():
+        for reason, names in _reasons_of_disparities(level, rate, figures).items():
             lines += reason_lines(names, reason, UNSUPPORTED)
     return lines
 
 
-def _said_of_disparities(level, rate, known):
-    """Reason -> the disparities that it is of, where their groups do not say it."""
-    said = {}
+def _reasons_of_disparities(level, rate, of_groups):
+    """Reason -> names of the disparities that it is of, without reasons of groups.
+
+    Parameters
+    ----------
+    level : Level
+    rate : {"far", "frr"}
+    of_groups : list of Figure
+        Rates of the groups, whose reasons are listed already.
+    """
+    known = {reason for found in of_groups for reason in found.reasons}
+    sources = {found.source for found in of_groups}
+    names_of = {}
     without = _without_errors(level, rate)
     for disparity in level.disparities:
-        reason = getattr(disparity, rate).reason
+        found = getattr(disparity, rate)
         if disparity.operating_point == "overall":
-            # The groups say it, and the disparity only that it is undefined.
+            # Without errors a disparity has no reason but that it is undefined.
             if without:
                 continue
-            parts = [part for part in reason.split("; ") if part not in known]
+            new = [reason for reason in found.reasons if reason not in known]
+            source = "all pairs" if found.source in sources else found.source
             name = f"{DISPARITY_NAMES[disparity.how]} of the {RATE_NAMES[rate]}"
-            said.setdefault("; ".join(parts), []).append(name)
+            names_of.setdefault(in_words(new, source), []).append(name)
         else:
-            said.setdefault(reason, []).append(f"B{RATE_NAMES[rate]} *")
+            names_of.setdefault(found.reason, []).append(f"B{RATE_NAMES[rate]} *")
     of_all = sum(d.operating_point == "overall" for d in level.disparities)
     return {
         reason: ", ".join(names)
         if len(names) != of_all
         else f"disparities of the {RATE_NAMES[rate]}"
-        for reason, names in said.items()
+        for reason, names in names_of.items()
         if reason
     }
 
@@ -322,7 +336,7 @@ def _averaged(audit):
 
 
 def reading(audit):
-    """How an audit is to be read."""
+    """Lines that say how to read an audit."""
     settings = audit.settings
     return [
         *title("How to read this"),
@@ -330,7 +344,7 @@ def reading(audit):
             [
                 "FAR (FMR): share of impostor pairs accepted; FRR (FNMR): share of genuine "
                 "pairs rejected. Lower is better for both. A group's pairs have both "
-                f"images in the group. {_threshold_said(audit.levels[0], settings)} Every "
+                f"images in the group. {_how_threshold_is_set(audit.levels[0], settings)} Every "
                 f"{AVERAGES[settings['average']]} weighs the same.",
                 "Disparities: larger is less fair; in brackets the value when all groups "
                 "have the same rate. Apart from the first they cannot fall below it, so "
@@ -348,7 +362,7 @@ def reading(audit):
     ]
 
 
-def _threshold_said(level, settings):
+def _how_threshold_is_set(level, settings):
     impostors = {
         "all": "all impostor pairs",
         "same_group": "the impostor pairs within a group",

@@ -1,4 +1,4 @@
-"""A fitted SimilarityROC asked the questions of an audit."""
+"""The numbers of an audit: a fitted SimilarityROC is asked its questions."""
 
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -7,8 +7,8 @@ import numpy as np
 
 from skfairfr._core._disparities import DISPARITIES
 from skfairfr._core._intervals import simultaneous
-from skfairfr.metrics._roc._estimates import FEW_GROUPS
-from skfairfr.report._record import (
+from skfairfr.metrics import Reason
+from skfairfr.report._records import (
     Disparity,
     Figure,
     Finding,
@@ -16,6 +16,8 @@ from skfairfr.report._record import (
     GroupRow,
     Level,
 )
+from skfairfr.report._text_layout import in_words
+from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._validation import check_level, check_threshold, plain
 
 DEFAULT_FAR = (1e-2, 1e-3)
@@ -23,6 +25,7 @@ HOWS = ("max_min", "max_geomean", "log_geomean", "gini", "difference")
 RATES = ("far", "frr")
 KINDS = {"far": "impostor", "frr": "genuine"}
 SET = "set: the threshold is the one at which it meets the level, in resamples too"
+FEW_GROUPS = str(Reason("few_groups"))
 
 
 @dataclass(frozen=True)
@@ -43,20 +46,28 @@ class Points:
     set_on: str
 
     @classmethod
-    def of(cls, far=None, threshold=None):
-        """Points of levels or of thresholds, not both; neither takes the usual levels."""
+    def of(cls, far=None, threshold=None, distance=False):
+        """Points of levels or of thresholds, not both; neither takes the usual levels.
+
+        ``distance`` tells whether thresholds are distances.
+        """
         if far is not None and threshold is not None:
-            raise ValueError(
-                f"far={plain(far)} and threshold={plain(threshold)} were both given; a threshold is set "
-                "by its FAR or given: leave one out."
+            raise ArgumentError(
+                *(Argument("far", far), " and ", Argument("threshold", threshold)),
+                " were both given; a threshold is set by its FAR or given:",
+                remedy="leave one out.",
             )
         if threshold is not None:
             if not np.isfinite(threshold).all():
-                raise ValueError(
-                    f"threshold must be finite; got {plain(threshold)}, which accepts all pairs, "
-                    "none, or is no number. Give the score at which the system accepts."
+                raise ArgumentError(
+                    Argument("threshold"),
+                    f" must be finite; got {plain(threshold)}, which accepts all pairs, "
+                    "none, or is no number.",
+                    remedy="Give the score at which the system accepts.",
+                    value=threshold,
                 )
-            return cls(None, np.unique(check_threshold(threshold)), "given")
+            similarity = check_threshold(threshold) * (-1 if distance else 1)
+            return cls(None, np.unique(similarity), "given")
         levels = check_level(DEFAULT_FAR if far is None else far)
         return cls(np.unique(levels)[::-1], None, "these data")
 
@@ -65,15 +76,15 @@ class Points:
         """Number of operating points."""
         return (self.far if self.threshold is None else self.threshold).size
 
-    def asked(self):
-        """Arguments of SimilarityROC.estimate."""
+    def arguments(self):
+        """Those of SimilarityROC.estimate."""
         if self.threshold is None:
             return {"far": self.far}
         return {"threshold": self.threshold}
 
 
-class Measured:
-    """A fitted SimilarityROC, asked at the audit's operating points.
+class AuditedROC:
+    """A fitted SimilarityROC with the operating points that an audit asks it about.
 
     Parameters
     ----------
@@ -85,7 +96,7 @@ class Measured:
     def __init__(self, roc, points):
         self.roc = roc
         self.points = points
-        self.asked = points.asked()
+        self.at_points = points.arguments()
         self.labels = [None, *roc.groups_.tolist()]
         summary = roc.score_summary()
         self.n_pairs = {"far": summary.n_impostor, "frr": summary.n_genuine}
@@ -105,7 +116,7 @@ class Measured:
             inside = group.codes == row - 1 if row else slice(None)
             n_genuine, n_impostor = (int(self.n_pairs[r][row]) for r in ("frr", "far"))
             if n_genuine and n_impostor:
-                equal = _figures(self.roc.equal_error_rate(label))[0]
+                equal = figures_of(self.roc.equal_error_rate(label))[0]
             else:
                 equal = Figure.undefined(self._lack(row))
             sizes = (
@@ -119,8 +130,10 @@ class Measured:
 
     def levels(self, in_short=False):
         """Records of all levels; in short: max_min at the overall threshold alone."""
-        rates = {r: self._rates(r) for r in RATES}
         points = self.points
+        rates = {}
+        for rate in RATES:
+            rates[rate] = self._rates(rate)
         hows = [("max_min", "overall")]
         worst_group = np.full(points.size, np.nan)
         if not in_short:
@@ -130,7 +143,9 @@ class Measured:
                 worst_group = self.roc.threshold_at(
                     points.far, operating_point="worst_group"
                 )
-        disparities = {key: self._disparity(*key) for key in hows}
+        disparities = []
+        for how, operating_point in hows:
+            disparities.append(self._disparity(how, operating_point))
         threshold = points.threshold
         if threshold is None:
             threshold = self.roc.threshold_at(points.far)
@@ -145,7 +160,7 @@ class Measured:
                     )
                     for row, label in enumerate(self.labels)
                 ),
-                tuple(of_levels[level] for of_levels in disparities.values()),
+                tuple(of_levels[level] for of_levels in disparities),
                 tuple(self._finding(r, level, rates[r]) for r in RATES),
                 points.set_on,
             )
@@ -154,35 +169,41 @@ class Measured:
 
     def _rates(self, rate):
         """Figures of every group at every level."""
-        figures = [
-            _figures(self.roc.estimate(**self.asked, rate=rate, group=label))
-            if self.n_pairs[rate][row]
-            else [Figure.undefined(self._lack(row))] * self.points.size
-            for row, label in enumerate(self.labels)
-        ]
+        figures = []
+        for row, label in enumerate(self.labels):
+            if self.n_pairs[rate][row]:
+                estimate = self.roc.estimate(**self.at_points, rate=rate, group=label)
+                figures.append(figures_of(estimate))
+            else:
+                undefined = Figure.undefined(self._lack(row))
+                figures.append([undefined] * self.points.size)
         if rate == "far" and self.points.set_on == "these data":
             figures[0] = [_set(figure) for figure in figures[0]]
         return figures
 
     def _disparity(self, how, operating_point):
-        asked = {"how": how, "operating_point": operating_point}
-        of_far, of_frr = (
-            [Figure.undefined(self._few_groups(rate))] * self.points.size
-            if self._few_groups(rate)
-            else _figures(self.roc.estimate(**self.asked, rate=rate, **asked))
-            for rate in RATES
-        )
+        """One disparity of either rate, at every level."""
+        question = {"how": how, "operating_point": operating_point}
+        figures = []
+        for rate in RATES:
+            lack = self._few_groups(rate)
+            if lack:
+                figures.append([Figure.undefined(lack)] * self.points.size)
+            else:
+                estimate = self.roc.estimate(**self.at_points, rate=rate, **question)
+                figures.append(figures_of(estimate))
         neutral = DISPARITIES[how].neutral
         return [
             Disparity(how, operating_point, neutral, far, frr)
-            for far, frr in zip(of_far, of_frr, strict=True)
+            for far, frr in zip(*figures, strict=True)
         ]
 
     def _lack(self, row):
+        """Which pairs a group is without, in words."""
         everywhere = [KINDS[r] for r in RATES if not self.n_pairs[r][0]]
         lacking = [KINDS[r] for r in ("frr", "far") if not self.n_pairs[r][row]]
-        said = f"no {' and no '.join(lacking)} pair"
-        return said if lacking == everywhere else f"{self.labels[row]}: {said}"
+        words = f"no {' and no '.join(lacking)} pair"
+        return words if lacking == everywhere else f"{self.labels[row]}: {words}"
 
     def _few_groups(self, rate):
         """Why no two groups can be compared; empty if they can."""
@@ -205,8 +226,10 @@ class Measured:
             return Finding(rate, None, None, ratio, 0, left_out, "unsupported")
         ordered = sorted(compared, key=lambda label: figures[label].value)
         best, worst = ordered[0], ordered[-1]
-        asked = self.roc.estimate(**self.asked, rate=rate, how=("ratio", best, worst))
-        ratio = _figures(asked)[level]
+        how = ("ratio", best, worst)
+        ratio = figures_of(self.roc.estimate(**self.at_points, rate=rate, how=how))[
+            level
+        ]
         if len(ordered) > 2 and ratio.supported:
             values = np.array([figures[label].value for label in ordered])
             ratio = self._widened(ratio, values, self._replicates(rate, level, ordered))
@@ -217,7 +240,7 @@ class Measured:
     def _replicates(self, rate, level, labels):
         return np.array(
             [
-                self.roc.resamples(**self.asked, rate=rate, group=label)[:, level]
+                self.roc.resamples(**self.at_points, rate=rate, group=label)[:, level]
                 for label in labels
             ]
         )
@@ -248,22 +271,34 @@ def combinations_of(n):
     return np.array(list(combinations(range(n), 2))).T
 
 
-def _set(figure):
-    """A rate that does not vary, since it is what the threshold is set by."""
-    nan = float("nan")
-    reason = "; ".join(filter(None, [SET, figure.reason]))
-    return replace(figure, low=nan, high=nan, standard_error=nan, reason=reason)
-
-
-def _figures(estimate):
-    """One Figure for each level."""
+def figures_of(estimate):
+    """One Figure for each level of an Estimate."""
     columns = (
         estimate.value,
         estimate.low,
         estimate.high,
         estimate.standard_error,
         estimate.supported,
-        estimate.reason,
     )
     rows = zip(*(np.atleast_1d(column).tolist() for column in columns), strict=True)
-    return [Figure(*row) for row in rows]
+    sources = np.atleast_1d(estimate.source).tolist()
+    one_level = np.ndim(estimate.value) == 0
+    reasons = [estimate.reasons] if one_level else estimate.reasons.tolist()
+    return [
+        Figure(*row, in_words(why, source), source, why)
+        for row, source, why in zip(rows, sources, reasons, strict=True)
+    ]
+
+
+def _set(figure):
+    """A rate that does not vary, since it is what the threshold is set by."""
+    nan = float("nan")
+    reasons = (SET, *figure.reasons)
+    return replace(
+        figure,
+        low=nan,
+        high=nan,
+        standard_error=nan,
+        reason=in_words(reasons, figure.source),
+        reasons=reasons,
+    )

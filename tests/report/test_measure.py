@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skfairfr.report._measured import FEW_GROUPS, Points, combinations_of
+from skfairfr.report._measure import FEW_GROUPS, Points, combinations_of
 from tests.report.audits import small_audit, synthetic
 
 
@@ -15,8 +15,10 @@ def test_extremes_are_where_they_are_said_to_be(n):
 def test_points_go_from_the_largest_far_to_the_smallest():
     assert Points.of([1e-3, 1e-2]).far.tolist() == [1e-2, 1e-3]
     assert Points.of(threshold=[0.5, 0.4]).threshold.tolist() == [0.4, 0.5]
-    assert Points.of().asked()["far"].tolist() == [1e-2, 1e-3]
-    assert Points.of(threshold=0.4).asked() == {"threshold": np.array([0.4])}
+    assert Points.of().arguments()["far"].tolist() == [1e-2, 1e-3]
+    assert Points.of(threshold=0.4).arguments() == {"threshold": np.array([0.4])}
+    distances = Points.of(threshold=[1.1, 1.2], distance=True)
+    assert distances.threshold.tolist() == [-1.2, -1.1]
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,22 @@
 """Numbers have three digits, labels fit, thresholds are on the caller's scale."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
-from skfairfr.report._format import (
+from skfairfr.metrics import Reason
+from skfairfr.report._records import Figure, Level
+from skfairfr.report._text_layout import (
     accepted,
     bounds,
     figure,
+    in_words,
     level_name,
     number,
     printable,
     short,
 )
-from skfairfr.report._record import Figure, Level
 
 
 @pytest.mark.parametrize(
@@ -40,7 +43,10 @@ def test_figure_says_what_it_is():
     found = Figure(0.2, 0.1, 0.3, 0.05, True, "")
     assert figure(found) == "0.200 [0.100, 0.300]"
     assert figure(Figure.undefined("no pair")) == "undefined ?"
-    assert figure(Figure(0.2, 0.1, 0.3, 0.05, True, "from a sample")).endswith("~")
+    sampled = Figure(0.2, 0.1, 0.3, 0.05, True, "beyond", "sample")
+    assert figure(sampled) == "0.200 [0.100, 0.300] ~"
+    assert figure(replace(sampled, supported=False)).endswith("] ?")
+    assert figure(Figure(0.2, 0.1, 0.3, 0.05, True, "set")) == "0.200 [0.100, 0.300]"
     assert bounds(Figure(1.0, math.nan, math.nan, 1.0, False, "")) == "[no interval]"
 
 
@@ -73,3 +79,35 @@ def test_thresholds_are_on_the_scale_of_the_scores(threshold, settings, text):
 def test_levels_are_named_by_what_set_them(far, set_on, settings, text):
     level = Level(far, -1.1, math.nan, (), (), (), set_on)
     assert level_name(level, settings) == text
+
+
+@pytest.mark.parametrize(
+    ("reasons", "source", "text"),
+    [
+        ((), "all pairs", ""),
+        (
+            (Reason("few_errors", "a", 3, 30), Reason("few_people", "a", 1, 10)),
+            "all pairs",
+            "a: 3 errors, 30 needed; errors from 1 person, 10 needed",
+        ),
+        (
+            (
+                Reason("no_errors", "a", 0, 30),
+                Reason("no_errors", "b", 0, 30),
+                Reason("below_resolution", "", 1e-5, 1e-4),
+                Reason("undefined_resamples", "", 3, 1),
+            ),
+            "all pairs",
+            "a: no errors, 30 needed; b: no errors, 30 needed; the FAR level is below 1 / "
+            "(impostor pairs); undefined in 3 resamples",
+        ),
+        (
+            ("no genuine pair",),
+            "sample",
+            "no genuine pair; beyond the FAR up to which all pairs are held: values and "
+            "intervals from a uniform sample of impostor pairs",
+        ),
+    ],
+)
+def test_reasons_are_told_in_a_report_s_words(reasons, source, text):
+    assert in_words(reasons, source) == text

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from skfairfr.metrics._roc._estimates import FROM_HISTOGRAM
 from skfairfr.report import _audit, to_text
-from skfairfr.report._audit_text import reading, sections
-from skfairfr.report._record import Finding
+from skfairfr.report._records import Finding
+from skfairfr.report._text_audit import reading, sections
+from skfairfr.report._text_layout import SOURCES
 from tests.metrics.designs import hold_tails
 from tests.report.audits import small_audit, synthetic, with_a_lone_person
 
@@ -76,12 +76,16 @@ def test_what_is_not_counted_over_all_pairs_is_said_and_marked(monkeypatch, poin
     figures = [rates.far for rates in found.levels[0].rates]
     # A level is never above the far_max of its audit; a threshold's far may be.
     sampled = "threshold" in point
-    assert all((FROM_HISTOGRAM in f.reason) == sampled for f in figures)
-    assert FROM_HISTOGRAM in found.groups[0].equal_error_rate.reason
+    words, source = SOURCES["histogram"], "histogram" if sampled else "all pairs"
+    assert all((words in f.reason) == sampled for f in figures)
+    assert {f.source for f in figures} == {source}
+    equal = found.groups[0].equal_error_rate
+    assert (equal.source, words in equal.reason) == ("histogram", True)
     text, record = " ".join(to_text(found).split()), found.to_json()
-    assert f"~ EER: {FROM_HISTOGRAM}" in text
-    assert (f"~ FAR: {FROM_HISTOGRAM}" in text) == sampled
-    assert record.count(FROM_HISTOGRAM) > 3 * sampled
+    assert f"~ EER: {words}" in text
+    assert (f"~ FAR: {words}" in text) == sampled
+    assert record.count(words) > 3 * sampled
+    assert record.count('"source": "histogram"') > 3 * sampled
 
 
 def test_groups_without_errors_are_not_a_factor_apart():

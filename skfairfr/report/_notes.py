@@ -1,0 +1,141 @@
+"""What an audit notes: sentences about the data, made of what a warning carries.
+
+SimilarityROC warns in Python's words, with a code and with the numbers and names of its
+message as values. A note says the same to whoever reads a report.
+"""
+
+import warnings
+from contextlib import contextmanager
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfairfr.metrics import EstimandWarning, ReversedScoresWarning
+from skfairfr.utils._errors import Argument, Message
+
+# What SimilarityROC warns of that belongs into an audit's notes.
+ABOUT_DATA = (UndefinedMetricWarning, EstimandWarning, ReversedScoresWarning)
+
+
+@contextmanager
+def collecting(collected, categories=ABOUT_DATA):
+    """Append warnings of these categories to a list; the others are shown."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        if issubclass(warning.category, categories):
+            collected.append(warning.message)
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+
+
+def notes_of(collected, from_file):
+    """Notes about warnings, each once.
+
+    Parameters
+    ----------
+    collected : list of Warning
+    from_file : bool
+        Whether the data were read, so that their scores may be called distances there.
+
+    Returns
+    -------
+    notes : list of str
+    """
+    notes = {}
+    for warning in collected:
+        code = getattr(warning, "code", None)
+        if code == "reversed_scores":
+            note = _reversed_scores(from_file, **warning.values)
+        elif code in NOTES:
+            note = NOTES[code](**warning.values)
+        else:
+            note = str(warning)
+        notes[note] = None
+    return list(notes)
+
+
+def mixed_people(people, group, attribute):
+    """The note about people whose images are in several groups; empty without any.
+
+    Parameters
+    ----------
+    people : ndarray of int, shape (n_rows,)
+    group : Labels
+    attribute : str
+    """
+    known = group.codes >= 0
+    in_groups = np.unique(
+        people[known].astype(np.int64) * (1 << 32) + group.codes[known]
+    )
+    n_groups = np.unique(in_groups >> 32, return_counts=True)[1]
+    n_mixed = int((n_groups > 1).sum())
+    if not n_mixed:
+        return ""
+    return (
+        f"{n_mixed:,} of {n_groups.size:,} people {'has' if n_mixed == 1 else 'have'} "
+        f"images in more than one group of {attribute}. A pair counts in a group if both "
+        "of its images are in it. Where the attribute belongs to a person and not to an "
+        "image, correct their labels."
+    )
+
+
+def _below_resolution(far, smallest):
+    return Message(
+        f"FAR {far:g} is below 1 / (impostor pairs) = {smallest:.3g}, the smallest FAR "
+        "these data can resolve: the threshold is the one just above the largest impostor "
+        "score. Give a larger ",
+        *(Argument("far"), " or more people."),
+    )
+
+
+def _left_out(kind, groups, rate):
+    return (
+        f"No {kind} pair within group {', '.join(groups)}: left out of the disparity of "
+        f"the {rate.upper()}."
+    )
+
+
+def _no_error(rate):
+    return (
+        f"A group has no error, so that the disparity of the {rate.upper()} is x/0 (+inf) "
+        "or 0/0 (nan). max - min does without a ratio; else audit at a larger FAR, or more "
+        "people."
+    )
+
+
+def _estimand(ratio):
+    return Message(
+        Argument("resample", "images"),
+        " speaks of these people in other photographs. Over other people of the same "
+        f"population the standard error is {ratio:.1f} times as large; ",
+        *(Argument("resample", "identities"), " gives that interval."),
+    )
+
+
+def _reversed_scores(from_file, share):
+    problem = (
+        "Genuine pairs mostly have smaller scores than impostor pairs: of one of each, "
+        f"the genuine one has the larger in {share:.3g} of all cases. "
+    )
+    if not from_file:
+        return (
+            f"{problem}y_score is a similarity, larger meaning more alike; are these "
+            "distances? Give minus a distance, as load_pairs(path, distance=True) does."
+        )
+    return Message(
+        f"{problem}Scores are taken for similarities, larger meaning more alike, and with ",
+        Argument("distance", True),
+        " for distances: should it be given, or left out?",
+    )
+
+
+NOTES = {
+    "below_resolution": _below_resolution,
+    "left_out": _left_out,
+    "no_error": _no_error,
+    "estimand": _estimand,
+}

@@ -1,0 +1,133 @@
+"""Notes say what warnings carry, in a report's words and each once."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfairfr.metrics import EstimandWarning, ReversedScoresWarning, SimilarityROC
+from skfairfr.report._notes import NOTES, collecting, mixed_people, notes_of
+from skfairfr.utils._labels import encode
+from tests.report.audits import synthetic, with_a_lone_person
+
+
+def flag(argument):
+    value = "" if not argument.has_value else f" {argument.value}"
+    return f"--{argument.name}{value}"
+
+
+def collected(ask, **options):
+    """What SimilarityROC warns of when asked."""
+    found = []
+    with collecting(found):
+        ask(SimilarityROC(n_resamples=20, random_state=0, **options))
+    return found
+
+
+def resolve(roc):
+    roc.fit(*synthetic()).threshold_at(1e-5)
+
+
+def leave_out(roc):
+    roc.fit(*with_a_lone_person()).estimate(0.05, rate="far", how="max_min")
+
+
+def divide(roc):
+    roc.fit(*synthetic(kappa=1e4)).estimate(0.05, how="max_min")
+
+
+def draw_images(roc):
+    roc.fit(*synthetic()).estimate(0.05)
+
+
+def reverse(roc):
+    people = np.random.default_rng(0).integers(0, 5, (2, 200))
+    roc.fit_pairs(np.arange(200.0) * (people[0] != people[1]), *people)
+
+
+@pytest.mark.parametrize(
+    ("ask", "options", "code", "note", "in_flags"),
+    [
+        (
+            resolve,
+            {},
+            "below_resolution",
+            r"FAR 1e-05 is below 1 / \(impostor pairs\) = 2.46e-05, the .* larger far or",
+            "Give a larger --far or more people.",
+        ),
+        (
+            leave_out,
+            {"resample": "identities"},
+            "left_out",
+            "No impostor pair within group 'alone': left out of the disparity of the FAR.",
+            "disparity of the FAR.",
+        ),
+        (
+            divide,
+            {"resample": "identities"},
+            "no_error",
+            "A group has no error, so that the disparity of the FRR is x/0 .* larger FAR, or",
+            "max - min does without a ratio",
+        ),
+        (
+            draw_images,
+            {},
+            "estimand",
+            r"resample='images' speaks of .* is \d.\d times .*; resample='identities' gives",
+            "--resample identities gives that interval.",
+        ),
+    ],
+)
+def test_what_a_warning_carries_is_noted(ask, options, code, note, in_flags):
+    found = [w for w in collected(ask, **options) if w.code == code]
+    (text,) = notes_of(found * 2, from_file=False)
+    assert re.match(note, text)
+    spelled = text.spelled(flag) if hasattr(text, "spelled") else text
+    assert in_flags in spelled
+
+
+def test_every_code_of_the_table_is_tested():
+    assert set(NOTES) == {"below_resolution", "left_out", "no_error", "estimand"}
+
+
+@pytest.mark.parametrize(
+    ("from_file", "question"),
+    [
+        (False, "are these distances? Give minus a distance, as load_pairs("),
+        (
+            True,
+            "and with distance=True for distances: should it be given, or left out?",
+        ),
+    ],
+)
+def test_reversed_scores_are_asked_about_where_they_come_from(from_file, question):
+    (warning,) = collected(reverse)
+    (note,) = notes_of([warning], from_file)
+    assert isinstance(warning, ReversedScoresWarning)
+    assert f"has the larger in {warning.values['share']:.3g} of all cases." in note
+    assert question in note
+    if from_file:
+        assert "and with --distance True for distances" in note.spelled(flag)
+
+
+def test_other_warnings_of_the_data_are_noted_as_they_are():
+    assert notes_of([UndefinedMetricWarning("far=0.1 is odd")], False) == [
+        "far=0.1 is odd"
+    ]
+
+
+def test_warnings_that_are_no_notes_are_shown():
+    found = []
+    with pytest.warns(DeprecationWarning, match="old"), collecting(found):
+        warnings.warn("old", DeprecationWarning, stacklevel=1)
+        warnings.warn("people", EstimandWarning, stacklevel=1)
+    assert [str(warning) for warning in found] == ["people"]
+
+
+def test_people_in_several_groups_are_counted():
+    group = encode(["f", "m", None, "f", "f"], "g", allow_unknown=True)
+    note = mixed_people(np.array([0, 0, 0, 1, 1]), group, "X")
+    assert note.startswith("1 of 2 people has images in more than one group of X.")
+    assert mixed_people(np.array([0, 1, 1, 2, 2]), group, "X") == ""

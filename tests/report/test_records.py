@@ -1,0 +1,66 @@
+"""Records become strict JSON."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from skfairfr.report._records import Audit, Figure, Other, Report
+from skfairfr.utils._errors import Argument, Message
+
+
+def make_audit(figure):
+    other = Other("resample", "images", (), "one image each")
+    return Audit("gender", {"far": [0.01]}, 0, 0.1, (figure,), (), other, None, ())
+
+
+def refuse(constant):
+    raise AssertionError(f"{constant} is not JSON")
+
+
+def test_json_is_strict():
+    figure = Figure(math.inf, -math.inf, math.nan, 0.5, False, "few errors")
+    text = make_audit(figure).to_json(version="1.0")
+    read = json.loads(text, parse_constant=refuse)
+    assert read["audits"][0]["groups"][0] == {
+        "value": "Infinity",
+        "low": "-Infinity",
+        "high": None,
+        "standard_error": 0.5,
+        "supported": False,
+        "reason": "few errors",
+        "source": "all pairs",
+    }
+    assert (read["schema_version"], read["version"]) == (2, "1.0")
+
+
+def test_what_is_hidden_stays_out_of_the_json():
+    figure = Figure(0.1, 0.0, 0.2, 0.1, True, "", "sample", ("no pair",))
+    audit = replace(make_audit(figure), figures=(Path("roc.svg"),))
+    read = json.loads(audit.to_json())
+    assert list(read) == ["schema_version", "audits", "crossings", "checks"]
+    assert list(read["audits"][0])[-1] == "notes"
+    assert "no pair" not in audit.to_json()
+    assert "roc.svg" not in audit.to_json()
+
+
+def test_notes_name_arguments_in_the_caller_s_words():
+    note = Message("Give a larger ", Argument("far"), ".")
+    report = Report((replace(make_audit(Figure.undefined("")), notes=("far", note)),))
+    spelled = report.spelled(lambda argument: f"--{argument.name}")
+    assert report.audits[0].notes == ("far", "Give a larger far.")
+    assert spelled.audits[0].notes == ("far", "Give a larger --far.")
+    assert json.loads(report.to_json())["audits"][0]["notes"][1] == "Give a larger far."
+
+
+def test_undefined_figure_is_not_supported():
+    figure = Figure.undefined("no pair")
+    assert math.isnan(figure.value)
+    assert (figure.supported, figure.reason) == (False, "no pair")
+
+
+def test_records_are_frozen():
+    with pytest.raises(AttributeError):
+        make_audit(Figure.undefined("")).attribute = "age"

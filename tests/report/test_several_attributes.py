@@ -1,0 +1,262 @@
+"""Several attributes are audited each and in combination, from every door alike."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skfairfr.metrics import SimilarityROC
+from skfairfr.report import (
+    Audit,
+    EmbeddingData,
+    PairData,
+    Report,
+    audit,
+    audit_data,
+    audit_pairs,
+    read_data,
+)
+from skfairfr.utils import ArgumentError
+from tests.report.audits import small_audit, synthetic
+
+QUICK = {"far": 0.05, "n_resamples": 10}
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y, groups = synthetic()
+    columns = {
+        "gender": groups,
+        "age": np.where(y % 2, "old", "young"),
+        "place": np.where(y % 3, "north", "south"),
+    }
+    return EmbeddingData(X, y, columns)
+
+
+def of(data, *names):
+    """The same data with some of the attributes."""
+    columns = {name: data.columns[name] for name in names}
+    return EmbeddingData(data.X, data.y, columns)
+
+
+def test_each_attribute_and_all_combinations(data):
+    report = audit_data(data, n_resamples=10)
+    names = [found.attribute for found in report.audits]
+    assert names[:4] == ["gender", "age", "place", "gender & age"]
+    assert names[4:] == ["gender & place", "age & place", "gender & age & place"]
+    assert [len(c.attributes) for c in report.crossings] == [2, 2, 2, 3]
+    groups = [row.group for row in report.audits[3].groups]
+    assert groups == [None, *(f"{g} & {a}" for g, a in sorted(set(_cells(data))))]
+
+
+def _cells(data):
+    columns = data.columns["gender"].tolist(), data.columns["age"].tolist()
+    return zip(*columns, strict=True)
+
+
+def test_one_attribute_is_the_audit_alone(data):
+    report = audit_data(of(data, "gender"), n_resamples=40)
+    alone = small_audit(far=None, n_resamples=40)
+    assert isinstance(alone, Audit)
+    assert report.to_json() == alone.to_json()
+    assert report.crossings == report.checks == report.figures == ()
+
+
+@pytest.mark.parametrize("library", [None, "pandas", "polars"])
+def test_a_dict_or_a_frame_gives_a_report(data, library):
+    columns = of(data, "gender", "age").columns
+    groups = columns
+    if library is not None:
+        groups = pytest.importorskip(library).DataFrame(columns)
+    report = audit(data.X, data.y, groups, **QUICK)
+    assert isinstance(report, Report)
+    assert report.to_json() == audit_data(of(data, *columns), **QUICK).to_json()
+
+
+def test_a_dict_of_one_attribute_gives_a_report_of_it(data):
+    report = audit(data.X, data.y, {"gender": data.columns["gender"]}, **QUICK)
+    alone = small_audit(n_resamples=10)
+    assert isinstance(report, Report)
+    assert report.to_json() == alone.to_json()
+
+
+def test_an_audit_needs_an_attribute(data):
+    with pytest.raises(ArgumentError, match="attributes are none") as caught:
+        audit_data(of(data))
+    assert caught.value.remedy == "name a column of the data."
+
+
+def test_names_that_are_no_text_become_one(data):
+    report = audit(data.X, data.y, {1: data.columns["gender"]}, **QUICK)
+    assert report.audits[0].attribute == "1"
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    """Scores, identities, columns and names of all pairs of a small set."""
+    X, y, groups = synthetic(30)
+    left, right = np.triu_indices(len(y), 1)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    columns = {"gender": groups, "age": np.where(y % 2, "old", "young")}
+    columns = {name: (c[left], c[right]) for name, c in columns.items()}
+    return (unit @ unit.T)[left, right], (y[left], y[right]), columns, (left, right)
+
+
+@pytest.mark.parametrize("library", [None, "pandas"])
+def test_scored_pairs_have_several_attributes_too(pairs, library):
+    scores, people, columns, images = pairs
+    groups = columns
+    if library is not None:
+        DataFrame = pytest.importorskip(library).DataFrame
+        sides = ({name: c[side] for name, c in columns.items()} for side in (0, 1))
+        groups = tuple(map(DataFrame, sides))
+    report = audit_pairs(scores, people, groups, images=images, **QUICK)
+    names = [found.attribute for found in report.audits]
+    assert names == ["gender", "age", "gender & age"]
+    expected = audit_data(PairData(scores, people, columns, images), **QUICK)
+    assert report.to_json() == expected.to_json()
+
+
+def test_frames_of_two_images_have_the_same_columns(pairs):
+    DataFrame = pytest.importorskip("pandas").DataFrame
+    scores, people, columns, _ = pairs
+    first = DataFrame({name: c[0] for name, c in columns.items()})
+    second = DataFrame({name: c[1] for name, c in reversed(columns.items())})
+    with pytest.raises(ArgumentError, match="the same columns") as caught:
+        audit_pairs(scores, people, (first, second))
+    assert caught.value.argument == "sensitive_features"
+
+
+def test_limits_are_judged_by_every_attribute(data):
+    limits = {"max_far_ratio": 1.0001, "max_bfar": 100.0}
+    report = audit_data(of(data, "gender", "age"), limits=limits, **QUICK)
+    of_audits = [check.attribute for check in report.checks]
+    assert of_audits == ["gender"] * 2 + ["age"] * 2 + ["gender & age"] * 2
+    assert report.exit_code == 1
+    alone = small_audit(n_resamples=10, limits=limits)
+    assert report.audits[0].checks == alone.checks
+    assert alone.exit_code == 1
+
+
+def test_json_has_every_part(data):
+    limits = {"max_far_ratio": 2.0}
+    report = audit_data(of(data, "gender", "age"), limits=limits, n_resamples=10)
+    read = json.loads(report.to_json(version="1"))
+    assert (len(read["audits"]), len(read["crossings"]), len(read["checks"])) == (
+        3,
+        1,
+        6,
+    )
+    assert read["crossings"][0]["cells"][0].keys() == {
+        *("groups", "n_identities", "n_images"),
+    }
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory, data):
+    folder = tmp_path_factory.mktemp("files")
+    columns = {name: column.copy() for name, column in data.columns.items()}
+    columns["gender"][:3] = "nan"
+    paths = {"audited": folder / "audited.npz", "old": folder / "old.npz"}
+    np.savez(paths["audited"], embedding=data.X, identity=data.y, **columns)
+    X, y, groups = synthetic(80)
+    np.savez(paths["old"], embedding=X, identity=y, gender=groups)
+    paths["pairs"] = folder / "pairs.csv"
+    paths["pairs"].write_text("identity_1,identity_2,score\na,a,0.9\na,b,0.1\n")
+    return paths
+
+
+def test_notes_of_a_file_come_first_and_its_options_are_settings(files):
+    read = read_data(files["audited"], ["gender", "age"])
+    report = audit_data(read, threshold_from=str(files["old"]), **QUICK)
+    settings = report.audits[0].settings
+    assert "'gender' holds 'nan' in 3 rows" in report.audits[0].notes[0]
+    assert not any("holds 'nan'" in note for note in report.audits[1].notes)
+    about = {name: settings[name] for name in ("domain", "distance", "threshold_from")}
+    assert about == {
+        "domain": None,
+        "distance": False,
+        "threshold_from": str(files["old"]),
+    }
+
+
+def test_thresholds_of_a_path_are_those_of_its_data(files):
+    read, old = (read_data(files[name], "age") for name in ("audited", "audited"))
+    by_path = audit_data(read, threshold_from=files["audited"], **QUICK)
+    by_data = audit_data(read, threshold_from=old, **QUICK)
+    assert by_path.to_json() == by_data.to_json()
+    assert (
+        by_path.audits[0].levels[0].threshold == by_data.audits[0].levels[0].threshold
+    )
+    roc = SimilarityROC().fit(read.X, read.y)
+    assert by_path.audits[0].levels[0].threshold == roc.threshold_at(0.05)
+
+
+def test_thresholds_within_groups_are_set_by_those_of_the_other_data(files):
+    read = read_data(files["audited"], "gender")
+    options = {"impostors": "same_group", **QUICK}
+    found = audit_data(read, threshold_from=files["old"], **options).audits[0]
+    roc = SimilarityROC(impostors="same_group").fit(*synthetic(80))
+    assert found.levels[0].threshold == roc.threshold_at(0.05)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"threshold": 0.5}, r"threshold=0.5 and threshold_from were both given"),
+        ({"limits": {"max_bfar": 2.0}}, "use max_far_ratio, or leave the threshold"),
+        ({"impostors": "same_group"}, "got 2: audit them one at a time"),
+        (
+            {"threshold_from": "absent.npz"},
+            "threshold_from: path 'absent.npz' does not",
+        ),
+    ],
+)
+def test_unusable_thresholds_from_other_data(files, options, message):
+    read = read_data(files["audited"], ["age", "place"])
+    with pytest.raises(ArgumentError, match=message):
+        audit_data(read, **{"threshold_from": files["old"], **options})
+
+
+def test_other_data_are_of_the_same_kind_and_read_in_the_same_way(files, data, pairs):
+    read = read_data(files["audited"], "age")
+    message = "pairs.csv' holds scored pairs, and the audited data are embeddings; give"
+    with pytest.raises(ArgumentError, match=message) as caught:
+        audit_data(read, threshold_from=files["pairs"])
+    assert caught.value.argument == "threshold_from"
+    with pytest.raises(ArgumentError, match="this holds scored pairs"):
+        audit_data(read, threshold_from=PairData(*pairs))
+    with pytest.raises(ArgumentError, match=r"these are arrays; give an EmbeddingData"):
+        audit_data(of(data, "age"), threshold_from=files["old"])
+
+
+def test_figures_are_written_for_each_audit(data, tmp_path):
+    report = audit_data(of(data, "gender", "age"), figures=tmp_path, **QUICK)
+    folders = {path.parent.name for path in report.figures}
+    assert folders == {"gender", "age", "gender---age"}
+    assert all(path.is_file() for path in report.figures)
+    assert report.audits[1].figures[0] == tmp_path / "age" / "roc.svg"
+
+
+def test_groups_are_checked_before_the_long_work(data):
+    columns = data.columns | {"one": np.full(len(data.y), "a")}
+    with pytest.raises(ValueError, match="one has one group, 'a'"):
+        audit_data(EmbeddingData(np.zeros_like(data.X), data.y, columns))
+
+
+def keys(value):
+    """Names of all fields of JSON, however deep; labels are values."""
+    if isinstance(value, dict):
+        return set(value).union(*map(keys, value.values()))
+    return set().union(*map(keys, value)) if isinstance(value, list) else set()
+
+
+def test_every_key_of_the_json_is_documented(files):
+    read = read_data(files["audited"], ["gender", "age"])
+    report = audit_data(read, limits={"max_far_ratio": 2.0}, **QUICK)
+    text = report.to_json(version="1", source="faces.npz")
+    page = Path(__file__).parents[2] / "docs" / "api" / "report.rst"
+    documented = set(re.findall(r"``(\w+)``", page.read_text(encoding="utf-8")))
+    assert keys(json.loads(text)) - documented == set()
