@@ -1,9 +1,11 @@
-"""Modified Bessel functions I_v by two expansions, each where it is exact to rounding.
+"""log C of the von Mises-Fisher density by two expansions of the Bessel function I_v.
 
-With w = hypot(v, kappa): ascending series and continued fraction where w < SWITCH, Debye's
-uniform expansion where w >= SWITCH. It is an expansion in 1/w, hence good at every order
-v >= 0, Hankel's v = 0 included. Every sum below has terms of one sign or a leading term
-that dominates: nothing cancels. What is made of them is in ``_vmf``.
+With w = hypot(v, kappa): the ascending series where w < SWITCH, Debye's uniform expansion
+where w >= SWITCH. Debye's is an expansion in 1/w, so it holds at every order v >= 0,
+Hankel's v = 0 included. Each is exact to rounding where it is used: the terms of every sum
+have one sign, or a leading term dominates, so nothing cancels. ``_vmf`` chooses between
+them. Logarithms and hypotenuses that need more digits than one float are computed in two
+parts.
 """
 
 import functools
@@ -12,14 +14,20 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import xlogy
 
-# At w = SWITCH the first term left out of log I is below 3e-17, and 1e-14 of A'.
+# At w = SWITCH the first omitted term of Debye's expansion of log I is below 3e-17.
 SWITCH = 32.0
-N_TERMS = 14
-# Terms of the ascending series, and levels of the continued fraction, for kappa <= SWITCH.
-N_LEVELS = 64
+N_DEBYE_TERMS = 14
+# Terms of the ascending series, for kappa <= SWITCH.
+N_ASCENDING_TERMS = 64
 TWO_PI = "6.28318530717958647692528676655900576839433879875021164194988918"
+# A high part is a multiple of 2**-GRID_BITS: times a factor of few bits, it stays exact.
+GRID_BITS = 26
+# Mantissas in [1/2, 1] are compared with the multiples of 1/(2 * N_CENTRES).
+N_CENTRES = 64
+# Above it one leg of the triangle is the hypotenuse, and squares of parts overflow.
+HUGE = 2.0**300
+SPLITTER = 2.0**27 + 1
 
 
 # ---- w < SWITCH ----------------------------------------------------------------------
@@ -29,7 +37,7 @@ def log_0f1(kappa, order):
     """log of Gamma(v + 1) (kappa / 2)**-v I_v(kappa), DLMF 10.25.2: 0 at kappa = 0."""
     x = kappa * kappa / 4
     total = np.ones_like(x)
-    for k in range(N_LEVELS, 1, -1):
+    for k in range(N_ASCENDING_TERMS, 1, -1):
         total *= x / (k * (order + k))
         total += 1
     return np.log1p(total * (x / (order + 1)))
@@ -41,83 +49,31 @@ def log_normalizer_ascending(kappa, order):
     return uniform - log_0f1(kappa, order)
 
 
-def log_i_ascending(kappa, order):
-    """log I_v by the ascending series, of shape (n,); -inf at kappa = 0 unless v = 0."""
-    constant = math.lgamma(order + 1) + order * math.log(2)
-    return xlogy(order, kappa) + (log_0f1(kappa, order) - constant)
-
-
-def ratio_by_fraction(kappa, order):
-    """A = I_{v+1} / I_v, 1 - A and A', stacked (3, n), by the fraction DLMF 10.33.1.
-
-    A_v = kappa / (2 (v + 1) + kappa A_{v+1}), from the innermost level outwards; its
-    derivative is (2 (v + 1) - kappa**2 A'_{v+1}) over the squared denominator, whose
-    second term is at most 3/4 of the first.
-    """
-    ratio, slope = np.zeros((2, *kappa.shape))
-    squared = kappa * kappa
-    for level in range(N_LEVELS, 0, -1):
-        outer = 2 * (order + level)
-        denominator = outer + kappa * ratio
-        ratio = kappa / denominator
-        slope = (outer - squared * slope) / (denominator * denominator)
-    return np.stack([ratio, 1 - ratio, slope])
-
-
 # ---- w >= SWITCH ---------------------------------------------------------------------
 
 
 def log_normalizer_debye(kappa, order):
-    """log C by Debye's expansion, of shape (n,).
+    """log C by Debye's expansion DLMF 10.41.3, of shape (n,).
 
     v log((v + w) / 2 pi) - w + log(w / 2 pi) / 2 - log S: the first two cancel where
-    log C is near 0, so they are taken in two parts.
+    log C is near 0, so they are computed in two parts.
     """
-    w, w_low, log_high, log_low = _leading(kappa, order)
+    w, w_low = hypot_parts(order, kappa)
+    total = w + order
+    lost = order - (total - w)
+    log_high, log_low = log_parts(total, lost + w_low)
     pi_high, pi_low = log_of_number(TWO_PI)
-    correction = _correction(0, w, order) - np.log(w / (2 * np.pi)) / 2
+    correction = log_debye_sum(w, order) - np.log(w / (2 * np.pi)) / 2
     high = order * (log_high - pi_high) - w
     return high + (order * (log_low - pi_low) - w_low - correction)
 
 
-def log_i_debye(kappa, order):
-    """log I_v by Debye's expansion DLMF 10.41.3, of shape (n,); -inf at kappa = 0."""
-    w, w_low, log_high, log_low = _leading(kappa, order)
-    kappa_high, kappa_low = log_parts(np.where(kappa > 0, kappa, 1.0))
-    correction = _correction(0, w, order) - np.log(2 * np.pi * w) / 2
-    high = w - order * (log_high - kappa_high)
-    value = high + (w_low - order * (log_low - kappa_low) + correction)
-    return np.where(kappa > 0, value, -np.inf)
-
-
-def ratio_debye(kappa, order):
-    """A = I_{v+1} / I_v, 1 - A and A', stacked (3, n): Debye's expansion, derived."""
-    w = np.hypot(kappa, order)
-    u = 1 / w
-    share = (order * u) ** 2
-    first = (0.5 + _correction(1, w, order)) * u * u
-    second = (0.5 - share + _correction(2, w, order)) * u * u
-    ratio = kappa * (1 / (order + w) - first)
-    # w - kappa = v**2 / (w + kappa), without its cancellation.
-    complement = order * (1 + order / (w + kappa)) / (order + w) + kappa * first
-    slope = order / (order + w) * u + second
-    return np.stack([ratio, complement, slope])
-
-
-def _leading(kappa, order):
-    """w and log(v + w), each in two parts."""
-    w, w_low = hypot_parts(order, kappa)
-    total = w + order
-    lost = order - (total - w)
-    return w, w_low, *log_parts(total, lost + w_low)
-
-
-def _correction(derivative, w, order):
-    """log S = sum_k p_k(v**2 / w**2) / w**k or what its derivatives are made of."""
+def log_debye_sum(w, order):
+    """log S = sum_k p_k(v**2 / w**2) / w**k, of shape (n,)."""
     u = 1 / w
     share = (order * u) ** 2
     total = np.zeros_like(u)
-    for coefficients in reversed(_debye_tables()[derivative]):
+    for coefficients in reversed(_debye_coefficients()):
         polynomial = np.full_like(u, coefficients[-1])
         for coefficient in coefficients[-2::-1]:
             polynomial *= share
@@ -128,28 +84,15 @@ def _correction(derivative, w, order):
 
 
 @functools.cache
-def _debye_tables():
-    """Coefficients of p_k and of the first two derivatives of log S, k = 1 ... N_TERMS.
-
-    With s = v**2 / w**2 and d/dkappa w = kappa / w, the derivative of p(s) / w**k is
-    -kappa P / w**(k + 2), P = k p + 2 s p', and the second one is
-    (-P + (1 - s) ((k + 2) P + 2 s P')) / w**(k + 2).
-    """
-    logs = _log_of_series(_debye_polynomials())
-    first, second = [], []
-    for k, p in enumerate(logs, start=1):
-        once = [(k + 2 * j) * c for j, c in enumerate(p)]
-        twice = [(k + 2 + 2 * j) * c for j, c in enumerate(once)]
-        raised = zip([*twice, 0], [0, *twice], [*once, 0], strict=True)
-        first.append(once)
-        second.append([t - shifted - o for t, shifted, o in raised])
-    return tuple([[float(c) for c in p] for p in t] for t in (logs, first, second))
+def _debye_coefficients():
+    """Coefficients of p_k, k = 1 ... N_DEBYE_TERMS, as floats."""
+    return [[float(c) for c in p] for p in log_of_series(debye_polynomials())]
 
 
-def _debye_polynomials():
-    """q_k with U_k(p) = p**k q_k(p**2), k = 0 ... N_TERMS, from DLMF 10.41.9."""
+def debye_polynomials():
+    """q_k with U_k(p) = p**k q_k(p**2), k = 0 ... N_DEBYE_TERMS, from DLMF 10.41.9."""
     polynomials = [[Fraction(1)]]
-    for k in range(N_TERMS):
+    for k in range(N_DEBYE_TERMS):
         following = [Fraction(0)] * (k + 2)
         for j, c in enumerate(polynomials[k]):
             power = k + 2 * j
@@ -159,7 +102,7 @@ def _debye_polynomials():
     return polynomials
 
 
-def _log_of_series(series):
+def log_of_series(series):
     """Terms k >= 1 of the logarithm of a power series whose coefficients are polynomials."""
     logs = []
     for k in range(1, len(series)):
@@ -172,13 +115,7 @@ def _log_of_series(series):
     return logs
 
 
-# A high part is a multiple of 2**-GRID_BITS: times a factor of few bits, it stays exact.
-GRID_BITS = 26
-# Mantissas in [1/2, 1] are compared with the multiples of 1/(2 * N_CENTRES).
-N_CENTRES = 64
-# Beyond it one leg of the triangle is the hypotenuse, and squares of parts overflow.
-HUGE = 2.0**300
-SPLITTER = 2.0**27 + 1
+# ---- numbers in two parts ------------------------------------------------------------
 
 
 def log_parts(x, low=0.0):

@@ -10,10 +10,15 @@ from functools import cached_property
 import numpy as np
 
 from skfairfr._core import _rates
-from skfairfr._core._pair_sequences import accepted_weight, crossings, weight_before
-from skfairfr._core._pair_sets import TailTooShortError
+from skfairfr._core._pair_sequences import crossings, weight_before
+from skfairfr._core._pair_sets import TailTooShortError, sum_of_all
 from skfairfr._core._parallel import over_blocks
-from skfairfr._core._resampling import blocks_of_resamples, draw, unit_weights
+from skfairfr._core._resampling import (
+    Resamples,
+    blocks_of_resamples,
+    draw,
+    unit_weights,
+)
 
 OPERATING_POINTS = ("overall", "worst_group", "group")
 
@@ -56,8 +61,15 @@ class Query:
 
     @cached_property
     def row_of(self):
-        """The row of each scope in the results; a matrix asks once for every cell."""
+        """The row of each scope in the results."""
         return {scope: row for row, scope in enumerate(self.scopes)}
+
+    @property
+    def operating_scopes(self):
+        """Scopes whose FAR sets thresholds."""
+        if self.operating_point == "overall":
+            return (None,)
+        return tuple((g, g) for g in self.operating_groups)
 
 
 @dataclass(frozen=True)
@@ -87,26 +99,168 @@ def _side_by_side(arrays):
     return np.concatenate(arrays, axis=-1)
 
 
-def rates(pairs, query, weights):
-    """Rates in every resample of a block of weights."""
-    thresholds = _operating_thresholds(pairs, query, weights)
-    found = {}
-    for rate, compute in (("far", _far_of), ("frr", _frr_of)):
-        found[rate] = np.full(thresholds.shape, np.nan)
-        if rate in query.wanted:
-            for row, scope in enumerate(query.scopes):
-                found[rate][row] = compute(
-                    pairs, query, scope, thresholds[row], weights
-                )
-    return Rates(thresholds, **found)
+@dataclass(frozen=True)
+class Resampling:
+    """How resamples are drawn, and how many."""
+
+    mode: str
+    method: str
+    n_resamples: int
+    entropy: int
+    n_jobs: int | None
 
 
-def replicate_rates(pairs, query, mode, entropy, n_resamples, n_jobs=None):
-    """Rates in resamples 0 to n_resamples of a mode, from seeds of their own."""
-    blocks = blocks_of_resamples(pairs.images, n_resamples)
-    tasks = [(pairs, query, mode, entropy, *block) for block in blocks]
-    sizes = [stop - start for start, stop in blocks]
-    return Rates.joined(over_blocks(_block, tasks, n_jobs, "resampling", sizes))
+@dataclass(frozen=True)
+class RateTable:
+    """Rates of every scope of a query.
+
+    Attributes
+    ----------
+    query : Query
+        As it was answered: with the scopes that needed a sample.
+    point : Rates
+        In the data, (n_scopes, n_levels).
+    centre : Rates
+        What the replicates are centred on (theta~ of METHODS), (n_scopes, n_levels).
+    replicates : Rates
+        (n_scopes, n_levels, n_resamples).
+    """
+
+    query: Query
+    point: Rates
+    centre: Rates
+    replicates: Rates
+
+
+def point_rates(pairs, query):
+    """Rates in the data, without any resample.
+
+    A scope whose tail turns out too short is collected again with a lower floor, or
+    answered from a sample where the tail would grow too large.
+
+    Parameters
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    query : Query
+
+    Returns
+    -------
+    query : Query
+        As it was answered: with the scopes that needed a sample.
+    point : Rates
+        (n_scopes, n_levels).
+    """
+    while True:
+        try:
+            found = rates(pairs, replace(query, histograms=True))
+            return query, _without_resamples(found)
+        except TailTooShortError as short:
+            query = _reach_further(pairs, query, short)
+
+
+def rate_table(pairs, query, resampling, known=None):
+    """Rates in the data and in every resample, and what the latter are centred on.
+
+    Parameters
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    query : Query
+    resampling : Resampling
+    known : RateTable, default=None
+        Of the same query under another resampling: its point values are these.
+
+    Returns
+    -------
+    table : RateTable
+    """
+    query = replace(query, copies=resampling.method != "offdiagonal")
+    # The data first: what they need at all is then at hand for every resample.
+    if known is not None:
+        query, point = replace(known.query, copies=query.copies), known.point
+    else:
+        query, point = point_rates(pairs, query)
+    sampled_at_first = query.sampled
+    spans = blocks_of_resamples(pairs.images, resampling.n_resamples)
+    sizes = [stop - start for start, stop in spans]
+    seeds = (resampling.mode, resampling.entropy)
+    blocks = None
+    while blocks is None:
+        tasks = [(pairs, query, Resamples(*seeds, *span)) for span in spans]
+        try:
+            blocks = over_blocks(rates, tasks, resampling.n_jobs, "resampling", sizes)
+        except TailTooShortError as short:
+            query = _reach_further(pairs, query, short)
+    if query.sampled != sampled_at_first:
+        query, point = point_rates(pairs, query)
+    centre = point
+    if query.sampled:
+        centre = _without_resamples(rates(pairs, query))
+    if has_copies(pairs, resampling):
+        frr = v_statistic_frr(pairs, query.scopes, centre.thresholds)
+        centre = replace(centre, frr=frr)
+    return RateTable(query, point, centre, Rates.joined(blocks))
+
+
+def rates(pairs, query, resamples=None):
+    """Rates in the data, or in every resample of a block.
+
+    Parameters
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    query : Query
+    resamples : Resamples, default=None
+        None is the data themselves, as one resample.
+
+    Returns
+    -------
+    found : Rates
+
+    Raises
+    ------
+    TailTooShortError
+        If a threshold lies below the scores that are held.
+    """
+    if resamples is None:
+        weights = unit_weights()
+    else:
+        weights = draw(pairs.images, *resamples)
+    if query.thresholds is None:
+        own = {
+            scope: _level_thresholds(pairs, scope, query, weights)
+            for scope in query.operating_scopes
+        }
+        thresholds = _thresholds_of_scopes(own, query, weights.n_resamples)
+    else:
+        shape = (len(query.scopes), query.thresholds.size, weights.n_resamples)
+        thresholds = np.broadcast_to(query.thresholds[:, None], shape)
+    far, frr = np.full((2, *thresholds.shape), np.nan)
+    for row, scope in enumerate(query.scopes):
+        if (
+            "far" in query.wanted
+            and query.histograms
+            and has_histogram(pairs, query, scope)
+        ):
+            far[row] = pairs.histogram(scope).far(thresholds[row])
+        elif "far" in query.wanted:
+            sampled = scope in query.sampled
+            far[row] = far_in(pairs, scope, thresholds[row], weights, sampled)
+        if "frr" in query.wanted:
+            frr[row] = frr_in(pairs, scope, thresholds[row], weights, query.copies)
+    return Rates(thresholds, far, frr)
+
+
+def has_copies(pairs, resampling):
+    """Whether resamples hold pairs of two copies of one image that must be centred."""
+    drawn = resampling.mode != "identities" and resampling.method != "offdiagonal"
+    return drawn and pairs.has_copies
+
+
+def _reach_further(pairs, query, short):
+    """The query with more to answer it from: a deeper tail, or a sample."""
+    if short.lowest is None or pairs.can_reach(short.scope, short.lowest):
+        pairs.deepen(short)
+        return query
+    return replace(query, sampled=query.sampled | {short.scope})
 
 
 def v_statistic_frr(pairs, scopes, thresholds):
@@ -137,40 +291,14 @@ def v_statistic_frr(pairs, scopes, thresholds):
     return centre
 
 
-def _block(pairs, query, mode, entropy, start, stop):
-    return rates(pairs, query, draw(pairs.images, mode, entropy, start, stop))
-
-
-def _far_of(pairs, query, scope, thresholds, weights):
-    if query.histograms and has_histogram(pairs, query, scope):
-        return pairs.histogram(scope).far(thresholds)
-    return far_in(pairs, scope, thresholds, weights, scope in query.sampled)
-
-
-def _frr_of(pairs, query, scope, thresholds, weights):
-    return frr_in(pairs, scope, thresholds, weights, query.copies)
-
-
-def _operating_thresholds(pairs, query, weights):
-    """Thresholds (n_scopes, n_levels, n_resamples)."""
-    if query.thresholds is not None:
-        shape = (len(query.scopes), query.thresholds.size, weights.n_resamples)
-        return np.broadcast_to(query.thresholds[:, None], shape)
-    if query.operating_point == "overall":
-        shared = _level_thresholds(pairs, None, query, weights)
-        return np.broadcast_to(shared, (len(query.scopes), *shared.shape))
-    own = {
-        g: _level_thresholds(pairs, (g, g), query, weights)
-        for g in query.operating_groups
-    }
-    undefined = np.full((query.levels.size, weights.n_resamples), np.nan)
-    if query.operating_point == "worst_group":
-        # fmax passes over a group without any weight in this resample.
-        worst = np.fmax.reduce([undefined, *own.values()])
-        return np.broadcast_to(worst, (len(query.scopes), *worst.shape))
-    return np.stack(
-        [own.get(s[0], undefined) if s is not None else undefined for s in query.scopes]
-    )
+def _thresholds_of_scopes(own, query, n_resamples):
+    """Thresholds (n_scopes, n_levels, n_resamples) from those of the operating scopes."""
+    undefined = np.full((query.levels.size, n_resamples), np.nan)
+    if query.operating_point == "group":
+        return np.stack([own.get(scope, undefined) for scope in query.scopes])
+    # fmax passes over a group without any weight in this resample.
+    shared = np.fmax.reduce([undefined, *own.values()])
+    return np.broadcast_to(shared, (len(query.scopes), *shared.shape))
 
 
 def _level_thresholds(pairs, scope, query, weights):
@@ -179,7 +307,10 @@ def _level_thresholds(pairs, scope, query, weights):
     sampled = scope in query.sampled
     sequence = pairs.impostors(scope, sampled)
     unit, units = weights.of_impostors(pairs.images, sequence)
-    total = pairs.total(scope, weights, sampled)
+    if sampled:
+        total = sum_of_all(sequence, weights.of_impostors, pairs.images)
+    else:
+        total = pairs.impostor_total(scope, weights)
     thresholds, short = crossings(sequence, unit, units, query.levels, total)
     if short:
         raise TailTooShortError(scope)
@@ -192,16 +323,23 @@ def has_histogram(pairs, query, scope):
 
 
 def far_in(pairs, scope, thresholds, weights, sampled=False):
-    """FAR of a scope at per-resample thresholds (n_levels, n_resamples)."""
+    """FAR of a scope at per-resample thresholds (n_levels, n_resamples); nan at nan."""
     sequence = pairs.impostors(scope, sampled)
-    finite = thresholds[~np.isnan(thresholds)]
+    undefined = np.isnan(thresholds)
+    finite = thresholds[~undefined]
     if not sequence.complete and finite.size:
         lowest = finite.min()
         if not pairs.holds(scope, lowest):
             raise TailTooShortError(scope, lowest)
     unit, units = weights.of_impostors(pairs.images, sequence)
-    accepted = accepted_weight(sequence, unit, units, thresholds)
-    return _divide(accepted, pairs.total(scope, weights, sampled))
+    known = np.where(undefined, np.inf, thresholds)
+    positions = _rates.count_at_least(sequence.scores, known)
+    accepted = weight_before(sequence, unit, units, positions)
+    if sampled:
+        total = sum_of_all(sequence, weights.of_impostors, pairs.images)
+    else:
+        total = pairs.impostor_total(scope, weights)
+    return np.where(undefined, np.nan, _divide(accepted, total))
 
 
 def frr_in(pairs, scope, thresholds, weights, copies):
@@ -227,7 +365,7 @@ def frr_in(pairs, scope, thresholds, weights, copies):
         rejected = rejected + _rejected_copies(
             pairs, _copy_weights(pairs, scope, weights), known
         )
-    total = pairs.genuine.total(scope, weights, pairs.images, not without_copies)
+    total = pairs.genuine_total(scope, weights, not without_copies)
     return np.where(undefined, np.nan, _divide(rejected, total))
 
 
@@ -247,7 +385,7 @@ def _copy_weights(pairs, scope, weights):
 
 def _rejected_copies(pairs, weight, thresholds):
     """Weight of the copies whose own score s(x, x) is rejected (n_levels, n_resamples)."""
-    own = pairs.own_scores()
+    own = pairs.own_scores
     rejected = np.zeros((thresholds.shape[0], weight.shape[1]))
     # Only images below the highest threshold can matter, and for cosine hardly ever do.
     below = np.flatnonzero(~_rates.accepts(own, thresholds.max()))
@@ -261,110 +399,6 @@ def _rejected_copies(pairs, weight, thresholds):
 def _divide(numerator, denominator):
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.divide(numerator, denominator)
-
-
-@dataclass(frozen=True)
-class Resampling:
-    """How resamples are drawn, and how many."""
-
-    mode: str
-    method: str
-    n_resamples: int
-    entropy: int
-    n_jobs: int | None
-
-
-@dataclass(frozen=True)
-class RateTable:
-    """Rates of every scope of a query.
-
-    Attributes
-    ----------
-    query : Query
-        As it was answered: with the scopes that needed a sample.
-    point : Rates
-        In the data, (n_scopes, n_levels).
-    centre : Rates
-        What the replicates are centred on (theta~ of METHODS), (n_scopes, n_levels).
-    replicates : Rates
-        (n_scopes, n_levels, n_resamples).
-    """
-
-    query: object
-    point: Rates
-    centre: Rates
-    replicates: Rates
-
-
-def point_table(pairs, query):
-    """The query as it can be answered, and the rates in the data (n_scopes, n_levels)."""
-
-    def compute(asked):
-        found = rates(pairs, replace(asked, histograms=True), unit_weights())
-        return _without_resamples(found)
-
-    return _settle(pairs, query, compute)
-
-
-def rate_table(pairs, query, resampling, known=None):
-    """Point values, centres and replicates of a query.
-
-    ``known`` is a table of the same query under another resampling, whose point values
-    are these.
-
-    A scope whose tail turns out too short in some resample is collected again with a lower
-    floor, or answered from a sample where the tail would grow too large.
-    """
-
-    def compute(asked):
-        return replicate_rates(
-            pairs,
-            asked,
-            resampling.mode,
-            resampling.entropy,
-            resampling.n_resamples,
-            resampling.n_jobs,
-        )
-
-    query = replace(query, copies=resampling.method != "offdiagonal")
-    # The data first: what they need at all is then at hand for every resample.
-    if known is not None:
-        query, point = replace(known.query, copies=query.copies), known.point
-    else:
-        query, point = point_table(pairs, query)
-    asked = query
-    query, replicates = _settle(pairs, query, compute)
-    if query.sampled != asked.sampled:
-        query, point = point_table(pairs, query)
-    return RateTable(query, point, _centre(pairs, query, point, resampling), replicates)
-
-
-def has_copies(pairs, resampling):
-    """Whether resamples hold pairs of two copies of one image that must be centred."""
-    drawn = resampling.mode != "identities" and resampling.method != "offdiagonal"
-    return drawn and pairs.has_copies
-
-
-def _centre(pairs, query, point, resampling):
-    """theta~: the data's own rates, but V-statistics where copies make pairs."""
-    centre = point
-    if query.sampled:
-        centre = _without_resamples(rates(pairs, query, unit_weights()))
-    if not has_copies(pairs, resampling):
-        return centre
-    return replace(centre, frr=v_statistic_frr(pairs, query.scopes, centre.thresholds))
-
-
-def _settle(pairs, query, compute):
-    """Answer a query, reaching further down the scores as often as it needs."""
-    while True:
-        try:
-            return query, compute(query)
-        except TailTooShortError as short:
-            if short.lowest is None or pairs.can_reach(short.scope, short.lowest):
-                pairs.deepen(short)
-            else:
-                query = replace(query, sampled=query.sampled | {short.scope})
 
 
 def _without_resamples(found):

@@ -42,7 +42,7 @@ def equal_error_rates(pairs, scope, resampling):
         pairs.genuine.ascending(scope).scores,
     ]
     if has_copies(pairs, resampling):
-        scores.append(pairs.own_scores())
+        scores.append(pairs.own_scores)
     candidates = _candidates(scores)
 
     def of_data(thresholds):
@@ -57,9 +57,9 @@ def equal_error_rates(pairs, scope, resampling):
 
     from_histogram = sampled and pairs.histogram(scope) is not None
     source = of_histogram if from_histogram else of_data
-    value, threshold = crossings(source, candidates, 1)
+    value, threshold = where_equal(source, candidates, 1)
     centre = of_v_statistic if has_copies(pairs, resampling) else of_data
-    centre, _ = crossings(centre, candidates, 1)
+    centre, _ = where_equal(centre, candidates, 1)
     spans = blocks_of_resamples(pairs.images, resampling.n_resamples)
     tasks = [
         (pairs, scope, sampled, copies, candidates, resampling, *span) for span in spans
@@ -71,7 +71,7 @@ def equal_error_rates(pairs, scope, resampling):
     )
 
 
-def crossings(rates_at, candidates, n_columns):
+def where_equal(rates_at, candidates, n_columns):
     """Where FAR comes closest to FRR among the candidates, for every column.
 
     FAR - FRR rises along the candidates, so that bisection finds the two around zero.
@@ -118,7 +118,7 @@ def _block(pairs, scope, sampled, copies, candidates, resampling, start, stop):
     def rates_at(thresholds):
         return _rates_of(pairs, scope, sampled, copies, weights, thresholds)
 
-    return crossings(rates_at, candidates, weights.n_resamples)[0]
+    return where_equal(rates_at, candidates, weights.n_resamples)[0]
 
 
 def _rates_of(pairs, scope, sampled, copies, weights, thresholds):

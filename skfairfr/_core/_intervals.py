@@ -1,6 +1,11 @@
-"""Intervals: from replicates (percentile, recentred, multiplicative), and Wilson's."""
+"""Intervals from replicates, Wilson's interval, and whether errors suffice to support them.
 
-from dataclasses import dataclass
+An estimate is supported where its errors are many enough, from enough people, and no one
+person is in too many of them; a :class:`Reason` says what is missing.
+"""
+
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 from scipy.special import ndtri
@@ -72,15 +77,13 @@ def _quantile(values, q):
     return np.where(finite, between, np.where(share == 0, left, wider))
 
 
-def wilson(errors, n, var=None, alpha=0.05):
-    """Wilson interval of an error rate with an effective sample size (CI24).
+def wilson(errors, n, alpha=0.05):
+    """Wilson interval of an error rate (CI24).
 
     Parameters
     ----------
     errors, n : array-like of numbers
         Errors among ``n`` independent trials, or a dependence-adjusted number of them.
-    var : array-like, default=None
-        Variance of the rate; n_eff = mu (1 - mu) / var. None means n_eff = n.
     alpha : float in (0, 1), default=0.05
         One minus the confidence level.
 
@@ -93,16 +96,11 @@ def wilson(errors, n, var=None, alpha=0.05):
     errors, n = (np.asarray(a, dtype=np.float64) for a in (errors, n))
     rate = errors / n
     spread = rate * (1 - rate)
-    effective = n
-    if var is not None:
-        # Without errors, or with nothing but errors, the variance says nothing (0/0).
-        var = np.where(spread > 0, np.asarray(var, dtype=np.float64), 1.0)
-        effective = np.where(spread > 0, spread / var, n)
     z2 = ndtri(1 - alpha / 2) ** 2
-    centre = rate + z2 / (2 * effective)
-    half = np.sqrt(z2 * (spread + z2 / (4 * effective)) / effective)
-    low = (centre - half) / (1 + z2 / effective)
-    high = (centre + half) / (1 + z2 / effective)
+    centre = rate + z2 / (2 * n)
+    half = np.sqrt(z2 * (spread + z2 / (4 * n)) / n)
+    low = (centre - half) / (1 + z2 / n)
+    high = (centre + half) / (1 + z2 / n)
     low = np.where(errors == 0, 0.0, np.where(errors == 1, -np.log(1 - alpha) / n, low))
     one_less = 1 + np.log(1 - alpha) / n
     high = np.where(errors == n, 1.0, np.where(errors == n - 1, one_less, high))
@@ -152,6 +150,42 @@ MAX_SHARE = 1 / 3
 
 
 @dataclass(frozen=True)
+class Reason:
+    """Why the data do not support an estimate; ``str`` says it in words.
+
+    Attributes
+    ----------
+    code : str
+        "no_errors", "few_errors", "few_people" (they come from too few people) or
+        "one_person" (one is in too many of them); "undefined" and "undefined_resamples";
+        "below_resolution" of a FAR level, "few_groups" of a disparity, and "no_pairs".
+    label : str
+        What it is about: a group, two groups, or "overall". Empty where it is about all.
+    found, needed : int, float or None
+        The number that was found, and the least (for "one_person" and
+        "undefined_resamples" the largest) that would do; None where there is none.
+    """
+
+    code: str
+    label: str = ""
+    found: float | None = None
+    needed: float | None = None
+
+    def __str__(self):
+        words = REASONS[self.code](self.found, self.needed)
+        return f"{self.label}: {words}" if self.label else words
+
+
+def join_reasons(reasons):
+    """Reasons in words, those about one label behind it; empty without any."""
+    sentences = []
+    for label, alike in groupby(reasons, key=lambda reason: reason.label):
+        words = "; ".join(str(replace(reason, label="")) for reason in alike)
+        sentences.append(f"{label}: {words}" if label else words)
+    return "; ".join(sentences)
+
+
+@dataclass(frozen=True)
 class Support:
     """Errors behind the rates of one scope at several thresholds, each (n_levels,).
 
@@ -169,21 +203,20 @@ class Support:
     n_identities: np.ndarray
     largest_share: np.ndarray
 
-    def reason(self, level, label):
-        """Why the rate at a level is not supported; empty if it is."""
-        errors, people = self.n_errors[level], self.n_identities[level]
-        share = self.largest_share[level]
+    def reasons(self, level, label):
+        """Why the rate at a level is not supported, a list of Reason; empty if it is."""
+        errors, people = int(self.n_errors[level]), int(self.n_identities[level])
+        share = float(self.largest_share[level])
         if errors == 0:
-            return f"{label}: no errors, {MIN_ERRORS} needed"
-        reasons = []
+            return [Reason("no_errors", label, 0, MIN_ERRORS)]
+        found = []
         if errors < MIN_ERRORS:
-            reasons.append(f"{_counted(errors, 'error')}, {MIN_ERRORS} needed")
+            found.append(Reason("few_errors", label, errors, MIN_ERRORS))
         if people < MIN_IDENTITIES:
-            said = _counted(people, "person", "people")
-            reasons.append(f"errors from {said}, {MIN_IDENTITIES} needed")
+            found.append(Reason("few_people", label, people, MIN_IDENTITIES))
         if share > MAX_SHARE:
-            reasons.append(f"one person is in {share:.0%} of the errors, at most 33%")
-        return f"{label}: " + "; ".join(reasons) if reasons else ""
+            found.append(Reason("one_person", label, share, MAX_SHARE))
+        return found
 
 
 def support_of_first(left, right, positions, n_identities):
@@ -218,5 +251,23 @@ def support_of_first(left, right, positions, n_identities):
     return Support(positions, people, largest)
 
 
-def _counted(n, one, many=None):
-    return f"{n} {one if n == 1 else many or one + 's'}"
+def _counted(n, one, many):
+    return f"{n} {one if n == 1 else many}"
+
+
+REASONS = {
+    "no_errors": lambda found, needed: f"no errors, {needed} needed",
+    "few_errors": lambda found, needed: (
+        f"{_counted(found, 'error', 'errors')}, {needed} needed"
+    ),
+    "few_people": lambda found, needed: (
+        f"errors from {_counted(found, 'person', 'people')}, {needed} needed"
+    ),
+    "one_person": lambda found, needed: (
+        f"one person is in {found:.0%} of the errors, at most {needed:.0%}"
+    ),
+    "few_groups": lambda found, needed: "fewer than two groups have the pairs it needs",
+    "undefined": lambda found, needed: "undefined",
+    "undefined_resamples": lambda found, needed: f"undefined in {found} resamples",
+    "below_resolution": lambda found, needed: "the FAR level is below 1 / n_impostor",
+}

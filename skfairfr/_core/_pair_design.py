@@ -106,11 +106,32 @@ class CompleteDesign:
 
     def count_impostors(self, scope):
         """Number of impostor pairs of a scope."""
-        return round(float(self._impostor_total(scope, unit_weights(), "pair")[0]))
+        return round(float(self.impostor_total(scope, unit_weights(), "pair")[0]))
 
-    def impostor_total(self, scope, weights):
-        """Weight of all impostor pairs of a scope, (n_resamples,)."""
-        total = self._impostor_total(scope, weights, self.average)
+    def impostor_total(self, scope, weights, average=None):
+        """Weight of all impostor pairs of a scope, (n_resamples,).
+
+        ``average`` takes the place of the design's, to count pairs.
+        """
+        average = self.average if average is None else average
+        scopes = [(None, None) if scope is None else scope]
+        if scope is None and self.impostors == "same_group":
+            if average == "identity" and self.mixed:
+                return self._mixed_total(weights)
+            scopes = [(g, g) for g in range(self.images.n_groups)]
+        total = np.zeros(1)
+        for g, h in scopes:
+            identity_0, mass_0 = self._masses(0, g, weights, average)
+            if not self.two_sides and g == h:
+                pairs = (mass_0.sum(axis=0) ** 2 - (mass_0**2).sum(axis=0)) / 2
+            else:
+                identity_1, mass_1 = self._masses(1, h, weights, average)
+                _, row_0, row_1 = np.intersect1d(
+                    identity_0, identity_1, assume_unique=True, return_indices=True
+                )
+                same = (mass_0[row_0] * mass_1[row_1]).sum(axis=0)
+                pairs = mass_0.sum(axis=0) * mass_1.sum(axis=0) - same
+            total = total + pairs
         return np.broadcast_to(total, (weights.n_resamples,))
 
     def impostor_base(self, scope, left, right):
@@ -128,37 +149,20 @@ class CompleteDesign:
         factors = [c.shares[s] for c, s in zip(cells, (left, right), strict=True)]
         return factors[0] * factors[1]
 
-    def _impostor_total(self, scope, weights, average):
-        if scope is None and self.impostors == "same_group":
-            if average == "identity" and self.mixed:
-                return self._mixed_total(weights)
-            groups = range(self.images.n_groups)
-            totals = [self._impostor_total((g, g), weights, average) for g in groups]
-            return sum(totals, start=np.zeros(1))
-        g, h = (None, None) if scope is None else scope
-        identity_0, mass_0 = self._masses(0, g, weights, average)
-        if not self.two_sides and g == h:
-            return (mass_0.sum(axis=0) ** 2 - (mass_0**2).sum(axis=0)) / 2
-        identity_1, mass_1 = self._masses(1, h, weights, average)
-        _, row_0, row_1 = np.intersect1d(
-            identity_0, identity_1, assume_unique=True, return_indices=True
-        )
-        same = (mass_0[row_0] * mass_1[row_1]).sum(axis=0)
-        return mass_0.sum(axis=0) * mass_1.sum(axis=0) - same
-
     def _masses(self, side, group, weights, average):
-        """a_k of METHODS-style totals: v_k times the (mean) multiplicity of k's images."""
-        cells = (self.by_identity if group is None else self.by_group)[side]
+        """Mass of each person in a scope: v_k times the (mean) multiplicity of its images.
 
-        def compute():
+        The total of a scope is a function of these: (sum^2 - sum of squares) / 2.
+        """
+        cells = (self.by_identity if group is None else self.by_group)[side]
+        key = ("impostor", cells, average)
+        if key not in weights.sums:
             mass = cells.multiplicity(weights) * cells.sums(weights)
             if average == "identity":
                 mass = mass / cells.count[:, None]
-            return mass.astype(np.float64)
-
-        mass = weights.remember(("impostor", cells, average), compute)
+            weights.sums[key] = mass.astype(np.float64)
         rows = cells.rows(group)
-        return cells.identity[rows], mass[rows]
+        return cells.identity[rows], weights.sums[key][rows]
 
     # ---- same-group pairs of people who stand in several groups ---------------------
 
@@ -228,16 +232,36 @@ class CompleteDesign:
         inside = (cell >= 0) if scope is None else self.images.group[image] == scope[0]
         return np.where(inside, self._genuine_scale(cells, self.average)[cell], 0.0)
 
-    def genuine_total(self, scope, weights, copies=True):
+    def genuine_total(self, scope, weights, copies=True, average=None):
         """Weight of all genuine pairs of a scope, (n_resamples,).
 
         Parameters
         ----------
+        scope, weights
         copies : bool
             Whether pairs of two copies of one image count; without them the base weights
             are scaled by n_k / (n_k - 1), as :meth:`without_copies` says.
+        average : str, default=None
+            In place of the design's, to count pairs.
         """
-        total = self._genuine_total(scope, weights, copies, self.average)
+        average = self.average if average is None else average
+        group = None if scope is None else scope[0]
+        if self.two_sides:
+            return self._genuine_total_across(group, weights, average)
+        cells = (self.by_identity if group is None else self.by_group)[0]
+        key = ("genuine", cells, copies, average)
+        if key not in weights.sums:
+            drawn = cells.sums(weights).astype(np.float64)
+            scale = self._genuine_scale(cells, average)
+            if copies or weights.image is None:
+                pairs = drawn * (drawn - 1) / 2
+            else:
+                pairs = (drawn**2 - cells.sums(weights, power=2)) / 2
+            if not copies:
+                n = self._whole(cells)
+                scale = scale * np.divide(n, n - 1, out=np.zeros_like(n), where=n > 1)
+            weights.sums[key] = scale[:, None] * cells.multiplicity(weights) * pairs
+        total = weights.sums[key][cells.rows(group)].sum(axis=0)
         return np.broadcast_to(total, (weights.n_resamples,))
 
     def without_copies(self, image):
@@ -252,7 +276,8 @@ class CompleteDesign:
 
     def count_genuine(self, scope):
         """Number of genuine pairs of a scope."""
-        return round(float(self._genuine_total(scope, unit_weights(), True, "pair")[0]))
+        total = self.genuine_total(scope, unit_weights(), average="pair")
+        return round(float(total[0]))
 
     def expected_genuine_total(self, scope):
         """E* of the total under image resampling, one side (a number)."""
@@ -261,29 +286,6 @@ class CompleteDesign:
         n = self._whole(cells)[rows]
         scale = self._genuine_scale(cells, self.average)[rows]
         return float((scale * (1 - 1 / n) * cells.count[rows] ** 2 / 2).sum())
-
-    def _genuine_total(self, scope, weights, copies, average):
-        group = None if scope is None else scope[0]
-        if self.two_sides:
-            return self._genuine_total_across(group, weights, average)
-        cells = (self.by_identity if group is None else self.by_group)[0]
-        total = weights.remember(
-            ("genuine", cells, copies, average),
-            lambda: self._genuine_by_cell(cells, weights, copies, average),
-        )
-        return total[cells.rows(group)].sum(axis=0)
-
-    def _genuine_by_cell(self, cells, weights, copies, average):
-        drawn = cells.sums(weights).astype(np.float64)
-        scale = self._genuine_scale(cells, average)
-        if copies or weights.image is None:
-            pairs = drawn * (drawn - 1) / 2
-        else:
-            pairs = (drawn**2 - cells.sums(weights, power=2)) / 2
-        if not copies:
-            n = self._whole(cells)
-            scale = scale * np.divide(n, n - 1, out=np.zeros_like(n), where=n > 1)
-        return scale[:, None] * cells.multiplicity(weights) * pairs
 
     def _genuine_total_across(self, group, weights, average):
         cells = self.by_identity if group is None else self.by_group
@@ -302,7 +304,8 @@ class CompleteDesign:
         multiplicity = cells[0].multiplicity(weights)
         if weights.identity is not None:
             multiplicity = multiplicity[rows[0]]
-        return (multiplicity * total).sum(axis=0)
+        total = (multiplicity * total).sum(axis=0)
+        return np.broadcast_to(total, (weights.n_resamples,))
 
     def _whole(self, cells):
         """n_k of each cell's identity, all groups together."""

@@ -1,4 +1,4 @@
-"""Pairs in descending order of score: what rates, thresholds and resamples walk along."""
+"""Pairs sorted by descending score; rates, thresholds and resamples are sums along them."""
 
 from dataclasses import dataclass, field, replace
 
@@ -90,12 +90,22 @@ def sorted_descending(scores, left, right):
     return PairSequence(*sort_pairs(scores, left, right))
 
 
-def split_by_groups(pairs, group, n_groups, across, ordered):
+@njit(nogil=True, cache=True, inline="always")
+def _cell_of(g, h, n_groups, across, ordered):
+    if g < 0 or h < 0 or (g != h and not across):
+        return -1
+    if not across:
+        return g
+    return g * n_groups + h if ordered or g <= h else h * n_groups + g
+
+
+@njit(nogil=True, cache=True)
+def split_by_groups(scores, left, right, group, n_groups, across, ordered):
     """Pairs by their groups, in their order, one cell behind the other.
 
     Parameters
     ----------
-    pairs : tuple (scores, left, right), each of shape (n_pairs,)
+    scores, left, right : ndarrays, shape (n_pairs,)
     group : ndarray of int, shape (n_images,)
         -1 is unknown: such pairs are in no cell.
     n_groups : int
@@ -111,20 +121,6 @@ def split_by_groups(pairs, group, n_groups, across, ordered):
     bounds : ndarray of int, shape (n_cells + 1,)
         Where each cell starts.
     """
-    return _split_by_groups(*pairs, group, n_groups, across, ordered)
-
-
-@njit(nogil=True, cache=True, inline="always")
-def _cell_of(g, h, n_groups, across, ordered):
-    if g < 0 or h < 0 or (g != h and not across):
-        return -1
-    if not across:
-        return g
-    return g * n_groups + h if ordered or g <= h else h * n_groups + g
-
-
-@njit(nogil=True, cache=True)
-def _split_by_groups(scores, left, right, group, n_groups, across, ordered):
     n_cells = n_groups * n_groups if across else n_groups
     bounds = np.zeros(n_cells + 1, dtype=np.int64)
     for p in range(scores.size):
@@ -177,17 +173,6 @@ def crossings(sequence, weights, units, levels, totals):
     short = not sequence.complete and bool((positions < 0)[defined].any())
     thresholds = _rates.threshold_at(sequence.scores, positions)
     return np.where(defined, thresholds, np.nan), short
-
-
-def accepted_weight(sequence, weights, units, thresholds):
-    """Weight of the accepted pairs at per-resample thresholds (n_levels, n_resamples).
-
-    NaN thresholds give NaN.
-    """
-    undefined = np.isnan(thresholds)
-    positions = sequence.positions(np.where(undefined, np.inf, thresholds))
-    sums = weight_before(sequence, weights, units, positions)
-    return np.where(undefined, np.nan, sums)
 
 
 def weight_before(sequence, weights, units, positions):

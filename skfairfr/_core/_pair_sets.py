@@ -1,9 +1,10 @@
 """The comparisons of a data set: genuine pairs, and impostor pairs as a tail or a sample.
 
 ``EmbeddingPairs`` compares embeddings and holds the largest impostor scores; ``ListedPairs``
-holds the pairs of a protocol file. Both answer the same questions by scope: the pairs in
-order of score, and the weight of all of them in every resample. What a FAR level asks for
-beyond the tail is answered from a uniform sample.
+holds the pairs of a protocol file. Both give, for every scope, the pairs in order of score
+and the weight of all of them in every resample. A uniform sample stands in where a FAR level
+needs pairs beyond the tail. A scope is None (all pairs used), ``(g, g)`` (both images in
+group g) or ``(g, h)`` (one image in each).
 """
 
 import numpy as np
@@ -67,9 +68,13 @@ class EmbeddingPairs:
         genuine = sorted_descending(scores, left, right)
         groups = (images.group[genuine.left], images.group[genuine.right])
         self.genuine = Genuine(genuine, groups, design)
+        # Weight of all impostor pairs of a scope, (n_resamples,), in closed form.
+        self.impostor_total = design.impostor_total
         self._counts = {}
         self._samples = {}
-        self._own = None
+        # s(x, x) of every image: the score of two copies of it.
+        everyone = np.arange(images.identity.size)
+        self.own_scores = _pair_tiles.score_pairs(vectors, everyone, everyone)
         self._histograms = None
         self._choose_depths()
         self._collect()
@@ -86,24 +91,19 @@ class EmbeddingPairs:
         """Pairs of a scope by descending score: the tail held, or a uniform sample."""
         store = self._samples if sampled else self._tails
         if scope not in store:
-            pairs = self._draw(scope) if sampled else self._tail(scope)
+            if sampled:
+                pairs = self._draw(scope)
+            elif scope is None:
+                pairs = self._overall()
+            else:
+                pairs = self._cell(scope)
             base = self.design.impostor_base(scope, pairs.left, pairs.right)
             store[scope] = pairs.with_base(base)
         return store[scope]
 
-    def total(self, scope, weights, sampled=False):
-        """Weight of all impostor pairs of a scope (of its sample), (n_resamples,)."""
-        if sampled:
-            pairs = self.impostors(scope, sampled=True)
-            return sum_of_all(pairs, weights.of_impostors, self.images)
-        return self.design.impostor_total(scope, weights)
-
-    def own_scores(self):
-        """s(x, x) of every image: the score of two copies of it."""
-        if self._own is None:
-            images = np.arange(self.images.identity.size)
-            self._own = _pair_tiles.score_pairs(self.vectors, images, images)
-        return self._own
+    def genuine_total(self, scope, weights, copies):
+        """Weight of all genuine pairs of a scope, (n_resamples,)."""
+        return self.design.genuine_total(scope, weights, copies)
 
     def histogram(self, scope):
         """Histogram of all scores of a scope; None where there is none (cross-group)."""
@@ -215,23 +215,21 @@ class EmbeddingPairs:
         floors[own, own] = np.minimum(self._floors[:-1], self._floors[-1])
         scores, left, right = _pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
         self._held = sorted_descending(scores, left, right)
+        self._n_overall = int(self._held.positions(self._floors[-1]))
         self._tails = {}
         self._cells = {}
 
-    def _tail(self, scope):
+    def _overall(self):
+        """Held pairs of the overall scope."""
         held = self._held
-        if scope is None:
-            rows = slice(0, held.positions(self._floors[-1]))
-            if self.design.impostors == "same_group":
-                ends = (held.left[rows], held.right[rows])
-                left, right = (self.images.group[i] for i in ends)
-                rows = np.flatnonzero((left == right) & (left >= 0))
-            pairs = held.take(rows)
-        else:
-            pairs = self._cell(scope)
-        return PairSequence(
-            pairs.scores, pairs.left, pairs.right, None, self.is_whole(scope)
-        )
+        rows = slice(0, self._n_overall)
+        if self.design.impostors == "same_group":
+            ends = (held.left[rows], held.right[rows])
+            left, right = (self.images.group[i] for i in ends)
+            rows = np.flatnonzero((left == right) & (left >= 0))
+        columns = (held.scores[rows], held.left[rows], held.right[rows])
+        whole = np.isneginf(self._floor_of(None))
+        return PairSequence(*columns, None, whole)
 
     def _cell(self, scope):
         """Held pairs of two groups: a run of the pairs split by their groups once."""
@@ -240,7 +238,9 @@ class EmbeddingPairs:
         if across not in self._cells:
             held = self._held
             self._cells[across] = split_by_groups(
-                (held.scores, held.left, held.right),
+                held.scores,
+                held.left,
+                held.right,
                 self.images.group,
                 self.images.n_groups,
                 across,
@@ -251,7 +251,9 @@ class EmbeddingPairs:
             g, h = min(g, h), max(g, h)
         cell = g * self.images.n_groups + h if across else g
         run = slice(bounds[cell], bounds[cell + 1])
-        return PairSequence(*(column[run] for column in columns))
+        columns = (column[run] for column in columns)
+        whole = np.isneginf(self._floor_of(scope))
+        return PairSequence(*columns, None, whole)
 
     # ---- the sample ------------------------------------------------------------------
 
@@ -344,9 +346,14 @@ class ListedPairs:
             self._scopes[scope] = pairs.with_base(self._base(pairs))
         return self._scopes[scope]
 
-    def total(self, scope, weights, sampled=False):
+    def impostor_total(self, scope, weights):
         """Weight of all impostor pairs of a scope, (n_resamples,)."""
         return sum_of_all(self.impostors(scope), weights.of_impostors, self.images)
+
+    def genuine_total(self, scope, weights, copies):
+        """Weight of all genuine pairs of a scope, (n_resamples,); copies make no pair."""
+        pairs = self.genuine.ascending(scope)
+        return sum_of_all(pairs, weights.of_genuine, self.images)
 
     def n_identities(self, scope):
         """Number of people in an impostor pair of a scope."""
@@ -420,12 +427,6 @@ class Genuine:
         """Number of rejected pairs at each threshold."""
         pairs = self.ascending(scope)
         return len(pairs) - _rates.count_at_least(pairs.scores[::-1], thresholds)
-
-    def total(self, scope, weights, images, copies):
-        """Weight of all genuine pairs of a scope, (n_resamples,)."""
-        if self._design is not None:
-            return self._design.genuine_total(scope, weights, copies)
-        return sum_of_all(self.ascending(scope), weights.of_genuine, images)
 
     def _base(self, scope, pairs):
         if scope is not None and scope[0] != scope[1]:

@@ -97,7 +97,7 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None):
             parallel = Parallel(n_jobs=n_jobs, return_as="generator")
             results = parallel(delayed(function)(*task) for task in tasks)
         else:
-            results = pool.map(lambda task: function(*task), tasks)
+            results = pool.map(function, *zip(*tasks, strict=True))
         for result, size in zip(results, sizes, strict=True):
             collected.append(result)
             bar.update(size)

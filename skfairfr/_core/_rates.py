@@ -34,7 +34,8 @@ def in_score_dtype(thresholds, dtype):
     thresholds = np.asarray(thresholds, dtype=np.float64)
     with np.errstate(over="ignore"):  # beyond the type's range is +-inf, as it should
         rounded = thresholds.astype(dtype)
-    return np.where(rounded < thresholds, next_above(rounded), rounded)
+        above = np.nextafter(rounded, np.array(np.inf, dtype=dtype))
+    return np.where(rounded < thresholds, above, rounded)
 
 
 def count_at_least(descending, thresholds):

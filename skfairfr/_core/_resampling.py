@@ -5,6 +5,7 @@ neither the size of a block nor the number of workers changes a single bit.
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,51 +56,43 @@ class Weights:
     identity : ndarray, shape (n_identities, n_resamples), or None where all are 1
     image : ndarray, shape (n_images, n_resamples), or None where all are 1
     n_resamples : int
-    memo : dict
-        What a design has summed over people already: many scopes ask for the same sums.
+    sums : dict
+        What a design has summed over people already: many scopes need the same sums.
     """
 
     identity: np.ndarray | None
     image: np.ndarray | None
     n_resamples: int
-    memo: dict = field(default_factory=dict, compare=False, repr=False)
-
-    def remember(self, key, compute):
-        """The result of ``compute()``, computed once for these weights."""
-        if key not in self.memo:
-            self.memo[key] = compute()
-        return self.memo[key]
+    sums: dict = field(default_factory=dict, compare=False, repr=False)
 
     def of_impostors(self, images, pairs):
         """Unit weights, and the units of pairs whose weight is v_k w_i v_l w_j."""
         if self.image is None:
-            unit = self._identity_or_one(images.n_identities)
+            unit = self.identity
+            if unit is None:
+                unit = np.ones((images.n_identities, self.n_resamples), dtype=np.uint8)
             return (unit, unit), pairs.identities(images)
-        unit = self._image_with_identity(images)
+        unit = self.image
+        if self.identity is not None:
+            unit = _smallest(self.identity[images.identity].astype(np.int64) * unit)
         return (unit, unit), (pairs.left, pairs.right)
 
     def of_genuine(self, images, pairs):
         """Unit weights, and the units of pairs whose weight is v_k w_i w_j."""
-        if self.image is None:
-            unit = self._identity_or_one(images.n_identities)
-            one = np.ones((1, self.n_resamples), dtype=unit.dtype)
-            left = pairs.identities(images)[0]
-            return (unit, one), (left, np.zeros_like(left))
-        return (self._image_with_identity(images), self.image), (
-            pairs.left,
-            pairs.right,
-        )
+        (unit, _), (left, right) = self.of_impostors(images, pairs)
+        if self.image is not None:
+            return (unit, self.image), (left, right)
+        one = np.ones((1, self.n_resamples), dtype=unit.dtype)
+        return (unit, one), (left, np.zeros_like(left))
 
-    def _identity_or_one(self, n_identities):
-        if self.identity is not None:
-            return self.identity
-        return np.ones((n_identities, self.n_resamples), dtype=np.uint8)
 
-    def _image_with_identity(self, images):
-        if self.identity is None:
-            return self.image
-        product = self.identity[images.identity].astype(np.int64) * self.image
-        return _smallest(product)
+class Resamples(NamedTuple):
+    """The resamples ``start`` to ``stop`` of a mode, as :func:`draw` takes them."""
+
+    mode: str
+    entropy: int
+    start: int
+    stop: int
 
 
 def draw(images, mode, entropy, start, stop):

@@ -32,9 +32,11 @@ def first_exceeding_positions(weights, pairs, targets):
     positions : ndarray of int64, shape (n_levels, n_resamples)
         -1 where the sum of all pairs does not exceed the target.
     """
-    return _walk_crossings(
-        *weights, *pairs, np.ascontiguousarray(targets), _scratch(weights, pairs)
-    )
+    targets = np.ascontiguousarray(targets)
+    # The type of a chunk's partial sums chooses exact integers where they suffice.
+    integer = weights[0].dtype == weights[1].dtype == np.uint8 and pairs[2] is None
+    partial = np.zeros(targets.shape[1], np.int32 if integer else np.float64)
+    return _walk_crossings(*weights, *pairs, targets, partial)
 
 
 def sums_before(weights, pairs, positions):
@@ -44,14 +46,9 @@ def sums_before(weights, pairs, positions):
     arguments are those of :func:`first_exceeding_positions`.
     """
     positions = np.ascontiguousarray(positions, dtype=np.int64)
-    return _walk_sums(*weights, *pairs, positions, _scratch(weights, pairs))
-
-
-def _scratch(weights, pairs):
-    """Partial sums of one chunk; its type chooses exact integers where they suffice."""
-    left, right = weights
-    integer = left.dtype == right.dtype == np.uint8 and pairs[2] is None
-    return np.zeros(left.shape[1], dtype=np.int32 if integer else np.float64)
+    integer = weights[0].dtype == weights[1].dtype == np.uint8 and pairs[2] is None
+    partial = np.zeros(positions.shape[1], np.int32 if integer else np.float64)
+    return _walk_sums(*weights, *pairs, positions, partial)
 
 
 @njit(nogil=True, cache=True, inline="always")

@@ -1,4 +1,7 @@
-"""FAR at any threshold from a fine histogram of all scores, for levels above far_max."""
+"""Summaries of all scores of a scope: fine histograms, and moments from sums over images.
+
+A histogram gives the FAR at any threshold, for levels above far_max.
+"""
 
 from dataclasses import dataclass
 
@@ -138,7 +141,7 @@ def _impostor_sums(pairs, scope):
     same = np.array([held.sum(), (held**2).sum()])
     if pairs.design.two_sides:
         return everything - same
-    own = pairs.own_scores()[sides[0]].astype(np.float64)
+    own = pairs.own_scores[sides[0]].astype(np.float64)
     return (everything - np.array([own.sum(), (own**2).sum()])) / 2 - same
 
 

@@ -6,8 +6,7 @@ from torch import nn
 from torch.nn.functional import linear, normalize
 
 from skfairfr._core._vmf import log_vmf_normalizer
-from skfairfr.losses._centroids import starting_centroids
-from skfairfr.losses._softmax import identity_cross_entropy
+from skfairfr.losses._softmax import identity_cross_entropy, starting_centroids
 
 
 class FairVMFLoss(nn.Module):
@@ -102,8 +101,8 @@ class FairVMFLoss(nn.Module):
             "log_normalizer", torch.tensor(log_normalizer, dtype=torch.float32)
         )
         # float32 holds log C = 868 (d = 512) to 6e-5 only. A constant cancels in the
-        # softmax, so the loss works with what is left after the largest: exactly 0 where
-        # all kappa are equal.
+        # softmax, so the loss uses the difference to the largest: exactly 0 where all
+        # kappa are equal.
         offset = log_normalizer - log_normalizer.max()
         self.register_buffer("offset", torch.tensor(offset, dtype=torch.float32))
         start = starting_centroids(centroids, n_identities, n_features, generator)

@@ -7,14 +7,14 @@ import torch
 from torch import nn
 from torch.nn.functional import normalize
 
-from skfairfr.losses._centroids import starting_centroids
-from skfairfr.losses._margins import BASES
 from skfairfr.losses._penalised import (
+    BASES,
     PENALTIES,
     WEIGHTINGS,
     PenaltyRule,
     penalised_cross_entropy,
 )
+from skfairfr.losses._softmax import starting_centroids
 
 
 class FPRPenaltyLoss(nn.Module):

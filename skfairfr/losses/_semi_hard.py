@@ -1,8 +1,8 @@
 """Semi-hard negatives: one that violates the margin for every pair, drawn uniformly.
 
 One matrix product in blocks of rows serves both directions: a row holds the candidates of
-an anchor on the left, a column those of an anchor on the right. What is admissible is kept
-as bytes of 0 and 1, eight of which are counted in one addition; no list of indices is made
+an anchor on the left, a column those of an anchor on the right. Admissible candidates are
+bytes of 0 and 1, eight of which are counted in one addition; no list of indices is made
 and nothing is n x n.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import torch
 
-# Rows of a block. Large, as threads wait for each other after every operation on it.
+# Rows of a block: many, because threads wait for each other after every operation.
 ROWS = 960
 # Rows counted together: a byte counts up to 255 admissible ones of a column.
 BYTE = 240
@@ -75,12 +75,12 @@ def semi_hard_negatives(left, right, y, *, margin=0.6, generator=None):
     with torch.autocast(left.device.type, enabled=False):
         # For unit rows D2 = 2 - 2 cos: admissible are cosines above this one.
         bar = (left * right).sum(1) - margin / 2
-        return _over_blocks(left, right, bar, _Same.of(y), generator)
+        return _draw_over_blocks(left, right, bar, _SamePerson.of(y), generator)
 
 
 @dataclass(frozen=True)
-class _Same:
-    """Pairs of one person stand side by side in ``order``, from ``start`` to ``stop``."""
+class _SamePerson:
+    """For each pair, its person's pairs: ``order[start:stop]``."""
 
     order: torch.Tensor
     start: torch.Tensor
@@ -96,7 +96,7 @@ class _Same:
         )
 
     def places(self, rows):
-        """Row within a block, and column, of every two pairs of one person."""
+        """Row within the block, and column, of all products of one person's pairs."""
         start = self.start[rows]
         length = self.stop[rows] - start
         index = torch.arange(len(length), device=length.device)
@@ -106,19 +106,20 @@ class _Same:
         return row, self.order[place]
 
 
-def _over_blocks(left, right, bar, same, generator):
+def _draw_over_blocks(left, right, bar, same_person, generator):
+    """The negatives of both directions, a block of rows at a time."""
     n_pairs = len(left)
     of_left = torch.full((n_pairs,), -1, device=left.device)
     of_right, n_seen = of_left.clone(), torch.zeros_like(of_left)
     width = -(-n_pairs // CHUNK) * CHUNK
     buffer = left.new_empty((min(ROWS, n_pairs), n_pairs))
-    # Columns behind the last candidate stay 0: never admissible.
+    # Columns after the last candidate stay 0: they are never admissible.
     admissible = torch.zeros((len(buffer), width), dtype=torch.bool, device=left.device)
     for start in range(0, n_pairs, ROWS):
         rows = slice(start, min(start + ROWS, n_pairs))
         size = rows.stop - start
         cosines = torch.mm(left[rows], right.T, out=buffer[:size])
-        cosines[same.places(rows)] = -torch.inf
+        cosines[same_person.places(rows)] = -torch.inf
         block = admissible[:size]
         torch.gt(cosines, bar[rows, None], out=block[:, :n_pairs])
         of_left[rows] = _one_of_each_row(block, generator)
@@ -145,11 +146,11 @@ def _one_of_each_row(block, generator):
 
 
 def _one_of_each_column(block, n_seen, generator):
-    """Which columns take a row of this block instead of one before, and which row.
+    """Columns that replace an earlier choice by a row of this block, and that row.
 
-    The choice stays uniform over all blocks: of the ``n_seen`` admissible elements so
-    far, which are counted up here, the rank drawn lies among this block's with
-    probability n_here / n_seen.
+    The choice stays uniform over all blocks. This function adds the block's admissible
+    elements to ``n_seen`` and draws a rank among all seen so far, which lies in this
+    block with probability n_here / n_seen.
     """
     n_columns = len(n_seen)
     parts = [words.sum(0) for words in block.view(torch.int64).split(BYTE)]

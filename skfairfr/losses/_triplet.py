@@ -1,4 +1,4 @@
-"""The triplet loss, of triplets that were selected, and of all there are."""
+"""The triplet loss, over selected triplets or over all triplets of some pairs."""
 
 import torch
 from torch import nn
@@ -76,7 +76,7 @@ class TripletLoss(nn.Module):
 
 @torch.no_grad()
 def mean_triplet_loss(left, right, y, margin):
-    """Mean loss over all triplets of pairs: what no selection and no draw changes.
+    """Mean loss over all triplets of pairs; no selection and no draw changes it.
 
     Parameters
     ----------

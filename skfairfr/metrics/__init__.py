@@ -19,6 +19,7 @@ negate what they measure: greater is better.
 
 from importlib import import_module
 
+from skfairfr._core._intervals import Reason
 from skfairfr.metrics._clusters import cluster_groups, worst_cluster_rate
 from skfairfr.metrics._inertia import IdentityInertia, identity_inertia
 from skfairfr.metrics._instance_far import InstanceFAR, instance_far
@@ -98,6 +99,7 @@ __all__ = [
     "InstanceFARDisplay",
     "KappaGridDisplay",
     "ROCCurve",
+    "Reason",
     "ReversedScoresWarning",
     "ScoreHistogramDisplay",
     "ScoreSummary",

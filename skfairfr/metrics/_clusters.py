@@ -10,7 +10,7 @@ from skfairfr.metrics._frames import framed
 from skfairfr.metrics._pairs._all_pairs import _unit_rows
 from skfairfr.metrics._worst_group import (
     MAX_SEED,
-    Question,
+    Options,
     check_options,
     hold_out,
     split_people,
@@ -193,8 +193,8 @@ def worst_cluster_rate(
         "n_jobs": n_jobs,
         "random_state": rng.randint(MAX_SEED),
     }
-    question = Question(float(far), rate, min_identities)
-    worst = hold_out(X, identity, in_second, groupings, question, settings)
+    options = Options(float(far), rate, min_identities)
+    worst = hold_out(X, identity, in_second, groupings, options, settings)
     return framed(worst, library)
 
 

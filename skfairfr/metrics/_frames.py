@@ -47,9 +47,12 @@ class Framed:
         return build_frame(self._columns(), backend, self._library)
 
     def _columns(self):
-        """Column name -> values (n_rows,) or one value: here the fields as they are."""
-        fields = dataclasses.fields(self)
-        return {field.name: getattr(self, field.name) for field in fields}
+        """Column name -> values (n_rows,) or one value: here the fields as they are.
+
+        ``reasons`` are records, which no table holds; ``reason`` says the same in words.
+        """
+        names = [field.name for field in dataclasses.fields(self)]
+        return {name: getattr(self, name) for name in names if name != "reasons"}
 
 
 def framed(record, library, **asked):

@@ -10,9 +10,9 @@ from sklearn.utils import check_array
 
 from skfairfr._core._pair_sets import TailTooShortError
 from skfairfr.metrics._frames import Framed, framed
-from skfairfr.metrics._roc._engine import Measurement, Settings
+from skfairfr.metrics._roc._engine import Engine
 from skfairfr.metrics._roc._inputs import compare_embeddings, label_images
-from skfairfr.metrics._roc._query import ask
+from skfairfr.metrics._roc._question import parse_question
 from skfairfr.utils._frames import library_of
 from skfairfr.utils._validation import check_option, plain, warn_undefined
 
@@ -160,18 +160,28 @@ def instance_far(
     """
     check_option(impostors, "impostors", ("all", "same_group"))
     check_option(similarity, "similarity", ("cosine", "dot"))
-    question = _ask(far, threshold)
+    question = _one_question(far, threshold)
     library = library_of(X, y, sensitive_features)
     X = check_array(
         X, dtype=(np.float32, np.float64), ensure_min_samples=2, input_name="X"
     )
     identity, group, domain = label_images(y, sensitive_features, None, len(X))
     side = None if domain is None else domain.codes.astype(np.int8)
-    settings = _settings(far, impostors, similarity, n_jobs)
+    far_max = FIRST_FAR if far is None else far
     # Groups that no pair depends on would only cost tails of their own.
     used = group if impostors == "same_group" else None
-    pairs = compare_embeddings(X, identity, used, side, settings)
-    threshold = _threshold(pairs, settings, question)
+    pairs = compare_embeddings(
+        X,
+        identity,
+        used,
+        side,
+        average="pair",
+        impostors=impostors,
+        far_max=far_max,
+        similarity=similarity,
+        n_jobs=n_jobs,
+    )
+    threshold = _threshold(pairs, far_max, question)
     n_impostor = _count_impostors(pairs.images, impostors == "same_group")
     rates = _rates_of_images(pairs, threshold, n_impostor)
     groups = np.full(len(X), None, dtype=object)
@@ -182,9 +192,9 @@ def instance_far(
     return framed(found, library, **question.asked())
 
 
-def _ask(far, threshold):
+def _one_question(far, threshold):
     """The far as a question about one level or one threshold."""
-    question = ask(far, threshold, "far", None, None, "overall", np.empty(0))
+    question = parse_question(far, threshold, "far", None, None, "overall", np.empty(0))
     if question.shape != ():
         name, given = ("far", far) if threshold is None else ("threshold", threshold)
         raise ValueError(
@@ -194,26 +204,10 @@ def _ask(far, threshold):
     return question
 
 
-def _settings(far, impostors, similarity, n_jobs):
-    """Those of a SimilarityROC that is never asked for an interval."""
-    return Settings(
-        average="pair",
-        impostors=impostors,
-        resample="identities",
-        method="naive",
-        n_resamples=0,
-        confidence_level=0.95,
-        far_max=FIRST_FAR if far is None else far,
-        similarity=similarity,
-        n_jobs=n_jobs,
-    )
-
-
-def _threshold(pairs, settings, question):
+def _threshold(pairs, far_max, question):
     """The threshold asked about; from then on all pairs it accepts are held."""
     if question.levels is not None:
-        measurement = Measurement(pairs, settings, np.empty(0), 0)
-        return measurement.thresholds(question)
+        return Engine(pairs, np.empty(0), far_max).thresholds(question)
     threshold = question.in_shape(question.thresholds)
     if not pairs.holds(None, threshold):
         pairs.deepen(TailTooShortError(None, threshold))

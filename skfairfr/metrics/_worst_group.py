@@ -3,12 +3,10 @@
 The rates themselves come from SimilarityROC; clusters as groups are in ``_clusters.py``.
 """
 
-import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_array, check_random_state
 
 from skfairfr.metrics._frames import Framed, framed
@@ -178,8 +176,7 @@ def worst_group_rate(
             "face_labels(identity, group) as y. worst_cluster_rate needs none."
         )
     identity = encode(identity, "y", n_samples=len(X))
-    options = {"n_samples": len(X), "allow_unknown": True}
-    groups = encode(group, "sensitive_features", **options)
+    groups = encode(group, "sensitive_features", n_samples=len(X), allow_unknown=True)
     rng = check_random_state(random_state)
     in_second = split_people(identity, rng)
     settings = {
@@ -188,13 +185,13 @@ def worst_group_rate(
         "n_jobs": n_jobs,
         "random_state": rng.randint(MAX_SEED),
     }
-    question = Question(float(far), rate, min_identities)
-    worst = hold_out(X, identity, in_second, (groups,) * 3, question, settings)
+    options = Options(float(far), rate, min_identities)
+    worst = hold_out(X, identity, in_second, (groups,) * 3, options, settings)
     return framed(worst, library)
 
 
-class Question(NamedTuple):
-    """What is asked of every group."""
+class Options(NamedTuple):
+    """Which rate of every group is compared, and among which groups."""
 
     far: float
     rate: str
@@ -202,7 +199,7 @@ class Question(NamedTuple):
 
 
 def check_options(far, rate, min_identities):
-    """Raise unless the question makes sense."""
+    """Raise unless the options make sense."""
     if check_level(far).ndim:
         raise ValueError(f"far must be one number; got {plain(far)!r}.")
     check_option(rate, "rate", RATES)
@@ -214,7 +211,7 @@ def split_people(identity, rng):
     return (rng.permutation(len(identity.values)) % 2 == 1)[identity.codes]
 
 
-def hold_out(X, identity, in_second, groupings, question, settings):
+def hold_out(X, identity, in_second, groupings, options, settings):
     """Choose in one half, measure in the other, and the other way round.
 
     Parameters
@@ -225,7 +222,7 @@ def hold_out(X, identity, in_second, groupings, question, settings):
     groupings : three of Labels
         Groups as they are used when choosing in the first half, when choosing in the
         second, and on all of the data.
-    question : Question
+    options : Options
     settings : dict
         Parameters of SimilarityROC.
 
@@ -236,18 +233,17 @@ def hold_out(X, identity, in_second, groupings, question, settings):
     everyone = np.ones(len(X), dtype=bool)
     chosen, held_out = [], []
     for rows, groups in zip((~in_second, in_second), groupings, strict=False):
-        compared = _comparable(identity, groups, in_second, question)
+        compared = _comparable(identity, groups, in_second, options)
         here, there = (
-            _fit(X, identity, groups, part, question, settings)
-            for part in (rows, ~rows)
+            _fit(X, identity, groups, part, options, settings) for part in (rows, ~rows)
         )
-        worst = compared[np.argmax(_point_rates(here, compared, question))]
+        worst = compared[np.argmax(_point_rates(here, compared, options))]
         chosen.append(worst)
-        estimate = there.estimate(question.far, rate=question.rate, group=worst)
+        estimate = there.estimate(options.far, rate=options.rate, group=worst)
         held_out.append(estimate)
-    compared = _comparable(identity, groupings[2], in_second, question)
-    whole = _fit(X, identity, groupings[2], everyone, question, settings)
-    rates = _point_rates(whole, compared, question)
+    compared = _comparable(identity, groupings[2], in_second, options)
+    whole = _fit(X, identity, groupings[2], everyone, options, settings)
+    rates = _point_rates(whole, compared, options)
     value, low, high = (
         np.array([getattr(estimate, name) for estimate in held_out])
         for name in ("value", "low", "high")
@@ -267,48 +263,42 @@ def hold_out(X, identity, in_second, groupings, question, settings):
     )
 
 
-def _fit(X, identity, groups, rows, question, settings):
+def _fit(X, identity, groups, rows, options, settings):
     """A SimilarityROC of some of the images."""
     labels = np.full(len(X), None, dtype=object)
     known = groups.codes >= 0
     labels[known] = groups.values[groups.codes[known]]
     roc = SimilarityROC(
-        resample="identities", far_max=max(question.far, 1e-2), **settings
+        resample="identities", far_max=max(options.far, 1e-2), **settings
     )
     return roc.fit(X[rows], identity.codes[rows], labels[rows])
 
 
-def _comparable(identity, groups, in_second, question):
+def _comparable(identity, groups, in_second, options):
     """Labels of the groups with enough people in each half."""
     known = groups.codes >= 0
     columns = (in_second[known], groups.codes[known], identity.codes[known])
     cells, n_images = np.unique(np.stack(columns), axis=1, return_counts=True)
-    cells = cells[:, n_images >= (2 if question.rate == "frr" else 1)]
+    cells = cells[:, n_images >= (2 if options.rate == "frr" else 1)]
     n_people = np.zeros((2, len(groups.values)), dtype=int)
     np.add.at(n_people, (cells[0], cells[1]), 1)
-    enough = (n_people >= question.min_identities).all(axis=0)
+    enough = (n_people >= options.min_identities).all(axis=0)
     if enough.sum() < 2:
         raise ValueError(
             "A worst group is chosen among at least two, but "
             f"{enough.sum()} of {len(enough)} groups have min_identities="
-            f"{question.min_identities} people in each half; the largest numbers are "
+            f"{options.min_identities} people in each half; the largest numbers are "
             f"{sorted(n_people.min(axis=0).tolist(), reverse=True)[:3]}. Give more "
             "people, fewer groups or clusters, or a smaller min_identities."
         )
     return groups.values[enough]
 
 
-def _point_rates(roc, groups, question):
+def _point_rates(roc, groups, options):
     """Rate (n_groups,) of each group in the data of a fitted SimilarityROC."""
-    measured = roc._measurement
-    # The same pairs, asked without the cost of an interval for every group.
-    cheap = replace(measured, settings=replace(measured.settings, n_resamples=1))
-    cheap._tables = {}
-    with warnings.catch_warnings():
-        # The questions whose answers are reported warn of the same.
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        asked = [
-            cheap.ask(question.far, None, question.rate, group, None, "overall")
-            for group in groups
-        ]
-        return np.array([float(cheap.answer(q).value[0]) for q in asked])
+    engine = roc._engine
+    asked = [
+        engine.question(options.far, None, options.rate, group, None, "overall")
+        for group in groups
+    ]
+    return np.array([engine.points(question).item() for question in asked])

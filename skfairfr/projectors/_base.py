@@ -1,12 +1,12 @@
-"""What the transformers share: validate, make a net, train it, keep what was fitted."""
+"""The base of the projectors: training from top to bottom, transform, persistence."""
 
 from abc import ABCMeta, abstractmethod
 from copy import deepcopy
 from numbers import Integral, Real
 from os import PathLike
+from typing import NamedTuple
 
 import numpy as np
-import torch
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -17,24 +17,36 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfairfr._compat import Interval, StrOptions
 from skfairfr.projectors import _persistence
-from skfairfr.projectors._batches import Batches, Rows
 from skfairfr.projectors._callbacks import (
+    Checkpoint,
     Monitor,
     Progress,
     Schedule,
     check_callbacks,
+    checkpoint_path,
+    read_checkpoint,
+    resume,
 )
-from skfairfr.projectors._checkpoints import Checkpoint, locate, read
-from skfairfr.projectors._head import HEADS, ProjectionHead, project
-from skfairfr.projectors._net import OPTIMIZERS, history_columns, prepare, train
+from skfairfr.projectors._head import (
+    HEADS,
+    ProjectionHead,
+    project,
+    sums_by_identity,
+)
+from skfairfr.projectors._held_out import MONITORS, HeldOutMetrics
+from skfairfr.projectors._net import (
+    OPTIMIZERS,
+    Batches,
+    DeviceRows,
+    EpochPlan,
+    bind_sampler,
+    history_columns,
+    make_net,
+    train,
+)
 from skfairfr.projectors._people import hold_out
-from skfairfr.projectors._validation import MONITORS, Validation
-from skfairfr.samplers._torch import GroupSampler
-from skfairfr.utils._frames import build_frame, library_of
+from skfairfr.utils._frames import build_frame
 from skfairfr.utils._torch import PRECISIONS, choose_device, new_generator
-
-# Rows taken through the head at a time when nothing is trained.
-BLOCK_ROWS = 8192
 
 
 class BaseProjector(
@@ -45,14 +57,17 @@ class BaseProjector(
 ):
     """A head between encoder and matcher, trained by a private net.
 
-    Subclasses say who is trained on (``_gather``), what is minimised (``_make_loss``) and
-    what people without a centroid cost (``_held_out_loss``).
+    ``fit`` of a subclass reads the labels, sets the fitted attributes that follow from them
+    and passes the People to train on to ``_fit``, where the training is assembled. ``_fit``
+    asks the subclass for its loss (``_make_loss``), for the loss of people without a
+    centroid (``_held_out_loss``) and, where batches are not drawn as usual, for the plan of
+    an epoch (``_plan_epochs``). These methods return values and set nothing.
     """
 
     __metadata_request__fit = {"sensitive_features": True}  # noqa: RUF012
 
-    # Whether the loss has one for each identity.
-    _has_centroids = True
+    # Whether the loss has a centroid for each identity.
+    _loss_has_centroids = True
 
     _parameter_constraints: dict = {  # noqa: RUF012
         "head": [StrOptions(set(HEADS))],
@@ -77,64 +92,139 @@ class BaseProjector(
     }
 
     @abstractmethod
-    def _gather(self, identity, group, **told):
-        """The People trained on, from Labels of all rows; may set fitted attributes."""
-
-    @abstractmethod
     def _make_loss(self, people, n_features, centroids, generator):
-        """The loss module, with its centroids if it has any, on the CPU."""
+        """The loss module, on the CPU.
+
+        Parameters
+        ----------
+        people : People
+            Trained on.
+        n_features : int
+            Of the projected embeddings.
+        centroids : ndarray, shape (n_identities, n_features), or None
+            Where centroids start; None: drawn.
+        generator : torch.Generator
+        """
 
     @abstractmethod
-    def _held_out_loss(self, loss, embeddings, people):
-        """The loss of people without centroids, a float."""
+    def _held_out_loss(self, embeddings, people):
+        """The loss of people without centroids, a float.
 
-    def _hold_out(self, people, rng):
-        """People trained on and people held out; None for the latter where there are none."""
-        if self.validation_fraction == 0:
-            return people, None
-        return hold_out(people, self.validation_fraction, rng)
+        Parameters
+        ----------
+        embeddings : tensor, shape (n_images, n_features)
+            Unit rows, on the device.
+        people : People
+            Held out.
+        """
 
-    def _make_batches(self, fit):
-        """What is iterated over once an epoch."""
-        people = fit.people
-        return Batches(
-            fit.rows,
-            people.rows,
-            people.y,
-            self.batch_size,
-            fit.generator,
-            fit.sampler(),
+    def _plan_epochs(self, people, held_out, rows, head, generator):
+        """The EpochPlan: batches, and callbacks and metrics that go with them.
+
+        Parameters
+        ----------
+        people : People
+            Trained on.
+        held_out : People or None
+        rows : DeviceRows
+        head : ProjectionHead
+            Which is being trained.
+        generator : torch.Generator
+        """
+        sampler = bind_sampler(self.sampler, people)
+        return EpochPlan(
+            Batches(rows, people.rows, people.y, self.batch_size, generator, sampler)
         )
 
-    def _watch(self, fit):
-        """More callbacks, and what else is measured on people held out, or None."""
-        return [], None
+    def _hold_out(self, people, rng):
+        """People trained on, and people held out or None."""
+        if self.validation_fraction > 0:
+            return hold_out(people, self.validation_fraction, rng)
+        if self.monitor != "loss":
+            raise ValueError(
+                f"monitor={self.monitor!r} is measured on people held out; set "
+                "validation_fraction=0.2, or monitor='loss'."
+            )
+        return people, None
 
-    def _centroids(self, net, fit):
-        """Directions of the people trained on, (n_identities, n_features_out)."""
-        centroids = net.criterion_.centroids.detach().cpu().numpy()
-        return centroids / np.linalg.norm(centroids, axis=1, keepdims=True)
+    def _fit(self, X, people, library):
+        """Train on these people and set the fitted attributes.
 
-    def _fit(self, X, identity, group, libraries, **told):
-        """Everything of ``fit`` after the labels are read."""
+        Parameters
+        ----------
+        X : ndarray, shape (n_samples, n_features)
+        people : People
+            Some of them may be held out.
+        library : str or None
+            Of the frames passed to ``fit``, for the history.
+
+        Returns
+        -------
+        loss : nn.Module
+            As trained.
+        """
         device = choose_device(self.device)
-        people = self._gather(identity, group, **told)
-        known = self._known() if self.warm_start else None
+        earlier = self._earlier_fit() if self.warm_start else None
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        place, state = None, None
+        path = state = None
         if self.checkpoint_dir is not None:
-            place = locate(self, X, people, seed)
-            state = read(place)
-        seed = seed if state is None else state["seed"]
-        fit = _Fit(self, X, people, device, seed, known)
-        net = fit.run(place, state)
-        self._keep(net, fit, known, library_of(*libraries))
-        if place is not None:
-            place.unlink(missing_ok=True)
-        return self
+            path = checkpoint_path(self, X, people, seed)
+            state = read_checkpoint(path)
+            seed = seed if state is None else state["seed"]
+        rng = np.random.RandomState(seed)
 
-    def _known(self):
-        """What a warm start goes on with; None before the first fit."""
+        people, held_out = self._hold_out(people, rng)
+        generator = new_generator(rng)
+        rows = DeviceRows(X, device)
+        head = self._starting_head(X.shape[1], earlier, generator)
+        centroids = self._starting_centroids(head, rows, people, earlier)
+        loss = self._make_loss(people, head.sizes[2], centroids, generator)
+        plan = self._plan_epochs(people, held_out, rows, head, generator)
+
+        monitor = Monitor("train_loss", patience=self.patience)
+        if held_out is not None:
+            measure = HeldOutMetrics(
+                rows, held_out, self.monitor, self._held_out_loss, plan.extra_metrics
+            )
+            monitor = Monitor(f"valid_{self.monitor}", measure, self.patience)
+        schedule = Schedule(self.lr, self.final_lr, self.max_epochs)
+        callbacks = [schedule, *plan.callbacks, monitor]
+        if path is not None:
+            callbacks.append(Checkpoint(path, seed, generator, monitor))
+        if self.verbose:
+            callbacks.append(Progress(self.max_epochs))
+        callbacks += check_callbacks(self.callbacks)
+
+        net = make_net(
+            head,
+            loss,
+            callbacks,
+            optimizer=self.optimizer,
+            lr=self.lr,
+            max_epochs=self.max_epochs,
+            device=device,
+        )
+        if state is not None:
+            resume(state, net, generator, monitor)
+        train(net, plan.batches, self.precision)
+
+        self.head_ = head.cpu().eval().requires_grad_(False)
+        if self._loss_has_centroids:
+            centroids = loss.centroids.detach().cpu().numpy()
+        else:
+            centroids = sums_by_identity(self.head_, rows, people)
+        self.centroids_ = _directions(centroids)
+        self.identities_ = people.identities
+        self._n_features_out = head.sizes[2]
+        history = history_columns(net.history)
+        self._history = history if earlier is None else _join(earlier.history, history)
+        self._library = library
+        if path is not None:
+            path.unlink(missing_ok=True)
+        return loss
+
+    def _earlier_fit(self):
+        """The fit that a warm start continues; None before the first fit."""
         if not hasattr(self, "head_"):
             return None
         had = self.head_.kind, *self.head_.sizes
@@ -145,28 +235,41 @@ class BaseProjector(
                 f"in, hidden and out are {had}, but X and the parameters ask for {asked}; "
                 "set warm_start=False."
             )
-        return {
-            "head": self.head_,
-            "centroids": dict(
-                zip(self.identities_.tolist(), self.centroids_, strict=True)
-            ),
-            "history": self._history,
-        }
+        centroids = dict(zip(self.identities_.tolist(), self.centroids_, strict=True))
+        return _EarlierFit(self.head_, centroids, self._history)
 
     def _sizes(self, n_features):
         """Features in, hidden and out of the head that the parameters ask for."""
         hidden = self.hidden_dim or 2 * n_features
         return n_features, hidden, self.output_dim or n_features
 
-    def _keep(self, net, fit, known, library):
-        """The fitted attributes, all of them on the CPU."""
-        self.head_ = net.module_.cpu().eval().requires_grad_(False)
-        self.centroids_ = self._centroids(net, fit)
-        self.identities_ = fit.people.identities
-        self._n_features_out = self.head_.sizes[2]
-        columns = history_columns(net.history)
-        self._history = columns if known is None else _append(known["history"], columns)
-        self._library = library
+    def _starting_head(self, n_features, earlier, generator):
+        """A copy of the earlier fit's head, or a new one."""
+        if earlier is not None:
+            return deepcopy(earlier.head).train().requires_grad_(True)
+        return ProjectionHead(*self._sizes(n_features), self.head, generator)
+
+    def _starting_centroids(self, head, rows, people, earlier):
+        """Where centroids start, (n_identities, n_features_out); None: drawn, or none.
+
+        People of an earlier fit keep their centroids. All others start from the means of
+        their images, unless a new head="mlp" has still to learn where these are.
+        """
+        is_new_mlp = self.head == "mlp" and earlier is None
+        if not self._loss_has_centroids or is_new_mlp:
+            return None
+        start = sums_by_identity(head, rows, people)
+        nowhere = np.flatnonzero(~start.any(axis=1))
+        if nowhere.size:
+            raise ValueError(
+                "the mean of the images of identity "
+                f"{people.identities.tolist()[nowhere[0]]!r} is zero and has no direction "
+                "to start from; drop rows of zeros, or use head='mlp'."
+            )
+        if earlier is not None:
+            for k, label in enumerate(people.identities.tolist()):
+                start[k] = earlier.centroids.get(label, start[k])
+        return start
 
     @property
     def history_(self):
@@ -206,7 +309,7 @@ class BaseProjector(
         X = read_embeddings(self, X, reset=False)
         device = choose_device(self.device)
         head = self.head_ if device.type == "cpu" else deepcopy(self.head_).to(device)
-        return project(head, Rows(X, device).in_order(BLOCK_ROWS))
+        return project(head, DeviceRows(X, device))
 
     def save(self, path):
         """Write what was fitted, without pickle.
@@ -258,91 +361,12 @@ class BaseProjector(
         return tags
 
 
-class _Fit:
-    """One training: its rows, its people, its net."""
+class _EarlierFit(NamedTuple):
+    """What a warm start continues: head, centroids by label, columns of the history."""
 
-    def __init__(self, settings, X, people, device, seed, known):
-        self.settings = settings
-        self.device = device
-        self.seed = seed
-        self.known = known
-        rng = np.random.RandomState(seed)
-        self.people, self.held = settings._hold_out(people, rng)
-        if self.held is None and settings.monitor != "loss":
-            raise ValueError(
-                f"monitor={settings.monitor!r} is measured on people held out; set "
-                "validation_fraction=0.2, or monitor='loss'."
-            )
-        self.generator = new_generator(rng)
-        self.rows = Rows(X, device)
-        self.head = self._head(X.shape[1])
-        self.loss = settings._make_loss(
-            self.people, self.head.sizes[2], self._centroids(), self.generator
-        )
-        self.watching, self.measure = settings._watch(self)
-        self.batches = settings._make_batches(self)
-
-    def run(self, place, state):
-        """Train, from the start or from a checkpoint's state."""
-        options = self.settings
-        monitor = self._monitor()
-        callbacks = [
-            Schedule(options.lr, options.final_lr, options.max_epochs),
-            *self.watching,
-            monitor,
-        ]
-        checkpoint = None
-        if place is not None:
-            checkpoint = Checkpoint(place, self.seed, self.generator, monitor)
-            callbacks.append(checkpoint)
-        if options.verbose:
-            callbacks.append(Progress(options.max_epochs))
-        callbacks += check_callbacks(options.callbacks)
-        net = prepare(self.head, self.loss, self.device, options, callbacks)
-        if state is not None:
-            checkpoint.resume(net, state)
-        return train(net, self.batches, options.precision)
-
-    def _head(self, n_features):
-        if self.known is not None:
-            return deepcopy(self.known["head"]).train().requires_grad_(True)
-        sizes = self.settings._sizes(n_features)
-        return ProjectionHead(*sizes, self.settings.head, self.generator)
-
-    def _centroids(self):
-        """Where centroids start: class means for a residual head, or as they were."""
-        start = None
-        if not self.settings._has_centroids:
-            return None
-        if self.settings.head == "residual" or self.known is not None:
-            start = _class_means(self.head, self.rows, self.people)
-        if self.known is not None:
-            for k, label in enumerate(self.people.identities.tolist()):
-                start[k] = self.known["centroids"].get(label, start[k])
-        return start
-
-    def _monitor(self):
-        options = self.settings
-        if self.held is None:
-            return Monitor("train_loss", None, options.patience)
-        measure = Validation(
-            self.rows,
-            self.held,
-            options.monitor,
-            options._held_out_loss,
-            BLOCK_ROWS,
-            self.measure,
-        )
-        return Monitor(f"valid_{options.monitor}", measure, options.patience)
-
-    def sampler(self):
-        """The epochs of the parameter ``sampler`` over the people trained on, or None."""
-        sampler, people = self.settings.sampler, self.people
-        if sampler is None:
-            return None
-        # Weights are keyed by label, which only our own samplers are told.
-        more = (people.labels,) if isinstance(sampler, GroupSampler) else ()
-        return lambda generator: sampler(people.y, people.groups, generator, *more)
+    head: ProjectionHead
+    centroids: dict
+    history: dict
 
 
 def read_embeddings(estimator, X, *, reset):
@@ -356,32 +380,14 @@ def read_embeddings(estimator, X, *, reset):
     )
 
 
-def sums_by_identity(head, rows, people):
-    """Sum of the projected images of each identity, (n_identities, n_features_out)."""
-    total = torch.zeros((people.identities.size, head.sizes[2]))
-    head, y = deepcopy(head).to(rows.device), torch.as_tensor(people.y)
-    for start in range(0, people.rows.size, BLOCK_ROWS):
-        part = slice(start, start + BLOCK_ROWS)
-        block = project(head, rows.in_order(BLOCK_ROWS, people.rows[part]))
-        total.index_add_(0, y[part], torch.from_numpy(block))
-    return total.numpy()
+def _directions(rows):
+    """Rows divided by their lengths; a row of zeros stays."""
+    length = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(length > 0, length, 1)
 
 
-def _class_means(head, rows, people):
-    """Mean direction of the projected images of each identity, of any length."""
-    total = sums_by_identity(head, rows, people)
-    nowhere = np.flatnonzero(~total.any(axis=1))
-    if nowhere.size:
-        raise ValueError(
-            "the mean of the images of identity "
-            f"{people.identities.tolist()[nowhere[0]]!r} is zero and has no direction to "
-            "start from; drop rows of zeros, or use head='mlp'."
-        )
-    return total
-
-
-def _append(before, after):
-    """One history after another, epochs counted through."""
+def _join(before, after):
+    """The columns of two histories, one after the other; epochs are numbered through."""
     n_before = len(before["epoch"])
     n_after = len(after["epoch"])
     after = {**after, "epoch": [n_before + e for e in after["epoch"]]}

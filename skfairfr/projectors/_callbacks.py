@@ -1,16 +1,30 @@
-"""What happens between epochs: the learning rate, the monitor, a bar."""
+"""Between epochs: the learning rate, the monitor, a bar, and checkpoints.
 
+A killed fit is resumed from its checkpoint: one file for each fit, named by a hash of the
+data and the options.
+"""
+
+import functools
+import hashlib
+import json
 import math
+import os
+import types
 from copy import deepcopy
+from pathlib import Path
 
+import numpy as np
+import torch
 from skorch.callbacks import Callback
 from tqdm.auto import tqdm
 
-from skfairfr.projectors._checkpoints import set_weights, weights_of
+# Options that change neither the data nor the steps of a fit.
+WITHOUT_EFFECT = ("checkpoint_dir", "verbose", "callbacks", "random_state")
+N_HASHED_ROWS = 4096
 
 
 class Schedule(Callback):
-    """The learning rate from lr to final_lr, geometrically over the epochs."""
+    """Sets the learning rate, from lr to final_lr geometrically over the epochs."""
 
     def __init__(self, lr, final_lr, max_epochs):
         self.lr = lr
@@ -30,30 +44,8 @@ class Schedule(Callback):
         return self.lr * (self.final_lr / self.lr) ** share
 
 
-def check_callbacks(callbacks):
-    """The user's callbacks as a list.
-
-    Raises
-    ------
-    ValueError
-        If one is no skorch callback, nor a pair of a name and one.
-    """
-    for given in callbacks or ():
-        callback = given[1] if isinstance(given, tuple) and len(given) == 2 else given
-        if not (isinstance(callback, Callback) or _is_callback_class(callback)):
-            raise ValueError(
-                "callbacks must be skorch callbacks, as skorch.callbacks.EpochTimer() is, "
-                f"or pairs of a name and one; got {given!r}."
-            )
-    return list(callbacks or ())
-
-
-def _is_callback_class(callback):
-    return isinstance(callback, type) and issubclass(callback, Callback)
-
-
 class Progress(Callback):
-    """A bar over the epochs with the last losses."""
+    """Shows a bar over the epochs with the last losses."""
 
     def __init__(self, max_epochs):
         self.max_epochs = max_epochs
@@ -78,15 +70,16 @@ class Progress(Callback):
 
 
 class Monitor(Callback):
-    """Watches one number an epoch: keeps the best weights, stops when it gets no better.
+    """Records metrics of an epoch; keeps the best weights and stops without improvement.
 
     Parameters
     ----------
     name : str
-        Of the number, smaller is better: "train_loss" or "valid_...".
-    measure : callable or None
-        ``measure(net)`` gives a dict of the "valid_..." numbers; None: there are none.
-    patience : int or None
+        The entry of the history that is compared, smaller is better: "train_loss" or
+        "valid_...".
+    measure : callable, default=None
+        ``measure(head)`` gives a dict of the "valid_..." numbers; None: there are none.
+    patience : int, default=None
         Epochs without improvement before training stops.
     """
 
@@ -102,9 +95,9 @@ class Monitor(Callback):
     def on_epoch_end(self, net, **kwargs):
         _check_loss(net.history)
         if self.measure is not None:
-            for name, value in self.measure(net).items():
+            for name, value in self.measure(net.module_).items():
                 net.history.record(name, value)
-        # A checkpoint holds numbers of Python only, and skorch's are numpy's.
+        # skorch records numbers of numpy; a checkpoint holds numbers of Python only.
         state, value = self.state_, float(net.history[-1][self.name])
         if value < state["best"]:
             state.update(best=value, epoch=len(net.history), stale=0)
@@ -120,6 +113,187 @@ class Monitor(Callback):
             set_weights(net, self.state_["weights"])
 
 
+class Checkpoint(Callback):
+    """Writes, after every epoch, the state from which a fit can be resumed.
+
+    Parameters
+    ----------
+    path : Path
+    seed : int
+        Of all draws of the fit.
+    generator : torch.Generator
+        Of the batches.
+    monitor : Monitor
+    """
+
+    def __init__(self, path, seed, generator, monitor):
+        self.path = path
+        self.seed = seed
+        self.generator = generator
+        self.monitor = monitor
+
+    def on_epoch_end(self, net, **kwargs):
+        state = {
+            "seed": self.seed,
+            "weights": weights_of(net),
+            "optimizer": net.optimizer_.state_dict(),
+            "generator": self.generator.get_state(),
+            "monitor": self.monitor.state_,
+            "history": _to_json(net.history),
+            "stopping": net.stopping,
+        }
+        # Renamed once complete: a fit killed while writing leaves the previous epoch.
+        temporary = self.path.with_suffix(".tmp")
+        torch.save(state, temporary)
+        os.replace(temporary, self.path)
+
+
+def check_callbacks(callbacks):
+    """The caller's callbacks as a list.
+
+    Raises
+    ------
+    ValueError
+        If one is no skorch callback, nor a pair of a name and one.
+    """
+    for given in callbacks or ():
+        callback = given[1] if isinstance(given, tuple) and len(given) == 2 else given
+        if not (isinstance(callback, Callback) or _is_callback_class(callback)):
+            raise ValueError(
+                "callbacks must be skorch callbacks, as skorch.callbacks.EpochTimer() is, "
+                f"or pairs of a name and one; got {given!r}."
+            )
+    return list(callbacks or ())
+
+
+def checkpoint_path(estimator, X, people, seed):
+    """The file of this fit in ``checkpoint_dir``: the same for the same data and options.
+
+    Searches share one directory, so different fits must not share a file. The hash covers
+    4,096 rows of X, all labels and the options. Without ``random_state`` it leaves the
+    seed out: a fit is resumed with the seed that it was started with.
+
+    Parameters
+    ----------
+    estimator : BaseProjector
+    X : ndarray, shape (n_samples, n_features)
+    people : People
+    seed : int
+
+    Returns
+    -------
+    path : Path
+        Its directory exists.
+
+    Raises
+    ------
+    ValueError
+        If the directory cannot be made.
+    """
+    options = estimator.get_params(deep=False)
+    hashed = {k: describe(v) for k, v in options.items() if k not in WITHOUT_EFFECT}
+    hashed["seed"] = None if estimator.random_state is None else seed
+    hashed["class"] = type(estimator).__name__
+    hashed["X"] = (X.shape, str(X.dtype))
+    digest = hashlib.sha256(json.dumps(hashed, sort_keys=True).encode())
+    sample = np.linspace(0, len(X) - 1, min(len(X), N_HASHED_ROWS)).astype(np.int64)
+    of_people = (people.rows, people.y, people.attribute, people.groups, people.domain)
+    for array in (X[sample], *of_people):
+        digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+    digest.update(repr(people.identities.tolist()).encode())
+    directory = Path(estimator.checkpoint_dir)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(
+            f"checkpoint_dir={str(directory)!r} cannot be made ({error}); name a "
+            "directory that can be written to."
+        ) from error
+    return directory / f"{type(estimator).__name__}-{digest.hexdigest()[:16]}.pt"
+
+
+def read_checkpoint(path):
+    """The state in a file, on the CPU; None where there is no file.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read.
+    """
+    if not path.exists():
+        return None
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:
+        raise ValueError(
+            f"The checkpoint {path} cannot be read ({type(error).__name__}); delete it to "
+            "start anew."
+        ) from error
+
+
+def resume(state, net, generator, monitor):
+    """Put net, generator and monitor where the ``state`` of a checkpoint left them."""
+    set_weights(net, state["weights"])
+    net.optimizer_.load_state_dict(state["optimizer"])
+    generator.set_state(state["generator"])
+    monitor.state_ = state["monitor"]
+    net.history.extend(json.loads(state["history"]))
+    net.stopping = state["stopping"]
+
+
+def weights_of(net):
+    """The parameters and buffers of head and loss, as they are (no copy)."""
+    return {"head": net.module_.state_dict(), "loss": net.criterion_.state_dict()}
+
+
+def set_weights(net, weights):
+    """Load what :func:`weights_of` gave."""
+    net.module_.load_state_dict(weights["head"])
+    net.criterion_.load_state_dict(weights["loss"])
+
+
+def describe(value, depth=12):
+    """An option in JSON, the same in another process: it holds no addresses in memory."""
+    if depth == 0:
+        return type(value).__qualname__
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return [value.shape, value.dtype.str, digest]
+    if isinstance(value, dict):
+        value = list(value.items())
+    if isinstance(value, list | tuple):
+        return [describe(v, depth - 1) for v in value]
+    if isinstance(value, set | frozenset):
+        return sorted(repr(v) for v in value)
+    contents = _contents(value)
+    if contents is not None:
+        return [type(value).__qualname__, describe(contents, depth - 1)]
+    return repr(value)
+
+
+def _contents(value):
+    """What distinguishes a callable or a plain object; None for any other value."""
+    if isinstance(value, functools.partial):
+        return [value.func, value.args, value.keywords]
+    if isinstance(value, types.MethodType):
+        return [value.__func__, value.__self__]
+    if isinstance(value, types.FunctionType):
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+        code = value.__code__
+        return [
+            value.__qualname__,
+            code,
+            value.__defaults__,
+            value.__kwdefaults__,
+            cells,
+        ]
+    if isinstance(value, types.CodeType):
+        return [value.co_code.hex(), value.co_names, value.co_consts]
+    if type(value).__repr__ is object.__repr__:
+        return getattr(value, "__dict__", [])
+    return None
+
+
 def _check_loss(history):
     loss = history[-1]["train_loss"]
     if not math.isfinite(loss):
@@ -127,3 +301,13 @@ def _check_loss(history):
             f"The training loss became {loss} in epoch {len(history)}: lower lr, or "
             "give embeddings of a smaller scale."
         )
+
+
+def _to_json(history):
+    """The epochs without their batches; numbers of numpy become numbers of Python."""
+    epochs = [{**epoch, "batches": []} for epoch in history]
+    return json.dumps(epochs, default=lambda value: value.tolist())
+
+
+def _is_callback_class(callback):
+    return isinstance(callback, type) and issubclass(callback, Callback)

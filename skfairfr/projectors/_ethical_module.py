@@ -10,7 +10,7 @@ from skfairfr._compat import Interval, fit_context
 from skfairfr._core._vmf import log_vmf_normalizer
 from skfairfr.losses import FairVMFLoss
 from skfairfr.losses._fair_vmf import resolve_kappa
-from skfairfr.losses._held_out import held_out_cross_entropy
+from skfairfr.losses._softmax import held_out_cross_entropy
 from skfairfr.projectors._base import BaseProjector, read_embeddings
 from skfairfr.projectors._people import (
     agree_on_group,
@@ -18,6 +18,7 @@ from skfairfr.projectors._people import (
     mean_value,
     read_labels,
 )
+from skfairfr.utils._frames import library_of
 from skfairfr.utils._validation import warn_caller
 
 
@@ -238,17 +239,23 @@ class EthicalModule(BaseProjector):
             on its group and ``min_agreement`` is None, there are not two people, or the
             loss becomes infinite.
         """
-        original = (X, y, sensitive_features)
+        library = library_of(X, y, sensitive_features)
         X = read_embeddings(self, X, reset=True)
-        identity, group = read_labels(y, sensitive_features, len(X))
-        return self._fit(X, identity, group, original)
-
-    def _gather(self, identity, group):
+        identity, group, _ = read_labels(
+            y, sensitive_features, None, len(X), fields=("identity", "group")
+        )
         self.n_left_out_ = self.n_unified_ = 0
         if group is None:
-            return self._gather_without_groups(identity)
-        if callable(self.kappas):
-            return self._gather_by_value(identity, group)
+            people = self._people_without_groups(identity)
+        elif callable(self.kappas):
+            people = self._people_by_value(identity, group)
+        else:
+            people = self._people_by_group(identity, group)
+        self._fit(X, people, library)
+        return self
+
+    def _people_by_group(self, identity, group):
+        """People whose images agree on a group; sets groups_, kappa_ and the counts."""
         self.groups_ = _order(group.values, self.groups)
         self.kappa_ = self._kappa_by_group()
         chosen, unified = agree_on_group(identity, group, self.min_agreement)
@@ -263,10 +270,21 @@ class EthicalModule(BaseProjector):
         self.n_unified_ = int(unified.sum())
         labels = self.groups_.tolist()
         place = np.array([labels.index(label) for label in group.values.tolist()])
-        people = everyone(identity, group.codes, group.values)
+        people = everyone(identity, group)
         return replace(people, attribute=place[chosen]).of(kept)
 
-    def _gather_without_groups(self, identity):
+    def _people_by_value(self, identity, group):
+        """Everyone, with a kappa by the mean value; sets groups_ and kappa_."""
+        values = mean_value(identity, group)
+        distinct = np.unique(values)
+        kappas = resolve_kappa(self.kappas, distinct, distinct.size)
+        self.groups_ = group.values
+        self.kappa_ = dict(zip(distinct.tolist(), kappas.tolist(), strict=True))
+        people = everyone(identity, group)
+        return replace(people, attribute=values)
+
+    def _people_without_groups(self, identity):
+        """Everyone, with one kappa; sets groups_ and kappa_."""
         if self.kappas is not None:
             raise ValueError(
                 f"kappas={self.kappas!r} is chosen by group, but sensitive_features is "
@@ -283,16 +301,8 @@ class EthicalModule(BaseProjector):
         self.kappa_ = {None: float(self.kappa0)}
         return everyone(identity)
 
-    def _gather_by_value(self, identity, group):
-        values = mean_value(identity, group)
-        distinct = np.unique(values)
-        kappas = resolve_kappa(self.kappas, distinct, distinct.size)
-        self.groups_ = group.values
-        self.kappa_ = dict(zip(distinct.tolist(), kappas.tolist(), strict=True))
-        people = everyone(identity, group.codes, group.values)
-        return replace(people, attribute=values)
-
     def _kappa_by_group(self):
+        """kappa_ for the groups in groups_."""
         labels = self.groups_.tolist()
         if self.kappas is not None:
             missing = [label for label in labels if label not in self.kappas]
@@ -328,7 +338,7 @@ class EthicalModule(BaseProjector):
             generator=generator,
         )
 
-    def _held_out_loss(self, loss, embeddings, people):
+    def _held_out_loss(self, embeddings, people):
         kappas = self._kappas_of(people)
         offset = log_vmf_normalizer(kappas, embeddings.shape[1])
         options = {"dtype": torch.float32, "device": embeddings.device}

@@ -6,11 +6,16 @@ import torch
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr.losses import FPRPenaltyLoss
-from skfairfr.losses._held_out import held_out_cross_entropy
-from skfairfr.losses._margins import BASES, target_cosine
-from skfairfr.losses._penalised import PENALTIES, WEIGHTINGS
+from skfairfr.losses._penalised import (
+    BASES,
+    PENALTIES,
+    WEIGHTINGS,
+    target_cosine,
+)
+from skfairfr.losses._softmax import held_out_cross_entropy
 from skfairfr.projectors._base import BaseProjector, read_embeddings
 from skfairfr.projectors._people import everyone, read_labels
+from skfairfr.utils._frames import library_of
 
 
 class FPRPenaltyProjector(BaseProjector):
@@ -220,20 +225,16 @@ class FPRPenaltyProjector(BaseProjector):
         ValueError
             If there are not two people or the loss becomes infinite.
         """
-        original = (X, y)
+        library = library_of(X, y)
         X = read_embeddings(self, X, reset=True)
         # The loss needs no groups; a sampler may.
-        if self.sampler is None:
-            sensitive_features = None
-        identity, group = read_labels(
-            y, sensitive_features, len(X), ignore_groups=self.sampler is None
+        fields = ("identity",) if self.sampler is None else ("identity", "group")
+        identity, group, _ = read_labels(
+            y, sensitive_features, None, len(X), fields=fields
         )
-        return self._fit(X, identity, group, original)
-
-    def _gather(self, identity, group):
-        if group is None:
-            return everyone(identity)
-        return everyone(identity, group.codes, group.values)
+        loss = self._fit(X, everyone(identity, group), library)
+        self.threshold_ = float(loss.threshold)
+        return self
 
     def _make_loss(self, people, n_features, centroids, generator):
         return FPRPenaltyLoss(
@@ -251,14 +252,10 @@ class FPRPenaltyProjector(BaseProjector):
             generator=generator,
         )
 
-    def _held_out_loss(self, loss, embeddings, people):
+    def _held_out_loss(self, embeddings, people):
         return held_out_cross_entropy(
             embeddings,
             torch.as_tensor(people.y, device=embeddings.device),
             scale=embeddings.new_full((people.identities.size,), self.scale),
             margin=lambda cosine: target_cosine(cosine, self.base, self.margin)[0],
         )
-
-    def _keep(self, net, fit, known, library):
-        super()._keep(net, fit, known, library)
-        self.threshold_ = float(net.criterion_.threshold)

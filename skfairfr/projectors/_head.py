@@ -1,18 +1,22 @@
-"""What stands between encoder and matcher: a small network from unit rows to unit rows."""
+"""The head between encoder and matcher: a small network from unit rows to unit rows."""
+
+from copy import deepcopy
 
 import torch
 from torch import nn
 from torch.nn.functional import normalize, relu
 
 HEADS = ("residual", "mlp")
+# Rows projected at a time where nothing is trained.
+BLOCK_ROWS = 8192
 
 
 class ProjectionHead(nn.Module):
     """Embeddings of any length in, unit rows out.
 
-    A matcher by cosines does not see how long an embedding is. Nor does the head: behind an
-    encoder that leaves rows as they come it does what it learnt from unit rows. A row of
-    zeros has no direction and stays one of zeros, which a matcher by cosines refuses.
+    A matcher by cosines ignores the length of an embedding, and so does the head: it
+    normalises its input first. A row of zeros has no direction and stays a row of zeros,
+    which a matcher by cosines refuses.
 
     Parameters
     ----------
@@ -23,8 +27,8 @@ class ProjectionHead(nn.Module):
         Of the unit row x. "mlp": W2 relu(W1 x + b1) + b2 (EM22 section 5). "residual": x
         plus that, with W2 and b2 zero at first: it starts as the identity map and needs
         output_dim = n_features.
-    generator : torch.Generator
-        What the weights are drawn with, as ``nn.Linear`` draws them.
+    generator : torch.Generator, default=None
+        Draws the weights, by the distribution of ``nn.Linear``.
     """
 
     def __init__(self, n_features, hidden_dim, output_dim, kind, generator=None):
@@ -72,7 +76,7 @@ class ProjectionHead(nn.Module):
 
 
 def _linear(n_in, n_out, generator):
-    """``nn.Linear`` with its usual distribution, drawn from a generator of ours."""
+    """``nn.Linear`` with its usual distribution, drawn with an explicit generator."""
     layer = nn.utils.skip_init(nn.Linear, n_in, n_out)
     bound = n_in**-0.5
     for parameter in layer.parameters():
@@ -81,18 +85,34 @@ def _linear(n_in, n_out, generator):
 
 
 @torch.no_grad()
-def project(head, batches):
-    """Unit rows of every batch, one array after another.
+def project(head, rows, index=None):
+    """Unit rows of the embeddings, a block of them at a time.
 
     Parameters
     ----------
     head : ProjectionHead
-    batches : iterable of tensors
-        On the head's device.
+        On the device of ``rows``.
+    rows : DeviceRows
+    index : ndarray of int, shape (n_chosen,), default=None
+        Which rows, in this order; None: all.
 
     Returns
     -------
-    rows : ndarray of float32, shape (n_samples, output_dim)
+    projected : ndarray of float32, shape (n_chosen, output_dim)
     """
     head.eval()
-    return torch.cat([head(batch).cpu() for batch in batches]).numpy()
+    blocks = []
+    for block in rows.in_order(BLOCK_ROWS, index):
+        blocks.append(head(block).cpu())
+    return torch.cat(blocks).numpy()
+
+
+def sums_by_identity(head, rows, people):
+    """Sum of the projected images of each identity, (n_identities, n_features_out)."""
+    total = torch.zeros((people.identities.size, head.sizes[2]))
+    head, y = deepcopy(head).to(rows.device), torch.as_tensor(people.y)
+    for start in range(0, people.rows.size, BLOCK_ROWS):
+        part = slice(start, start + BLOCK_ROWS)
+        block = project(head, rows, people.rows[part])
+        total.index_add_(0, y[part], torch.from_numpy(block))
+    return total.numpy()

@@ -1,12 +1,17 @@
-"""The private skorch net: its loop, without its loader and its split.
+"""The training loop: rows on the device, batches that are slices of them, the net.
 
-With ``_callbacks``, the only modules that know skorch.
+No loader, no worker, no Python over samples. The net is skorch's, without its loader and
+its split.
 """
 
+from dataclasses import dataclass
+
+import numpy as np
 import torch
 from skorch import NeuralNet
 from skorch.callbacks import EpochTimer, PassthroughScoring
 
+from skfairfr.samplers._torch import GroupSampler
 from skfairfr.utils._torch import precision_of_products, threads_for
 
 OPTIMIZERS = {
@@ -16,12 +21,140 @@ OPTIMIZERS = {
 }
 
 
+class DeviceRows:
+    """The embeddings, held where taking slices of them is cheapest.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n_samples, n_features)
+        May be a memory map larger than memory: on the CPU only the rows of a batch are
+        read. An accelerator holds the whole of it if half the free memory suffices.
+    device : torch.device
+    """
+
+    def __init__(self, X, device):
+        self.device = device
+        self.shape = X.shape
+        self._rows = _resident(X, device) if device.type != "cpu" else X
+
+    def take(self, place):
+        """The rows at ``place``, as float32 on the device.
+
+        Parameters
+        ----------
+        place : slice, or tensor of int64 on the CPU, shape (n_taken,)
+        """
+        if isinstance(self._rows, torch.Tensor):
+            on_device = place if isinstance(place, slice) else place.to(self.device)
+            return self._rows[on_device]
+        block = self._rows[place if isinstance(place, slice) else place.numpy()]
+        block = np.ascontiguousarray(block, dtype=np.float32)
+        if not block.flags.writeable:
+            block = block.copy()
+        return torch.from_numpy(block).to(self.device)
+
+    def in_order(self, size, index=None):
+        """The rows (of an index, an array of int), ``size`` at a time."""
+        n_samples = self.shape[0] if index is None else len(index)
+        for start in range(0, n_samples, size):
+            part = slice(start, min(start + size, n_samples))
+            yield self.take(part if index is None else torch.as_tensor(index[part]))
+
+
+class Batches:
+    """Iterates over the batches (rows, identity) of an epoch, a new epoch each time.
+
+    Parameters
+    ----------
+    rows : DeviceRows
+    index : ndarray of int64, shape (n_train,)
+        Which rows of X are trained on.
+    y : ndarray of int64, shape (n_train,)
+        Identity of each.
+    batch_size : int
+    generator : torch.Generator
+    sampler : callable, default=None
+        ``sampler(generator)`` gives the positions (n_draws,) of an epoch within ``index``,
+        or a list of arrays, the positions of every batch; None: each once, in random
+        order.
+    """
+
+    def __init__(self, rows, index, y, batch_size, generator, sampler=None):
+        self.rows = rows
+        self.index = torch.as_tensor(index)
+        self.y = torch.as_tensor(y)
+        self.batch_size = batch_size
+        self.generator = generator
+        self.sampler = sampler
+
+    def __iter__(self):
+        n_train = len(self.index)
+        for place in epoch_positions(
+            self.sampler, self.generator, n_train, self.batch_size
+        ):
+            # Neighbours on disk are read together; the order within a batch is free.
+            place = place.sort().values
+            y = self.y[place].to(self.rows.device)
+            yield self.rows.take(self.index[place]), y
+
+    def __len__(self):
+        return -(-len(self.index) // self.batch_size)
+
+
+@dataclass(frozen=True)
+class EpochPlan:
+    """What a net iterates over once an epoch, and what is recorded beside the loss.
+
+    Attributes
+    ----------
+    batches : iterable
+        As :class:`Batches`, with ``index`` and ``batch_size``.
+    callbacks : tuple of skorch callbacks
+        Notified before the monitor.
+    extra_metrics : callable or None
+        ``extra_metrics(embeddings)`` of the people held out gives a dict for the history.
+    """
+
+    batches: object
+    callbacks: tuple = ()
+    extra_metrics: object = None
+
+
+def bind_sampler(sampler, people):
+    """The parameter ``sampler`` as a function of the generator alone; None for None."""
+    if sampler is None:
+        return None
+    # Our samplers may have weights keyed by label, so they also get the labels.
+    labels = (people.labels,) if isinstance(sampler, GroupSampler) else ()
+    return lambda generator: sampler(people.y, people.groups, generator, *labels)
+
+
+def epoch_positions(sampler, generator, n_train, size):
+    """Positions among ``n_train`` images of every batch of an epoch, as tensors.
+
+    Parameters
+    ----------
+    sampler : callable or None
+        As in :class:`Batches`.
+    generator : torch.Generator
+    n_train : int
+    size : int
+        Images of a batch, unless the sampler makes the batches.
+    """
+    if sampler is None:
+        return torch.randperm(n_train, generator=generator).split(size)
+    drawn = sampler(generator)
+    if isinstance(drawn, list) and drawn and all(map(_is_batch, drawn)):
+        return [_check_positions(batch, n_train) for batch in drawn]
+    return _check_positions(drawn, n_train).split(size)
+
+
 class TrainingStopped(Exception):
-    """A callback has seen enough."""
+    """A callback has asked for the end of the training."""
 
 
 class EmbeddingNet(NeuralNet):
-    """A head and its loss trained on batches that are slices of one array."""
+    """A head and its loss, trained on batches that are slices of one array."""
 
     stopping = False
 
@@ -31,7 +164,7 @@ class EmbeddingNet(NeuralNet):
         return [("epoch_timer", EpochTimer()), ("train_loss", loss)]
 
     def check_data(self, X, y=None):
-        """What comes here has been validated."""
+        """Nothing: the data have been validated."""
 
     def get_split_datasets(self, X, y=None, **fit_params):
         return X, None
@@ -39,14 +172,11 @@ class EmbeddingNet(NeuralNet):
     def get_iterator(self, dataset, training=False):
         return dataset
 
-    def get_loss(self, y_pred, y_true, X=None, training=False):
-        return self.criterion_(y_pred, y_true)
-
     def notify(self, method_name, **kwargs):
-        """All callbacks hear of an epoch's end before one of them stops the training.
+        """Notify every callback of an epoch's end before one of them stops the training.
 
-        A callback stops it by a KeyboardInterrupt, as skorch's EarlyStopping does. A
-        user's own, during an epoch or our measuring and writing, must get out.
+        A callback stops it by a KeyboardInterrupt, as skorch's EarlyStopping does. An
+        interrupt by the user, during an epoch or in a callback of ours, is raised.
         """
         if method_name != "on_epoch_end":
             super().notify(method_name, **kwargs)
@@ -62,30 +192,32 @@ class EmbeddingNet(NeuralNet):
             raise TrainingStopped
 
 
-def prepare(head, loss, device, settings, callbacks):
+def make_net(head, loss, callbacks, *, optimizer, lr, max_epochs, device):
     """A net ready to train.
 
     Parameters
     ----------
     head, loss : nn.Module
-    device : torch.device
-    settings : BaseProjector
-        Whose training options are read.
+        Moved to the device and trained in place.
     callbacks : list of skorch callbacks
         In the order they are notified.
+    optimizer : str
+        One of OPTIMIZERS.
+    lr : float
+    max_epochs : int
+    device : torch.device
 
     Returns
     -------
     net : EmbeddingNet
-        Initialised, on the device.
     """
     return EmbeddingNet(
         module=head,
         criterion=loss,
-        optimizer=OPTIMIZERS[settings.optimizer],
+        optimizer=OPTIMIZERS[optimizer],
         optimizer__fused=True,
-        lr=settings.lr,
-        max_epochs=settings.max_epochs,
+        lr=lr,
+        max_epochs=max_epochs,
         callbacks=callbacks,
         train_split=None,
         device=device,
@@ -94,27 +226,18 @@ def prepare(head, loss, device, settings, callbacks):
 
 
 def train(net, batches, precision):
-    """Train until the epochs are through or a callback stops."""
+    """Train until all epochs are done or a callback stops."""
     net.notify("on_train_begin", X=None, y=None)
     left = 0 if net.stopping else net.max_epochs - len(net.history)
     try:
         device = torch.device(net.device)
-        threads = threads_for(_operations(net, batches))
+        threads = threads_for(_operations_of_step(net, batches))
         with precision_of_products(precision, device), threads:
             net.fit_loop(batches, epochs=left)
     except TrainingStopped:
         pass
     finally:
         net.notify("on_train_end", X=None, y=None)
-    return net
-
-
-def _operations(net, batches):
-    """Multiplications and additions of a step: each weight's, there and back."""
-    n_weights = sum(
-        parameter.numel() for _, parameter in net.get_all_learnable_params()
-    )
-    return 6 * min(batches.batch_size, len(batches.index)) * n_weights
 
 
 def history_columns(history):
@@ -124,3 +247,45 @@ def history_columns(history):
     for epoch in history:
         names += [n for n in epoch if n not in names and n not in skipped]
     return {name: [epoch.get(name) for epoch in history] for name in names}
+
+
+def _operations_of_step(net, batches):
+    """Multiplications and additions of a step: forward and backward, for every weight."""
+    n_weights = sum(
+        parameter.numel() for _, parameter in net.get_all_learnable_params()
+    )
+    return 6 * min(batches.batch_size, len(batches.index)) * n_weights
+
+
+def _is_batch(positions):
+    return isinstance(positions, torch.Tensor | np.ndarray) and positions.ndim == 1
+
+
+def _check_positions(positions, n_train):
+    """The positions that a caller's sampler gave, as a tensor of int64."""
+    positions = np.asarray(positions)
+    if positions.ndim != 1 or positions.dtype.kind not in "iu" or positions.size == 0:
+        raise ValueError(
+            "sampler must give positions as integers of shape (n_draws,), one at least; "
+            f"got shape {positions.shape} of type {positions.dtype}."
+        )
+    lowest, highest = positions.min(), positions.max()
+    if lowest < 0 or highest >= n_train:
+        raise ValueError(
+            f"sampler must give positions in 0..{n_train - 1}, among the images trained "
+            f"on; got {lowest} to {highest}."
+        )
+    return torch.as_tensor(positions.astype(np.int64))
+
+
+def _resident(X, device):
+    """X on the device, or X itself where it would fill more than half of what is free."""
+    free, _ = torch.cuda.mem_get_info(device)
+    if X.shape[0] * X.shape[1] * 4 > free // 2:
+        return X
+    rows = torch.empty(X.shape, dtype=torch.float32, device=device)
+    step = max(1, (1 << 26) // X.shape[1])
+    for start in range(0, X.shape[0], step):
+        block = np.array(X[start : start + step], dtype=np.float32)
+        rows[start : start + step] = torch.from_numpy(block)
+    return rows

@@ -1,10 +1,10 @@
-"""Who is trained on: images, the identity of each, one attribute for every identity."""
+"""The people to train on or to hold out: images, identities, groups, domains."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from skfairfr.utils._labels import encode, split_labels, to_column
+from skfairfr.utils._labels import FIELDS, label_images
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class People:
     attribute : ndarray, shape (n_identities,), or None
         Code of the group, or value, of each identity; None where no group is used.
     groups : ndarray of int32, shape (n_images,), or None
-        Code of the group of each image as it was given, -1 unknown: for measuring and
-        for samplers.
+        Code of the group of each image, -1 unknown, as the caller gave it; metrics of
+        held-out people and samplers use it.
     labels : ndarray, shape (n_groups,), or None
         What the codes stand for.
     domain : ndarray of int8, shape (n_images,), or None
@@ -39,7 +39,7 @@ class People:
     domain: np.ndarray | None = None
 
     def of(self, chosen):
-        """The images of the chosen identities (bool, one for each)."""
+        """The People among the chosen identities (bool, shape (n_identities,))."""
         images = chosen[self.y]
         return People(
             self.rows[images],
@@ -52,49 +52,43 @@ class People:
         )
 
 
-def read_labels(y, sensitive_features, n_samples, *, ignore_groups=False):
-    """Identity and group of the rows of X, as Labels; group None where not given."""
-    identity, group, _ = split_labels(y, sensitive_features)
-    if ignore_groups:
-        group = None
-    identity = encode(to_column(identity, "y"), "y", n_samples=n_samples)
+def read_labels(y, sensitive_features, domain, n_samples, *, fields=FIELDS):
+    """Identity, group and domain of the rows of X, as Labels; None where not given.
+
+    The arguments are those of :func:`~skfairfr.utils._labels.label_images`.
+
+    Raises
+    ------
+    ValueError
+        If there are not two people, or a label is wrong.
+    """
+    identity, group, domain = label_images(
+        y, sensitive_features, domain, n_samples, fields=fields
+    )
     if identity.values.size < 2:
         raise ValueError(
             "y holds one identity (1 class): with nobody to tell it from there is "
             "nothing to train; give the images of at least two people."
         )
-    if group is not None:
-        group = encode(
-            group, "sensitive_features", n_samples=n_samples, allow_unknown=True
-        )
-    return identity, group
+    return identity, group, domain
 
 
-def read_domain(y, domain, n_samples):
-    """Domain of the rows of X, 0 or 1, as int8; None where not given.
+def everyone(identity, group=None, domain=None):
+    """All images, as People without attribute.
 
-    Raises
-    ------
-    ValueError
-        If there are not two.
+    Parameters
+    ----------
+    identity : Labels
+    group, domain : Labels or None
     """
-    _, _, domain = split_labels(y, None, domain)
-    if domain is None:
-        return None
-    domain = encode(to_column(domain, "domain"), "domain", n_samples=n_samples)
-    if domain.values.size != 2:
-        raise ValueError(
-            "domain must have two values, whose images are compared with each other; got "
-            f"{domain.values.size}: {domain.values.tolist()[:5]}."
-        )
-    return domain.codes.astype(np.int8)
-
-
-def everyone(identity, groups=None, labels=None, domain=None):
-    """All images, before any identity is dropped."""
-    rows = np.arange(len(identity.codes))
-    y = identity.codes.astype(np.int64)
-    return People(rows, y, identity.values, None, groups, labels, domain)
+    return People(
+        np.arange(len(identity.codes)),
+        identity.codes.astype(np.int64),
+        identity.values,
+        groups=None if group is None else group.codes,
+        labels=None if group is None else group.values,
+        domain=None if domain is None else domain.codes.astype(np.int8),
+    )
 
 
 def agree_on_group(identity, group, min_agreement):
@@ -111,7 +105,7 @@ def agree_on_group(identity, group, min_agreement):
     chosen : ndarray of int64, shape (n_identities,)
         Code of the group; -1 where too few images agree.
     unified : ndarray of bool, shape (n_identities,)
-        Whether some of its images said otherwise.
+        Whether some of its images have another group than the chosen one.
 
     Raises
     ------
@@ -127,7 +121,7 @@ def agree_on_group(identity, group, min_agreement):
     chosen = counts.argmax(1) if shape[1] else np.full(shape[0], -1)
     agreed = (n_known > 0) & (most >= (min_agreement or 1.0) * n_known)
     if min_agreement is None and not agreed.all():
-        _refuse(identity, group, counts, int(np.flatnonzero(~agreed)[0]))
+        _raise_disagreement(identity, group, counts, int(np.flatnonzero(~agreed)[0]))
     return np.where(agreed, chosen, -1), agreed & (most < n_known)
 
 
@@ -168,7 +162,7 @@ def hold_out(people, fraction, rng):
 
     Returns
     -------
-    training, validation : People
+    trained, held_out : People
 
     Raises
     ------
@@ -179,23 +173,23 @@ def hold_out(people, fraction, rng):
     strata = people.attribute
     if strata is None or strata.dtype.kind == "f":
         strata = np.zeros(people.identities.size, dtype=np.int64)
-    held = np.zeros(people.identities.size, dtype=bool)
+    chosen = np.zeros(people.identities.size, dtype=bool)
     for stratum in np.unique(strata):
         members = rng.permutation(np.flatnonzero(strata == stratum))
-        held[members[: round(fraction * members.size)]] = True
-    several = (np.bincount(people.y) > 1) & held
-    if held.sum() < 2 or (~held).sum() < 2 or not several.any():
+        chosen[members[: round(fraction * members.size)]] = True
+    several = (np.bincount(people.y) > 1) & chosen
+    if chosen.sum() < 2 or (~chosen).sum() < 2 or not several.any():
         raise ValueError(
-            f"validation_fraction={fraction} holds out {int(held.sum())} of "
-            f"{held.size} identities, {int(several.sum())} of them with two images; both "
+            f"validation_fraction={fraction} holds out {int(chosen.sum())} of "
+            f"{chosen.size} identities, {int(several.sum())} of them with two images; both "
             "parts need two people, and validation one with two images. Give more people "
             "or another fraction."
         )
-    return people.of(~held), people.of(held)
+    return people.of(~chosen), people.of(chosen)
 
 
-def _refuse(identity, group, counts, who):
-    """Say which identity's images disagree, and how."""
+def _raise_disagreement(identity, group, counts, who):
+    """Raise for the identity ``who``, whose images disagree or have no group."""
     name = identity.values.tolist()[who]
     found = {
         label: int(n)

@@ -1,6 +1,7 @@
 """TripletProjector: a head trained with semi-hard triplets, groups drawn by weight."""
 
 from dataclasses import replace
+from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
@@ -9,18 +10,17 @@ import torch
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr.losses import TripletLoss
 from skfairfr.losses._triplet import mean_triplet_loss
-from skfairfr.projectors._base import BaseProjector, read_embeddings, sums_by_identity
+from skfairfr.projectors._base import BaseProjector, read_embeddings
 from skfairfr.projectors._group_sampling import (
-    STRATEGIES,
-    GroupFARs,
+    SAMPLINGS,
     GroupSampling,
     starting_weights,
 )
+from skfairfr.projectors._held_out import GroupFARs
+from skfairfr.projectors._net import EpochPlan, bind_sampler
 from skfairfr.projectors._people import (
     agree_on_group,
     everyone,
-    hold_out,
-    read_domain,
     read_labels,
 )
 from skfairfr.projectors._triplets import (
@@ -30,6 +30,7 @@ from skfairfr.projectors._triplets import (
     partners_of,
 )
 from skfairfr.samplers._weights import EXPONENT
+from skfairfr.utils._frames import library_of
 from skfairfr.utils._validation import warn_caller
 
 
@@ -171,10 +172,10 @@ class TripletProjector(BaseProjector):
 
     __metadata_request__fit = {"sensitive_features": True, "domain": True}  # noqa: RUF012
 
-    _has_centroids = False
+    _loss_has_centroids = False
 
     _parameter_constraints: dict = {  # noqa: RUF012
-        "sampling": [StrOptions(set(STRATEGIES))],
+        "sampling": [StrOptions(set(SAMPLINGS))],
         "group_weights": [dict, None],
         "homogeneous": ["boolean"],
         "margin": [Interval(Real, 0, 4, closed="right")],
@@ -275,11 +276,29 @@ class TripletProjector(BaseProjector):
             pair of a group, or too few for ``far``, among the people held out; if the loss
             becomes infinite.
         """
-        original = (X, y, sensitive_features, domain)
+        library = library_of(X, y, sensitive_features, domain)
         X = read_embeddings(self, X, reset=True)
-        identity, group = read_labels(y, sensitive_features, len(X))
-        domain = read_domain(y, domain, len(X))
-        return self._fit(X, identity, group, original, domain=domain)
+        identity, group, domain = read_labels(y, sensitive_features, domain, len(X))
+        if group is not None and group.values.size == 0:
+            group = None  # unknown for every image
+        self._check_options(group)
+        self.groups_ = np.empty(0, dtype=object) if group is None else group.values
+        people = everyone(identity, group, domain)
+        if group is not None:
+            # People are held out by the group of most of their images.
+            most, _ = agree_on_group(identity, group, np.finfo(float).tiny)
+            people = replace(people, attribute=most)
+        paired = have_pairs(people)
+        self.n_left_out_ = int((~paired).sum())
+        if paired.sum() < 2:
+            where = "" if domain is None else " in both domains"
+            raise ValueError(
+                f"{int(paired.sum())} of {paired.size} identities have two images"
+                f"{where}, and triplets need two people with a pair; give more images of "
+                "more people."
+            )
+        self._fit(X, people.of(paired), library)
+        return self
 
     @property
     def group_weights_(self):
@@ -292,42 +311,22 @@ class TripletProjector(BaseProjector):
         return self._of_groups("far")
 
     def _of_groups(self, what):
+        """Columns "weight_<label>" or "far_<label>" of the history, (n_epochs, n_groups)."""
         if not hasattr(self, "_history"):
             raise AttributeError(
                 f"group_{what}s_ is there after fit; this {type(self).__name__} is not "
                 "fitted."
             )
         n_epochs = len(self._history["epoch"])
-        nothing = [None] * n_epochs
+        missing = [None] * n_epochs
         columns = [
-            self._history.get(f"{what}_{label}", nothing)
+            self._history.get(f"{what}_{label}", missing)
             for label in self.groups_.tolist()
         ]
         return np.array(columns, dtype=np.float64).reshape(-1, n_epochs).T
 
-    def _gather(self, identity, group, domain):
-        if group is not None and group.values.size == 0:
-            group = None  # unknown for every image
-        self._check_options(group)
-        codes, labels = (None, None) if group is None else (group.codes, group.values)
-        people = everyone(identity, codes, labels, domain)
-        self.groups_ = np.empty(0, dtype=object) if group is None else labels
-        if group is not None:
-            # Held out by the group of most of a person's images.
-            most, _ = agree_on_group(identity, group, np.finfo(float).tiny)
-            people = replace(people, attribute=most)
-        paired = have_pairs(people)
-        self.n_left_out_ = int((~paired).sum())
-        if paired.sum() < 2:
-            where = "" if domain is None else " in both domains"
-            raise ValueError(
-                f"{int(paired.sum())} of {paired.size} identities have two images"
-                f"{where}, and triplets need two people with a pair; give more images of "
-                "more people."
-            )
-        return people.of(paired)
-
     def _check_options(self, group):
+        """Raise where options contradict each other, or need groups and there are none."""
         drawn = self.sampling != "natural" or self.homogeneous
         if drawn and self.sampler is not None:
             raise ValueError(
@@ -342,69 +341,68 @@ class TripletProjector(BaseProjector):
             )
 
     def _hold_out(self, people, rng):
-        """All people where they are too few, unless somebody must be held out."""
-        if self.validation_fraction == 0:
-            if self.sampling == "dynamic":
-                raise ValueError(
-                    "sampling='dynamic' follows the FAR within groups of people held out; "
-                    "set validation_fraction=0.2, or another sampling."
-                )
-            return people, None
+        """As usual; all are trained on where they are too few and nobody need be held out."""
+        if self.validation_fraction == 0 and self.sampling == "dynamic":
+            raise ValueError(
+                "sampling='dynamic' follows the FAR within groups of people held out; set "
+                "validation_fraction=0.2, or another sampling."
+            )
         try:
-            return hold_out(people, self.validation_fraction, rng)
+            return super()._hold_out(people, rng)
         except ValueError as error:
             if self.sampling == "dynamic" or self.monitor != "loss":
                 raise
             warn_caller(f"Nobody is held out: {error}", UserWarning)
             return people, None
 
-    def _watch(self, fit):
-        if fit.people.groups is None:
-            return [CountTriplets(fit)], None
+    def _plan_epochs(self, people, held_out, rows, head, generator):
+        groups = None
+        if people.groups is not None:
+            groups = self._sample_groups(people, held_out)
+        sampler = bind_sampler(self.sampler, people)
+        if self.homogeneous:
+            sampler = partial(groups.draw_homogeneous, self.selection_size)
+        elif self.sampling != "natural":
+            sampler = groups.draw
+        batches = TripletBatches(
+            rows,
+            people,
+            head,
+            generator,
+            sampler=sampler,
+            margin=self.margin,
+            selection_size=self.selection_size,
+            batch_size=self.batch_size,
+        )
+        if groups is None:
+            return EpochPlan(batches, (CountTriplets(batches),))
+        return EpochPlan(batches, (groups, CountTriplets(batches)), groups.fars)
+
+    def _sample_groups(self, people, held_out):
+        """The GroupSampling of ``sampling``, whose weights the history shows."""
         counts = np.bincount(
-            fit.people.groups[fit.people.groups >= 0], minlength=self.groups_.size
+            people.groups[people.groups >= 0], minlength=people.labels.size
         )
         start = starting_weights(
-            self.sampling, self.group_weights, self.groups_, counts
+            self.sampling, self.group_weights, people.labels, counts
         )
-        fars = None if fit.held is None else GroupFARs(fit.held, self.far)
-        update = None
-        if self.sampling == "dynamic":
-            fars.check_for_dynamic(self.groups_)
-            update = (self.smoothing, self.exponent)
-        elif fars is not None and not fars.resolved:
-            fars = None
-        groups = GroupSampling(fit.people, start, fars, update)
-        fit.groups = groups
-        return [groups, CountTriplets(fit)], None if fars is None else groups.measure
-
-    def _make_batches(self, fit):
-        sampler = fit.sampler()
-        if self.homogeneous:
-            size = self.selection_size
-
-            def sampler(generator):
-                return fit.groups.draw_homogeneous(size, generator)
-
-        elif self.sampling != "natural":
-            sampler = fit.groups.draw
-        return TripletBatches(
-            fit, sampler, self.margin, self.selection_size, self.batch_size
+        fars = None if held_out is None else GroupFARs(held_out, self.far)
+        if self.sampling != "dynamic":
+            measurable = fars is not None and fars.resolved
+            return GroupSampling(people, start, fars if measurable else None)
+        fars.check_for_dynamic(people.labels)
+        return GroupSampling(
+            people, start, fars, smoothing=self.smoothing, exponent=self.exponent
         )
 
     def _make_loss(self, people, n_features, centroids, generator):
         return TripletLoss(self.margin)
 
-    def _held_out_loss(self, loss, embeddings, people):
+    def _held_out_loss(self, embeddings, people):
         left, right = (
             side.to(embeddings.device) for side in partners_of(people).all_once()
         )
         y = torch.as_tensor(people.y, device=embeddings.device)
         return mean_triplet_loss(
-            embeddings[left], embeddings[right], y[left], loss.margin
+            embeddings[left], embeddings[right], y[left], self.margin
         )
-
-    def _centroids(self, net, fit):
-        total = sums_by_identity(self.head_, fit.rows, fit.people)
-        length = np.linalg.norm(total, axis=1, keepdims=True)
-        return total / np.where(length > 0, length, 1)

@@ -1,19 +1,17 @@
-"""Pairs of people, and minibatches of triplets selected with the head as it is."""
+"""Pairs of a person's images, and minibatches of triplets that the present head selects."""
 
 import numpy as np
 import torch
 from skorch.callbacks import Callback
 
 from skfairfr.losses import semi_hard_negatives
-from skfairfr.projectors._batches import epoch
+from skfairfr.projectors._head import BLOCK_ROWS
+from skfairfr.projectors._net import epoch_positions
 from skfairfr.utils._torch import threads_for
-
-# Rows taken through the head at a time where nothing is trained.
-BLOCK_ROWS = 8192
 
 
 class Partners:
-    """For every image those of its person that it makes a pair with.
+    """For every image the images of its person that it makes a pair with.
 
     With two domains these are the person's images of the other one, otherwise all its
     other images. Every person has one at least.
@@ -35,26 +33,27 @@ class Partners:
         self._start = torch.searchsorted(sides, other)
         self._count = torch.searchsorted(sides, other, right=True) - self._start
         first = torch.searchsorted(sides, own)
-        self._rank -= first  # within the images of its person (and domain)
+        # The place among the images of its person (and domain).
+        self._rank -= first
 
     def draw(self, places, generator):
-        """Left and right image of a pair with every place, its partner drawn uniformly."""
+        """Left and right image of pairs: each place with a partner drawn uniformly."""
         n_others = self._count[places] - int(self._domain is None)
         share = torch.rand(len(places), dtype=torch.float64, generator=generator)
         step = torch.minimum((share * n_others).long(), n_others - 1)
         return self._pair(places, step)
 
     def all_once(self):
-        """A pair with every image, its partner the next of the person's images."""
+        """Left and right image of pairs: each image with the next one of its person."""
         places = torch.arange(len(self._order))
         if self._domain is None:
             return self._pair(places, torch.zeros_like(places))
         return self._pair(places, self._rank % self._count)
 
     def _pair(self, places, step):
-        """Selfie and document, or the image and its partner ``step`` others away."""
+        """Pairs of each place with its partner ``step`` others away, domain 0 on the left."""
         if self._domain is None:
-            # One image is its own: the others follow it in a ring.
+            # The image itself is among them: the others follow it in a ring.
             step = (self._rank[places] + 1 + step) % self._count[places]
         partner = self._order[self._start[places] + step]
         if self._domain is None:
@@ -65,43 +64,63 @@ class Partners:
 
 
 class TripletBatches:
-    """One epoch of (rows, triplets) after another.
+    """Iterates over the batches (rows, triplets) of an epoch, a new epoch each time.
 
     A round draws images by the sampler, a partner of each, and for both anchors of these
     pairs a semi-hard negative; its triplets are then shuffled into minibatches.
 
     Parameters
     ----------
-    fit : _Fit
-        Whose rows, people, head and generator are used.
-    sampler : callable or None
-        As in :class:`~skfairfr.projectors._batches.Batches`; its batches are rounds.
+    rows : DeviceRows
+    people : People
+        Trained on; every one has a pair.
+    head : ProjectionHead
+        In training: every round selects with its weights of that moment.
+    generator : torch.Generator
+    sampler : callable, default=None
+        As in :class:`~skfairfr.projectors._net.Batches`; its batches are rounds.
     margin : float
     selection_size : int
         Pairs of a round.
     batch_size : int
         Triplets of a minibatch.
+
+    Attributes
+    ----------
+    n_triplets : int
+        Triplets of the epoch so far.
     """
 
-    def __init__(self, fit, sampler, margin, selection_size, batch_size):
-        self.rows = fit.rows
-        self.head = fit.head
-        self.generator = fit.generator
+    def __init__(
+        self,
+        rows,
+        people,
+        head,
+        generator,
+        *,
+        sampler=None,
+        margin,
+        selection_size,
+        batch_size,
+    ):
+        self.rows = rows
+        self.head = head
+        self.generator = generator
         self.sampler = sampler
         self.margin = margin
         self.selection_size = selection_size
         self.batch_size = batch_size
-        self.index = torch.as_tensor(fit.people.rows)
-        self.y = torch.as_tensor(fit.people.y)
-        self.partners = partners_of(fit.people)
+        self.index = torch.as_tensor(people.rows)
+        self.y = torch.as_tensor(people.y)
+        self.partners = partners_of(people)
         self.n_triplets = 0
 
     def __iter__(self):
         self.n_triplets = 0
         n_train, size = len(self.index), self.selection_size
-        for places in epoch(self.sampler, self.generator, n_train, size):
+        for places in epoch_positions(self.sampler, self.generator, n_train, size):
             pairs = self.partners.draw(places, self.generator)
-            # One product of all pairs, where a minibatch keeps no two threads busy.
+            # The product of all pairs may use more threads than a minibatch.
             with threads_for(2 * self.rows.shape[1] * len(places) ** 2):
                 triplets = self.select(*pairs)
             self.n_triplets += len(triplets)
@@ -110,7 +129,7 @@ class TripletBatches:
                 if len(part):
                     yield self._batch(part)
         if self.n_triplets == 0:
-            # Nothing violates the margin: an epoch of loss 0.
+            # No triplet violates the margin: the loss of this epoch is 0.
             yield self.rows.take(self.index[:1]), torch.empty((0, 3), dtype=torch.int64)
 
     def select(self, left, right):
@@ -142,7 +161,7 @@ class TripletBatches:
         return torch.cat([self.head(b) for b in self.rows.in_order(BLOCK_ROWS, index)])
 
     def _batch(self, triplets):
-        """Every image once, in the order of the rows, and where it stands in triplets."""
+        """The rows of the images, each once in the order of X, and triplets of places."""
         places, inverse = torch.unique(triplets, return_inverse=True)
         return self.rows.take(self.index[places]), inverse.to(self.rows.device)
 
@@ -152,15 +171,14 @@ class CountTriplets(Callback):
 
     Parameters
     ----------
-    fit : _Fit
-        Whose ``batches`` are TripletBatches.
+    batches : TripletBatches
     """
 
-    def __init__(self, fit):
-        self.fit = fit
+    def __init__(self, batches):
+        self.batches = batches
 
     def on_epoch_end(self, net, **kwargs):
-        net.history.record("n_triplets", self.fit.batches.n_triplets)
+        net.history.record("n_triplets", self.batches.n_triplets)
 
 
 def have_pairs(people):
@@ -173,6 +191,6 @@ def have_pairs(people):
 
 
 def partners_of(people):
-    """Partners of the images of People."""
+    """The Partners of the images of People."""
     domain = None if people.domain is None else torch.as_tensor(people.domain).long()
     return Partners(torch.as_tensor(people.y), domain)

@@ -1,10 +1,12 @@
-"""torch samplers by group: for a ``DataLoader``, or as the ``sampler=`` of a projector."""
+"""Drawing images by group: the draws themselves, and the torch samplers that make them.
+
+A sampler serves a ``DataLoader``, or is the ``sampler=`` of a projector.
+"""
 
 import numpy as np
 import torch
 from torch.utils.data import Sampler
 
-from skfairfr.samplers._draws import GroupCells
 from skfairfr.samplers._weights import (
     adjusted_weights,
     equal_weights,
@@ -13,32 +15,101 @@ from skfairfr.samplers._weights import (
 from skfairfr.utils._labels import Labels, encode
 from skfairfr.utils._validation import check_count, check_option, plain
 
-STRATEGIES = ("natural", "equal")
+# Weights that have a name.
+NAMED_WEIGHTS = ("natural", "equal")
+
+
+class GroupCells:
+    """The images of each group, to draw from.
+
+    Images of an unknown group have a cell of their own, the last one. It is drawn as often
+    as it is found; the weights divide the remaining draws among the groups.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n_images,)
+        Group of each image in 0..n_groups - 1; -1 is unknown.
+    n_groups : int
+    """
+
+    def __init__(self, codes, n_groups):
+        cell = np.where(codes < 0, n_groups, codes)
+        counts = np.bincount(cell, minlength=n_groups + 1)
+        self.counts = torch.as_tensor(counts)
+        self._starts = torch.as_tensor(np.cumsum(counts) - counts)
+        self._order = torch.as_tensor(np.argsort(cell, kind="stable"))
+
+    def __len__(self):
+        return len(self._order)
+
+    def probabilities(self, weights):
+        """Share of the draws of each cell, (n_groups + 1,), from weights of the groups.
+
+        Raises
+        ------
+        ValueError
+            If no group with a weight has an image.
+        """
+        known = self.counts[:-1] > 0
+        weights = torch.as_tensor(weights, dtype=torch.float64) * known
+        total = weights.sum()
+        if total == 0:
+            raise ValueError(
+                "no image belongs to a group with a weight above 0; give such a group a "
+                "weight, or images with known groups."
+            )
+        unknown = self.counts[-1:] / len(self)
+        return torch.cat([weights / total * (1 - unknown), unknown])
+
+    def draw(self, weights, n_draws, generator):
+        """Positions (n_draws,) drawn with replacement: a group, then one of its images."""
+        shares = self.probabilities(weights)
+        cells = torch.multinomial(
+            shares, n_draws, replacement=True, generator=generator
+        )
+        return self._members(cells, generator)
+
+    def draw_batches(self, weights, batch_size, n_batches, generator):
+        """``n_batches`` times positions (batch_size,), all of one batch from one group."""
+        shares = self.probabilities(weights)
+        cells = torch.multinomial(
+            shares, n_batches, replacement=True, generator=generator
+        )
+        drawn = self._members(cells.repeat_interleave(batch_size), generator)
+        return list(drawn.split(batch_size))
+
+    def _members(self, cells, generator):
+        """One image of each cell, uniformly."""
+        n_members = self.counts[cells]
+        # In float32 the last of very many images would never be drawn.
+        share = torch.rand(len(cells), dtype=torch.float64, generator=generator)
+        place = (share * n_members).long().clamp_max(n_members - 1)
+        return self._order[self._starts[cells] + place]
 
 
 class GroupSampler(Sampler):
-    """What both samplers share: whose images, with which weights, from which generator."""
+    """Base of both samplers: the images' groups, their weights and the generator."""
 
     def __init__(self, groups=None, *, weights="equal", generator=None):
         super().__init__()
         if not isinstance(weights, dict):
-            check_option(weights, "weights", STRATEGIES)
+            check_option(weights, "weights", NAMED_WEIGHTS)
         self.weights = weights
         self.generator = generator
-        self._cells = self._of_groups = None
+        self._cells = self._group_weights = None
         if groups is None:
             return
         labels = encode(groups, "groups", allow_unknown=True)
-        self._cells, self._of_groups = self._prepare(labels)
-        self._cells.probabilities(self._of_groups)
+        self._cells, self._group_weights = self._prepare(labels)
+        self._cells.probabilities(self._group_weights)
 
     def _prepare(self, labels):
         """The cells of images with these Labels, and the weight of each group."""
         cells = GroupCells(labels.codes, len(labels.values))
         return cells, _weights_of(self.weights, labels.values, cells)
 
-    def _bound(self):
-        """Cells and weights of the groups given.
+    def _own(self):
+        """Cells and weights of the groups that the sampler was made with.
 
         Raises
         ------
@@ -51,7 +122,7 @@ class GroupSampler(Sampler):
                 "projector, which gives it those of the images trained on. To iterate "
                 "over it, make it with groups=."
             )
-        return self._cells, self._of_groups
+        return self._cells, self._group_weights
 
     def _own_generator(self):
         if self.generator is None:
@@ -60,7 +131,7 @@ class GroupSampler(Sampler):
         return self.generator
 
     def __repr__(self):
-        shown = [f"weights={self.weights!r}", *self._shown()]
+        shown = [f"weights={self.weights!r}", *self._own_options()]
         if self._cells is not None:
             shown.insert(0, f"<groups of {len(self._cells)} images>")
         return f"{type(self).__name__}({', '.join(shown)})"
@@ -120,12 +191,12 @@ class GroupWeightedSampler(GroupSampler):
         self.n_draws = None if n_draws is None else check_count(n_draws, "n_draws", 1)
 
     def __iter__(self):
-        cells, weights = self._bound()
+        cells, weights = self._own()
         drawn = cells.draw(weights, len(self), self._own_generator())
         return iter(drawn.tolist())
 
     def __len__(self):
-        return self.n_draws or len(self._bound()[0])
+        return self.n_draws or len(self._own()[0])
 
     def __call__(self, identity, group, generator, labels=None):
         """Positions of an epoch, for a projector.
@@ -149,10 +220,10 @@ class GroupWeightedSampler(GroupSampler):
         ValueError
             If there are no groups, or the weights do not fit them.
         """
-        cells, weights = self._prepare(_given(self, group, labels))
+        cells, weights = self._prepare(_labels_of(self, group, labels))
         return cells.draw(weights, self.n_draws or len(cells), generator)
 
-    def _shown(self):
+    def _own_options(self):
         return [] if self.n_draws is None else [f"n_draws={self.n_draws}"]
 
 
@@ -223,11 +294,11 @@ class HomogeneousBatchSampler(GroupSampler):
         )
 
     def __iter__(self):
-        batches = self._draw(*self._bound(), self._own_generator())
+        batches = self._draw(*self._own(), self._own_generator())
         return iter([batch.tolist() for batch in batches])
 
     def __len__(self):
-        return self._sizes(self._bound()[0])[1]
+        return self._sizes(self._own()[0])[1]
 
     def __call__(self, identity, group, generator, labels=None):
         """Batches of an epoch, for a projector.
@@ -251,7 +322,7 @@ class HomogeneousBatchSampler(GroupSampler):
         ValueError
             If there are no groups, or the weights do not fit them.
         """
-        return self._draw(*self._prepare(_given(self, group, labels)), generator)
+        return self._draw(*self._prepare(_labels_of(self, group, labels)), generator)
 
     def _draw(self, cells, weights, generator):
         return cells.draw_batches(weights, *self._sizes(cells), generator)
@@ -261,7 +332,7 @@ class HomogeneousBatchSampler(GroupSampler):
         size = min(self.batch_size, len(cells))
         return size, self.n_batches or -(-len(cells) // size)
 
-    def _shown(self):
+    def _own_options(self):
         shown = [f"batch_size={self.batch_size}"]
         return (
             shown if self.n_batches is None else [*shown, f"n_batches={self.n_batches}"]
@@ -281,8 +352,8 @@ def _weights_of(weights, groups, cells):
     return equal_weights(len(groups))
 
 
-def _given(sampler, group, labels):
-    """The Labels that a projector gives."""
+def _labels_of(sampler, group, labels):
+    """The groups that a projector passes, as Labels; raises where it has none."""
     if group is None:
         raise ValueError(
             f"sampler={plain(sampler)!r} draws by group, but fit was given no groups; "

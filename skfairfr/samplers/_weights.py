@@ -1,7 +1,7 @@
 """How often each group is drawn: weights as functions of arrays, their mean 1.
 
 A group's share of the draws is its weight over the sum of all weights, whatever its number
-of images. Nothing here draws; ``_draws.py`` does.
+of images. The draws themselves are in ``_torch.py``.
 """
 
 import math
@@ -212,7 +212,7 @@ def dynamic_weights(
     if not 0 <= exponent < math.inf:
         raise ValueError(f"exponent must lie in [0, inf); got {exponent!r}.")
     far = np.maximum(errors / pairs, (errors + 0.5) / (pairs + 1))
-    # In proportion to the largest, so that no power leaves the range of floats.
+    # Divided by the largest, so that no power leaves the range of floats.
     target = _with_mean_one((far / far.max()) ** exponent, "FAR")
     return smoothing * target + (1 - smoothing) * previous
 
@@ -228,6 +228,6 @@ def _with_mean_one(values, name):
         raise ValueError(f"{name} must be finite and >= 0; got {values.tolist()}.")
     if not values.any():
         raise ValueError(f"{name} are all 0, so that nothing would be drawn.")
-    # In proportion to the largest first: a sum of large numbers leaves the range.
+    # Divided by the largest first: a sum of large numbers could leave the range.
     values = values / values.max()
     return values / values.mean()

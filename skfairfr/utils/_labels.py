@@ -93,6 +93,55 @@ def split_labels(y, sensitive_features=None, domain=None):
     return tuple(columns[field] for field in FIELDS)
 
 
+def label_images(y, sensitive_features, domain, n_samples, *, fields=FIELDS):
+    """Identity, group and domain of the rows of X.
+
+    Parameters
+    ----------
+    y : array-like, shape (n_samples,)
+        Identities, or a structured array or frame with some of FIELDS.
+    sensitive_features, domain : array-like, shape (n_samples,), or None
+    n_samples : int
+        Rows of X.
+    fields : tuple of str, default=FIELDS
+        What is read. Other fields are ignored, inside ``y`` and as arguments.
+
+    Returns
+    -------
+    identity, group, domain : Labels
+        None where not given or not read.
+
+    Raises
+    ------
+    ValueError
+        If a length is wrong, an identity or a domain is missing, a field is given twice,
+        or there are not two domains.
+    """
+    identity, group, domain = split_labels(
+        y,
+        sensitive_features if "group" in fields else None,
+        domain if "domain" in fields else None,
+    )
+    identity = encode(to_column(identity, "y"), "y", n_samples=n_samples)
+    if "group" not in fields:
+        group = None
+    if "domain" not in fields:
+        domain = None
+    if group is not None:
+        group = encode(
+            group, "sensitive_features", n_samples=n_samples, allow_unknown=True
+        )
+    if domain is None:
+        return identity, group, None
+    domain = encode(to_column(domain, "domain"), "domain", n_samples=n_samples)
+    if domain.values.size != 2:
+        raise ValueError(
+            "domain must have two values, whose images are compared with each other; got "
+            f"{domain.values.size}: {domain.values.tolist()[:5]}."
+        )
+    return identity, group, domain
+
+
 def encode(values, name, *, n_samples=None, allow_unknown=False):
     """Labels of any type as sorted values and integer codes.
 

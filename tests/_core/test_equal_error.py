@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core import _equal_error, _pair_sets
 from skfairfr._core._bootstrap import Resampling
-from skfairfr._core._equal_error import crossings, equal_error_rates
+from skfairfr._core._equal_error import equal_error_rates, where_equal
 from skfairfr._core._pair_sets import ListedPairs
 from skfairfr._core._resampling import MODES, draw
 from tests._core.cases import (
@@ -43,7 +43,7 @@ def crossings_of(far, frr, n_columns=1):
         rows = np.searchsorted(-candidates, -thresholds)
         return tuple(np.take_along_axis(a, rows, axis=0) for a in (far, frr))
 
-    return crossings(rates_at, candidates, n_columns)
+    return where_equal(rates_at, candidates, n_columns)
 
 
 def closest(far, frr):

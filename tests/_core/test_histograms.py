@@ -74,7 +74,7 @@ def test_all_integer_scores_stand_exactly_on_their_side_of_half_integers():
     expected = [(scores >= t).mean() for t in halves]
     assert_allclose(found.far(halves), expected, atol=1e-12)
     assert_array_equal(found.edges[[0, -1]] % 1, 0)
-    assert found.edges[-1] == pairs.own_scores().max()
+    assert found.edges[-1] == pairs.own_scores.max()
     assert found.edges.size == N_BINS + 1
 
 

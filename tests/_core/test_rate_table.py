@@ -11,14 +11,13 @@ from skfairfr._core._bootstrap import (
     Query,
     Resampling,
     has_copies,
-    point_table,
+    point_rates,
     rate_table,
     rates,
     v_statistic_frr,
 )
-from skfairfr._core._resampling import MODES, draw
+from skfairfr._core._resampling import MODES, Resamples, draw
 from tests._core.cases import (
-    ONE,
     compare,
     embedded,
     hamming,
@@ -45,7 +44,7 @@ def test_replicates_are_the_rates_of_the_drawn_weights(method, mode):
     pairs = embedded(1)
     table = rate_table(pairs, AT_LEVELS, resampling(mode, method))
     asked = replace(AT_LEVELS, copies=method != "offdiagonal")
-    expected = rates(pairs, asked, draw(pairs.images, mode, 3, 0, 20))
+    expected = rates(pairs, asked, Resamples(mode, 3, 0, 20))
     for name in NAMES:
         assert_array_equal(getattr(table.replicates, name), getattr(expected, name))
 
@@ -54,7 +53,7 @@ def test_replicates_are_the_rates_of_the_drawn_weights(method, mode):
 def test_point_values_are_those_of_the_data(query):
     pairs = embedded(2, "identity")
     twin = oracle_of_pairs(pairs)
-    _, point = point_table(pairs, query)
+    _, point = point_rates(pairs, query)
     for (s, x), t in np.ndenumerate(point.thresholds):
         group = oracle_scope(OWN[s])
         assert point.far[s, x] == pytest.approx(float(twin.far(t, group)), rel=1e-12)
@@ -164,6 +163,6 @@ def test_a_sampled_scope_takes_its_value_from_the_histogram_and_its_centre_from_
     assert_array_equal(table.centre.frr, table.point.frr)
     assert_array_equal(
         table.replicates.far,
-        rates(pairs, table.query, draw(pairs.images, "identities", 3, 0, 20)).far,
+        rates(pairs, table.query, Resamples("identities", 3, 0, 20)).far,
     )
-    assert_array_equal(rates(pairs, table.query, ONE).far[..., 0], table.centre.far)
+    assert_array_equal(rates(pairs, table.query).far[..., 0], table.centre.far)

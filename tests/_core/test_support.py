@@ -10,6 +10,7 @@ from skfairfr._core._intervals import (
     MIN_ERRORS,
     MIN_IDENTITIES,
     Support,
+    join_reasons,
     support_of_first,
 )
 from tests._core.cases import embedded, oracle_of_pairs, oracle_scope
@@ -72,7 +73,7 @@ def test_support_of_any_pairs_is_that_of_a_loop(data, n_pairs):
 
 def reason(n_errors, n_identities, share):
     values = (np.array([v]) for v in (n_errors, n_identities, share))
-    return Support(*values).reason(0, "FAR in f")
+    return join_reasons(Support(*values).reasons(0, "FAR in f"))
 
 
 def test_just_enough_is_supported():
@@ -81,20 +82,23 @@ def test_just_enough_is_supported():
 
 
 @pytest.mark.parametrize(
-    ("numbers", "said"),
+    ("numbers", "code", "words"),
     [
-        ((29, 10, 0.3), "29 errors"),
-        ((30, 9, 0.3), "9 people"),
-        ((30, 10, 0.34), "34% of the errors"),
-        ((0, 0, np.nan), "no errors"),
-        ((1, 1, 1.0), "1 error, "),
-        ((30, 1, 0.3), "1 person, "),
+        ((29, 10, 0.3), "few_errors", "29 errors"),
+        ((30, 9, 0.3), "few_people", "9 people"),
+        ((30, 10, 0.34), "one_person", "34% of the errors"),
+        ((0, 0, np.nan), "no_errors", "no errors"),
+        ((1, 10, 0.3), "few_errors", "1 error, "),
+        ((30, 1, 0.3), "few_people", "1 person, "),
     ],
 )
-def test_each_shortage_is_named_with_what_it_concerns(numbers, said):
+def test_each_shortage_is_named_with_what_it_concerns(numbers, code, words):
     text = reason(*numbers)
     assert text.startswith("FAR in f: ")
-    assert said in text
+    assert words in text
+    values = (np.array([v]) for v in numbers)
+    (record,) = Support(*values).reasons(0, "FAR in f")
+    assert (record.code, record.label, str(record)) == (code, "FAR in f", text)
 
 
 def test_several_shortages_are_all_named():

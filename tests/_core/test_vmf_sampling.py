@@ -7,19 +7,16 @@ from scipy import stats
 from scipy.integrate import cumulative_simpson
 
 from skfairfr._core._vmf import sample_vmf
+from tests._core.vmf_oracle import DIGITS, exact_ratio
 
 P_VALUE = 1e-4
 STANDARD_ERRORS = 4.5
 
 
 def one_minus_a(d, kappa):
-    """1 - I_{d/2}(kappa) / I_{d/2-1}(kappa) with 40 digits."""
-    if kappa == 0:
-        return 1.0
-    with mpmath.workdps(40):
-        order = mpmath.mpf(d) / 2
-        ratio = mpmath.besseli(order, kappa) / mpmath.besseli(order - 1, kappa)
-        return float(1 - ratio)
+    """1 - I_{d/2}(kappa) / I_{d/2-1}(kappa), without its cancellation."""
+    with mpmath.workdps(DIGITS):
+        return float(1 - exact_ratio(kappa, d))
 
 
 def random_direction(d, rng):

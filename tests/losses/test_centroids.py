@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from skfairfr.losses._centroids import starting_centroids
+from skfairfr.losses._softmax import starting_centroids
 
 
 def seeded(seed=0):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from skfairfr.losses._margins import BASES, target_cosine
+from skfairfr.losses._penalised import BASES, target_cosine
 
 COSINES = torch.linspace(-0.999, 0.999, 401, dtype=torch.float64)
 

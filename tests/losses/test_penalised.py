@@ -10,7 +10,7 @@ import torch
 from numpy.testing import assert_allclose
 from torch.nn.functional import cross_entropy, normalize
 
-from skfairfr.losses import _selection
+from skfairfr.losses import _penalised
 from skfairfr.losses._penalised import PenaltyRule, penalised_cross_entropy
 
 N_SAMPLES, N_IDENTITIES, N_FEATURES = 13, 9, 5
@@ -305,7 +305,7 @@ def test_how_the_threshold_is_searched_changes_no_bit(kind, monkeypatch):
     data = problem(9, torch.float32)
     found = penalised_cross_entropy(*data, rule(*kind), NAN.float())
     grads = grads_of(found[0], *data[:2])
-    monkeypatch.setattr(_selection, "_SAMPLED", 5)
+    monkeypatch.setattr(_penalised, "N_SAMPLED", 5)
     again = penalised_cross_entropy(*data, rule(*kind), NAN.float())
     assert all(torch.equal(a, b) for a, b in zip(found, again, strict=True))
     assert all(map(np.array_equal, grads, grads_of(again[0], *data[:2])))

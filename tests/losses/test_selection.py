@@ -7,8 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfairfr.losses import _selection
-from skfairfr.losses._selection import at_least, kth_largest
+from skfairfr.losses import _penalised
+from skfairfr.losses._penalised import at_least, kth_largest
 
 
 def assert_like_sort(values, k):
@@ -33,7 +33,7 @@ def drawn(*shape, seed=0, dtype=torch.float32):
 @pytest.fixture(params=[1, 7, 64, 1 << 17])
 def sampled(request, monkeypatch):
     """How many elements the guess looks at: from one to all."""
-    monkeypatch.setattr(_selection, "_SAMPLED", request.param)
+    monkeypatch.setattr(_penalised, "N_SAMPLED", request.param)
     return request.param
 
 
@@ -67,7 +67,7 @@ def test_nothing_finite(sampled):
 @pytest.mark.parametrize("low", [True, False])
 def test_a_stride_that_meets_the_same_elements_misleads_nobody(monkeypatch, step, low):
     # All that the sample sees is the largest, or the smallest.
-    monkeypatch.setattr(_selection, "_SAMPLED", 40)
+    monkeypatch.setattr(_penalised, "N_SAMPLED", 40)
     values = drawn(40, 39, seed=step)
     values.view(-1)[::step] += -50 if low else 50
     for k in (1, 20, 100):
@@ -76,7 +76,7 @@ def test_a_stride_that_meets_the_same_elements_misleads_nobody(monkeypatch, step
 
 @pytest.mark.parametrize("order", [True, False])
 def test_sorted_values(monkeypatch, order):
-    monkeypatch.setattr(_selection, "_SAMPLED", 16)
+    monkeypatch.setattr(_penalised, "N_SAMPLED", 16)
     values = drawn(3000).sort(descending=order).values.reshape(30, 100)
     for k in (1, 30, 1500):
         assert_like_sort(values, k)

@@ -1,6 +1,6 @@
 """The slow twin of SimilarityROC: every rate by a plain loop over all pairs.
 
-Written from shared/METHODS.md §1-4 alone, without a look at the engine it is compared
+Written from the definitions of the papers alone (ROC24, CI24), without a look at the engine it is compared
 with: no closed form, no sorting trick, no floating point where a fraction will do. A
 rate is a ``Fraction``, or ``nan`` where its total weight is zero, so that the question
 whether FAR exceeds a level has an exact answer. Meant for some dozens of images.
@@ -245,7 +245,7 @@ class Oracle:
 
         From the multinomial moments E[w_i w_j] = E[w_i (w_i - 1)] = 1 - 1/n_k, with n_k
         all images of k. Two sides (E[w_i w_j] = 1) and listed pairs (by the convention
-        of METHODS §4): the plain FRR.
+        that theta~ is theta of a list): the plain FRR.
         """
         if self.design != "one_side":
             return self.frr(t, group)
@@ -299,7 +299,7 @@ class Oracle:
         return len(scope.genuine), len(scope.impostor)
 
     def disparity(self, rates, how, ddof=0):
-        """One of METHODS §3. ``rates``: a sequence or the values of a dict.
+        """A disparity by name. ``rates``: a sequence or the values of a dict.
 
         "ratio" takes two, (x_a, x_b), and gives x_b / x_a. Fewer than two: nan.
         """
@@ -334,7 +334,7 @@ class Oracle:
     ):  # fmt: skip
         """The number one resample gives (v = w = None: the point value), as a float.
 
-        ``how``: a name of METHODS §3, or ("ratio", a, b); groups that lack the pairs
+        ``how``: a disparity by name, or ("ratio", a, b); groups that lack the pairs
         in the original data are left out, undefined in the resample gives nan.
         """
         assert (level is None) != (threshold is None)

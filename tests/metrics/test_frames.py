@@ -54,7 +54,7 @@ def test_an_estimate_has_one_row_for_each_level(roc, backend):
     names = ["far", "value", "low", "high", "standard_error"]
     for estimate, n_rows in ((one, 1), (two, 2)):
         frame = nw.from_native(estimate.to_frame(backend))
-        assert frame.shape == (n_rows, 11)
+        assert frame.shape == (n_rows, 12)
         assert frame.columns[:5] == names
         assert frame["value"].to_list() == np.atleast_1d(estimate.value).tolist()
         assert set(frame["supported"].to_list()) <= {True, False}
@@ -87,7 +87,8 @@ def test_what_has_no_level_has_no_column_of_it(roc):
 def test_a_curve_has_one_row_for_each_level(roc):
     curve = roc.curve([1e-2, 2e-2, 1e-1], rate="far", group="male")
     frame = curve.to_frame("polars")
-    assert frame.columns == list(curve.__dataclass_fields__)
+    # Records of reasons stay out; their words are there.
+    assert [*frame.columns, "reasons"] == list(curve.__dataclass_fields__)
     assert frame["far"].to_list() == [1e-2, 2e-2, 1e-1]
 
 
@@ -102,6 +103,7 @@ def test_a_matrix_has_one_row_for_each_cell(roc, backend):
             int(matrix.n_impostor[i, j]),
             bool(matrix.supported[i, j]),
             str(matrix.reason[i, j]),
+            str(matrix.source[i, j]),
         )
         for i, g in enumerate(matrix.groups.tolist())
         for j, h in enumerate(matrix.groups.tolist())

@@ -9,8 +9,8 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from skfairfr import BestTradeOff, fairness_scores
+from tests.metrics._scorers.test_one_score import SCORERS
 from tests.metrics.searches import FAR, FOLDS, IDENTITY, WEIGHTS, Stretch, X, Y
-from tests.metrics.test_scorers import SCORERS
 
 NAN = np.nan
 

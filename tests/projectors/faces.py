@@ -5,7 +5,7 @@ from numpy.testing import assert_array_equal
 from skorch.callbacks import Callback
 
 from skfairfr import EthicalModule, face_labels, make_face_embeddings
-from skfairfr.projectors._batches import Rows
+from skfairfr.projectors._net import DeviceRows
 from skfairfr.projectors._people import everyone, read_labels
 
 HALVES = {"male": 0.5, "female": 0.5}
@@ -93,13 +93,12 @@ class Counting(Callback):
 
 def people_of(y, sensitive_features=None):
     """Everyone, with the codes of the groups they were given with."""
-    n_samples = len(y)
-    identity, group = read_labels(y, sensitive_features, n_samples)
-    return everyone(identity, None if group is None else group.codes)
+    identity, group, _ = read_labels(y, sensitive_features, None, len(y))
+    return everyone(identity, group)
 
 
 def rows_of(X):
     """The embeddings, for the CPU."""
     import torch
 
-    return Rows(np.asarray(X), torch.device("cpu"))
+    return DeviceRows(np.asarray(X), torch.device("cpu"))

@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skfairfr import EthicalModule, face_labels
-from skfairfr.projectors import _base
-from skfairfr.projectors._validation import Validation
+from skfairfr.projectors import _head
+from skfairfr.projectors._held_out import HeldOutMetrics
 from tests.projectors.faces import (
     GROUP,
     IDENTITY,
@@ -54,7 +54,7 @@ def test_rows_are_projected_one_by_one():
 
 def test_blocks_of_rows_change_rounding_only(monkeypatch):
     whole = FITTED.transform(X)
-    monkeypatch.setattr(_base, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(_head, "BLOCK_ROWS", 7)
     assert_allclose(FITTED.transform(X), whole, atol=1e-6)
     blocks = module(head="residual", max_epochs=1).fit(X, Y)
     monkeypatch.undo()
@@ -157,13 +157,13 @@ def test_hidden_dim_is_twice_the_features_or_as_asked():
 
 def test_held_out_people_are_never_trained_on(monkeypatch):
     seen, measured = Counting(), []
-    init = Validation.__init__
+    init = HeldOutMetrics.__init__
 
     def spy(self, rows, people, *args):
         measured.append(people)
         init(self, rows, people, *args)
 
-    monkeypatch.setattr(Validation, "__init__", spy)
+    monkeypatch.setattr(HeldOutMetrics, "__init__", spy)
     fitted = module(validation_fraction=0.3, callbacks=[seen]).fit(X, Y)
     (held,) = measured
     trained = {row.tobytes() for x, _ in seen.batches for row in x.numpy()}

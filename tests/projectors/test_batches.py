@@ -7,8 +7,8 @@ import pytest
 import torch
 from numpy.testing import assert_array_equal
 
-from skfairfr.projectors import _batches
-from skfairfr.projectors._batches import Batches, Rows
+from skfairfr.projectors import _net
+from skfairfr.projectors._net import Batches, DeviceRows
 
 CPU = torch.device("cpu")
 N, D = 23, 4
@@ -21,7 +21,9 @@ def data(dtype=np.float32):
 def batches(size=5, seed=0, index=None, sampler=None):
     index = np.arange(N) if index is None else index
     generator = torch.Generator().manual_seed(seed)
-    return Batches(Rows(data(), CPU), index, 100 + index, size, generator, sampler)
+    return Batches(
+        DeviceRows(data(), CPU), index, 100 + index, size, generator, sampler
+    )
 
 
 @pytest.mark.parametrize("size", [1, 5, 22, 23, 1000])
@@ -88,7 +90,7 @@ def test_a_sampler_s_positions_are_checked(positions, said):
 def test_rows_are_float32_of_any_array(dtype, writeable):
     x = data(dtype)
     x.flags.writeable = writeable
-    rows = Rows(x, CPU)
+    rows = DeviceRows(x, CPU)
     taken = rows.take(torch.tensor([4, 1]))
     assert taken.dtype == torch.float32
     assert_array_equal(taken.numpy(), data()[[4, 1]])
@@ -97,20 +99,20 @@ def test_rows_are_float32_of_any_array(dtype, writeable):
 
 def test_what_is_taken_is_the_caller_s_to_change():
     x = data()
-    Rows(x, CPU).take(torch.arange(3)).zero_()
+    DeviceRows(x, CPU).take(torch.arange(3)).zero_()
     assert_array_equal(x, data())
 
 
 def test_rows_of_an_index_in_order():
     index = np.array([9, 2, 2, 22])
-    parts = list(Rows(data(), CPU).in_order(3, index))
+    parts = list(DeviceRows(data(), CPU).in_order(3, index))
     assert [len(part) for part in parts] == [3, 1]
     assert_array_equal(torch.cat(parts).numpy(), data()[index])
 
 
 def test_columns_of_a_larger_array_and_fortran_order():
     wide = np.asfortranarray(np.hstack([data(), data()]))
-    rows = Rows(wide[:, D:], CPU)
+    rows = DeviceRows(wide[:, D:], CPU)
     assert_array_equal(torch.cat(list(rows.in_order(10))).numpy(), data())
 
 
@@ -123,7 +125,7 @@ def test_a_memory_map_is_never_held_whole(tmp_path):
     del written
     x = np.load(tmp_path / "x.npy", mmap_mode="r")
     index = np.arange(shape[0])
-    source = Batches(Rows(x, CPU), index, index, 500, torch.Generator())
+    source = Batches(DeviceRows(x, CPU), index, index, 500, torch.Generator())
     tracemalloc.start()
     n_seen = sum(len(x) for x, _ in source)
     _, peak = tracemalloc.get_traced_memory()
@@ -139,8 +141,8 @@ def test_an_accelerator_holds_the_rows_if_half_its_memory_does(
     """Its code on the CPU: the same rows, whole on the device or read by the batch."""
     X = np.random.default_rng(0).standard_normal((50, 4))
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, free))
-    rows = Rows(X, torch.device("cpu"))
-    rows._rows = _batches._resident(X, torch.device("cpu"))
+    rows = DeviceRows(X, torch.device("cpu"))
+    rows._rows = _net._resident(X, torch.device("cpu"))
     assert isinstance(rows._rows, torch.Tensor) is moves
     index = torch.tensor([7, 3, 3])
     assert_array_equal(rows.take(index), X[index.numpy()].astype(np.float32))

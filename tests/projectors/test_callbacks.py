@@ -50,7 +50,7 @@ def net_with(values, name="train_loss"):
 def watched(values, patience=None):
     """Epochs run, and the epoch whose weights were kept, watching held-out values."""
     left = iter(values)
-    monitor = Monitor("valid_x", lambda net: {"valid_x": next(left)}, patience)
+    monitor = Monitor("valid_x", lambda head: {"valid_x": next(left)}, patience)
     return net_with(values)[1](monitor.initialize())
 
 

@@ -12,7 +12,7 @@ import pytest
 from skorch.callbacks import Callback
 
 from skfairfr import face_labels
-from skfairfr.projectors._checkpoints import _describe
+from skfairfr.projectors._callbacks import describe
 from tests.projectors.faces import (
     GROUP,
     IDENTITY,
@@ -245,12 +245,12 @@ class Sampler:
     ],
 )
 def test_options_are_told_by_what_they_are(one, same, other):
-    assert _describe(one) == _describe(same) != _describe(other)
-    assert " at 0x" not in str(_describe(one))
+    assert describe(one) == describe(same) != describe(other)
+    assert " at 0x" not in str(describe(one))
 
 
 def test_a_function_that_holds_itself_can_be_described():
     def itself(value):
         return itself(value)
 
-    assert _describe(itself)
+    assert describe(itself)

@@ -8,11 +8,8 @@ import torch
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr import make_face_embeddings
-from skfairfr.projectors._group_sampling import (
-    GroupFARs,
-    GroupSampling,
-    starting_weights,
-)
+from skfairfr.projectors._group_sampling import GroupSampling, starting_weights
+from skfairfr.projectors._held_out import GroupFARs
 from skfairfr.projectors._people import People
 from skfairfr.samplers import dynamic_weights
 
@@ -20,6 +17,8 @@ FACES = make_face_embeddings(30, 4, 8, n_domains=2, random_state=0)
 LABELS = np.array(["a", "b", "c"])
 CODES = np.where(FACES.sensitive_features == "male", 0, 2).astype(np.int32)
 CODES[:3] = -1
+FAR_NAMES = ["far_a", "far_b", "far_c"]
+DYNAMIC = {"smoothing": 0.3, "exponent": 1.0}
 
 
 def people(domain=False, codes=CODES):
@@ -54,7 +53,9 @@ def test_fars_and_pairs_are_those_of_the_loop(domain):
     measured = GroupFARs(people(domain), 0.05)
     fars, n_impostors = fars_by_loop(0.05, domain)
     assert_array_equal(measured.n_impostors, n_impostors)
-    assert_allclose(measured(FACES.X), fars, atol=1e-12)
+    found = measured(FACES.X)
+    assert list(found) == measured.names == ["far_a", "far_b", "far_c"]
+    assert_allclose(list(found.values()), fars, atol=1e-12)
 
 
 def test_a_group_that_is_absent_is_named():
@@ -73,7 +74,8 @@ def test_a_level_that_is_not_resolved_is_refused():
 
 def test_without_known_groups_there_is_nothing_to_measure():
     codes = np.full(len(FACES.y), -1, dtype=np.int32)
-    assert np.isnan(GroupFARs(people(codes=codes), 0.05)(FACES.X)).all()
+    found = GroupFARs(people(codes=codes), 0.05)(FACES.X)
+    assert np.isnan(list(found.values())).all()
 
 
 @pytest.mark.parametrize(
@@ -121,14 +123,14 @@ def run(sampling, fars, n_epochs):
         net.history.append({})
         sampling.on_epoch_begin(net)
         weights.append(sampling.weights)
-        net.history[-1] |= dict(zip(sampling.names("far"), fars, strict=True))
+        net.history[-1] |= dict(zip(FAR_NAMES, fars, strict=True))
     return weights, net.history
 
 
 def test_dynamic_weights_follow_the_measured_fars():
-    measured = SimpleNamespace(n_impostors=np.array([1000, 100, 10]))
+    measured = SimpleNamespace(names=FAR_NAMES, n_impostors=np.array([1000, 100, 10]))
     fars, errors = [0.05, 0.01, 0.0], [50, 1, 0]
-    sampling = GroupSampling(people(), np.ones(3), measured, (0.3, 1.0))
+    sampling = GroupSampling(people(), np.ones(3), measured, **DYNAMIC)
     weights, history = run(sampling, fars, 4)
     expected = np.ones(3)
     for epoch in range(4):
@@ -140,10 +142,10 @@ def test_dynamic_weights_follow_the_measured_fars():
 
 
 def test_a_resumed_fit_goes_on_from_the_history():
-    measured = SimpleNamespace(n_impostors=np.array([1000, 100, 10]))
-    whole = GroupSampling(people(), np.ones(3), measured, (0.3, 1.0))
+    measured = SimpleNamespace(names=FAR_NAMES, n_impostors=np.array([1000, 100, 10]))
+    whole = GroupSampling(people(), np.ones(3), measured, **DYNAMIC)
     weights, history = run(whole, [0.05, 0.01, 0.0], 4)
-    resumed = GroupSampling(people(), np.ones(3), measured, (0.3, 1.0))
+    resumed = GroupSampling(people(), np.ones(3), measured, **DYNAMIC)
     net = SimpleNamespace(history=History([*history[:3], {}]))
     resumed.on_epoch_begin(net)
     assert_array_equal(resumed.weights, weights[3])

@@ -5,7 +5,15 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from skfairfr.projectors._head import HEADS, ProjectionHead, project
+from skfairfr.projectors import _head
+from skfairfr.projectors._head import (
+    HEADS,
+    ProjectionHead,
+    project,
+    sums_by_identity,
+)
+from skfairfr.projectors._people import People
+from tests.projectors.faces import rows_of
 
 
 def generator(seed=0):
@@ -106,12 +114,26 @@ def test_in_bfloat16_rows_still_have_unit_length_in_float32():
     assert_allclose(torch.linalg.vector_norm(z, dim=1).detach(), 1, atol=1e-6)
 
 
-def test_project_takes_one_batch_after_another():
+def test_project_takes_one_block_after_another(monkeypatch):
     net, x = head(), rows()
-    found = project(net, iter(x.split(7)))
+    monkeypatch.setattr(_head, "BLOCK_ROWS", 7)
+    found = project(net, rows_of(x))
     assert isinstance(found, np.ndarray) and found.dtype == np.float32
     assert_allclose(found, net(x).detach(), atol=1e-6)
     assert not net.training
+    some = np.arange(19, 3, -1)
+    assert_allclose(project(net, rows_of(x), some), found[some], atol=1e-6)
+
+
+def test_sums_are_those_of_each_identity(monkeypatch):
+    net, x = head(), rows()
+    monkeypatch.setattr(_head, "BLOCK_ROWS", 4)
+    place = np.array([1, 4, 5, 6, 9, 12, 19])
+    y = np.array([0, 2, 1, 2, 0, 2, 0])
+    people = People(place, y, np.array(["a", "b", "c"]))
+    z = net(x).detach().numpy()
+    expected = [z[place[y == who]].sum(0) for who in range(3)]
+    assert_allclose(sums_by_identity(net, rows_of(x), people), expected, atol=1e-6)
 
 
 def test_says_its_kind():

@@ -9,9 +9,8 @@ from torch.nn.functional import cross_entropy, linear, normalize, relu
 
 from skfairfr._core._vmf import log_vmf_normalizer
 from skfairfr.projectors import _callbacks
-from skfairfr.projectors._batches import Rows
-from skfairfr.projectors._net import OPTIMIZERS, history_columns
-from skfairfr.projectors._validation import Validation
+from skfairfr.projectors._held_out import HeldOutMetrics
+from skfairfr.projectors._net import OPTIMIZERS, DeviceRows, history_columns
 from tests.projectors.faces import (
     GROUP,
     IDENTITY,
@@ -70,13 +69,13 @@ def test_weights_are_those_of_a_plain_loop(optimizer, head):
 
 
 def test_an_epoch_takes_its_batches_and_no_single_rows(monkeypatch):
-    taken, take = [], Rows.take
+    taken, take = [], DeviceRows.take
 
     def spy(self, index):
         taken.append(len(index))
         return take(self, index)
 
-    monkeypatch.setattr(Rows, "take", spy)
+    monkeypatch.setattr(DeviceRows, "take", spy)
     module(batch_size=64, max_epochs=4).fit(X, Y)
     assert taken == 4 * [64, 64, 32]
 
@@ -93,10 +92,10 @@ def test_an_interruption_during_an_epoch_gets_out():
 
 
 def test_an_interruption_during_the_measuring_gets_out(monkeypatch):
-    def interrupted(self, net):
+    def interrupted(self, head):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Validation, "__call__", interrupted)
+    monkeypatch.setattr(HeldOutMetrics, "__call__", interrupted)
     with pytest.raises(KeyboardInterrupt):
         module(validation_fraction=0.3).fit(X, Y)
 

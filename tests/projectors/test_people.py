@@ -1,4 +1,4 @@
-"""Who is trained on: groups of identities from those of images, people held out whole."""
+"""People: groups of identities from those of images, people held out whole."""
 
 import collections
 import math
@@ -23,22 +23,24 @@ GROUPS = np.array(["f", "f", "f", "m", "m", "m", None, "f", "m", None], dtype=ob
 
 
 def labels(identity=IMAGES, group=GROUPS):
-    return read_labels(identity, group, len(identity))
+    return read_labels(identity, group, None, len(identity))[:2]
 
 
 def brute_force(identity, group, min_agreement):
     """Identity by identity: the group of most of its images, and whether some differ."""
     chosen, unified = [], []
     for who in sorted(set(identity)):
-        told = [
+        known = [
             g
             for g, i in zip(group, identity, strict=True)
             if i == who and g is not None
         ]
-        label, most = collections.Counter(told).most_common(1)[0] if told else (None, 0)
-        agree = bool(told) and most / len(told) >= min_agreement
+        label, most = (
+            collections.Counter(known).most_common(1)[0] if known else (None, 0)
+        )
+        agree = bool(known) and most / len(known) >= min_agreement
         chosen.append(label if agree else None)
-        unified.append(agree and most < len(told))
+        unified.append(agree and most < len(known))
     return chosen, unified
 
 
@@ -103,7 +105,7 @@ def test_mean_value_says_what_it_lacks(values, said):
 
 def test_everyone_and_some_of_them():
     identity, group = labels()
-    people = everyone(identity, group.codes)
+    people = everyone(identity, group)
     assert_array_equal(people.rows, np.arange(10))
     some = people.of(np.array([True, False, True, False]))
     assert some.rows.tolist() == [0, 1, 2, 3, 7, 8]
@@ -114,8 +116,8 @@ def test_everyone_and_some_of_them():
 
 
 def with_attribute(attribute=None):
-    identity, group = read_labels(IDENTITY, GROUP, len(IDENTITY))
-    people = everyone(identity, group.codes)
+    identity, group, _ = read_labels(IDENTITY, GROUP, None, len(IDENTITY))
+    people = everyone(identity, group)
     if attribute is None:
         attribute = agree_on_group(identity, group, None)[0]
     return people.__class__(
@@ -145,7 +147,7 @@ def test_too_few_are_held_out(fraction):
 
 
 def test_nobody_held_out_has_two_images():
-    people = everyone(*read_labels(np.arange(20), None, 20))
+    people = everyone(*read_labels(np.arange(20), None, None, 20))
     with pytest.raises(ValueError, match="0 of them with two images"):
         hold_out(people, 0.5, np.random.RandomState(0))
 
@@ -163,13 +165,20 @@ def test_nobody_held_out_has_two_images():
 )
 def test_labels_are_checked_at_the_door(y, group, said):
     with pytest.raises(ValueError, match=said):
-        read_labels(y, group, 2)
+        read_labels(y, group, None, 2)
 
 
 def test_labels_of_both_doors_are_the_same():
     beside = labels()
-    inside = read_labels(face_labels(IMAGES, GROUPS), None, 10)
-    for one, other in zip(beside, inside, strict=True):
+    inside = read_labels(face_labels(IMAGES, GROUPS), None, None, 10)
+    for one, other in zip(beside, inside[:2], strict=True):
         assert one.values.tolist() == other.values.tolist()
         assert_array_equal(one.codes, other.codes)
-    assert read_labels(IMAGES, None, 10)[1] is None
+    assert read_labels(IMAGES, None, None, 10)[1:] == (None, None)
+
+
+def test_everyone_has_the_domains_as_codes():
+    sides = np.array(["selfie", "document"])[np.arange(10) % 2]
+    people = everyone(*read_labels(IMAGES, None, sides, 10))
+    assert people.domain.tolist() == [1, 0] * 5 and people.domain.dtype == np.int8
+    assert people.groups is None and people.labels is None

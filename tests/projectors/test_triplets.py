@@ -1,7 +1,5 @@
 """Pairs of people and minibatches of triplets: who stands where, and that it is uniform."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 import torch
@@ -80,14 +78,13 @@ def batches(domain=None, n=60, n_people=12, margin=0.6, **options):
     X = rng.standard_normal((n, 6)).astype(np.float32)
     y = torch.arange(n) % n_people
     domain = None if domain is None else (torch.arange(n) // n_people) % 2
-    fit = SimpleNamespace(
-        rows=rows_of(X),
-        head=ProjectionHead(6, 8, 6, "residual", seeded()),
-        generator=seeded(1),
-        people=people(domain, y),
-    )
+    head = ProjectionHead(6, 8, 6, "residual", seeded())
     usual = {"sampler": None, "selection_size": 25, "batch_size": 8}
-    return TripletBatches(fit, margin=margin, **(usual | options)), X, y, domain
+    options = usual | options
+    epoch = TripletBatches(
+        rows_of(X), people(domain, y), head, seeded(1), margin=margin, **options
+    )
+    return epoch, X, y, domain
 
 
 def images(X, batch):

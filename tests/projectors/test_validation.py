@@ -1,14 +1,13 @@
-"""What a fit is watched by equals the pair metrics on the people held out."""
+"""The metrics of people held out equal the pair metrics on these people."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from skfairfr.metrics import all_pairs, bfar, bfrr, frr_at_far
 from skfairfr.projectors._head import ProjectionHead, project
-from skfairfr.projectors._validation import FAR, MONITORS, Validation
+from skfairfr.projectors._held_out import MONITOR_FAR, MONITORS, HeldOutMetrics
 from tests.projectors.faces import MORE, people_of, rows_of
 
 # Loose images: every group has errors of both kinds.
@@ -16,7 +15,7 @@ NOISE = np.random.default_rng(0).standard_normal(MORE.X.shape)
 X = (MORE.X + 0.25 * NOISE).astype(np.float32)
 GROUP = MORE.sensitive_features.astype(object)
 UNKNOWN = np.where(np.arange(len(X)) % 9 == 0, None, GROUP)
-NET = SimpleNamespace(module_=ProjectionHead(16, 32, 16, "residual"), criterion_="loss")
+HEAD = ProjectionHead(16, 32, 16, "residual")
 
 
 def measure(monitor, group=GROUP, X=X, y=MORE.y, chosen=None):
@@ -24,22 +23,22 @@ def measure(monitor, group=GROUP, X=X, y=MORE.y, chosen=None):
     if chosen is not None:
         people = people.of(chosen)
 
-    def held_out_loss(criterion, embeddings, given):
-        assert criterion == "loss" and given is people
+    def held_out_loss(embeddings, given):
+        assert given is people
         assert tuple(embeddings.shape) == (people.rows.size, 16)
         return 1.25
 
-    return Validation(rows_of(X), people, monitor, held_out_loss, 100)(NET)
+    return HeldOutMetrics(rows_of(X), people, monitor, held_out_loss)(HEAD)
 
 
 def of_pairs(monitor, group=GROUP, X=X, y=MORE.y):
-    Z = project(NET.module_, rows_of(X).in_order(1000))
+    Z = project(HEAD, rows_of(X))
     given = {} if group is None else {"sensitive_features": group}
     y_true, y_score, *pairs = all_pairs(Z, y, **given)
     if monitor == "frr_at_far":
-        return frr_at_far(y_true, y_score, far=FAR)
+        return frr_at_far(y_true, y_score, far=MONITOR_FAR)
     function = {"bfar": bfar, "bfrr": bfrr}[monitor]
-    return function(y_true, y_score, sensitive_features=pairs[0], far=FAR)
+    return function(y_true, y_score, sensitive_features=pairs[0], far=MONITOR_FAR)
 
 
 @pytest.mark.parametrize("monitor", ["bfar", "bfrr", "frr_at_far"])

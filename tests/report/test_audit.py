@@ -58,7 +58,7 @@ def test_lfw_sizes_are_the_published_ones(lfw):
 def test_lfw_has_a_dominant_person_and_both_averages(lfw):
     assert lfw.largest_genuine_share == approx(741 / 3631)
     assert lfw.averaged.value == "identity"
-    # METHODS 1: one person makes the pair average's standard error the larger one.
+    # One person makes the pair average's standard error the larger one.
     pair, person = (x.levels[0].rates[0].frr for x in (lfw, lfw.averaged))
     assert pair.standard_error > person.standard_error
 

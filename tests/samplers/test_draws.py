@@ -5,7 +5,7 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from skfairfr.samplers._draws import GroupCells
+from skfairfr.samplers._torch import GroupCells
 
 CODES = np.array([0] * 70 + [1] * 20 + [-1] * 10)[
     np.random.default_rng(0).permutation(100)

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from skfairfr.utils import face_labels
-from skfairfr.utils._labels import encode, split_labels, to_column, to_columns
+from skfairfr.utils._labels import (
+    encode,
+    label_images,
+    split_labels,
+    to_column,
+    to_columns,
+)
 
 CONTAINERS = {
     "list": list,
@@ -206,3 +212,32 @@ def test_a_frame_of_one_column_is_the_identities():
 def test_dates_are_labels_too():
     dates = [datetime.date(2021, 1, 1), None, datetime.date(2020, 1, 1)]
     assert encode(dates, "group", allow_unknown=True).codes.tolist() == [1, -1, 0]
+
+
+SIDES = ["selfie", "document", "selfie"]
+INSIDE = face_labels(["b", "a", "b"], ["f", None, "m"], SIDES)
+
+
+def test_images_have_codes_of_identity_group_and_domain():
+    identity, group, domain = label_images(INSIDE, None, None, 3)
+    assert identity.codes.tolist() == [1, 0, 1]
+    assert group.codes.tolist() == [0, -1, 1]
+    assert domain.values.tolist() == ["document", "selfie"]
+    assert domain.codes.tolist() == [1, 0, 1]
+    assert label_images(["b", "a", "b"], None, None, 3)[1:] == (None, None)
+
+
+def test_fields_that_are_not_read_are_ignored_wherever_they_stand():
+    given = {"sensitive_features": ["f"], "domain": ["one", "two", "three"]}
+    found = label_images(INSIDE, **given, n_samples=3, fields=("identity",))
+    assert found[0].codes.tolist() == [1, 0, 1]
+    assert found[1:] == (None, None)
+    three = face_labels(["b", "a", "b"], ["f", None, "m"], ["one", "two", "three"])
+    _, group, domain = label_images(three, None, None, 3, fields=("identity", "group"))
+    assert group.codes.tolist() == [0, -1, 1] and domain is None
+
+
+@pytest.mark.parametrize("domain", [["one"] * 3, ["one", "two", "three"]])
+def test_domains_are_two(domain):
+    with pytest.raises(ValueError, match="domain must have two values"):
+        label_images(["b", "a", "b"], None, domain, 3)

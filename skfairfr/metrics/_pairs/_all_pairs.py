@@ -1,6 +1,6 @@
 """From embeddings of a small set to the list of all its pairs.
 
-Large sets never become a list: ``_core/_pairs.py`` goes through their pairs in tiles.
+Large sets never become a list: ``_core/_pair_tiles.py`` goes through their pairs in tiles.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
-"""Indices that join the disparities of FMR and FNMR into one number.
+"""Functions of given rates: their disparity, indices that join both rates, a group gate.
 
-Three published proposals, as functions of the groups' rates at one threshold. Their
-papers say FMR and FNMR where the rest of the house says far and frr.
+The indices (FDR, inequity rate, GARBE) are published proposals whose papers say FMR and FNMR
+where this package says far and frr.
 """
 
 import numbers

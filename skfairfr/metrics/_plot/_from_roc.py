@@ -6,14 +6,13 @@ Only public methods are used. Drawing lives in the displays and in ``_style``.
 import numpy as np
 from sklearn.base import clone
 
-from skfairfr.metrics._roc._estimates import FROM_HISTOGRAM, FROM_SAMPLE
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 
 LEVELS_PER_DECADE = 8
 # A level is asked about where at least this many impostor pairs lie above it.
 PAIRS_ABOVE = 10
-# What the reasons of answers say, in a word.
-VALUES_FROM = {FROM_HISTOGRAM: "histogram", FROM_SAMPLE: "sampled"}
+# Where values above far_max come from, as an adjective.
+VALUES_FROM = {"histogram": "histogram", "sample": "sampled"}
 
 
 class FromEstimatorMixin:
@@ -108,19 +107,14 @@ def beyond_far_max(*answers):
     ----------
     *answers : Estimate, ROCCurve or GroupFARMatrix
     """
-    reasons = np.concatenate([np.ravel(answer.reason) for answer in answers])
-    kinds = [
-        kind
-        for note, kind in VALUES_FROM.items()
-        if any(note in reason for reason in reasons)
-    ]
+    sources = {source for answer in answers for source in np.ravel(answer.source)}
+    kinds = [kind for source, kind in VALUES_FROM.items() if source in sources]
     return f"{' or '.join(kinds)} values, sampled intervals" if kinds else ""
 
 
 def is_beyond(answer):
     """Whether each level of an answer comes from a sample, (n_levels,)."""
-    said = [any(note in reason for note in VALUES_FROM) for reason in answer.reason]
-    return np.array(said, dtype=bool)
+    return np.array([source in VALUES_FROM for source in answer.source], dtype=bool)
 
 
 def default_thresholds(roc, n_thresholds=41):

@@ -149,9 +149,15 @@ class SimilarityROCDisplay(FromEstimatorMixin):
         Raises
         ------
         ValueError
-            As :meth:`~skfairfr.metrics.SimilarityROC.curve`.
+            As :meth:`~skfairfr.metrics.SimilarityROC.curve`, and if there is nothing to
+            draw: no groups, and each at its own threshold.
         """
         groups = check_roc_groups(roc, groups, overall=operating_point != "group")
+        if not groups:
+            raise ValueError(
+                "There is no group to draw a curve for: pass sensitive_features= to fit of "
+                "roc, or use operating_point='overall'."
+            )
         levels = default_levels(roc, operating_point) if far is None else np.sort(far)
         curves = [
             roc.curve(levels, group=group, operating_point=operating_point)

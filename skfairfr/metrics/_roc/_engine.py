@@ -1,25 +1,27 @@
-"""Fitted comparisons, ready to be asked: queries, tables of rates, warnings."""
+"""The engine of SimilarityROC: from a question to rates, replicates and warnings.
 
-from dataclasses import dataclass, field, replace
+It asks ``_core`` for tables of rates, remembers them, and warns of what the data cannot
+answer; ``_estimates`` turns a table into a value with its interval.
+"""
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from skfairfr._core import _equal_error
-from skfairfr._core._bootstrap import Query, Resampling, point_table, rate_table
+from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
+from skfairfr._core._intervals import Reason
 from skfairfr._core._rates import exceeds
-from skfairfr.metrics._frames import framed
 from skfairfr.metrics._roc import _estimates
-from skfairfr.metrics._roc._query import ask
+from skfairfr.metrics._roc._question import parse_question
 from skfairfr.metrics._roc._records import (
     EstimandWarning,
     Estimate,
     check_same_images,
-    paired,
-    to_asymmetry,
 )
 from skfairfr.utils._validation import warn_caller, warn_undefined
 
-# Tables of rates that a fitted object remembers: one for each set of levels asked.
+# Tables of rates that an engine remembers: one for each set of levels.
 REMEMBERED = 8
 # Resamples of identities that show whether an interval over images is far too narrow.
 N_COMPARED = 50
@@ -27,56 +29,65 @@ ESTIMAND_RATIO = 1.5
 
 
 @dataclass(frozen=True)
-class Settings:
-    """The parameters of SimilarityROC as they were in ``fit``."""
-
-    average: str
-    impostors: str
-    resample: str
-    method: str
-    n_resamples: int
-    confidence_level: float
-    far_max: float
-    similarity: str
-    n_jobs: int | None
-
-
-@dataclass
-class Measurement:
-    """Comparisons with everything that answering about them needs.
+class Intervals:
+    """How intervals are made: parameters of SimilarityROC as they were in ``fit``.
 
     Attributes
     ----------
-    pairs : EmbeddingPairs or ListedPairs
-    settings : Settings
-    groups : ndarray, shape (n_groups,)
+    resample, method : str
+    n_resamples : int
+    confidence_level : float
+    n_jobs : int or None
     entropy : int
         Of the resamples.
     images_named : bool
         Whether images can be resampled.
-    library : str or None
-        Of the frames that were fitted, for those of the records.
     """
 
-    pairs: object
-    settings: Settings
-    groups: np.ndarray
+    resample: str
+    method: str
+    n_resamples: int
+    confidence_level: float
+    n_jobs: int | None
     entropy: int
     images_named: bool = True
-    library: str | None = None
-    _tables: dict = field(default_factory=dict)
-    _told_estimand: bool = False
+
+
+class Engine:
+    """Answers questions about fitted comparisons.
+
+    Parameters
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    groups : ndarray, shape (n_groups,)
+        Labels.
+    far_max : float
+        Largest level that all pairs answer; samples answer larger ones.
+    intervals : Intervals, default=None
+        None where only rates in the data are needed: :meth:`points`, :meth:`thresholds`.
+    """
+
+    def __init__(self, pairs, groups, far_max, intervals=None):
+        self.pairs = pairs
+        self.groups = groups
+        self.far_max = far_max
+        self.intervals = intervals
+        self._tables = {}
+        self._warned_of_estimand = False
 
     @property
     def two_sides(self):
         """Whether probes are compared with references."""
         return self.pairs.images.side is not None
 
-    def ask(self, far, threshold, rate, group, how, operating_point):
-        """Check the arguments of a question."""
+    # ---- questions -------------------------------------------------------------------
+
+    def question(self, far, threshold, rate, group, how, operating_point):
+        """A checked Question from the arguments of ``SimilarityROC.estimate``."""
         if operating_point in ("worst_group", "group"):
             self.check_has_groups(f"operating_point={operating_point!r}")
-        return ask(far, threshold, rate, group, how, operating_point, self.groups)
+        arguments = (far, threshold, rate, group, how, operating_point)
+        return parse_question(*arguments, self.groups)
 
     def check_has_groups(self, what):
         """Raise where a question needs groups and there are none."""
@@ -86,119 +97,20 @@ class Measurement:
                 "to fit, or face_labels(identity, group) as y."
             )
 
-    def thresholds(self, question):
-        """Thresholds in the data that answer a question's levels, in the caller's shape."""
-        self._warn_unresolved(question)
-        found = []
-        for part in self._parts(question):
-            query, point = point_table(self.pairs, self._query(part))
-            row = 0 if part.scope is None else query.row_of[part.scope]
-            found.append(point.thresholds[row])
-        return question.in_shape(np.concatenate(found))
-
-    def answer(self, question):
-        """Value, interval and support, levels in increasing order."""
-        used = self._used_groups(question)
-        self._warn_unresolved(question)
-        found = self._answer(question, used, self._resampling())
-        self._warn_undefined_values(question, found)
-        self._warn_of_estimand(question, used, found)
-        return found
-
-    def _answer(self, question, used, resampling):
-        parts = []
-        for part in self._parts(question):
-            table = self._table(part, resampling)
-            parts.append(
-                _estimates.answer(
-                    self.pairs, table, part, used, self.settings, self.groups
-                )
-            )
-        return _estimates.Answer.joined(parts)
-
-    def points(self, question):
-        """Values in the data (n_levels,), levels in increasing order, without interval."""
-        used = self._used_groups(question)
-        found = []
-        for part in self._parts(question):
-            # The other rate may lie where no pairs are held, and cost another pass.
-            query = replace(self._query(part), wanted=(part.rate,))
-            query, point = point_table(self.pairs, query)
-            found.append(_estimates.quantity(point, query, part, used))
-        return np.concatenate(found)
-
-    def compare(self, other, question):
-        """Comparison of this and another measurement of the same images."""
-        check_same_images(self, other)
-        resampling = self._resampling()
-        answers = []
-        for measured in (self, other):
-            measured.check_resampling()
-            used = measured._used_groups(question)
-            measured._warn_unresolved(question)
-            answers.append(measured._answer(question, used, resampling))
-        return paired(*answers, question, self.settings.confidence_level)
-
-    def matrix(self, question):
-        """FAR of every two groups from one table."""
-        answers = self._cells(question)
-        counts = {scope: self.pairs.count(scope) for scope in answers}
-        return _estimates.to_matrix(answers, counts, self.groups, self.two_sides)
-
-    def asymmetry(self, question):
-        """FAR of every two groups against that of the two reversed."""
-        level = self.settings.confidence_level
-        return to_asymmetry(self._cells(question), self.groups, level)
-
-    def _cells(self, question):
-        """Answers about every two groups, by scope."""
-        self._warn_unresolved(question)
-        n_groups = self.groups.size
-        scopes = tuple(
-            (g, h)
-            for g in range(n_groups)
-            for h in range(0 if self.two_sides else g, n_groups)
-        )
-        table = self._table(question, self._resampling(), scopes)
-        return {
-            scope: _estimates.answer(
-                self.pairs,
-                table,
-                replace(question, scope=scope),
-                (),
-                self.settings,
-                self.groups,
-            )
-            for scope in scopes
-        }
-
-    def framed(self, record, question=None):
-        """The record, whose frame is of the caller's library and tells the levels asked."""
-        return framed(record, self.library, **(question.asked() if question else {}))
-
-    def equal_error_rate(self, question):
-        """Estimate of the equal error rate of the question's scope."""
-        scope = question.scope
-        counts = self.counts(question)
-        missing = [
-            f"no {kind} pair"
-            for kind, n in zip(("genuine", "impostor"), counts, strict=True)
-            if n == 0
+    def groups_with_pairs(self, question):
+        """Groups that take part in a disparity: those with the pairs its rate needs."""
+        if question.how is None:
+            return ()
+        counts = [
+            self.pairs.count if question.rate == "far" else self.pairs.genuine.count
         ]
-        if missing:
-            reason = " and ".join(missing)
-            where = "overall" if scope is None else f"in {str(self.groups[scope[0]])!r}"
-            warn_undefined(
-                f"There is {reason} {where}: the equal error rate is undefined and set "
-                "to nan."
-            )
-            return Estimate(*(np.nan,) * 5, *counts, 0, False, reason)
-        self.check_resampling()
-        rates = _equal_error.equal_error_rates(self.pairs, scope, self._resampling())
-        found = _estimates.answer_equal_error(
-            self.pairs, rates, question, self.settings, self.groups
+        if question.operating_point == "group":
+            counts.append(self.pairs.count)
+        return tuple(
+            g
+            for g in question.picked or range(self.groups.size)
+            if all(count((g, g)) for count in counts)
         )
-        return _estimates.to_estimate(found, question, counts)
 
     def counts(self, question):
         """Genuine and impostor pairs that a question is about."""
@@ -208,27 +120,157 @@ class Measurement:
         scopes = [(g, g) for g in self.groups_with_pairs(question)]
         return sum(map(genuine, scopes)), sum(map(impostor, scopes))
 
-    def check_resampling(self):
-        """Raise where there is nothing to draw."""
-        resample = self.settings.resample
-        if resample == "identities":
-            return
-        remedy = "use SimilarityROC(resample='identities')"
-        if not self.images_named:
-            raise ValueError(
-                f"resample={resample!r} draws images, but fit_pairs was not told which "
-                f"they are; give image_1 and image_2, or {remedy}."
+    def unresolved(self, question):
+        """Why the data cannot resolve a question's smallest level; empty if they can."""
+        if question.levels is None:
+            return ""
+        scopes = [question.scope]
+        if question.how is not None:
+            scopes = [(g, g) for g in self.groups_with_pairs(question)]
+        query = self._query(question)
+        n_pairs = _estimates.hardest_to_resolve(self.pairs, query, scopes)
+        if not n_pairs or not exceeds(1.0, question.levels.min() * n_pairs):
+            return ""
+        return (
+            f"far={question.levels.min():g} is below 1 / n_impostor = {1 / n_pairs:.3g}, "
+            "the smallest FAR these data can resolve"
+        )
+
+    # ---- rates in the data -----------------------------------------------------------
+
+    def thresholds(self, question):
+        """Thresholds in the data that meet a question's levels, in the caller's shape."""
+        self._warn_unresolved(question)
+        found = []
+        for part in self._parts(question):
+            query, point = point_rates(self.pairs, self._query(part))
+            row = 0 if part.scope is None else query.row_of[part.scope]
+            found.append(point.thresholds[row])
+        return question.in_shape(np.concatenate(found))
+
+    def points(self, question):
+        """Values in the data (n_levels,), levels in increasing order, without interval."""
+        self._warn_left_out(question)
+        used = self.groups_with_pairs(question)
+        found = []
+        for part in self._parts(question):
+            # The other rate may lie where no pairs are held, and cost another pass.
+            query = replace(self._query(part), wanted=(part.rate,))
+            query, point = point_rates(self.pairs, query)
+            found.append(_estimates.quantity(point, query, part, used))
+        return np.concatenate(found)
+
+    # ---- rates with replicates -------------------------------------------------------
+
+    def check_answerable(self, question):
+        """Warn of groups and levels without the pairs they need; raise if none vary."""
+        self._warn_left_out(question)
+        self._warn_unresolved(question)
+        self._check_something_to_draw()
+
+    def answers(self, question, resamplings):
+        """Value, interval and support (levels in increasing order) by each resampling."""
+        used = self.groups_with_pairs(question)
+        answers = []
+        for resampling in resamplings:
+            parts = []
+            for part in self._parts(question):
+                query = self._query(part)
+                key = self._key(query, resampling)
+                table = self._tables.get(key) or self._remember(
+                    key, rate_table(self.pairs, query, resampling, self._known(query))
+                )
+                parts.append(
+                    _estimates.answer(
+                        self.pairs, table, part, used, self.intervals, self.groups
+                    )
+                )
+            answers.append(_estimates.Answer.joined(parts))
+        return answers
+
+    def cells(self, question):
+        """Answers about every two groups, by scope, from one table."""
+        self.check_answerable(question)
+        n_groups = self.groups.size
+        scopes = tuple(
+            (g, h)
+            for g in range(n_groups)
+            for h in range(0 if self.two_sides else g, n_groups)
+        )
+        query, resampling = self._query(question, scopes), self.resampling()
+        key = self._key(query, resampling)
+        table = self._tables.get(key) or self._remember(
+            key, rate_table(self.pairs, query, resampling)
+        )
+        return {
+            scope: _estimates.answer(
+                self.pairs,
+                table,
+                replace(question, scope=scope),
+                (),
+                self.intervals,
+                self.groups,
             )
-        if self.pairs.images.per_stratum().max() == 1:
-            raise ValueError(
-                f"resample={resample!r} draws among the images of one person, but every "
-                f"person has one (on each side), so that nothing would vary; {remedy}."
+            for scope in scopes
+        }
+
+    def compare(self, other, question):
+        """Answers of this and another engine about the same images and resamples."""
+        check_same_images(self, other)
+        answers = []
+        for engine in (self, other):
+            engine.check_answerable(question)
+            answers += engine.answers(question, [self.resampling()])
+        return answers
+
+    def equal_error_rate(self, question):
+        """Estimate of the equal error rate of the question's scope."""
+        scope = question.scope
+        counts = self.counts(question)
+        missing = [
+            kind
+            for kind, n in zip(("genuine", "impostor"), counts, strict=True)
+            if n == 0
+        ]
+        if missing:
+            reason = " and ".join(f"no {kind} pair" for kind in missing)
+            where = "overall" if scope is None else f"in {str(self.groups[scope[0]])!r}"
+            warn_undefined(
+                f"There is {reason} {where}: the equal error rate is undefined and set "
+                "to nan."
             )
+            reasons = tuple(Reason("no_pairs", kind, 0, 1) for kind in missing)
+            return Estimate(
+                *(np.nan,) * 5, *counts, 0, False, reason, "all pairs", reasons
+            )
+        self._check_something_to_draw()
+        rates = _equal_error.equal_error_rates(self.pairs, scope, self.resampling())
+        found = _estimates.answer_equal_error(
+            self.pairs, rates, question, self.intervals, self.groups
+        )
+        return _estimates.to_estimate(found, question, counts)
+
+    def resampling(self):
+        """How resamples are drawn."""
+        made = self.intervals
+        return Resampling(
+            made.resample, made.method, made.n_resamples, made.entropy, made.n_jobs
+        )
+
+    def resamplings(self):
+        """How resamples are drawn; and, until it has warned, how other people vary."""
+        drawn = self.resampling()
+        if drawn.mode != "images" or self._warned_of_estimand:
+            return [drawn]
+        n_compared = min(drawn.n_resamples, N_COMPARED)
+        return [drawn, replace(drawn, mode="identities", n_resamples=n_compared)]
+
+    # ---- queries and tables ----------------------------------------------------------
 
     def _parts(self, question):
         """What all pairs answer apart from what a sample does, to keep the former exact."""
         if question.thresholds is None:
-            return question.parts(question.levels <= self.settings.far_max)
+            return question.parts(question.levels <= self.far_max)
         exact = np.ones(question.thresholds.size, dtype=bool)
         if question.rate == "far":
             for scope in self._query(question).scopes:
@@ -256,56 +298,53 @@ class Measurement:
         )
         if question.levels is None:
             return replace(query, wanted=(question.rate,))
-        if question.levels.max() <= self.settings.far_max:
+        if question.levels.max() <= self.far_max:
             return query
         # What is not held whole answers levels above far_max from a sample.
-        asked = {None, *((g, g) for g in with_impostors), *scopes}
-        sampled = frozenset(s for s in asked if not self.pairs.is_whole(s))
+        needed = {None, *((g, g) for g in with_impostors), *scopes}
+        sampled = frozenset(s for s in needed if not self.pairs.is_whole(s))
         return replace(query, sampled=sampled)
 
-    def _resampling(self, mode=None, n_resamples=None):
-        settings = self.settings
-        return Resampling(
-            settings.resample if mode is None else mode,
-            settings.method,
-            settings.n_resamples if n_resamples is None else n_resamples,
-            self.entropy,
-            settings.n_jobs,
-        )
+    def _key(self, query, resampling):
+        """What tells one table of rates from another."""
+        by_level = query.thresholds is None
+        given = query.levels if by_level else query.thresholds
+        asked = (by_level, given.tobytes(), query.operating_point)
+        return *asked, query.scopes, query.wanted, resampling
 
-    def _table(self, question, resampling, scopes=None):
-        query = self._query(question, scopes)
-        given = question.levels if question.thresholds is None else question.thresholds
-        asked = (
-            question.thresholds is None,
-            given.tobytes(),
-            query.operating_point,
-            query.scopes,
-            query.wanted,
-        )
-        key = (asked, resampling)
-        if key not in self._tables:
-            self.check_resampling()
-            known = self._tables.get((asked, self._resampling()))
-            while len(self._tables) >= REMEMBERED:
-                self._tables.pop(next(iter(self._tables)))
-            self._tables[key] = rate_table(self.pairs, query, resampling, known)
-        return self._tables[key]
+    def _known(self, query):
+        """The table of a query under the resampling of the fit, whose points serve all."""
+        return self._tables.get(self._key(query, self.resampling()))
 
-    def groups_with_pairs(self, question):
-        """Groups that take part in a disparity: those with the pairs its rate needs."""
-        wanted = question.picked or range(self.groups.size)
-        counts = [
-            self.pairs.count if question.rate == "far" else self.pairs.genuine.count
-        ]
-        if question.operating_point == "group":
-            counts.append(self.pairs.count)
-        return tuple(g for g in wanted if all(count((g, g)) for count in counts))
+    def _remember(self, key, table):
+        while len(self._tables) >= REMEMBERED:
+            self._tables.pop(next(iter(self._tables)))
+        self._tables[key] = table
+        return table
 
-    def _used_groups(self, question):
-        """The groups of a disparity; a warning names those that cannot take part."""
+    # ---- warnings --------------------------------------------------------------------
+
+    def _check_something_to_draw(self):
+        """Raise where resampling images would change nothing."""
+        resample = self.intervals.resample
+        if resample == "identities":
+            return
+        remedy = "use SimilarityROC(resample='identities')"
+        if not self.intervals.images_named:
+            raise ValueError(
+                f"resample={resample!r} draws images, but fit_pairs was not told which "
+                f"they are; give image_1 and image_2, or {remedy}."
+            )
+        if self.pairs.images.per_stratum().max() == 1:
+            raise ValueError(
+                f"resample={resample!r} draws among the images of one person, but every "
+                f"person has one (on each side), so that nothing would vary; {remedy}."
+            )
+
+    def _warn_left_out(self, question):
+        """Name the groups that cannot take part in a disparity."""
         if question.how is None:
-            return ()
+            return
         used = self.groups_with_pairs(question)
         wanted = question.picked or range(self.groups.size)
         left_out = [repr(str(self.groups[g])) for g in wanted if g not in used]
@@ -317,7 +356,20 @@ class Measurement:
                 f"No {kind} pair within group {', '.join(left_out)}: left out of the "
                 f"disparity of the {question.rate}."
             )
-        return used
+
+    def _warn_unresolved(self, question):
+        reason = self.unresolved(question)
+        if reason:
+            warn_undefined(
+                f"{reason}: the threshold is the one just above the largest impostor "
+                "score. Give a larger far or more people."
+            )
+
+    def review(self, question, found, over_people=None):
+        """Warn of undefined values, and of an interval far narrower than over people."""
+        self._warn_undefined_values(question, found)
+        if over_people is not None:
+            self._warn_of_estimand(found, over_people)
 
     def _warn_undefined_values(self, question, found):
         """Say why values are nan, or a ratio over groups without any error is +inf."""
@@ -343,44 +395,13 @@ class Measurement:
                 "people."
             )
 
-    def _warn_unresolved(self, question):
-        said = self.unresolved(question)
-        if said:
-            warn_undefined(
-                f"{said}: the threshold is the one just above the largest impostor score. "
-                "Give a larger far or more people."
-            )
-
-    def unresolved(self, question):
-        """Why the data cannot resolve a question's smallest level; empty if they can."""
-        if question.levels is None:
-            return ""
-        asked = [question.scope]
-        if question.how is not None:
-            asked = [(g, g) for g in self.groups_with_pairs(question)]
-        query = self._query(question)
-        n_pairs = _estimates.hardest_to_resolve(self.pairs, query, asked)
-        if not n_pairs or not exceeds(1.0, question.levels.min() * n_pairs):
-            return ""
-        return (
-            f"far={question.levels.min():g} is below 1 / n_impostor = {1 / n_pairs:.3g}, "
-            "the smallest FAR these data can resolve"
-        )
-
-    def _warn_of_estimand(self, question, used, found):
+    def _warn_of_estimand(self, found, over_people):
         """Compare with the standard error over other people, once a fit."""
-        if self.settings.resample != "images" or self._told_estimand:
-            return
-        n_compared = min(self.settings.n_resamples, N_COMPARED)
-        resampling = self._resampling("identities", n_compared)
-        other = self._answer(question, used, resampling)
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = _estimates.standard_errors(other) / _estimates.standard_errors(
-                found
-            )
+            ratio = over_people.standard_error / found.standard_error
         ratio = ratio[np.isfinite(ratio)]
         if ratio.size and ratio.max() > ESTIMAND_RATIO:
-            self._told_estimand = True
+            self._warned_of_estimand = True
             warn_caller(
                 "resample='images' speaks of these people in other photographs. Over "
                 "other people of the same population the standard error is "

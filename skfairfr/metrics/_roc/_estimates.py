@@ -6,24 +6,30 @@ from itertools import chain
 import numpy as np
 
 from skfairfr._core._intervals import (
+    Reason,
     adjusted,
+    join_reasons,
     percentile,
     simultaneous,
     support_of_first,
     wilson,
 )
 from skfairfr._core._rates import ROUNDING, exceeds
-from skfairfr.metrics._roc._records import Estimate, GroupFARMatrix, ROCCurve
+from skfairfr.metrics._roc._records import (
+    Estimate,
+    GroupFARMatrix,
+    ROCCurve,
+    to_objects,
+)
 
-FEW_GROUPS = "fewer than two groups have the pairs it needs"
-# What reasons say of levels above far_max; the second where no histogram can be had.
-FROM_HISTOGRAM = (
-    "beyond far_max: values from a histogram of all scores, intervals from a uniform "
-    "sample of impostor pairs"
-)
-FROM_SAMPLE = (
-    "beyond far_max: values and intervals from a uniform sample of impostor pairs"
-)
+# How `reason` ends for values that do not come from all pairs.
+ENDINGS = {
+    "all pairs": "",
+    "histogram": "beyond far_max: values from a histogram of all scores, intervals from a "
+    "uniform sample of impostor pairs",
+    "sample": "beyond far_max: values and intervals from a uniform sample of impostor "
+    "pairs",
+}
 
 
 @dataclass(frozen=True)
@@ -36,10 +42,10 @@ class Answer:
     replicates, adjusted : ndarrays, shape (n_levels, n_resamples)
         As resampled, and as the interval is made of.
     n_undefined : ndarray of int, shape (n_levels,)
-    reasons : list of str
+    reasons : list of tuples of Reason
         Why a level is not supported; empty where it is.
-    notes : list of str
-        Where a level's value comes from, if not from all pairs.
+    sources : list of str
+        "all pairs", "histogram" or "sample": where a level's value comes from.
     """
 
     value: np.ndarray
@@ -50,7 +56,7 @@ class Answer:
     threshold: np.ndarray
     n_undefined: np.ndarray
     reasons: list
-    notes: list
+    sources: list
 
     @property
     def supported(self):
@@ -59,9 +65,17 @@ class Answer:
 
     @property
     def reason(self):
-        """Reasons and notes, (n_levels,)."""
-        said = zip(self.reasons, self.notes, strict=True)
-        return np.array(["; ".join(filter(None, s)) for s in said], dtype=object)
+        """Reasons in words, and where values come from, (n_levels,)."""
+        words = [
+            "; ".join(filter(None, (join_reasons(reasons), ENDINGS[source])))
+            for reasons, source in zip(self.reasons, self.sources, strict=True)
+        ]
+        return to_objects(words)
+
+    @property
+    def standard_error(self):
+        """Standard deviation of the adjusted replicates, (n_levels,)."""
+        return _sd(self.adjusted)
 
     @classmethod
     def joined(cls, parts):
@@ -104,7 +118,7 @@ def quantity(rates, query, question, used):
     return found
 
 
-def answer(pairs, table, question, used, settings, labels):
+def answer(pairs, table, question, used, intervals, labels):
     """Value, interval and support of a question.
 
     Parameters
@@ -114,8 +128,8 @@ def answer(pairs, table, question, used, settings, labels):
     question : Question
     used : tuple of int
         Groups that take part in a disparity.
-    settings : Settings
-        ``method`` and ``confidence_level`` of the interval.
+    intervals : Intervals
+        ``method`` and ``confidence_level``.
     labels : sequence
         Names of the groups.
 
@@ -130,37 +144,40 @@ def answer(pairs, table, question, used, settings, labels):
     )
     asked = [question.scope] if question.how is None else [(g, g) for g in used]
     reasons = _reasons(pairs, table, question, asked, labels)
-    note = _note(pairs, _sampled(query, question.rate, asked))
+    source = _source(pairs, _sampled(query, question.rate, asked))
     own = question.operating_point == "group" and question.how is not None
     row = 0 if question.scope is None else query.row_of[question.scope]
     threshold = table.point.thresholds[row]
     return _with_interval(
         pairs,
         question,
-        (value, centre, replicates),
+        value,
+        centre,
+        replicates,
         np.full_like(threshold, np.nan) if own else threshold,
-        settings,
-        (reasons, note),
+        intervals,
+        reasons,
+        source,
     )
 
 
-def answer_equal_error(pairs, rates, question, settings, labels):
+def answer_equal_error(pairs, rates, question, intervals, labels):
     """Value, interval and support of an equal error rate, as one level."""
     threshold = np.array([rates.threshold])
     reasons = []
     for rate in ("far", "frr"):
         support = _support(pairs, rate, question.scope, threshold, rates.sampled)
-        reasons += [support.reason(0, f"{_name(question.scope, labels)}, {rate}")]
+        reasons += support.reasons(0, f"{_name(question.scope, labels)}, {rate}")
     return _with_interval(
         pairs,
         question,
-        (np.array([rates.value]), np.array([rates.centre]), rates.replicates[None]),
+        np.array([rates.value]),
+        np.array([rates.centre]),
+        rates.replicates[None],
         threshold,
-        settings,
-        (
-            [[r for r in reasons if r]],
-            _note(pairs, {question.scope} if rates.sampled else ()),
-        ),
+        intervals,
+        [reasons],
+        _source(pairs, {question.scope} if rates.sampled else ()),
     )
 
 
@@ -174,31 +191,40 @@ def _sampled(query, rate, asked):
     return needed & query.sampled
 
 
-def _note(pairs, sampled):
-    """Where values and intervals come from that use these samples; empty without any."""
+def _source(pairs, sampled):
+    """Where values come from whose answer uses the samples of these scopes."""
     if not sampled:
-        return ""
+        return "all pairs"
     missing = any(pairs.histogram(scope) is None for scope in sampled)
-    return FROM_SAMPLE if missing else FROM_HISTOGRAM
+    return "sample" if missing else "histogram"
 
 
-def _with_interval(pairs, question, values, threshold, settings, said):
-    value, centre, replicates = values
-    reasons, note = said
-    moved = adjusted(replicates, value, centre, settings.method)
+def _with_interval(
+    pairs,
+    question,
+    value,
+    centre,
+    replicates,
+    threshold,
+    intervals,
+    reasons,
+    source,
+):
+    moved = adjusted(replicates, value, centre, intervals.method)
     low, high, n_undefined = percentile(
-        moved, settings.confidence_level, _bounds(question)
+        moved, intervals.confidence_level, _bounds(question)
     )
     if question.how is None:
         low, high = _zero_error_bounds(
-            pairs, question, (value, centre, low, high), settings.confidence_level
+            pairs, question, value, centre, low, high, intervals.confidence_level
         )
-    allowed = (1 - settings.confidence_level) / 2 * replicates.shape[-1]
-    for level, undefined in enumerate(n_undefined):
+    allowed = (1 - intervals.confidence_level) / 2 * replicates.shape[-1]
+    for level, undefined in enumerate(n_undefined.tolist()):
         if np.isnan(value[level]):
-            reasons[level].insert(0, "undefined")
+            reasons[level].insert(0, Reason("undefined"))
         elif undefined > allowed:
-            reasons[level].append(f"undefined in {undefined} resamples")
+            few = Reason("undefined_resamples", "", undefined, int(allowed))
+            reasons[level].append(few)
     return Answer(
         value,
         low,
@@ -207,8 +233,8 @@ def _with_interval(pairs, question, values, threshold, settings, said):
         moved,
         threshold,
         n_undefined,
-        ["; ".join(r) for r in reasons],
-        [note] * value.size,
+        [tuple(r) for r in reasons],
+        [source] * value.size,
     )
 
 
@@ -220,7 +246,7 @@ def to_estimate(found, question, counts):
     """The public record, in the caller's order and shape."""
     n_levels = found.value.size
     with np.errstate(invalid="ignore", divide="ignore"):
-        spread = _sd(found.adjusted)
+        spread = found.standard_error
         normalized = _sd(found.replicates) / found.value
     n_genuine, n_impostor = (np.full(n_levels, n) for n in counts)
     return Estimate(
@@ -237,6 +263,8 @@ def to_estimate(found, question, counts):
                 found.n_undefined,
                 found.supported,
                 found.reason,
+                to_objects(found.sources),
+                to_objects(found.reasons),
             )
         )
     )
@@ -261,6 +289,8 @@ def to_curve(found, question, confidence_level):
         found.threshold,
         found.supported,
         found.reason,
+        to_objects(found.sources),
+        to_objects(found.reasons),
     )
     return ROCCurve(*(question.in_shape(values) for values in columns))
 
@@ -270,7 +300,7 @@ def to_matrix(answers, counts, groups, two_sides):
     shape = (groups.size, groups.size)
     far, low, high = (np.full(shape, np.nan) for _ in range(3))
     n_impostor, supported = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)
-    reason = np.full(shape, "", dtype=object)
+    reason, source, reasons = (np.empty(shape, dtype=object) for _ in range(3))
     for (g, h), found in answers.items():
         # Without sides (h, g) is the same set of pairs.
         for cell in {(g, h), (g, h) if two_sides else (h, g)}:
@@ -281,12 +311,10 @@ def to_matrix(answers, counts, groups, two_sides):
             )
             n_impostor[cell] = counts[g, h]
             supported[cell], reason[cell] = found.supported[0], found.reason[0]
-    return GroupFARMatrix(groups, far, low, high, n_impostor, supported, reason)
-
-
-def standard_errors(found):
-    """Standard deviation of the adjusted replicates, (n_levels,)."""
-    return _sd(found.adjusted)
+            source[cell], reasons[cell] = found.sources[0], found.reasons[0]
+    return GroupFARMatrix(
+        groups, far, low, high, n_impostor, supported, reason, source, reasons
+    )
 
 
 def _sd(replicates):
@@ -296,12 +324,11 @@ def _sd(replicates):
         return replicates.std(axis=-1, ddof=1)
 
 
-def _zero_error_bounds(pairs, question, found, confidence_level):
+def _zero_error_bounds(pairs, question, value, centre, low, high, confidence_level):
     """Wilson's bound where no pair, or every pair, is an error: replicates cannot vary.
 
     The effective number of trials is that of the people involved, never of pairs.
     """
-    value, centre, low, high = found
     if question.rate == "far":
         n = pairs.n_identities(question.scope)
     else:
@@ -323,7 +350,7 @@ def _reasons(pairs, table, question, asked, labels):
     n_levels = table.point.far.shape[1]
     reasons = [[] for _ in range(n_levels)]
     if question.how is not None and len(asked) < 2:
-        return [[FEW_GROUPS] for _ in reasons]
+        return [[Reason("few_groups", "", len(asked), 2)] for _ in reasons]
     for scope in asked:
         row = table.query.row_of[scope]
         support = _support(
@@ -334,13 +361,17 @@ def _reasons(pairs, table, question, asked, labels):
             scope in table.query.sampled,
         )
         for level in range(n_levels):
-            reason = support.reason(level, _name(scope, labels))
-            if reason:
-                reasons[level].append(reason)
+            reasons[level] += support.reasons(level, _name(scope, labels))
     if question.levels is not None:
         hardest = hardest_to_resolve(pairs, table.query, asked)
         for level in np.flatnonzero(exceeds(1.0, question.levels * hardest)):
-            reasons[level].append("the FAR level is below 1 / n_impostor")
+            reason = Reason(
+                "below_resolution",
+                "",
+                float(question.levels[level]),
+                1 / hardest if hardest else None,
+            )
+            reasons[level].append(reason)
     return reasons
 
 

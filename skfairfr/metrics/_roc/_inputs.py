@@ -1,4 +1,4 @@
-"""From a caller's arrays to the comparisons that SimilarityROC measures."""
+"""Checks of a caller's arrays, and the pairs that SimilarityROC makes of them."""
 
 import numpy as np
 
@@ -13,32 +13,14 @@ from skfairfr.utils._labels import (
     check_length,
     encode,
     join_columns,
-    split_labels,
     to_column,
 )
+from skfairfr.utils._labels import label_images as label_images
 from skfairfr.utils._validation import check_scores, plain, warn_caller
 
 # Genuine scores lie below impostor ones where chance alone would seldom put them there:
 # so many standard deviations, if all pairs were alike and independent.
 CHANCE = 2.0
-
-
-def label_images(y, sensitive_features, domain, n_samples):
-    """Identity, group and domain codes of the rows of X; None where not given."""
-    identity, group, domain = split_labels(y, sensitive_features, domain)
-    identity = encode(to_column(identity, "y"), "y", n_samples=n_samples)
-    if group is not None:
-        group = encode(
-            group, "sensitive_features", n_samples=n_samples, allow_unknown=True
-        )
-    if domain is not None:
-        domain = encode(to_column(domain, "domain"), "domain", n_samples=n_samples)
-        if domain.values.size != 2:
-            raise ValueError(
-                "domain must have two values, whose images are compared with each "
-                f"other; got {domain.values.size}: {domain.values.tolist()[:5]}."
-            )
-    return identity, group, domain
 
 
 def join_sides(probe, reference):
@@ -61,7 +43,19 @@ def join_sides(probe, reference):
     return Labels(values, np.concatenate(codes).astype(np.int32))
 
 
-def compare_embeddings(X, identity, group, side, settings, n_probes=None):
+def compare_embeddings(
+    X,
+    identity,
+    group,
+    side,
+    *,
+    average,
+    impostors,
+    far_max,
+    similarity="cosine",
+    n_jobs=None,
+    n_probes=None,
+):
     """All pairs of embeddings, one side or two.
 
     Parameters
@@ -70,7 +64,8 @@ def compare_embeddings(X, identity, group, side, settings, n_probes=None):
     identity : Labels
     group : Labels or None
     side : ndarray of int8, shape (n_images,), or None
-    settings : Settings
+    average, impostors, far_max, similarity, n_jobs
+        Parameters of SimilarityROC.
     n_probes : int, default=None
         Rows of X that were X where the rest was X_reference, for messages.
 
@@ -86,37 +81,36 @@ def compare_embeddings(X, identity, group, side, settings, n_probes=None):
         0 if group is None else group.values.size,
     )
     _check_people(images)
-    _check_rows(X, settings.similarity)
-    vectors = unit_rows(X, settings.similarity)
-    design = CompleteDesign(images, settings.average, settings.impostors)
+    _check_rows(X, similarity)
+    vectors = unit_rows(X, similarity)
+    design = CompleteDesign(images, average, impostors)
     if design.count_impostors(None) == 0:
         raise ValueError(
             "impostors='same_group' leaves no impostor pair: no two people share a known "
             "group. Give sensitive_features, or use impostors='all'."
         )
-    pairs = EmbeddingPairs(
-        vectors, design, settings.far_max, settings.similarity, settings.n_jobs
-    )
+    pairs = EmbeddingPairs(vectors, design, far_max, similarity, n_jobs)
     if side is not None:
         _check_no_photograph_twice(pairs, n_probes)
     return pairs
 
 
-def compare_listed(y_score, identities, features, images, settings):
+def compare_listed(y_score, identities, features, images, *, average, impostors):
     """Pairs of a protocol file.
 
     Parameters
     ----------
     y_score : array-like, shape (n_pairs,)
     identities, features, images : tuples of two array-likes, shape (n_pairs,), or Nones
-    settings : Settings
+    average, impostors : str
+        Parameters of SimilarityROC.
 
     Returns
     -------
     pairs : ListedPairs
     identity, group : Labels
         ``group`` may be None.
-    named : bool
+    images_named : bool
         Whether images are named, so that they can be resampled.
     """
     scores = check_scores(y_score, "y_score")
@@ -145,8 +139,8 @@ def compare_listed(y_score, identities, features, images, settings):
         *codes,
         tuple(groups.reshape(2, -1)),
         universe,
-        settings.average,
-        settings.impostors,
+        average,
+        impostors,
     )
     return pairs, identity, group, image is not None
 
@@ -252,7 +246,7 @@ def _check_rows(X, similarity):
 
 def _check_no_photograph_twice(pairs, n_probes):
     genuine = pairs.genuine.ascending(None)
-    own = pairs.own_scores()
+    own = pairs.own_scores
     # Equal rows have the very score of a row with itself: only those are compared.
     suspects = np.flatnonzero(genuine.scores == own[genuine.left])
     left, right = genuine.left[suspects], genuine.right[suspects]

@@ -1,6 +1,6 @@
-"""What SimilarityROC answers with: frozen records of arrays, nothing computed here."""
+"""Records that SimilarityROC returns, and comparisons of two answers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -52,8 +52,13 @@ class Estimate(Framed):
         Whether every group used has at least 30 errors, from at least 10 people, no one of
         whom is in more than a third of them.
     reason : str or ndarray of str, shape (n_levels,)
-        Why not; and, after it, what comes from a histogram of all scores or from a sample
+        Why not, in words; then what comes from a histogram of all scores or from a sample
         of the pairs, above ``far_max``. Empty if all is supported and exact.
+    source : str or ndarray of str, shape (n_levels,)
+        "all pairs" (exact), "histogram" (the value, with an interval from a sample) or
+        "sample" (both).
+    reasons : tuple of Reason, or ndarray of such tuples, shape (n_levels,)
+        Why it is not supported, as records with a code; empty where it is.
 
     Raises
     ------
@@ -80,6 +85,8 @@ class Estimate(Framed):
     n_undefined: int | np.ndarray
     supported: bool | np.ndarray
     reason: str | np.ndarray
+    source: str | np.ndarray
+    reasons: tuple | np.ndarray = field(repr=False)
 
     def _columns(self):
         """One row for each level, which comes first."""
@@ -108,7 +115,9 @@ class ROCCurve(Framed):
         group has its own.
     supported : ndarray of bool, shape (n_levels,)
         As in :class:`Estimate`.
-    reason : ndarray of str, shape (n_levels,)
+    reason, source : ndarrays of str, shape (n_levels,)
+        As in :class:`Estimate`.
+    reasons : ndarray of tuples of Reason, shape (n_levels,)
         As in :class:`Estimate`.
 
     Raises
@@ -130,6 +139,8 @@ class ROCCurve(Framed):
     threshold: np.ndarray
     supported: np.ndarray
     reason: np.ndarray
+    source: np.ndarray
+    reasons: np.ndarray = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -149,7 +160,9 @@ class GroupFARMatrix(Framed):
         Number of impostor pairs.
     supported : ndarray of bool, shape (n_groups, n_groups)
         Of each cell, as in :class:`Estimate`.
-    reason : ndarray of str, shape (n_groups, n_groups)
+    reason, source : ndarrays of str, shape (n_groups, n_groups)
+        Of each cell, as in :class:`Estimate`.
+    reasons : ndarray of tuples of Reason, shape (n_groups, n_groups)
         Of each cell, as in :class:`Estimate`.
 
     Raises
@@ -169,11 +182,13 @@ class GroupFARMatrix(Framed):
     n_impostor: np.ndarray
     supported: np.ndarray
     reason: np.ndarray
+    source: np.ndarray
+    reasons: np.ndarray = field(repr=False)
 
     def _columns(self):
         """One row for each cell, the groups of the probes changing slowest."""
         n_groups = len(self.groups)
-        cells = ("far", "low", "high", "n_impostor", "supported", "reason")
+        cells = ("far", "low", "high", "n_impostor", "supported", "reason", "source")
         return {
             "probe_group": np.repeat(self.groups, n_groups),
             "reference_group": np.tile(self.groups, n_groups),
@@ -244,7 +259,11 @@ class Comparison(Framed):
     supported : bool or ndarray of bool, shape (n_levels,)
         Whether the answers of both systems are, as in :class:`Estimate`.
     reason : str or ndarray of str, shape (n_levels,)
-        What the reasons of either say, "first" or "second" before them.
+        The reasons of either in words, "first" or "second" before them.
+    source : str or ndarray of str, shape (n_levels,)
+        The less exact of the sources of the two: "all pairs", "histogram" or "sample".
+    reasons : tuple of Reason, or ndarray of such tuples, shape (n_levels,)
+        Those of both, "first" or "second" before their labels.
 
     Raises
     ------
@@ -270,6 +289,8 @@ class Comparison(Framed):
     ratio_high: float | np.ndarray
     supported: bool | np.ndarray
     reason: str | np.ndarray
+    source: str | np.ndarray
+    reasons: tuple | np.ndarray = field(repr=False)
 
     def _columns(self):
         """One row for each level, which comes first."""
@@ -316,18 +337,41 @@ def paired(first, second, question, confidence_level):
         ratio_low,
         ratio_high,
         first.supported & second.supported,
-        _reasons(first.reason, second.reason),
+        _both_in_words(first.reason, second.reason),
+        to_objects(map(_less_exact, first.sources, second.sources)),
+        to_objects(map(_both_reasons, first.reasons, second.reasons)),
     )
     return Comparison(*(question.in_shape(values) for values in columns))
 
 
-def _reasons(first, second):
-    """What either system's answer says of each level, (n_levels,)."""
-    said = []
+def _both_in_words(first, second):
+    """The reasons of either system at each level, (n_levels,)."""
+    words = []
     for both in zip(first, second, strict=True):
         named = zip(("first", "second"), both, strict=True)
-        said.append("; ".join(f"{name}: {why}" for name, why in named if why))
-    return np.array(said, dtype=object)
+        words.append("; ".join(f"{name}: {reason}" for name, reason in named if reason))
+    return to_objects(words)
+
+
+def _less_exact(first, second):
+    return max(first, second, key=("all pairs", "histogram", "sample").index)
+
+
+def _both_reasons(first, second):
+    return tuple(
+        replace(reason, label=f"{name}: {reason.label}" if reason.label else name)
+        for name, reasons in (("first", first), ("second", second))
+        for reason in reasons
+    )
+
+
+def to_objects(values):
+    """An array of objects, one for each value, whatever shape the values have."""
+    values = list(values)
+    objects = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        objects[place] = value
+    return objects
 
 
 def p_values(differences):
@@ -412,8 +456,8 @@ def to_asymmetry(answers, groups, confidence_level):
     low, high, _ = percentile(differences, confidence_level, (-np.inf, np.inf))
     # Without a pair, or an accepted one, on either side there is nothing to test; nor is
     # there where too many resamples are without to give an interval.
-    untold = np.isnan(difference) | np.isnan(low) | np.isnan(high)
-    p_value = np.where(untold, np.nan, p_values(differences))
+    untestable = np.isnan(difference) | np.isnan(low) | np.isnan(high)
+    p_value = np.where(untestable, np.nan, p_values(differences))
     places = np.array(pairs, dtype=int).reshape(-1, 2)
     return FARAsymmetry(
         groups[places[:, 0]],

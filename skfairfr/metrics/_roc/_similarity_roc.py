@@ -1,7 +1,7 @@
 """SimilarityROC: error rates of a verification system, by group, with their uncertainty.
 
-The class checks what it is given and keeps what was fitted; pairs, resamples and intervals
-are functions of arrays in ``skfairfr._core``.
+The class checks its arguments and keeps what was fitted; ``_engine`` answers questions, and
+pairs, resamples and intervals are functions of arrays in ``skfairfr._core``.
 """
 
 from numbers import Integral, Real
@@ -16,10 +16,11 @@ from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._intervals import METHODS
 from skfairfr._core._resampling import MODES
 from skfairfr._core._score_summaries import score_moments
+from skfairfr.metrics._frames import framed
 from skfairfr.metrics._roc import _estimates, _inputs
-from skfairfr.metrics._roc._engine import Measurement, Settings
-from skfairfr.metrics._roc._query import check_one_group
-from skfairfr.metrics._roc._records import ScoreSummary
+from skfairfr.metrics._roc._engine import Engine, Intervals
+from skfairfr.metrics._roc._question import check_one_group
+from skfairfr.metrics._roc._records import ScoreSummary, paired, to_asymmetry
 from skfairfr.utils._frames import library_of
 from skfairfr.utils._validation import plain
 
@@ -222,9 +223,19 @@ default="recentered"
                 "sensitive_features_reference was given without X_reference and "
                 "y_reference; give the three together."
             )
-        settings = self._settings()
-        pairs = _inputs.compare_embeddings(X, identity, group, side, settings, n_probes)
-        return self._remember(pairs, settings, identity, group, library)
+        pairs = _inputs.compare_embeddings(
+            X,
+            identity,
+            group,
+            side,
+            average=self.average,
+            impostors=self.impostors,
+            far_max=self.far_max,
+            similarity=self.similarity,
+            n_jobs=self.n_jobs,
+            n_probes=n_probes,
+        )
+        return self._keep(pairs, identity, group, library)
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit_pairs(
@@ -277,13 +288,13 @@ default=None
             distances.
         """
         self._forget()
-        settings = self._settings()
-        pairs, identity, group, named = _inputs.compare_listed(
+        pairs, identity, group, images_named = _inputs.compare_listed(
             y_score,
             (identity_1, identity_2),
             (sensitive_features_1, sensitive_features_2),
             (image_1, image_2),
-            settings,
+            average=self.average,
+            impostors=self.impostors,
         )
         if pairs.count(None) == 0:
             raise ValueError(
@@ -296,7 +307,7 @@ default=None
             *(y_score, identity_1, identity_2),
             *(sensitive_features_1, sensitive_features_2, image_1, image_2),
         )
-        return self._remember(pairs, settings, identity, group, library, named)
+        return self._keep(pairs, identity, group, library, images_named)
 
     def threshold_at(self, far, *, operating_point="overall", group=None):
         """Threshold that meets a FAR level.
@@ -331,10 +342,9 @@ default=None
                 f"with it alone; got group={plain(group)!r}, "
                 f"operating_point={operating_point!r}."
             )
-        measured = self._measurement
         check_one_group(group)
-        question = measured.ask(far, None, "far", group, None, operating_point)
-        return measured.thresholds(question)
+        question = self._engine.question(far, None, "far", group, None, operating_point)
+        return self._engine.thresholds(question)
 
     def estimate(
         self,
@@ -388,11 +398,13 @@ default=None
             Where a rate, or a group's, is undefined, or a level cannot be resolved.
         """
         check_is_fitted(self)
-        measured = self._measurement
-        question = measured.ask(far, threshold, rate, group, how, operating_point)
-        found = measured.answer(question)
-        estimate = _estimates.to_estimate(found, question, measured.counts(question))
-        return measured.framed(estimate, question)
+        engine = self._engine
+        question = engine.question(far, threshold, rate, group, how, operating_point)
+        engine.check_answerable(question)
+        found, *over_people = engine.answers(question, engine.resamplings())
+        engine.review(question, found, *over_people)
+        estimate = _estimates.to_estimate(found, question, engine.counts(question))
+        return self._framed(estimate, question)
 
     def curve(
         self,
@@ -428,11 +440,13 @@ default=None
                 f"far must be several levels, (n_levels,); got {plain(far)!r}. estimate() "
                 "answers for one."
             )
-        measured = self._measurement
-        question = measured.ask(far, None, rate, group, how, operating_point)
-        found = measured.answer(question)
-        level = measured.settings.confidence_level
-        return measured.framed(_estimates.to_curve(found, question, level))
+        engine = self._engine
+        question = engine.question(far, None, rate, group, how, operating_point)
+        engine.check_answerable(question)
+        found, *over_people = engine.answers(question, engine.resamplings())
+        engine.review(question, found, *over_people)
+        level = engine.intervals.confidence_level
+        return self._framed(_estimates.to_curve(found, question, level))
 
     def compare(
         self,
@@ -473,10 +487,11 @@ default=None
         """
         check_is_fitted(self)
         check_is_fitted(other)
-        measured = self._measurement
-        question = measured.ask(far, threshold, rate, group, how, operating_point)
-        comparison = measured.compare(other._measurement, question)
-        return measured.framed(comparison, question)
+        engine = self._engine
+        question = engine.question(far, threshold, rate, group, how, operating_point)
+        answers = engine.compare(other._engine, question)
+        comparison = paired(*answers, question, engine.intervals.confidence_level)
+        return self._framed(comparison, question)
 
     def resamples(
         self,
@@ -510,9 +525,11 @@ default=None
             As :meth:`estimate`.
         """
         check_is_fitted(self)
-        measured = self._measurement
-        question = measured.ask(far, threshold, rate, group, how, operating_point)
-        found = measured.answer(question)
+        engine = self._engine
+        question = engine.question(far, threshold, rate, group, how, operating_point)
+        engine.check_answerable(question)
+        found, *over_people = engine.answers(question, engine.resamplings())
+        engine.review(question, found, *over_people)
         replicates = np.empty_like(found.replicates)
         replicates[question.order] = found.replicates
         return replicates.T.reshape(-1, *question.shape)
@@ -538,8 +555,12 @@ default=None
         ValueError
             If no groups were given, or not exactly one number of far and threshold.
         """
-        question = self._ask_of_cells("far_matrix", far, threshold)
-        return self._measurement.framed(self._measurement.matrix(question))
+        question = self._question_of_cells("far_matrix", far, threshold)
+        engine = self._engine
+        answers = engine.cells(question)
+        counts = {scope: engine.pairs.count(scope) for scope in answers}
+        matrix = _estimates.to_matrix(answers, counts, self.groups_, engine.two_sides)
+        return self._framed(matrix)
 
     def far_asymmetry(self, far=None, *, threshold=None):
         """Test whether the FAR of two groups depends on which is the probe's.
@@ -564,29 +585,20 @@ default=None
             If there are no two groups or no two sides, or not exactly one number of far
             and threshold.
         """
-        question = self._ask_of_cells("far_asymmetry", far, threshold)
+        question = self._question_of_cells("far_asymmetry", far, threshold)
         if self.groups_.size < 2:
             raise ValueError(
                 f"far_asymmetry compares two groups, and there are {self.groups_.size}: "
                 f"{self.groups_.tolist()}."
             )
-        if not self._measurement.two_sides:
+        if not self._engine.two_sides:
             raise ValueError(
                 "far_asymmetry needs probes and references, of which (a, b) and (b, a) are "
                 "different pairs; pass domain= or X_reference= to fit."
             )
-        return self._measurement.framed(self._measurement.asymmetry(question))
-
-    def _ask_of_cells(self, name, far, threshold):
-        """A question at one level or threshold, about every two groups."""
-        check_is_fitted(self)
-        given = far if threshold is None else threshold
-        if np.ndim(given) != 0:
-            raise ValueError(
-                f"{name} takes one level or threshold; got {plain(given)!r}."
-            )
-        self._measurement.check_has_groups(name)
-        return self._measurement.ask(far, threshold, "far", None, None, "overall")
+        answers = self._engine.cells(question)
+        level = self._engine.intervals.confidence_level
+        return self._framed(to_asymmetry(answers, self.groups_, level))
 
     def equal_error_rate(self, group=None):
         """The rate at which FAR = FRR, overall or of one group at its own threshold.
@@ -610,10 +622,9 @@ default=None
             If the group is unknown, or resampling has nothing to draw.
         """
         check_is_fitted(self)
-        measured = self._measurement
         check_one_group(group)
-        question = measured.ask(None, 0.0, "frr", group, None, "overall")
-        return measured.framed(measured.equal_error_rate(question))
+        question = self._engine.question(None, 0.0, "frr", group, None, "overall")
+        return self._framed(self._engine.equal_error_rate(question))
 
     def score_summary(self):
         """Mean and standard deviation of genuine and impostor scores, overall and by group.
@@ -631,21 +642,27 @@ default=None
             If called before a fit.
         """
         check_is_fitted(self)
-        measured = self._measurement
         scopes = (None, *((g, g) for g in range(self.groups_.size)))
-        moments = [score_moments(measured.pairs, scope) for scope in scopes]
+        moments = [score_moments(self._engine.pairs, scope) for scope in scopes]
         columns = [np.array(column) for column in zip(*moments, strict=True)]
-        return measured.framed(ScoreSummary((None, *self.groups_.tolist()), *columns))
+        return self._framed(ScoreSummary((None, *self.groups_.tolist()), *columns))
+
+    def _question_of_cells(self, name, far, threshold):
+        """A question at one level or threshold, about every two groups."""
+        check_is_fitted(self)
+        given = far if threshold is None else threshold
+        if np.ndim(given) != 0:
+            raise ValueError(
+                f"{name} takes one level or threshold; got {plain(given)!r}."
+            )
+        self._engine.check_has_groups(name)
+        return self._engine.question(far, threshold, "far", None, None, "overall")
 
     def _forget(self):
         """Drop what an earlier fit left, so that a failed one leaves nothing half new."""
-        for name in [n for n in vars(self) if n.endswith("_") or n == "_measurement"]:
-            delattr(self, name)
-
-    def _settings(self):
-        return Settings(
-            **{name: getattr(self, name) for name in Settings.__dataclass_fields__}
-        )
+        fitted = [name for name in vars(self) if name.endswith("_")]
+        for name in (*fitted, "_engine", "_library"):
+            vars(self).pop(name, None)
 
     def _join_reference(self, X, labels, X_reference, y_reference, features):
         identity, group, domain = labels
@@ -673,15 +690,27 @@ default=None
             side,
         )
 
-    def _remember(self, pairs, settings, identity, group, library, named=True):
+    def _keep(self, pairs, identity, group, library, images_named=True):
         self.identities_ = identity.values
         self.groups_ = np.empty(0) if group is None else group.values
         random_state = check_random_state(self.random_state)
-        entropy = int(random_state.randint(np.iinfo(np.int32).max))
-        self._measurement = Measurement(
-            pairs, settings, self.groups_, entropy, named, library
+        intervals = Intervals(
+            self.resample,
+            self.method,
+            self.n_resamples,
+            self.confidence_level,
+            self.n_jobs,
+            int(random_state.randint(np.iinfo(np.int32).max)),
+            images_named,
         )
+        self._engine = Engine(pairs, self.groups_, self.far_max, intervals)
+        self._library = library
         return self
+
+    def _framed(self, record, question=None):
+        """The record, whose frame is of the caller's library and shows the levels asked."""
+        asked = {} if question is None else question.asked()
+        return framed(record, self._library, **asked)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -15,7 +15,7 @@ from skfairfr._core._bootstrap import OPERATING_POINTS
 from skfairfr._core._disparities import DISPARITIES
 from skfairfr.metrics._pairs._checks import check_single_level
 from skfairfr.metrics._roc import _inputs
-from skfairfr.metrics._roc._engine import Measurement, Settings
+from skfairfr.metrics._roc._engine import Engine
 from skfairfr.utils._validation import check_option
 
 # What the scorers of these names measure: rate, disparity and operating point.
@@ -85,7 +85,9 @@ def check_question(rate, how, far, operating_point, group):
         )
 
 
-def compare(scorer, estimator, data, far_max, average="pair", impostors="all"):
+def compare_transformed(
+    scorer, estimator, data, far_max, average="pair", impostors="all"
+):
     """Comparisons of an estimator's embeddings: one transform, one pass over all pairs.
 
     Parameters
@@ -102,7 +104,8 @@ def compare(scorer, estimator, data, far_max, average="pair", impostors="all"):
 
     Returns
     -------
-    measured : Measurement
+    engine : Engine
+        Without intervals.
     """
     X, y, sensitive_features, domain = data
     if not hasattr(estimator, "transform"):
@@ -117,30 +120,27 @@ def compare(scorer, estimator, data, far_max, average="pair", impostors="all"):
     labels = _inputs.label_images(y, sensitive_features, domain, len(embeddings))
     identity, group, domain = labels
     side = None if domain is None else domain.codes.astype(np.int8)
-    settings = Settings(
+    pairs = _inputs.compare_embeddings(
+        embeddings,
+        identity,
+        group,
+        side,
         average=average,
         impostors=impostors,
-        resample="identities",
-        method="naive",
-        n_resamples=1,
-        confidence_level=0.95,
         far_max=far_max,
-        similarity="cosine",
-        n_jobs=None,
     )
-    pairs = _inputs.compare_embeddings(embeddings, identity, group, side, settings)
     groups = np.empty(0) if group is None else group.values
-    return Measurement(pairs, settings, groups, 0)
+    return Engine(pairs, groups, far_max)
 
 
-def ask(scorer, measured, levels, rate, how, operating_point, group=None):
-    """A question these data can answer.
+def answerable_question(scorer, engine, levels, rate, how, operating_point, group=None):
+    """A question that these data can answer.
 
     Parameters
     ----------
     scorer : object
         Named in messages.
-    measured : Measurement
+    engine : Engine
     levels : float or array-like, shape (n_levels,)
     rate, how, operating_point, group
         As in :meth:`~skfairfr.metrics.SimilarityROC.estimate`.
@@ -156,27 +156,27 @@ def ask(scorer, measured, levels, rate, how, operating_point, group=None):
         the impostor pairs resolve: whatever candidate is scored, the answer is the same.
     """
     needs_groups = how is not None or group is not None or operating_point != "overall"
-    if needs_groups and measured.groups.size == 0:
+    if needs_groups and engine.groups.size == 0:
         raise ValueError(
             f"{scorer!r} needs the group of every image and was given none: {REMEDIES}."
         )
-    question = measured.ask(levels, None, rate, group, how, operating_point)
+    question = engine.question(levels, None, rate, group, how, operating_point)
     kind = "impostor" if rate == "far" else "genuine"
-    if how is not None and len(measured.groups_with_pairs(question)) < 2:
+    if how is not None and len(engine.groups_with_pairs(question)) < 2:
         raise ValueError(
             f"{scorer!r} needs two groups with {kind} pairs; the groups of these "
-            f"{measured.pairs.images.identity.size} images are "
-            f"{measured.groups.tolist()[:5]}. Use fewer folds, or "
+            f"{engine.pairs.images.identity.size} images are "
+            f"{engine.groups.tolist()[:5]}. Use fewer folds, or "
             "skfairfr.IdentityKFold, which balances groups over folds."
         )
-    n_genuine, n_impostor = measured.counts(question)
+    n_genuine, n_impostor = engine.counts(question)
     if how is None and (n_impostor if rate == "far" else n_genuine) == 0:
         raise ValueError(
             f"{scorer!r} found no {kind} pair among these "
-            f"{measured.pairs.images.identity.size} images. Use skfairfr.IdentityKFold, "
+            f"{engine.pairs.images.identity.size} images. Use skfairfr.IdentityKFold, "
             "which keeps all images of a person in one fold."
         )
-    unresolved = measured.unresolved(question)
+    unresolved = engine.unresolved(question)
     if unresolved:
         raise ValueError(
             f"{scorer!r} cannot be computed: {unresolved}. Give a larger far, fewer folds "

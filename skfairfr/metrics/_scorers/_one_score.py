@@ -111,19 +111,19 @@ class FairnessScorer(_base.Scorer):
         """
         self.check()
         data = (X, y, sensitive_features, domain)
-        measured = _base.compare(
+        engine = _base.compare_transformed(
             self, estimator, data, self.far, self.average, self.impostors
         )
-        question = _base.ask(
+        question = _base.answerable_question(
             self,
-            measured,
+            engine,
             self.far,
             self.rate,
             self.how,
             self.operating_point,
             self.group,
         )
-        value = measured.points(question)
+        value = engine.points(question)
         score = _base.greater_is_better(value, self.how).item()
         if not np.isfinite(score):
             raise ValueError(

@@ -136,11 +136,13 @@ class FairnessScores(_base.Scorer):
         self.check()
         levels = np.asarray(self.far, dtype=np.float64)
         data = (X, y, sensitive_features, domain)
-        measured = _base.compare(self, estimator, data, float(levels.max()))
+        engine = _base.compare_transformed(self, estimator, data, float(levels.max()))
         scores = {}
         for name, (rate, how, operating_point) in self._entries().items():
-            question = _base.ask(self, measured, levels, rate, how, operating_point)
-            values = measured.points(question)
+            question = _base.answerable_question(
+                self, engine, levels, rate, how, operating_point
+            )
+            values = engine.points(question)
             if is_signed(name):
                 with np.errstate(divide="ignore"):
                     found = np.log(values)

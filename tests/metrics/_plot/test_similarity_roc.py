@@ -15,6 +15,8 @@ from tests.metrics._plot.drawn import (
     fitted,
     fitted_beyond_far_max,
     legend_texts,
+    synthetic,
+    unfitted,
 )
 
 
@@ -133,3 +135,10 @@ def test_one_far_max_is_explained_once():
             fitted_beyond_far_max(), far=LEVELS, groups=[None], name=name, ax=ax
         )
     assert sum(text.startswith(_style.SHADED) for text in legend_texts(ax)) == 1
+
+
+def test_without_groups_none_has_a_threshold_of_its_own():
+    X, y, _ = synthetic()
+    roc = unfitted().fit(X, y)
+    with pytest.raises(ValueError, match="no group to draw"):
+        SimilarityROCDisplay.from_roc(roc, far=LEVELS, operating_point="group")

@@ -1,0 +1,194 @@
+"""A question about a fitted SimilarityROC, checked once."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skfairfr._core._bootstrap import OPERATING_POINTS
+from skfairfr._core._disparities import DISPARITIES, Disparity
+from skfairfr.utils._validation import (
+    check_group,
+    check_level,
+    check_option,
+    check_threshold,
+    plain,
+)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One rate or disparity at levels or thresholds.
+
+    Attributes
+    ----------
+    levels, thresholds : ndarray, shape (n_levels,), or None
+        In increasing order; exactly one of them.
+    order : ndarray of int, shape (n_levels,)
+        Where each of them stood in what the caller gave.
+    shape : tuple
+        Shape of what the caller gave.
+    rate : {"far", "frr"}
+    scope : None, (g, g) or (g, h)
+        Of a rate; None where ``how`` is given.
+    how : Disparity or None
+    picked : tuple of int or None
+        The two groups of a signed ratio, in place of all.
+    operating_point : {"overall", "worst_group", "group"}
+    """
+
+    levels: np.ndarray | None
+    thresholds: np.ndarray | None
+    order: np.ndarray
+    shape: tuple
+    rate: str
+    scope: tuple | None
+    how: Disparity | None
+    picked: tuple | None
+    operating_point: str
+
+    def parts(self, exact):
+        """The same question about each run of levels or thresholds alike in ``exact``.
+
+        Parameters
+        ----------
+        exact : ndarray of bool, shape (n_levels,)
+
+        Returns
+        -------
+        parts : list of Question
+            Their levels or thresholds together are those of this one, in their order.
+        """
+        runs = np.split(np.arange(exact.size), np.flatnonzero(np.diff(exact)) + 1)
+        return [
+            replace(
+                self,
+                levels=None if self.levels is None else self.levels[run],
+                thresholds=None if self.thresholds is None else self.thresholds[run],
+                order=np.arange(run.size),
+                shape=(run.size,),
+            )
+            for run in runs
+        ]
+
+    def asked(self):
+        """The levels or thresholds under their name, in the caller's order and shape."""
+        if self.levels is None:
+            return {"threshold": self.in_shape(self.thresholds)}
+        return {"far": self.in_shape(self.levels)}
+
+    def in_shape(self, values):
+        """Values (n_levels,) in the caller's order and shape; numbers for a number."""
+        values = np.asarray(values)
+        restored = np.empty_like(values)
+        restored[self.order] = values
+        restored = restored.reshape(self.shape)
+        return restored.item() if self.shape == () else restored
+
+
+def parse_question(far, threshold, rate, group, how, operating_point, groups):
+    """A Question from the arguments of ``estimate`` and the groups of the data.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range or contradicts another.
+    """
+    if (far is None) == (threshold is None):
+        given = "neither" if far is None else "both"
+        raise ValueError(
+            f"Give exactly one of far and threshold; got {given}. far=1e-3 sets the "
+            "threshold by its FAR, threshold=0.4 is that of a deployed system."
+        )
+    check_option(rate, "rate", ("far", "frr"))
+    check_option(operating_point, "operating_point", OPERATING_POINTS)
+    if threshold is not None and operating_point != "overall":
+        raise ValueError(
+            f"operating_point={operating_point!r} says how a FAR level becomes a "
+            "threshold; with threshold= leave it out."
+        )
+    if group is not None and how is not None:
+        raise ValueError(
+            f"group={plain(group)!r} and how={plain(how)!r} exclude each other: a disparity is over "
+            "all groups, a rate of one group has none."
+        )
+    scope = _scope(group, rate, groups)
+    disparity, picked = _disparity(how, groups)
+    if operating_point == "group" and disparity is None and not _within_one(scope):
+        raise ValueError(
+            "operating_point='group' gives every group its own threshold, so that there "
+            "is no overall or cross-group rate; give group= or how=."
+        )
+    values = check_level(far) if far is not None else check_threshold(threshold)
+    order = np.argsort(values, axis=None, kind="stable")
+    ordered = values.ravel()[order]
+    levels, thresholds = (ordered, None) if far is not None else (None, ordered)
+    return Question(
+        levels,
+        thresholds,
+        order,
+        values.shape,
+        rate,
+        scope,
+        disparity,
+        picked,
+        operating_point,
+    )
+
+
+def check_one_group(group):
+    """Raise where two groups are given to a question about one."""
+    if isinstance(group, (tuple, list)):
+        raise ValueError(f"group must be one group here; got {plain(group)!r}.")
+
+
+def _within_one(scope):
+    return scope is not None and scope[0] == scope[1]
+
+
+def _scope(group, rate, groups):
+    if group is None:
+        return None
+    if isinstance(group, list):
+        group = tuple(group)
+    if not isinstance(group, tuple):
+        code = check_group(group, groups)
+        return (code, code)
+    if len(group) != 2:
+        raise ValueError(
+            f"group must be one group or two, (g, h); got {plain(group)!r}."
+        )
+    scope = tuple(check_group(g, groups) for g in group)
+    if rate != "far" and scope[0] != scope[1]:
+        raise ValueError(
+            f"group={plain(group)!r} asks for a cross-group rate, and only impostor pairs cross "
+            f"groups; give rate='far' (got {rate!r})."
+        )
+    return scope
+
+
+def _disparity(how, groups):
+    if how is None:
+        return None, None
+    if len(groups) == 0:
+        raise ValueError(
+            f"how={plain(how)!r} compares groups, but fit was given none; pass "
+            "sensitive_features= to fit, or face_labels(identity, group) as y."
+        )
+    if callable(how):
+        return Disparity(how, np.nan, (-np.inf, np.inf)), None
+    name, *named = how if isinstance(how, tuple) and how else (how,)
+    check_option(name, "how", tuple(DISPARITIES))
+    if name != "ratio":
+        if named:
+            raise ValueError(
+                f"how={plain(how)!r}: only 'ratio' takes the names of two groups."
+            )
+        return DISPARITIES[name], None
+    if not named and len(groups) == 2:
+        return DISPARITIES[name], (0, 1)
+    if len(named) != 2:
+        raise ValueError(
+            "how='ratio' is x_b / x_a of two groups; the data have "
+            f"{len(groups)}: give how=('ratio', a, b). Got {plain(how)!r}."
+        )
+    return DISPARITIES[name], tuple(check_group(g, groups, "how") for g in named)

@@ -1,0 +1,153 @@
+"""Facts of the family of disparities."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skfairfr._core._disparities import (
+    DISPARITIES,
+    gini,
+    log_geomean,
+    max_geomean,
+    max_min,
+    ratio,
+    std,
+)
+
+FMR = np.array([0.001, 0.002, 0.004, 0.008])
+FNMR = np.array([0.01, 0.02, 0.02, 0.05])
+SYMMETRIC = sorted(set(DISPARITIES) - {"ratio"})
+SCALE_FREE = ["max_min", "max_geomean", "log_geomean", "gini"]
+WITH_DENOMINATOR = [*SCALE_FREE, "ratio"]
+
+rates_of_groups = st.lists(st.floats(1e-6, 1.0), min_size=2, max_size=8).map(np.array)
+
+
+def call(how, rates):
+    return DISPARITIES[how].function(np.asarray(rates, dtype=float))
+
+
+@pytest.mark.parametrize(
+    ("how", "of_fmr", "of_fnmr"),
+    [  # the table of disparities
+        ("max_min", 8, 5),
+        ("max_geomean", 2.8284271247461916, 2.3643540225079387),
+        ("log_geomean", 1.2041199826559246, 0.7474250108400472),
+        ("gini", 0.5111111111, 0.4),
+        ("difference", 0.007, 0.04),
+    ],
+)
+def test_exact_vectors(how, of_fmr, of_fnmr):
+    assert call(how, FMR) == pytest.approx(of_fmr, rel=1e-9)
+    assert call(how, FNMR) == pytest.approx(of_fnmr, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "log10_far", "expected"),
+    [  # GEO20's table of log10 FAR by continent and what follows from it
+        (
+            "finetuned",
+            [-4.8, -4.8, -3, -3.7, -4.9, -4.9],
+            [79.4328, 22.3872, 4.0, 0.8752],
+        ),
+        ("equal", [-4.7, -5, -4.1, -4.1, -5, -4.9], [7.9433, 3.4145, 2.1333, 0.5325]),
+        (
+            "adjusted",
+            [-4.7, -4.6, -4.2, -4.2, -4.7, -4.9],
+            [5.0119, 2.2387, 1.4, 0.3799],
+        ),
+        ("dynamic", [-4.7, -5, -4.3, -4.1, -4.9, -4.9], [7.9433, 3.5481, 1.8, 0.5059]),
+    ],
+)
+def test_disparities_of_a_published_table(strategy, log10_far, expected):
+    far = 10.0 ** np.array(log10_far)
+    assert [call(how, far) for how in SCALE_FREE] == pytest.approx(expected, abs=6e-5)
+
+
+@given(rates_of_groups)
+def test_gini_is_that_of_a_double_loop(rates):
+    m = len(rates)
+    differences = sum(abs(a - b) for a in rates for b in rates)
+    expected = m / (m - 1) * differences / (2 * m**2 * np.mean(rates))
+    assert gini(rates) == pytest.approx(expected, abs=1e-12)
+
+
+@given(rates_of_groups)
+def test_log_geomean_is_its_formula(rates):
+    logs = [np.log10(rate) for rate in rates]
+    terms = [abs(log - sum(logs) / len(logs)) for log in logs]
+    assert log_geomean(rates) == pytest.approx(sum(terms), abs=1e-12)
+    mean = sum(terms) / len(terms)
+    assert log_geomean(rates, reduce="mean") == pytest.approx(mean, abs=1e-12)
+    in_bits = sum(terms) / np.log10(2)
+    assert log_geomean(rates, base=2) == pytest.approx(in_bits, abs=1e-11)
+
+
+@pytest.mark.parametrize("how", SYMMETRIC)
+@pytest.mark.parametrize("n_groups", [2, 3, 7])
+def test_equal_rates_give_the_neutral_value(how, n_groups):
+    value = call(how, np.full(n_groups, 0.1))
+    assert value == pytest.approx(DISPARITIES[how].neutral, abs=1e-12)
+
+
+@pytest.mark.parametrize("how", SYMMETRIC)
+@given(rates=rates_of_groups, seed=st.integers(0, 99))
+def test_order_of_groups_does_not_matter(how, rates, seed):
+    shuffled = np.random.default_rng(seed).permutation(rates)
+    assert call(how, shuffled) == pytest.approx(call(how, rates), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("how", SYMMETRIC)
+@given(rates=rates_of_groups)
+def test_values_lie_in_the_natural_range(how, rates):
+    low, high = DISPARITIES[how].bounds
+    assert low - 1e-12 <= call(how, rates) <= high + 1e-12
+
+
+@pytest.mark.parametrize("how", SCALE_FREE)
+@given(rates=rates_of_groups)
+def test_scale_free_disparities(how, rates):
+    assert call(how, rates / 8) == pytest.approx(call(how, rates), rel=1e-9, abs=1e-10)
+
+
+@given(rates_of_groups)
+def test_max_geomean_lies_between_one_and_max_min(rates):
+    between = max_geomean(rates)
+    assert 1 - 1e-12 <= between <= max_min(rates) * (1 + 1e-12)
+    assert max_min(rates) <= between ** len(rates) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("how", sorted(DISPARITIES))
+def test_leading_dimensions_are_kept(how):
+    stacked = np.random.default_rng(0).uniform(0.1, 0.9, size=(3, 4, 2))
+    values = call(how, stacked)
+    assert values.shape == (3, 4)
+    assert values[2, 1] == pytest.approx(call(how, stacked[2, 1]))
+
+
+@pytest.mark.parametrize("how", ["max_min", "max_geomean", "log_geomean", "ratio"])
+def test_a_zero_denominator_under_a_positive_rate_is_infinite(how):
+    assert call(how, [0.0, 0.1]) == np.inf
+
+
+@pytest.mark.parametrize("how", WITH_DENOMINATOR)
+def test_zero_over_zero_is_nan(how):
+    assert np.isnan(call(how, [0.0, 0.0]))
+
+
+@pytest.mark.parametrize("how", sorted(DISPARITIES))
+def test_a_nan_rate_makes_the_disparity_nan(how):
+    assert np.isnan(call(how, [0.0, np.nan]))
+    assert np.isnan(call(how, [0.1, np.nan]))
+
+
+def test_one_group_with_all_the_errors_has_gini_one():
+    assert gini(np.array([0.0, 0.0, 0.3])) == pytest.approx(1)
+
+
+def test_ratio_is_signed_and_std_takes_ddof():
+    assert ratio(np.array([0.1, 0.2])) == pytest.approx(2)
+    assert ratio(np.array([0.2, 0.1])) == pytest.approx(0.5)
+    assert std(np.array([0.1, 0.3]), ddof=0) == pytest.approx(0.1)
+    assert std(np.array([0.1, 0.3]), ddof=1) == pytest.approx(0.02**0.5)

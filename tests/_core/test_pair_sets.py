@@ -1,0 +1,362 @@
+"""Facts of the comparisons of a data set: whole, as a tail, as a sample, as a list."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from skfairfr._core import _pair_sets
+from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
+from skfairfr._core._pair_design import CompleteDesign
+from skfairfr._core._pair_sets import EmbeddingPairs, TailTooShortError, sum_of_all
+from skfairfr._core._pair_tiles import unit_rows
+from skfairfr._core._resampling import draw
+from tests._core.cases import (
+    GROUPS,
+    ONE,
+    compare,
+    embedded,
+    listed,
+    make_images,
+    make_vectors,
+    oracle_of_listed,
+    oracle_of_pairs,
+    oracle_scope,
+    resample,
+    scores_and_base,
+)
+
+SCOPES = (None, (0, 0), (1, 1), (0, 1))
+OWN = SCOPES[:3]
+AVERAGES = ("pair", "identity")
+IMPOSTORS = ("all", "same_group")
+FAR_MAX = 0.02
+designs = pytest.mark.parametrize(
+    ("sides", "average", "impostors"), list(product((1, 2), AVERAGES, IMPOSTORS))
+)
+
+
+@pytest.fixture
+def only_tails(monkeypatch):
+    """Hold no scope whole just because it is small."""
+    monkeypatch.setattr(_pair_sets, "WHOLE", 1)
+    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
+    monkeypatch.setattr(_pair_sets, "SAMPLE", 2**15)
+
+
+def continuous(average="pair", impostors="all", far_max=FAR_MAX, **options):
+    """About 300 embeddings without ties, alike within a person and a group."""
+    options = {"n_identities": 75, "most": 7, "groups": "constant"} | options
+    images = make_images(5, **options)
+    rng = np.random.default_rng(5)
+    people = rng.normal(size=(75, 12))[images.identity]
+    shift = 0.4 * images.group[:, None]
+    X = people + shift + 0.8 * rng.normal(size=people.shape)
+    design = CompleteDesign(images, average, impostors)
+    return EmbeddingPairs(unit_rows(X, "cosine"), design, far_max)
+
+
+def whole_and_tail(monkeypatch, *args, **options):
+    """The same data, everything held and as a tail."""
+    whole = continuous(*args, **options)
+    assert all(whole.is_whole(scope) for scope in SCOPES)
+    monkeypatch.setattr(_pair_sets, "WHOLE", 1)
+    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
+    monkeypatch.setattr(_pair_sets, "SAMPLE", 2**12)
+    tail = continuous(*args, **options)
+    assert not any(tail.is_whole(scope) for scope in SCOPES)
+    return whole, tail
+
+
+def query(levels=None, thresholds=None, operating_point="overall", scopes=OWN):
+    levels, thresholds = (
+        None if a is None else np.asarray(a) for a in (levels, thresholds)
+    )
+    return Query(levels, thresholds, operating_point, scopes, (0, 1))
+
+
+def assert_same_table(one, other):
+    for table in ("point", "centre", "replicates"):
+        for name in ("thresholds", "far", "frr"):
+            first, second = (getattr(getattr(t, table), name) for t in (one, other))
+            assert_array_equal(first, second)
+
+
+# ---- everything held -----------------------------------------------------------------
+
+
+@designs
+@pytest.mark.parametrize("groups", GROUPS)
+def test_pairs_of_every_scope_are_those_of_a_double_loop(
+    sides, average, impostors, groups
+):
+    pairs = embedded(1, average, impostors, sides=sides, groups=groups)
+    twin = oracle_of_pairs(pairs)
+    for scope in SCOPES:
+        held = pairs.impostors(scope)
+        assert held.complete
+        assert (np.diff(held.scores) <= 0).all()
+        expected = twin.scope(oracle_scope(scope)).impostor
+        expected = sorted((p.score, float(base)) for p, base in expected)
+        assert_allclose(scores_and_base(held), expected, rtol=1e-15)
+        assert pairs.count(scope) == len(expected)
+
+
+@designs
+def test_people_of_a_scope_are_those_with_an_image_there(sides, average, impostors):
+    pairs = embedded(2, average, impostors, sides=sides, groups="unknown")
+    identity, group = pairs.images.identity, pairs.images.group
+    assert pairs.n_identities(None) == 7
+    for g, h in SCOPES[1:]:
+        people = {k for k, a in zip(identity, group, strict=True) if a in (g, h)}
+        assert pairs.n_identities((g, h)) == len(people)
+
+
+def test_own_scores_are_those_of_an_image_with_itself():
+    pairs = embedded(0)
+    assert_array_equal(pairs.own_scores, (pairs.vectors**2).sum(axis=1))
+
+
+# ---- the tail ------------------------------------------------------------------------
+
+
+@designs
+def test_a_tail_holds_every_pair_down_to_its_floor(
+    monkeypatch, sides, average, impostors
+):
+    whole, tail = whole_and_tail(monkeypatch, average, impostors, sides=sides)
+    for scope in SCOPES:
+        everything, held = whole.impostors(scope), tail.impostors(scope)
+        assert not held.complete
+        assert FAR_MAX < len(held) / len(everything) < 8 * FAR_MAX
+        for name in ("scores", "left", "right", "base"):
+            first, second = (getattr(s, name) for s in (everything, held))
+            if second is not None:
+                assert_array_equal(first[: len(held)], second)
+        # Thresholds down to the floor are served, and nothing below it.
+        assert tail.holds(scope, float(held.scores[-1]))
+        assert not tail.holds(scope, float(everything.scores[len(held)]))
+
+
+def test_a_group_is_held_as_deep_as_its_own_operating_point_needs(only_tails):
+    pairs = continuous()
+    for group in (0, 1):
+        share = len(pairs.impostors((group, group))) / pairs.count((group, group))
+        assert share >= _pair_sets.DEPTH * FAR_MAX * 0.99
+    assert len(pairs.impostors(None)) / pairs.count(None) == pytest.approx(
+        _pair_sets.DEPTH * FAR_MAX, rel=0.02
+    )
+
+
+@pytest.mark.parametrize("operating_point", ["overall", "worst_group", "group"])
+@pytest.mark.parametrize(
+    ("mode", "average", "impostors", "sides"),
+    [
+        ("images", "pair", "all", 1),
+        ("identities", "identity", "all", 1),
+        ("both", "pair", "same_group", 1),
+        ("identities", "identity", "same_group", 2),
+    ],
+)
+def test_a_tail_gives_the_bits_of_everything_held(
+    monkeypatch, operating_point, mode, average, impostors, sides
+):
+    whole, tail = whole_and_tail(monkeypatch, average, impostors, sides=sides)
+    scopes = OWN[1:] if operating_point == "group" else OWN
+    asked = query([FAR_MAX / 3, FAR_MAX], None, operating_point, scopes)
+    resampling = Resampling(mode, "recentered", 40, 9, None)
+    tables = [rate_table(pairs, asked, resampling) for pairs in (whole, tail)]
+    assert not tables[1].query.sampled
+    assert_same_table(*tables)
+
+
+@pytest.mark.parametrize("level", [2 * FAR_MAX, 3 * FAR_MAX])
+@pytest.mark.parametrize("operating_point", ["overall", "group"])
+def test_resamples_that_need_more_than_the_tail_get_it(
+    monkeypatch, operating_point, level
+):
+    whole, tail = whole_and_tail(monkeypatch)
+    before = len(tail.impostors(None)), len(tail.impostors((0, 0)))
+    scopes = OWN[1:] if operating_point == "group" else OWN
+    asked = query([level], None, operating_point, scopes)
+    resampling = Resampling("identities", "recentered", 40, 9, None)
+    assert_same_table(*(rate_table(p, asked, resampling) for p in (whole, tail)))
+    after = len(tail.impostors(None)), len(tail.impostors((0, 0)))
+    assert after > before
+    assert not tail.is_whole(None)
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_a_given_threshold_below_the_tail_deepens_it(monkeypatch, scope):
+    whole, tail = whole_and_tail(monkeypatch)
+    held = tail.impostors(scope)
+    below = float(whole.impostors(scope).scores[len(held) + 20])
+    # Between two scores, so that no pair will ever stand at the threshold itself.
+    asked = query(None, [np.nextafter(below, -np.inf)], scopes=(scope,))
+    resampling = Resampling("images", "naive", 3, 9, None)
+    tables = [rate_table(pairs, asked, resampling) for pairs in (whole, tail)]
+    assert not tables[1].query.sampled
+    assert_same_table(*tables)
+
+
+def test_a_given_threshold_far_below_the_tail_is_answered_from_a_sample(monkeypatch):
+    whole, tail = whole_and_tail(monkeypatch)
+    asked = query(None, [0.0], scopes=(None, (0, 0)))
+    found, point = point_rates(tail, asked)
+    assert found.sampled == {None, (0, 0)}
+    _, exact = point_rates(whole, asked)
+    assert_allclose(point.far, exact.far, atol=1e-3)
+    assert_array_equal(point.frr, exact.frr)
+    assert not tail.is_whole(None)
+
+
+def test_deepening_for_a_score_holds_just_the_pairs_down_to_it(monkeypatch):
+    whole, tail = whole_and_tail(monkeypatch)
+    for scope, rank in [(None, 3000), ((0, 0), 900)]:
+        lowest = whole.impostors(scope).scores[rank - 1]
+        tail.deepen(TailTooShortError(scope, float(lowest)))
+        assert tail.holds(scope, lowest)
+        assert len(tail.impostors(scope)) == rank
+
+
+def test_deepening_for_a_level_doubles_what_is_held_until_it_is_all(monkeypatch):
+    whole, tail = whole_and_tail(monkeypatch)
+    held = len(tail.impostors((0, 0)))
+    tail.deepen(TailTooShortError((0, 0)))
+    assert len(tail.impostors((0, 0))) == pytest.approx(2 * held, rel=0.05)
+    for _ in range(6):
+        tail.deepen(TailTooShortError((0, 0)))
+    assert tail.is_whole((0, 0))
+    assert len(tail.impostors((0, 0))) == whole.count((0, 0))
+    assert not tail.is_whole(None)
+
+
+def test_deepening_gives_up_no_pair(monkeypatch):
+    whole, tail = whole_and_tail(monkeypatch)
+    lowest = float(whole.impostors((0, 0)).scores[900])
+    tail.deepen(TailTooShortError((0, 0), lowest))
+    tail.deepen(TailTooShortError((0, 0)))  # twice the first depth is not as deep
+    assert tail.holds((0, 0), lowest)
+
+
+def test_an_error_that_travels_between_processes_keeps_what_it_says():
+    import pickle
+
+    error = pickle.loads(pickle.dumps(TailTooShortError((0, 1), 0.25)))
+    assert (error.scope, error.lowest) == ((0, 1), 0.25)
+
+
+# ---- the sample ----------------------------------------------------------------------
+
+
+@designs
+def test_a_sample_draws_all_pairs_of_its_scope_alike_and_no_other(
+    monkeypatch, sides, average, impostors
+):
+    monkeypatch.setattr(_pair_sets, "SAMPLE", 20000)
+    options = {"sides": sides, "groups": "unknown", "n_identities": 12}
+    pairs = embedded(3, average, impostors, **options)
+    scores = pairs.vectors @ pairs.vectors.T
+    for scope in SCOPES:
+        drawn, whole = pairs.impostors(scope, sampled=True), pairs.impostors(scope)
+        assert (len(drawn), drawn.sampled, drawn.complete) == (20000, True, True)
+        assert_array_equal(drawn.scores, scores[drawn.left, drawn.right])
+        assert (np.diff(drawn.scores) <= 0).all()
+        counts = [
+            np.bincount(
+                np.minimum(s.left, s.right) * 100 + np.maximum(s.left, s.right),
+                minlength=10**4,
+            )
+            for s in (drawn, whole)
+        ]
+        assert counts[1].max() == 1
+        # Each count is about Poisson: five standard deviations off is a wrong weight.
+        mean = 20000 / len(whole)
+        assert np.abs(counts[0] - mean * counts[1]).max() < 5 * np.sqrt(mean) + 1
+
+
+@designs
+def test_the_share_accepted_in_a_sample_is_close_to_the_truth(
+    only_tails, sides, average, impostors
+):
+    pairs = embedded(4, average, impostors, sides=sides, groups="unknown")
+    twin = oracle_of_pairs(pairs)
+    for scope in SCOPES:
+        drawn = pairs.impostors(scope, sampled=True)
+        accepted = drawn.weight_before(drawn.positions(2.0))
+        share = accepted / sum_of_all(drawn, ONE.of_impostors, pairs.images)[0]
+        assert share == pytest.approx(
+            float(twin.far(2.0, oracle_scope(scope))), abs=0.02
+        )
+
+
+def test_the_total_of_a_sample_is_that_of_its_pairs(only_tails):
+    pairs = embedded(4, "identity", groups="unknown")
+    weights = draw(pairs.images, "both", 0, 0, 3)
+    drawn = pairs.impostors((0, 0), sampled=True)
+    units, of = weights.of_impostors(pairs.images, drawn)
+    product = units[0][of[0]].astype(float) * units[1][of[1]]
+    expected = (product * drawn.base[:, None]).sum(axis=0)
+    found = sum_of_all(drawn, weights.of_impostors, pairs.images)
+    assert_allclose(found, expected)
+
+
+def test_a_scope_without_pairs_has_an_empty_sample(only_tails):
+    images = make_images(0, groups="constant", n_identities=2)
+    pairs = compare(images, make_vectors(images))
+    assert pairs.count((0, 0)) == 0
+    assert len(pairs.impostors((0, 0), sampled=True)) == 0
+
+
+def test_samples_are_drawn_alike_every_time(only_tails):
+    one, other = (embedded(4).impostors(None, sampled=True) for _ in range(2))
+    assert_array_equal(one.left, other.left)
+    assert_array_equal(one.right, other.right)
+
+
+# ---- listed pairs --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("impostors", IMPOSTORS)
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_listed_pairs_of_every_scope_are_those_of_a_loop(
+    seed, named, impostors, average
+):
+    pairs, arguments = listed(seed, 60, average, impostors, named)
+    twin = oracle_of_listed(arguments)
+    for scope in SCOPES:
+        held = pairs.impostors(scope)
+        expected = twin.scope(oracle_scope(scope)).impostor
+        people = {k for p, _ in expected for k in (p.k, p.l)}
+        expected = sorted((p.score, float(base)) for p, base in expected)
+        assert scores_and_base(held) == expected
+        assert held.complete
+        assert pairs.is_whole(scope)
+        assert pairs.count(scope) == len(expected)
+        assert pairs.n_identities(scope) == len(people)
+    for scope in OWN:
+        expected = twin.scope(oracle_scope(scope)).genuine
+        expected = sorted((p.score, float(base)) for p, base in expected)
+        assert scores_and_base(pairs.genuine.ascending(scope)) == expected
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("mode", [None, "images", "identities", "both"])
+def test_listed_totals_are_sums_over_the_list(mode, average):
+    pairs, arguments = listed(3, 60, average)
+    twin = oracle_of_listed(arguments)
+    weights = ONE if mode is None else draw(pairs.images, mode, 1, 0, 3)
+    for scope in SCOPES:
+        found = [pairs.impostor_total(scope, weights)]
+        expected = [twin.weighted_impostors]
+        if scope in OWN:
+            found.append(pairs.genuine_total(scope, weights, True))
+            expected.append(twin.weighted_genuine)
+        for totals, weighted in zip(found, expected, strict=True):
+            for r in range(weights.n_resamples):
+                times = resample(pairs.images, weights, r)
+                everything = weighted(oracle_scope(scope), **times)
+                assert totals[r] == pytest.approx(float(sum(x for _, x in everything)))

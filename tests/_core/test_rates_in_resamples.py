@@ -1,0 +1,242 @@
+"""Facts of rates in resamples: given its weights, a resample's rates are the oracle's."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from skfairfr._core import _bootstrap, _pair_sets
+from skfairfr._core._bootstrap import (
+    Query,
+    Rates,
+    Resampling,
+    far_in,
+    frr_in,
+    rate_table,
+    rates,
+    v_statistic_frr,
+)
+from skfairfr._core._pair_sets import TailTooShortError
+from skfairfr._core._resampling import MODES, Resamples, draw
+from tests._core.cases import (
+    GROUPS,
+    ONE,
+    blocks_of,
+    compare,
+    embedded,
+    hamming,
+    listed,
+    oracle_of_listed,
+    oracle_of_pairs,
+    oracle_scope,
+    resample,
+)
+
+OWN = (None, (0, 0), (1, 1))
+LEVELS = (0.05, 0.25)
+# mode, sides, average, impostors, operating point, groups
+CASES = [
+    (None, 1, "pair", "all", "overall", "changing"),
+    ("images", 1, "pair", "all", "overall", "changing"),
+    ("images", 1, "identity", "same_group", "worst_group", "unknown"),
+    ("identities", 1, "identity", "all", "group", "constant"),
+    ("both", 1, "identity", "all", "worst_group", "changing"),
+    ("both", 1, "pair", "same_group", "group", "unknown"),
+    ("images", 2, "identity", "all", "worst_group", "changing"),
+    ("both", 2, "pair", "same_group", "overall", "constant"),
+]
+
+
+def query(levels=LEVELS, thresholds=None, operating_point="overall", **options):
+    levels = None if levels is None else np.asarray(levels)
+    thresholds = None if thresholds is None else np.asarray(thresholds)
+    scopes = options.pop("scopes", OWN)
+    return Query(levels, thresholds, operating_point, scopes, (0, 1), **options)
+
+
+def assert_rates_are_the_oracle_s(found, twin, images, weights, asked):
+    """Every scope, level and resample of a block."""
+    grid = asked.levels if asked.thresholds is None else asked.thresholds
+    keyword = "level" if asked.thresholds is None else "threshold"
+    for (s, x, r), _ in np.ndenumerate(found.far):
+        if asked.scopes[s] is None and asked.operating_point == "group":
+            continue  # each group has its own threshold, and all together none
+        options = {
+            keyword: float(grid[x]),
+            "group": oracle_scope(asked.scopes[s]),
+            "operating_point": asked.operating_point,
+            **resample(images, weights, r),
+        }
+        far = twin.replicate(rate="far", **options)
+        frr = twin.replicate(rate="frr", diagonal=asked.copies, **options)
+        assert_allclose(found.far[s, x, r], far, rtol=1e-12)
+        assert_allclose(found.frr[s, x, r], frr, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("mode", "sides", "average", "impostors", "operating_point", "groups"), CASES
+)
+@pytest.mark.parametrize("copies", [True, False])
+def test_rates_at_levels_are_the_oracle_s(
+    mode, sides, average, impostors, operating_point, groups, copies
+):
+    pairs = embedded(1, average, impostors, sides=sides, groups=groups)
+    weights = ONE if mode is None else draw(pairs.images, mode, 5, 0, 4)
+    drawn = None if mode is None else Resamples(mode, 5, 0, 4)
+    asked = query(operating_point=operating_point, copies=copies)
+    found = rates(pairs, asked, drawn)
+    twin = oracle_of_pairs(pairs)
+    assert_rates_are_the_oracle_s(found, twin, pairs.images, weights, asked)
+
+
+@pytest.mark.parametrize("mode", [None, *MODES])
+@pytest.mark.parametrize("average", ["pair", "identity"])
+def test_rates_at_given_thresholds_are_the_oracle_s(average, mode):
+    pairs = embedded(2, average)
+    weights = ONE if mode is None else draw(pairs.images, mode, 5, 0, 4)
+    drawn = None if mode is None else Resamples(mode, 5, 0, 4)
+    # High enough that some images do not match even themselves.
+    asked = query(None, [1.0, 4.0, 9.5])
+    assert (pairs.own_scores < 9.5).any()
+    found = rates(pairs, asked, drawn)
+    twin = oracle_of_pairs(pairs)
+    assert_rates_are_the_oracle_s(found, twin, pairs.images, weights, asked)
+    assert_array_equal(found.thresholds[0, :, 0], asked.thresholds)
+
+
+@pytest.mark.parametrize("mode", [None, *MODES])
+@pytest.mark.parametrize("average", ["pair", "identity"])
+def test_rates_of_listed_pairs_are_the_oracle_s(average, mode):
+    pairs, arguments = listed(3, 150, average)
+    weights = ONE if mode is None else draw(pairs.images, mode, 5, 0, 4)
+    drawn = None if mode is None else Resamples(mode, 5, 0, 4)
+    asked = query(operating_point="worst_group")
+    found = rates(pairs, asked, drawn)
+    twin = oracle_of_listed(arguments)
+    assert_rates_are_the_oracle_s(found, twin, pairs.images, weights, asked)
+
+
+def test_far_between_groups_is_the_oracle_s_and_frr_there_is_undefined():
+    pairs = embedded(1)
+    asked = query(scopes=((0, 1),))
+    weights = draw(pairs.images, "both", 5, 0, 4)
+    drawn = Resamples("both", 5, 0, 4)
+    found, twin = rates(pairs, asked, drawn), oracle_of_pairs(pairs)
+    for (_, x, r), far in np.ndenumerate(found.far):
+        options = {"level": LEVELS[x], **resample(pairs.images, weights, r)}
+        expected = twin.replicate(rate="far", group=(0, 1), **options)
+        assert_allclose(far, expected, rtol=1e-12)
+    assert np.isnan(found.frr).all()
+
+
+def test_at_groups_own_thresholds_there_is_no_overall_one():
+    found = rates(embedded(1), query(operating_point="group"))
+    for values in (found.thresholds, found.far, found.frr):
+        assert np.isnan(values[0]).all()
+        assert not np.isnan(values[1:]).any()
+
+
+def test_the_worst_group_s_threshold_is_the_largest_that_is_defined():
+    pairs = embedded(1, groups="constant", n_identities=4)
+    drawn = Resamples("identities", 0, 0, 60)
+    own = rates(pairs, query(operating_point="group"), drawn).thresholds[1:]
+    worst = rates(pairs, query(operating_point="worst_group"), drawn).thresholds
+    undefined = np.isnan(own)
+    assert undefined.any()  # a group of two, of whom one was not drawn
+    filled = np.where(undefined, -np.inf, own).max(axis=0)
+    expected = np.where(undefined.all(axis=0), np.nan, filled)
+    assert_array_equal(worst, np.broadcast_to(expected, worst.shape))
+
+
+def test_undefined_thresholds_give_undefined_rates():
+    pairs = embedded(1)
+    thresholds = np.array([[np.nan], [2.0]])
+    for found in (
+        far_in(pairs, None, thresholds, ONE),
+        frr_in(pairs, None, thresholds, ONE, True),
+    ):
+        assert np.isnan(found).tolist() == [[True], [False]]
+
+
+def test_no_rejection_is_exactly_zero():
+    pairs = embedded(3, "identity")
+    weights = draw(pairs.images, "both", 0, 0, 50)
+    everything = np.full((1, 50), -np.inf)
+    assert (frr_in(pairs, None, everything, weights, True) == 0).all()
+    assert_allclose(far_in(pairs, None, everything, weights), 1)
+
+
+def test_far_below_the_tail_is_an_error_that_names_scope_and_threshold(monkeypatch):
+    monkeypatch.setattr(_pair_sets, "WHOLE", 1)
+    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
+    images, vectors = hamming()
+    pairs = compare(images, vectors, far_max=0.02)
+    below = pairs.impostors((0, 0)).scores[-1] - 1.0
+    with pytest.raises(TailTooShortError) as caught:
+        far_in(pairs, (0, 0), np.array([[below + 9, below]]), ONE)
+    assert (caught.value.scope, caught.value.lowest) == ((0, 0), below)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_blocks_and_workers_change_no_bit(mode, monkeypatch):
+    pairs = embedded(1, "identity")
+    whole = rates(pairs, query(), Resamples(mode, 5, 0, 11))
+    for size, n_jobs in [(3, None), (4, None), (6, 2)]:
+        blocks = blocks_of(size)
+        monkeypatch.setattr(_bootstrap, "blocks_of_resamples", blocks)
+        resampling = Resampling(mode, "naive", 11, 5, n_jobs)
+        found = rate_table(pairs, query(), resampling).replicates
+        for name in ("thresholds", "far", "frr"):
+            assert_array_equal(getattr(found, name), getattr(whole, name))
+
+
+def test_blocks_are_joined_side_by_side():
+    one, two = (Rates(*(np.full((1, 2, n), n + k) for k in range(3))) for n in (1, 2))
+    joined = Rates.joined([one, two])
+    assert joined.thresholds[0, 0].tolist() == [1, 2, 2]
+    assert joined.frr[0, 1].tolist() == [3, 4, 4]
+
+
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("average", ["pair", "identity"])
+def test_v_statistic_is_the_oracle_s(average, groups):
+    pairs = embedded(4, average, groups=groups)
+    twin = oracle_of_pairs(pairs)
+    thresholds = np.array([[0.0, 3.0, 9.5]] * 3)
+    found = v_statistic_frr(pairs, OWN, thresholds)
+    for (s, x), t in np.ndenumerate(thresholds):
+        expected = twin.v_statistic_frr(t, oracle_scope(OWN[s]))
+        assert_allclose(found[s, x], float(expected), rtol=1e-12)
+
+
+@pytest.mark.parametrize("average", ["pair", "identity"])
+def test_v_statistic_is_the_mean_over_all_resamples(average):
+    pairs = embedded(8, average, n_identities=4, most=3)
+    twin = oracle_of_pairs(pairs)
+    for t in (0.0, 3.0, 6.0):
+        expected = float(twin.v_statistic_frr_enumerated(t))
+        found = v_statistic_frr(pairs, (None,), np.array([[t]]))
+        assert found == pytest.approx(np.array([[expected]]), rel=1e-12)
+
+
+def test_v_statistic_shrinks_the_frr_where_everyone_has_as_many_images():
+    images, vectors = hamming(1, most=1)
+    three = np.repeat(np.arange(images.identity.size), 3)
+    images = type(images)(
+        images.identity[three], images.group[three], None, images.n_identities, 2
+    )
+    flips = np.where(np.random.default_rng(0).random((three.size, 64)) < 0.2, -1, 1)
+    pairs = compare(images, (vectors[three] * flips).astype(np.float32))
+    thresholds = np.array([[10.0, 20.0, 40.0]])
+    plain = frr_in(pairs, None, thresholds.T, ONE, True).T
+    assert_allclose(v_statistic_frr(pairs, (None,), thresholds), plain * (1 - 1 / 3))
+
+
+def test_undefined_thresholds_give_an_undefined_far_and_disturb_no_other():
+    pairs = embedded(1)
+    weights = draw(pairs.images, "identities", 5, 0, 3)
+    thresholds = np.array([[2.0, np.nan, 0.0], [0.0, 2.0, np.nan]])
+    found = far_in(pairs, None, thresholds, weights)
+    assert_array_equal(np.isnan(found), np.isnan(thresholds))
+    plain = far_in(pairs, None, np.nan_to_num(thresholds, nan=1.0), weights)
+    defined = ~np.isnan(thresholds)
+    assert_array_equal(found[defined], plain[defined])

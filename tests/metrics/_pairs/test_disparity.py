@@ -1,0 +1,105 @@
+"""Facts of the disparity of given rates."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfairfr._core._disparities import DISPARITIES
+from skfairfr.metrics import disparity
+
+FMR = [0.001, 0.002, 0.004, 0.008]
+SYMMETRIC = sorted(set(DISPARITIES) - {"ratio"})
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [  # the table of disparities
+        ("max_min", 8),
+        ("max_geomean", 2.8284271247461916),
+        ("log_geomean", 1.2041199826559246),
+        ("gini", 0.5111111111),
+        ("difference", 0.007),
+        (np.median, 0.003),
+    ],
+)
+@pytest.mark.parametrize("container", [list, tuple, np.array, pd.Series])
+def test_exact_vectors(how, expected, container):
+    value = disparity(container(FMR), how)
+    assert type(value) is float
+    assert value == pytest.approx(expected, rel=1e-9)
+
+
+def test_ratio_keeps_the_order_given():
+    assert disparity([0.25, 0.5], "ratio") == 2
+    assert disparity([0.5, 0.25], "ratio") == 0.5
+
+
+def test_options_reach_their_disparity():
+    assert disparity([0.1, 0.3], "std", ddof=1) == pytest.approx(0.02**0.5)
+    assert disparity([0.25, 1.0], "log_geomean", log_base=2) == pytest.approx(2)
+    mean = disparity([0.25, 1.0], "log_geomean", log_base=2, log_reduce="mean")
+    assert mean == pytest.approx(1)
+
+
+@pytest.mark.parametrize("how", [*SYMMETRIC, np.ptp])
+def test_nan_rates_are_left_out_with_a_warning(how):
+    with pytest.warns(UndefinedMetricWarning, match="group '1' is undefined"):
+        value = disparity([0.1, np.nan, 0.4], how)
+    assert value == disparity([0.1, 0.4], how)
+
+
+@pytest.mark.parametrize("how", [*SYMMETRIC, np.ptp])
+def test_one_rate_has_no_disparity(how):
+    with pytest.warns(
+        UndefinedMetricWarning, match="two groups at least; 1 is defined"
+    ):
+        assert np.isnan(disparity([0.1], how))
+
+
+def test_fewer_than_two_rates_are_nan_whatever_zero_division():
+    with pytest.warns(UndefinedMetricWarning):
+        assert np.isnan(disparity([0.1, np.nan], "ratio", zero_division=1))
+
+
+@pytest.mark.parametrize("rates", [[0.0, 0.1], [0.0, 0.0]])
+@pytest.mark.parametrize("zero_division", [np.nan, np.inf, 1.0, 0])
+@pytest.mark.parametrize("how", ["max_min", "max_geomean", "log_geomean", "ratio"])
+def test_a_zero_denominator_gives_zero_division(how, zero_division, rates):
+    with pytest.warns(UndefinedMetricWarning, match="zero denominator"):
+        value = disparity(rates, how, zero_division=zero_division)
+    assert value == pytest.approx(zero_division, nan_ok=True)
+    assert type(value) is float
+
+
+def test_gini_of_one_zero_is_defined_and_of_all_is_not():
+    assert disparity([0.0, 0.1], "gini") == pytest.approx(1)
+    with pytest.warns(UndefinedMetricWarning, match="groups '0', '1' is zero"):
+        assert disparity([0.0, 0.0], "gini", zero_division=0.0) == 0
+
+
+@pytest.mark.parametrize("how", ["difference", "std"])
+def test_disparities_without_denominator_take_zero_rates(how):
+    assert disparity([0.0, 0.0], how) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([],), {}, "rates must hold one rate per group"),
+        (([[0.1, 0.2]],), {}, r"rates must hold .* shape \(1, 2\)"),
+        ((["a", "b"],), {}, "rates must be numbers"),
+        (([0.1, -0.2],), {}, "rates must lie in .* group 1 has -0.2"),
+        (([0.1, np.inf],), {}, "rates must lie in .* group 1 has inf"),
+        ((FMR, "minmax"), {}, "how must be one of 'max_min'.* got 'minmax'"),
+        ((FMR, "ratio"), {}, "exactly two groups; got 4"),
+        ((FMR, np.cumsum), {}, "how must return one number"),
+        ((FMR, "std"), {"ddof": 2}, "ddof must be 0 or 1; got 2"),
+        ((FMR, "log_geomean"), {"log_base": 1}, "log_base must be a number above 1"),
+        ((FMR, "log_geomean"), {"log_reduce": "max"}, "log_reduce must be one of"),
+        ((FMR,), {"zero_division": "warn"}, "zero_division must be a number"),
+    ],
+)
+def test_refused(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        disparity(*arguments, **options)

@@ -1,0 +1,107 @@
+"""Facts of the indices that join FMR and FNMR."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfairfr.metrics import (
+    disparity,
+    fairness_discrepancy_rate,
+    garbe,
+    inequity_rate,
+)
+
+FMR = [0.001, 0.002, 0.004, 0.008]
+FNMR = [0.01, 0.02, 0.02, 0.05]
+INDICES = [fairness_discrepancy_rate, inequity_rate, garbe]
+
+two_kinds = st.integers(2, 6).flatmap(
+    lambda n: st.tuples(*[st.lists(st.floats(1e-4, 1), min_size=n, max_size=n)] * 2)
+)
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"),
+    [  # the table of disparities
+        (fairness_discrepancy_rate, 0.9765),
+        (inequity_rate, 6.324555320336759),
+        (garbe, 0.4555555556),
+    ],
+)
+def test_exact_vectors(index, expected):
+    value = index(FMR, FNMR)
+    assert type(value) is float
+    assert value == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("index", "how", "sign", "offset"),
+    [
+        (fairness_discrepancy_rate, "difference", -1, 1),
+        (inequity_rate, "max_min", 1, 0),
+        (garbe, "gini", 1, 0),
+    ],
+)
+@pytest.mark.parametrize(("beta", "rates"), [(1, FMR), (0, FNMR)])
+def test_the_ends_of_beta_are_one_kind_alone(index, how, sign, offset, beta, rates):
+    expected = offset + sign * disparity(rates, how)
+    assert index(FMR, FNMR, beta=beta) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("index", "neutral"),
+    [(fairness_discrepancy_rate, 1), (inequity_rate, 1), (garbe, 0)],
+)
+@given(rate=st.floats(1e-4, 1), beta=st.floats(0, 1))
+def test_equal_groups_give_the_neutral_value(index, neutral, rate, beta):
+    value = index([rate] * 3, [rate / 2] * 3, beta=beta)
+    assert value == pytest.approx(neutral, abs=1e-12)
+
+
+@pytest.mark.parametrize("index", INDICES)
+@given(rates=two_kinds, beta=st.floats(0, 1))
+def test_swapping_the_kinds_is_swapping_the_weights(index, rates, beta):
+    fmr, fnmr = rates
+    swapped = index(fnmr, fmr, beta=1 - beta)
+    assert index(fmr, fnmr, beta=beta) == pytest.approx(swapped, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("index", INDICES)
+@given(rates=two_kinds)
+def test_order_of_groups_does_not_matter(index, rates):
+    fmr, fnmr = rates
+    reverse = index(fmr[::-1], fnmr[::-1])
+    assert index(fmr, fnmr) == pytest.approx(reverse, rel=1e-9, abs=1e-9)
+
+
+def test_a_zero_rate_leaves_the_inequity_rate_undefined():
+    with pytest.warns(UndefinedMetricWarning, match="zero denominator"):
+        assert np.isnan(inequity_rate([0, 0.1], [0.1, 0.2]))
+    assert fairness_discrepancy_rate([0, 0.1], [0.1, 0.1]) == pytest.approx(0.95)
+
+
+@pytest.mark.parametrize("index", INDICES)
+def test_nan_rates_are_left_out_with_a_warning(index):
+    with pytest.warns(UndefinedMetricWarning, match="group '1' is undefined"):
+        value = index([0.1, np.nan, 0.2], [0.1, 0.1, 0.1])
+    assert value == pytest.approx(index([0.1, 0.2], [0.1, 0.1]))
+
+
+@pytest.mark.parametrize("index", INDICES)
+@pytest.mark.parametrize(
+    ("fmr", "fnmr", "beta", "message"),
+    [
+        (FMR, FNMR[:3], 0.5, "fmr has 4 groups but fnmr has 3"),
+        ([1.5, 0.1], [0.1, 0.1], 0.5, r"fmr must lie in \[0, 1\]; got 1.5"),
+        ([0.1, 0.1], [0.1, -1], 0.5, r"fnmr must lie in \[0, 1\]"),
+        (FMR, FNMR, 1.5, r"beta must lie in \[0, 1\]; got 1.5"),
+        (FMR, FNMR, np.nan, "beta must lie"),
+        (FMR, FNMR, "half", "beta must lie"),
+        ([], [], 0.5, "fmr must hold one rate per group"),
+    ],
+)
+def test_refused(index, fmr, fnmr, beta, message):
+    with pytest.raises(ValueError, match=message):
+        index(fmr, fnmr, beta=beta)

@@ -1,0 +1,135 @@
+"""The public questions: shapes, curves, matrices, thresholds."""
+
+import dataclasses
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.exceptions import NotFittedError
+
+from skfairfr.metrics import all_pairs, equal_error_rate
+from tests.metrics import designs
+from tests.metrics.designs import GROUP, IDENTITY, LEVELS, X, roc_of, unfitted
+
+AVERAGES = ("pair", "identity")
+
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::skfairfr.metrics.EstimandWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
+]
+
+
+def test_curve_holds_the_estimates_and_a_wider_band():
+    X, identity, group = designs.one_side("people", np.random.default_rng(26), 40)
+    roc = roc_of(X, identity, group, n_resamples=100)
+    levels = [0.3, 0.05, 0.1]
+    curve = roc.curve(levels, how="max_min", rate="far")
+    found = roc.estimate(levels, how="max_min", rate="far")
+    assert_allclose(curve.far, levels)
+    for name in ("value", "low", "high", "supported"):
+        assert_allclose(getattr(curve, name), getattr(found, name))
+    assert curve.reason.tolist() == found.reason.tolist()
+    assert not (curve.band_low > curve.low).any()
+    assert not (curve.band_high < curve.high).any()
+    assert_allclose(curve.threshold, roc.threshold_at(levels))
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2, 2)])
+def test_fields_follow_the_shape_of_far(shape):
+    X, identity, group = designs.one_side("people", np.random.default_rng(27))
+    roc = roc_of(X, identity, group)
+    far = np.full(shape, 0.2) if shape else 0.2
+    found = roc.estimate(far)
+    for field in dataclasses.fields(found):
+        if (field.name, shape) != ("reasons", ()):
+            assert np.shape(getattr(found, field.name)) == shape, field.name
+    one = roc.estimate(0.2)
+    assert isinstance(one.supported, bool) and isinstance(one.reasons, tuple)
+
+
+def test_far_matrix_equals_the_double_loop():
+    X, identity, group = designs.one_side("images", np.random.default_rng(20), 30)
+    oracle = designs.oracle_of(X, identity, group)
+    roc = roc_of(X, identity, group, n_resamples=200)
+    matrix = roc.far_matrix(0.2)
+    threshold = oracle.threshold(0.2)
+    for i, g in enumerate(matrix.groups):
+        for j, h in enumerate(matrix.groups):
+            scope = g if g == h else (g, h)
+            assert matrix.far[i, j] == pytest.approx(
+                float(oracle.far(threshold, scope))
+            )
+            assert matrix.n_impostor[i, j] == oracle.counts(scope)[1]
+            # nan where too many resamples lack the pairs
+            assert not matrix.low[i, j] > matrix.far[i, j]
+            assert not matrix.high[i, j] < matrix.far[i, j]
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+def test_threshold_is_that_of_the_oracle(average):
+    X, identity, group = designs.one_side("people", np.random.default_rng(21))
+    oracle = designs.oracle_of(X, identity, group, average=average)
+    roc = roc_of(X, identity, group, average=average)
+    for level in LEVELS:
+        assert roc.threshold_at(level) == oracle.threshold(level)
+        own = oracle.operating_thresholds(level, "group")
+        assert roc.threshold_at(level, operating_point="group", group="b") == own["b"]
+        worst = roc.threshold_at(level, operating_point="worst_group")
+        assert worst == max(own["a"], own["b"])
+
+
+def test_equal_error_rate_is_that_of_the_scored_pairs():
+
+    X, identity, group = designs.one_side("people", np.random.default_rng(13), 40)
+    y_true, y_score, pair_groups = all_pairs(X, identity, sensitive_features=group)
+    roc = roc_of(X, identity, group)
+    assert roc.equal_error_rate().value == pytest.approx(
+        equal_error_rate(y_true, y_score), rel=1e-12
+    )
+    within = (pair_groups == "a").all(axis=1)
+    assert roc.equal_error_rate("a").value == pytest.approx(
+        equal_error_rate(y_true[within], y_score[within]), rel=1e-12
+    )
+
+
+def test_other_questions():
+    fitted = unfitted().fit(X, IDENTITY, GROUP)
+    with pytest.raises(ValueError, match="far must be several levels"):
+        fitted.curve(0.1)
+    with pytest.raises(ValueError, match="one level or threshold"):
+        fitted.far_matrix([0.1, 0.2])
+    with pytest.raises(ValueError, match="group= names whose threshold"):
+        fitted.threshold_at(0.1, group="a")
+    with pytest.raises(ValueError, match="far_matrix needs groups"):
+        unfitted().fit(X, IDENTITY).far_matrix(0.1)
+
+
+@pytest.mark.parametrize("question", ["threshold_at", "estimate", "curve", "resamples"])
+def test_not_fitted(question):
+    with pytest.raises(NotFittedError):
+        getattr(unfitted(), question)([0.1])
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("question", [{"far": 0.3}, {"far": 0.02}, {"threshold": 0.1}])
+def test_cells_are_supported_for_the_reasons_of_their_estimates(
+    monkeypatch, question, sides
+):
+    designs.hold_tails(monkeypatch)
+    roc = designs.tail_only("images")
+    if sides == 2:
+        rows = np.random.default_rng(34).standard_normal((120, 12))
+        labels = np.arange(120) // 3, np.array(["a", "b", "c"])[np.arange(120) % 5 % 3]
+        roc = unfitted(far_max=0.02).fit(rows, *labels, domain=np.arange(120) % 2)
+    matrix = roc.far_matrix(**question)
+    for i, j in product(range(3), repeat=2):
+        # Without sides a cell is named by its groups in their order.
+        g, h = "abc"[i], "abc"[j]
+        pair = tuple(sorted((g, h))) if sides == 1 else (g, h)
+        found = roc.estimate(**question, rate="far", group=pair)
+        assert matrix.supported[i, j] == found.supported
+        assert matrix.far[i, j] == pytest.approx(found.value, rel=1e-12)
+        assert matrix.reason[i, j] == found.reason
+    assert len(set(matrix.reason.ravel())) > 1

@@ -1,0 +1,209 @@
+"""Bad data get an error that names the argument, the value and the remedy."""
+
+import numpy as np
+import pytest
+
+from skfairfr import face_labels
+from skfairfr.metrics import ReversedScoresWarning
+from skfairfr.metrics._roc._inputs import _share_larger
+from tests.metrics.designs import GROUP, IDENTITY, ONE, SCORES, TWO, X, unfitted
+
+
+def with_value(value):
+    changed = X.copy()
+    changed[3, 1] = value
+    return changed
+
+
+def with_zero_row():
+    changed = X.copy()
+    changed[7] = 0
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((X[0], IDENTITY), "Expected 2D array"),
+        ((X[:1], IDENTITY[:1]), "minimum of 2 is required"),
+        ((with_value(np.nan), IDENTITY), "Input X contains NaN"),
+        ((with_value(np.inf), IDENTITY), "Input X contains infinity"),
+        ((with_zero_row(), IDENTITY), r"X has a zero row \(7.*remove failed"),
+        ((X, None), "requires y to be passed"),
+        ((X, IDENTITY[:-1]), "y has 29 rows but X has 30"),
+        ((X, IDENTITY, GROUP[:-1]), "sensitive_features has 29 rows but X has 30"),
+        ((X, np.zeros(30)), "y holds one identity.*Give the embeddings of more people"),
+        ((X, [None, *IDENTITY[1:]]), r"y is missing \(None or NaN\) in row 0.*Drop"),
+        ((X, np.stack([IDENTITY, IDENTITY])), "y must be one column"),
+        ((X, face_labels(IDENTITY, GROUP), GROUP), "sensitive_features was given both"),
+    ],
+)
+def test_fit(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        unfitted().fit(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"domain": np.zeros(30)}, "domain must have two values.*got 1"),
+        ({"domain": np.arange(30) % 3}, "domain must have two values.*got 3"),
+        ({"domain": np.arange(29) % 2}, "domain has 29 rows but X has 30"),
+        ({"X_reference": X}, "y_reference is missing; give X_reference and"),
+        ({"y_reference": IDENTITY}, "X_reference is missing; give X_reference and"),
+        ({"sensitive_features_reference": GROUP}, "without X_reference"),
+        (
+            {"X_reference": X[:, :5], "y_reference": IDENTITY},
+            "X_reference has 5 features but X has 16",
+        ),
+        (
+            {"X_reference": X * np.nan, "y_reference": IDENTITY},
+            "X_reference contains NaN",
+        ),
+        (
+            {"X_reference": X, "y_reference": IDENTITY, "domain": np.arange(30) % 2},
+            "domain and X_reference both say",
+        ),
+        (
+            {"X_reference": X, "y_reference": IDENTITY},
+            r"same photograph stands on both sides \(row \d+ of X and row \d+ of",
+        ),
+    ],
+)
+def test_two_sides(options, message):
+    with pytest.raises(ValueError, match=message):
+        unfitted().fit(X, IDENTITY, **options)
+
+
+def test_same_photograph_in_two_domains():
+    twice = np.concatenate([X, X[:1]])
+    identity = np.append(IDENTITY, IDENTITY[0])
+    domain = np.append(np.zeros(30), 1)
+    with pytest.raises(ValueError, match=r"\(rows 0 and 30 of X; 1 such pairs\)"):
+        unfitted().fit(twice, identity, domain=domain)
+
+
+def test_groups_of_one_side_only():
+    with pytest.raises(ValueError, match="sensitive_features_reference is missing"):
+        unfitted().fit(X[:15], IDENTITY[:15], GROUP[:15], X_reference=X[15:],
+                  y_reference=IDENTITY[15:])  # fmt: skip
+
+
+def test_no_two_people_across_sides():
+    with pytest.raises(ValueError, match="no two people to compare across"):
+        unfitted().fit(X[:4], [1, 1, 1, 1], domain=[0, 0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([0.9, np.nan, 0.3], ONE, TWO), {}, "y_score must be finite, but pair 1"),
+        ((["x", "y", "z"], ONE, TWO), {}, "y_score must be numbers"),
+        (([], [], []), {}, "y_score is empty"),
+        ((SCORES, ONE[:2], TWO), {}, "identity_1 has 2 rows but y_score has 3"),
+        ((SCORES, ONE, ONE), {}, "list no impostor pair"),
+        ((SCORES, ONE, TWO), {"image_1": [1, 2, 3]}, "image_2 is missing"),
+        (
+            (SCORES, ONE, TWO),
+            {"image_1": [1, 1, 1], "image_2": [2, 3, 4]},
+            "image 1 is listed under two identities",
+        ),
+        (
+            (SCORES, ONE, TWO),
+            {"image_1": [1, 1, 3], "image_2": [1, 3, 4]},
+            "pair 0 compares the image 1 with itself",
+        ),
+        (
+            (SCORES, ONE, TWO),
+            {"image_1": ["i", "j", "k"], "image_2": ["i", "k", "l"]},
+            "pair 0 compares the image 'i' with itself",
+        ),
+        (
+            (SCORES, ONE, TWO),
+            {"image_1": ["i", "i", "i"], "image_2": ["j", "k", "l"]},
+            "image 'i' is listed under two identities",
+        ),
+        (
+            (SCORES, ONE, TWO),
+            {"sensitive_features_1": ["f", "f", "m"]},
+            "sensitive_features_2 is missing",
+        ),
+    ],
+)
+def test_fit_pairs(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        unfitted().fit_pairs(*arguments, **options)
+
+
+@pytest.mark.parametrize("ids", [2**60 + 100 * IDENTITY, IDENTITY])
+def test_identities_of_two_sides_keep_their_values_whatever_their_types(ids):
+    shifted = X + 0.01
+    same = unfitted().fit(X, ids, X_reference=shifted, y_reference=ids)
+    mixed = unfitted().fit(
+        X, ids, X_reference=shifted, y_reference=ids.astype(np.uint64)
+    )
+    assert mixed.identities_.size == same.identities_.size
+    assert mixed.estimate(0.1).value == same.estimate(0.1).value
+
+
+def test_identities_of_two_sides_must_be_of_one_kind():
+    with pytest.raises(ValueError, match="mixes labels"):
+        unfitted().fit(X, IDENTITY, X_reference=X, y_reference=IDENTITY.astype(str))
+    with pytest.raises(ValueError, match="mixes labels"):
+        unfitted().fit_pairs(SCORES, [1, 1, 2], ["1", "2", "3"])
+
+
+def test_same_group_impostors_need_groups():
+    with pytest.raises(ValueError, match="leaves no impostor pair"):
+        unfitted(impostors="same_group").fit(X, IDENTITY)
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e-170])
+def test_the_length_of_rows_does_not_matter_however_extreme(scale):
+    plain, scaled = (unfitted().fit(X * s, IDENTITY).estimate(0.2) for s in (1, scale))
+    assert scaled == plain
+
+
+def test_inner_products_must_fit_their_type():
+    with pytest.raises(ValueError, match="divide all embeddings by one constant"):
+        unfitted(similarity="dot").fit(X * 1e20, IDENTITY)
+
+
+def test_a_failed_fit_leaves_nothing_of_an_earlier_one():
+    roc = unfitted().fit(X, IDENTITY)
+    with pytest.raises(ValueError, match="one identity"):
+        roc.fit(X, np.zeros(30))
+    assert not hasattr(roc, "groups_") and not hasattr(roc, "_engine")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_share_of_larger_genuine_scores_is_that_of_all_pairs(dtype):
+    rng = np.random.default_rng(0)
+    genuine, impostor = (rng.integers(0, 9, n).astype(dtype) for n in (30, 50))
+    larger = genuine[:, None] > impostor
+    ties = genuine[:, None] == impostor
+    descending = np.sort(impostor)[::-1]
+    share = _share_larger(np.sort(genuine), descending)
+    assert share == pytest.approx((larger + ties / 2).mean())
+
+
+def scored(n_pairs, shift):
+    """Scores and people of pairs, half of them genuine, which lie ``shift`` higher."""
+    people = np.arange(n_pairs)
+    genuine = people % 2 == 0
+    scores = np.random.default_rng(0).normal(size=n_pairs) + shift * genuine
+    return scores, people, np.where(genuine, people, -people)
+
+
+def test_distances_are_warned_of():
+    with pytest.warns(ReversedScoresWarning, match="are these distances"):
+        unfitted().fit_pairs(*scored(100, -2.0))
+
+
+@pytest.mark.parametrize(("n_pairs", "shift"), [(100, 2.0), (1000, 0.0), (4, -9.0)])
+def test_similarities_chance_and_a_handful_of_pairs_are_not(n_pairs, shift):
+    assert unfitted().fit_pairs(*scored(n_pairs, shift)).identities_.size
+
+
+def test_without_a_genuine_pair_nothing_is_compared():
+    assert unfitted().fit_pairs([0.1, 0.2], [1, 2], [3, 4]).groups_.size == 0

@@ -1,0 +1,101 @@
+"""What recentring does, and what it must not do: the no-op statements of ROC24."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from skfairfr import SimilarityROC
+from skfairfr._core._bootstrap import rate_table
+from tests.metrics import designs
+from tests.metrics.designs import roc_of
+
+AVERAGES = ("pair", "identity")
+KINDS = ("none", "people", "images")
+MODES = ("images", "identities", "both")
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::skfairfr.metrics.EstimandWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
+]
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_centre_of_image_resamples_is_the_v_statistic(average, kind):
+    X, identity, group = designs.one_side(kind, np.random.default_rng(6), 40)
+    oracle = designs.oracle_of(X, identity, group, average=average)
+    naive, moved = (
+        roc_of(X, identity, group, average=average, method=method, n_resamples=50)
+        for method in ("naive", "recentered")
+    )
+    for name in [None] if kind == "none" else [None, "a", "b"]:
+        question = {"threshold": 0.1, "group": name}
+        value = naive.estimate(**question).value
+        assert 0 < value < 1
+        shift = value - float(oracle.v_statistic_frr(0.1, name))
+        replicates = naive.resamples(**question)
+        expected = np.quantile(replicates + shift, [0.025, 0.975])
+        got = moved.estimate(**question)
+        assert_allclose([got.low, got.high], np.clip(expected, 0, 1), atol=1e-12)
+
+
+def assert_same_interval(one, other, question):
+    found = [roc.estimate(0.2, **question) for roc in (one, other)]
+    low, high = zip(*((f.low, f.high) for f in found), strict=True)
+    assert_allclose(low[0], low[1], rtol=1e-12)
+    assert_allclose(high[0], high[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("resample", MODES)
+def test_recentring_changes_no_far(average, resample):
+    X, identity, group = designs.one_side("people", np.random.default_rng(7))
+    options = {"average": average, "resample": resample, "n_resamples": 30}
+    naive, moved = (
+        roc_of(X, identity, group, method=m, **options) for m in ("naive", "recentered")
+    )
+    for question in ({"rate": "far"}, {"rate": "far", "how": "max_min"}):
+        assert_same_interval(naive, moved, question)
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("method", ["recentered", "multiplicative", "offdiagonal"])
+def test_recentring_changes_nothing_for_identities(average, method):
+    X, identity, group = designs.one_side("people", np.random.default_rng(8))
+    options = {"average": average, "resample": "identities", "n_resamples": 30}
+    naive, moved = (
+        roc_of(X, identity, group, method=m, **options) for m in ("naive", method)
+    )
+    for question in designs.questions("people"):
+        assert_same_interval(naive, moved, question)
+
+
+@pytest.mark.parametrize("method", ["recentered", "multiplicative", "offdiagonal"])
+def test_recentring_changes_nothing_across_two_sides(method):
+    X, identity, group = designs.one_side("people", np.random.default_rng(9), 30)
+    domain = np.arange(30) % 2
+    naive, moved = (
+        SimilarityROC(n_resamples=30, random_state=0, method=m).fit(
+            X, identity, group, domain=domain
+        )
+        for m in ("naive", method)
+    )
+    for question in designs.questions("people"):
+        assert_same_interval(naive, moved, question)
+
+
+@pytest.mark.parametrize("how", ["max_min", "max_geomean", "log_geomean", "gini"])
+def test_recentring_changes_no_scale_free_disparity_if_all_have_as_many_images(how):
+    rng = np.random.default_rng(10)
+    identity = np.repeat(np.arange(12), 3)
+    group = np.array(["a", "b"])[identity % 2]
+    roc = roc_of(designs.exact_rows(36, rng), identity, group)
+    engine = roc._engine
+    question = engine.question(None, 0.5, "frr", None, how, "overall")
+    query, resampling = engine._query(question), engine.resampling()
+    table = rate_table(engine.pairs, query, resampling)
+    point, centre = (rates_of.frr[1:, 0] for rates_of in (table.point, table.centre))
+    assert_allclose(centre, point * (1 - 1 / 3), rtol=1e-12)
+    assert_allclose(
+        question.how.function(centre), question.how.function(point), rtol=1e-12
+    )

@@ -1,0 +1,420 @@
+"""SimilarityROC against the slow oracle, resample by resample, and its invariants."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from skfairfr import SimilarityROC
+from skfairfr._core import _pair_sets, _parallel, _resampling
+from tests.covering import daily_pairwise
+from tests.metrics import designs
+from tests.metrics.designs import LEVELS, roc_of
+from tests.metrics.oracle import Oracle
+
+N_RESAMPLES = 4
+AVERAGES = ("pair", "identity")
+KINDS = ("none", "people", "images")
+MODES = ("images", "identities", "both")
+# Without groups no pair is within one.
+DESIGNS = daily_pairwise(
+    (average, impostors, kind, resample)
+    for average, impostors, kind, resample in product(
+        AVERAGES, ("all", "same_group"), KINDS, MODES
+    )
+    if (impostors, kind) != ("same_group", "none")
+)
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::skfairfr.metrics.EstimandWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
+]
+
+
+def assert_resamples_equal(roc, oracle, kind, diagonal=True, weights=None):
+    """Point values and every replicate of every question equal the oracle's."""
+    weights = weights or [designs.weights_of(roc, b) for b in range(N_RESAMPLES)]
+    for question in designs.questions(kind):
+        got = roc.resamples(LEVELS, **question)
+        value = roc.estimate(LEVELS, **question).value
+        for column, level in enumerate(LEVELS):
+            said = f"{question} at {level}"
+            point = oracle.replicate(level=level, **question)
+            assert_allclose(value[column], point, rtol=1e-12, atol=1e-14, err_msg=said)
+            expected = [
+                oracle.replicate(level=level, v=v, w=w, diagonal=diagonal, **question)
+                for v, w in weights
+            ]
+            assert_allclose(
+                got[:, column], expected, rtol=1e-12, atol=1e-14, err_msg=said
+            )
+
+
+@pytest.mark.parametrize(("average", "impostors", "kind", "resample"), DESIGNS)
+def test_one_side_equals_the_double_loop(average, impostors, kind, resample):
+    X, identity, group = designs.one_side(kind, np.random.default_rng(1))
+    oracle = designs.oracle_of(X, identity, group, average=average, impostors=impostors)
+    roc = roc_of(
+        X, identity, group, average=average, impostors=impostors, resample=resample
+    )
+    assert_resamples_equal(roc, oracle, kind)
+
+
+@pytest.mark.parametrize(
+    ("average", "resample", "kind"),
+    daily_pairwise(product(AVERAGES, ("images", "both"), KINDS)),
+)
+def test_offdiagonal_leaves_copies_out(average, resample, kind):
+    X, identity, group = designs.one_side(kind, np.random.default_rng(2))
+    oracle = designs.oracle_of(X, identity, group, average=average)
+    roc = roc_of(
+        X, identity, group, average=average, resample=resample, method="offdiagonal"
+    )
+    assert_resamples_equal(roc, oracle, kind, diagonal=False)
+
+
+@pytest.mark.parametrize(("average", "impostors", "kind", "resample"), DESIGNS)
+def test_two_sides_equal_the_double_loop(average, impostors, kind, resample):
+    rng = np.random.default_rng(3)
+    X, identity, group = designs.one_side(kind, rng, n_images=24)
+    probe = np.arange(24) < 11
+    options = {"average": average, "impostors": impostors}
+    sides = [
+        [a[m] if a is not None else None for a in (X, identity, group)]
+        for m in (probe, ~probe)
+    ]
+    rows = [s[0].astype(np.float32) for s in sides]
+    oracle = Oracle.two_sides(
+        rows[0] @ rows[1].T, sides[0][1].tolist(), sides[1][1].tolist(),
+        sides[0][2], sides[1][2], **options,
+    )  # fmt: skip
+    roc = SimilarityROC(
+        n_resamples=N_RESAMPLES,
+        random_state=0,
+        far_max=0.2,
+        resample=resample,
+        **options,
+    ).fit(
+        *sides[0],
+        X_reference=sides[1][0],
+        y_reference=sides[1][1],
+        sensitive_features_reference=sides[1][2],
+    )
+    weights = []
+    for b in range(N_RESAMPLES):
+        v, w = designs.weights_of(roc, b)
+        weights.append((v, None if w is None else (w[:11], w[11:])))
+    assert_resamples_equal(roc, oracle, kind, weights=weights)
+
+
+def test_domain_is_the_same_as_two_arrays():
+    X, identity, group = designs.one_side("people", np.random.default_rng(4))
+    domain = np.where(np.arange(20) % 2, "selfie", "document")
+    probe = domain == "document"
+    by_domain = SimilarityROC(resample="identities", n_resamples=5, random_state=0).fit(
+        X, identity, group, domain=domain
+    )
+    by_arrays = SimilarityROC(resample="identities", n_resamples=5, random_state=0).fit(
+        X[probe],
+        identity[probe],
+        group[probe],
+        X_reference=X[~probe],
+        y_reference=identity[~probe],
+        sensitive_features_reference=group[~probe],
+    )
+    for question in designs.questions("people"):
+        assert_allclose(
+            by_domain.resamples(0.2, **question), by_arrays.resamples(0.2, **question)
+        )
+
+
+@pytest.mark.parametrize(("average", "impostors", "kind", "resample"), DESIGNS)
+def test_listed_pairs_equal_the_double_loop(average, impostors, kind, resample):
+    rng = np.random.default_rng(5)
+    X, identity, group = designs.one_side(kind, rng)
+    left, right = np.triu_indices(20, 1)
+    kept = rng.permutation(left.size)[:140]
+    left, right = left[kept], right[kept]
+    scores = (X @ X.T)[left, right]
+    sides = [identity[left], identity[right]]
+    groups = [None if group is None else group[s] for s in (left, right)]
+    options = {"average": average, "impostors": impostors}
+    oracle = Oracle.listed(
+        scores, *(s.tolist() for s in sides), *groups, left.tolist(), right.tolist(),
+        **options,
+    )  # fmt: skip
+    roc = SimilarityROC(
+        n_resamples=N_RESAMPLES, random_state=0, resample=resample, **options
+    ).fit_pairs(
+        scores,
+        *sides,
+        sensitive_features_1=groups[0],
+        sensitive_features_2=groups[1],
+        image_1=left,
+        image_2=right,
+    )
+    weights = []
+    for b in range(N_RESAMPLES):
+        v, w = designs.weights_of(roc, b)
+        weights.append((v, None if w is None else dict(enumerate(w))))
+    assert_resamples_equal(roc, oracle, kind, weights=weights)
+
+
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("impostors", ["all", "same_group"])
+def test_a_tail_gives_the_bits_of_all_pairs_at_far_max(monkeypatch, average, impostors):
+    rng = np.random.default_rng(11)
+    X = rng.standard_normal((300, 12))
+    identity = people = designs.people(300, 90, rng)
+    group = np.array(["a", "b", "c"])[people % 3]
+    options = {
+        "average": average, "impostors": impostors, "far_max": 0.02, "n_resamples": 40,
+    }  # fmt: skip
+    whole = roc_of(X, identity, group, **options)
+    monkeypatch.setattr(_pair_sets, "WHOLE", 0)
+    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 0)
+    tail = roc_of(X, identity, group, **options)
+    held = tail._engine.pairs.impostors(None)
+    assert not held.complete and len(held) < 0.2 * tail._engine.pairs.count(None)
+    for question in designs.questions("images"):
+        for level in (0.02, 0.004):
+            assert_allclose(
+                tail.resamples(level, **question),
+                whole.resamples(level, **question),
+                rtol=0,
+                atol=0,
+            )
+            assert tail.estimate(level, **question) == whole.estimate(level, **question)
+
+
+def test_levels_above_far_max_come_close_to_all_pairs(monkeypatch):
+    rng = np.random.default_rng(12)
+    X = rng.standard_normal((300, 12))
+    identity = designs.people(300, 90, rng)
+    group = np.array(["a", "b"])[identity % 2]
+    options = {"far_max": 1e-3, "n_resamples": 100, "resample": "identities"}
+    whole = roc_of(X, identity, group, **options)
+    monkeypatch.setattr(_pair_sets, "WHOLE", 0)
+    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 0)
+    part = roc_of(X, identity, group, **options)
+    for ask in (
+        lambda roc: roc.estimate(0.3, rate="frr"),
+        lambda roc: roc.estimate(0.3, rate="far", group="a"),
+        lambda roc: roc.estimate(threshold=0.1, rate="far"),
+        lambda roc: roc.equal_error_rate(),
+        lambda roc: roc.equal_error_rate("b"),
+    ):
+        exact, near = ask(whole), ask(part)
+        assert near.value == pytest.approx(exact.value, abs=2e-3)
+        assert near.low == pytest.approx(exact.low, abs=0.02)
+        assert near.high == pytest.approx(exact.high, abs=0.02)
+        assert "histogram" in near.reason and "histogram" not in exact.reason
+
+
+@pytest.mark.parametrize("resample", MODES)
+def test_equal_error_rate_of_a_resample_is_that_of_its_weights(resample):
+    X, identity, group = designs.one_side("people", np.random.default_rng(14), 40)
+    oracle = designs.oracle_of(X, identity, group)
+    roc = roc_of(X, identity, group, resample=resample)
+    engine = roc._engine
+    question = engine.question(None, 0.0, "frr", None, None, "overall")
+    from skfairfr._core._equal_error import equal_error_rates
+
+    got = equal_error_rates(engine.pairs, question.scope, engine.resampling())
+    scores = sorted({p.score for p in oracle.pairs}, reverse=True)
+    for b in range(N_RESAMPLES):
+        v, w = designs.weights_of(roc, b)
+        far = [float(oracle.far(t, v=v, w=w)) for t in [np.inf, *scores]]
+        frr = [float(oracle.frr(t, v=v, w=w)) for t in [np.inf, *scores]]
+        gap = np.abs(np.array(far) - np.array(frr))
+        k = int(np.flatnonzero(gap <= gap.min() + 1e-12)[-1])
+        expected = (far[k] + frr[k]) / 2
+        assert got.replicates[b] == pytest.approx(expected, rel=1e-9)
+
+
+def resampled(n_jobs=None):
+    """Replicates of every question in 40 resamples."""
+    rng = np.random.default_rng(15)
+    X = rng.standard_normal((200, 16)).astype(np.float32)
+    identity = designs.people(200, 60, rng)
+    group = np.array(["a", "b"])[identity % 2]
+    roc = roc_of(X, identity, group, n_resamples=40, n_jobs=n_jobs)
+    return [roc.resamples(LEVELS, **q) for q in designs.questions("people")]
+
+
+def test_results_do_not_depend_on_the_workers():
+    assert_array_equal(resampled(), resampled(n_jobs=2))
+
+
+def test_results_do_not_depend_on_the_threads(monkeypatch):
+    one = resampled()
+    for module in (_parallel, _resampling):
+        monkeypatch.setattr(module, "n_threads", lambda: 3)
+    assert_array_equal(resampled(), one)
+
+
+def test_order_of_rows_and_names_of_labels_do_not_matter():
+    X, identity, group = designs.one_side("people", np.random.default_rng(16))
+    order = np.random.default_rng(0).permutation(20)
+    names = {"a": "zz", "b": "aa"}
+    renamed = np.array([names[g] for g in group])
+    first = roc_of(X, identity, group)
+    second = roc_of(X[order], identity[order].astype(str), renamed[order])
+    for question in designs.questions("people"):
+        if "resamples" in question or question.get("group") is not None:
+            continue
+        if isinstance(question.get("how"), tuple):
+            continue
+        a, b = (roc.estimate(0.2, **question).value for roc in (first, second))
+        assert a == pytest.approx(b, rel=1e-12)
+
+
+def test_rotation_of_embeddings_changes_nothing():
+    rng = np.random.default_rng(17)
+    X = rng.standard_normal((120, 10))
+    identity = designs.people(120, 40, rng)
+    rotation = np.linalg.qr(rng.standard_normal((10, 10)))[0]
+    first, second = roc_of(X, identity, None), roc_of(X @ rotation, identity, None)
+    assert_allclose(first.resamples(LEVELS), second.resamples(LEVELS), rtol=1e-9)
+
+
+def test_increasing_transforms_of_listed_scores_change_nothing():
+    rng = np.random.default_rng(18)
+    X, identity, _ = designs.one_side("none", rng)
+    left, right = np.triu_indices(20, 1)
+    scores = (X @ X.T)[left, right]
+    roc = SimilarityROC(resample="identities", n_resamples=20, random_state=0)
+    ends = (identity[left], identity[right])
+    plain = roc.fit_pairs(scores, *ends).resamples(LEVELS)
+    assert_allclose(roc.fit_pairs(np.exp(scores), *ends).resamples(LEVELS), plain)
+
+
+def test_both_averages_agree_if_all_have_as_many_images():
+    rng = np.random.default_rng(19)
+    identity = np.repeat(np.arange(10), 3)
+    X = designs.exact_rows(30, rng)
+    pair, by_identity = (roc_of(X, identity, None, average=a) for a in AVERAGES)
+    assert_allclose(pair.resamples(LEVELS), by_identity.resamples(LEVELS), rtol=1e-12)
+
+
+def test_fit_pairs_forgets_the_embeddings():
+    X, identity, _ = designs.one_side("none", np.random.default_rng(28))
+    roc = roc_of(X, identity, None, resample="identities")
+    assert roc.n_features_in_ == 16
+    roc.fit_pairs([0.9, 0.1, 0.4], ["a", "a", "b"], ["a", "b", "c"])
+    assert not hasattr(roc, "n_features_in_")
+    assert roc.identities_.tolist() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("sides", "average", "question", "same"),
+    [
+        (1, "pair", {"group": ("a", "b")}, True),
+        (1, "identity", {}, True),
+        (1, "identity", {"group": "a"}, True),
+        (1, "identity", {"group": ("a", "b")}, False),
+        (2, "pair", {}, True),
+        (2, "pair", {"group": ("a", "b")}, False),
+        (2, "identity", {}, False),
+        (2, "identity", {"group": "a"}, False),
+        (2, "identity", {"rate": "frr"}, True),
+    ],
+)
+def test_a_list_has_one_side_and_its_rates_differ_where_that_matters(
+    sides, average, question, same
+):
+    X, identity, group = designs.one_side("images", np.random.default_rng(41), 40)
+    side = np.arange(40) % 2
+    left, right = np.triu_indices(40, 1)
+    if sides == 2:
+        left, right = np.nonzero((side[:, None] == 0) & (side == 1))
+    options = {"average": average, "resample": "identities", "n_resamples": 4}
+    compared = SimilarityROC(**options).fit(
+        X, identity, group, domain=side if sides == 2 else None
+    )
+    listed = SimilarityROC(**options).fit_pairs(
+        (X @ X.T)[left, right],
+        identity[left],
+        identity[right],
+        sensitive_features_1=group[left],
+        sensitive_features_2=group[right],
+    )
+    asked = {"threshold": 0.2, "rate": "far", **question}
+    values = [roc.estimate(**asked).value for roc in (compared, listed)]
+    assert (values[0] == pytest.approx(values[1], rel=1e-9)) == same
+
+
+def test_real_embeddings_have_the_known_rates(shared_data):
+    data = np.load(shared_data / "lfw_facenet" / "lfw_facenet.npz")
+    roc = SimilarityROC(resample="identities", n_resamples=20, random_state=0).fit(
+        data["embedding"], data["identity"], data["gender"]
+    )
+    table = {
+        (None, 1e-2): (0.01000, 0.1091),
+        (None, 1e-3): (0.00100, 0.3349),
+        ("female", 1e-2): (0.01942, 0.1776),
+        ("female", 1e-3): (0.00217, 0.4153),
+        ("male", 1e-2): (0.01659, 0.0837),
+        ("male", 1e-3): (0.00162, 0.3052),
+    }
+    for (group, level), (far, frr) in table.items():
+        got = [roc.estimate(level, rate=r, group=group).value for r in ("far", "frr")]
+        assert got[0] == pytest.approx(far, abs=5.1e-6)
+        assert got[1] == pytest.approx(frr, abs=5.1e-5)
+    cross = roc.estimate([1e-2, 1e-3], rate="far", group=("female", "male")).value
+    assert_allclose(cross, [0.00151, 0.00012], atol=5.1e-6)
+    for group, rate in ((None, 0.0422), ("female", 0.0764), ("male", 0.0407)):
+        assert roc.equal_error_rate(group).value == pytest.approx(rate, abs=5e-5)
+    summary = roc.score_summary()
+    assert_allclose(summary.genuine_mean, [0.632, 0.604, 0.643], atol=5e-4)
+    assert_allclose(summary.impostor_mean, [0.043, 0.071, 0.067], atol=5e-4)
+    assert summary.n_impostor.tolist() == [1020965, 128815, 421930]
+    assert summary.n_genuine.tolist() == [3631, 980, 2651]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("average", "image"),
+        ("impostors", "none"),
+        ("resample", "people"),
+        ("method", "bca"),
+        ("n_resamples", 0),
+        ("n_resamples", 2.5),
+        ("confidence_level", 1.0),
+        ("far_max", 0),
+        ("similarity", "euclidean"),
+        ("device", "cuda"),
+        ("n_jobs", "two"),
+        ("random_state", "x"),
+    ],
+)
+def test_parameters(name, value):
+    with pytest.raises(ValueError, match=f"'{name}' parameter of SimilarityROC"):
+        SimilarityROC(**{name: value}).fit(np.eye(4), [0, 0, 1, 1])
+
+
+def test_levels_up_to_far_max_stay_exact_beside_larger_ones(monkeypatch):
+    rng = np.random.default_rng(31)
+    X = rng.standard_normal((300, 12))
+    identity = designs.people(300, 90, rng)
+    monkeypatch.setattr(_pair_sets, "WHOLE", 0)
+    roc = roc_of(X, identity, None, far_max=0.02)
+    low, high = roc.estimate([0.3, 0.01]).value[::-1], roc.estimate(0.3)
+    assert low[0] == roc.estimate(0.01).value
+    assert low[1] == high.value
+    reasons = roc.estimate([0.3, 0.01]).reason
+    assert "histogram" in reasons[0] and "histogram" not in reasons[1]
+
+
+def test_frr_at_a_threshold_needs_no_impostor(monkeypatch):
+    rng = np.random.default_rng(32)
+    X = rng.standard_normal((300, 12))
+    identity = designs.people(300, 90, rng)
+    monkeypatch.setattr(_pair_sets, "WHOLE", 0)
+    roc = roc_of(X, identity, None, far_max=0.02)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    found = roc.estimate(threshold=-0.5)
+    assert found.value == float(designs.oracle_of(unit, identity, None).frr(-0.5)) > 0
+    assert "histogram" not in found.reason
