@@ -362,7 +362,7 @@ def _audit_by(data, attributes, options, points, figures):
         written = tuple(write_figures_of(audited.roc, name, figures, points))
     genuine = data.genuine_pairs()
     share = float(genuine.max() / max(genuine.sum(), 1))
-    # The notes already say what these would warn of.
+    # The notes already hold what these would warn of.
     with collecting([]):
         resampled = _resampled(data, attributes, options, points)
         averaged = None

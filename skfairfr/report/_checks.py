@@ -82,7 +82,7 @@ def _judge(audit, level, name, limit):
 
 
 def verdict_of(figure, limit):
-    """What an interval tells of a limit; one the data do not support tells nothing."""
+    """Verdict of an interval about a limit; undetermined where the data do not support it."""
     if not figure.supported:
         return "undetermined"
     if figure.low > limit:

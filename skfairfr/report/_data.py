@@ -1,7 +1,7 @@
 """What an audit is of: embeddings, or scored pairs, with columns of labels.
 
-Both kinds fit a SimilarityROC and tell who stands behind the pairs: one row for each image
-of embeddings, two for each scored pair. They are made of arrays, or read from a file.
+Both kinds fit a SimilarityROC and list the people and images behind the pairs: one row for
+each image of embeddings, two for each scored pair. They hold arrays, also those of a file.
 """
 
 import os

@@ -91,7 +91,7 @@ def write_figures_of(roc, attribute, folder, points):
     """
     levels = Points.of().far if points.far is None else points.far
     slug = "".join(c if c.isalnum() or c in "-_" else "-" for c in attribute)
-    # The audit's notes already say what the displays warn of.
+    # The audit's notes already hold what the displays warn of.
     with collecting([]):
         return write_figures(roc, Path(folder) / slug, far=levels)
 

@@ -1,4 +1,4 @@
-"""The numbers of an audit: a fitted SimilarityROC is asked its questions."""
+"""The numbers of an audit: rates, disparities and findings from a fitted SimilarityROC."""
 
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -35,7 +35,7 @@ class Points:
     Attributes
     ----------
     far : ndarray, shape (n_levels,), or None
-        Levels, on the data that ``set_on`` says; None of given thresholds.
+        Levels, which hold on the data that ``set_on`` names; None of given thresholds.
     threshold : ndarray, shape (n_levels,), or None
         Similarities; None where the audited data set them.
     set_on : {"these data", "other data", "given"}
@@ -49,7 +49,7 @@ class Points:
     def of(cls, far=None, threshold=None, distance=False):
         """Points of levels or of thresholds, not both; neither takes the usual levels.
 
-        ``distance`` tells whether thresholds are distances.
+        With ``distance`` thresholds are distances.
         """
         if far is not None and threshold is not None:
             raise ArgumentError(

@@ -1,7 +1,7 @@
 """What an audit notes: sentences about the data, made of what a warning carries.
 
 SimilarityROC warns in Python's words, with a code and with the numbers and names of its
-message as values. A note says the same to whoever reads a report.
+message as values. A note has the same meaning in the words of a report.
 """
 
 import warnings

@@ -33,7 +33,7 @@ class Figure:
     source : {"all pairs", "histogram", "sample"}
         What the value was computed from.
     reasons : tuple of skfairfr.metrics.Reason or str
-        What ``reason`` says, one by one.
+        The parts of ``reason``.
     """
 
     value: float
@@ -187,7 +187,7 @@ class Check:
     figure : Figure
         The disparity, larger being less fair.
     not_covered : tuple of labels
-        Groups without the pairs it needs, of which it says nothing.
+        Groups without the pairs it needs, which it is not about.
     verdict : {"passed", "failed", "undetermined"}
         Passed where the data support the interval and it ends at the limit or below; failed
         where they support it and it begins above.

@@ -326,7 +326,7 @@ def _averaged(audit):
         rows = list(zip(_figures(level), _figures(beside), strict=True))
         is_set = level.set_on == "these data"
         for column, name in enumerate(RATE_NAMES.values(), start=1):
-            # The FAR of everyone, where it is set, comes first and says nothing.
+            # The FAR of everyone comes first; where it is set, it is the level itself.
             found += [
                 [f"{name}  {a[0]}", figure(a[column]), figure(b[column])]
                 for a, b in rows[is_set and column == 1 :]

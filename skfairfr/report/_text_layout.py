@@ -109,7 +109,7 @@ def label(group):
 
 
 def level_name(level, settings):
-    """What tells one operating point from the others."""
+    """The name of an operating point, unlike those of the others."""
     if level.set_on == "these data":
         return f"FAR {level.far:g}"
     if level.set_on == "other data":

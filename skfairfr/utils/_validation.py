@@ -139,7 +139,7 @@ def warn_caller(message, category, code=None, **values):
     category : type
         A subclass of Warning.
     code : str, default=None
-        Attribute ``code`` of the warning: what it is about, for who tells it in other words.
+        Attribute ``code`` of the warning: a name for what it is about.
     **values
         Attribute ``values`` of the warning, a dict: the numbers and names in its message.
     """

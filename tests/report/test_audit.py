@@ -7,6 +7,7 @@ from pytest import approx
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report import EmbeddingData, audit, audit_pairs
 from tests.report.audits import small_audit, synthetic, with_a_lone_person
+from tests.test_depth import deepest
 
 # Of /work/shared/data/README.md: FAR level -> group -> (FMR, FNMR).
 LFW = {
@@ -28,6 +29,16 @@ def lfw(shared_data):
     data = np.load(shared_data / "lfw_facenet" / "lfw_facenet.npz")
     columns = (data[name] for name in ("embedding", "identity", "gender"))
     return audit(*columns, attribute="gender", n_resamples=50)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_an_audit_is_near_its_arithmetic():
+    """Its own functions are few: the deepest stack is that of SimilarityROC and six more."""
+    small_audit()
+    stack = deepest(lambda: small_audit(random_state=1))
+    own = [name for name in stack if name.startswith("skfairfr.report.")]
+    assert len(own) <= 6, "\n".join(stack)
+    assert len(stack) <= 16, "\n".join(stack)
 
 
 def test_lfw_rates_are_the_published_ones(lfw):
