@@ -266,6 +266,7 @@ REASONS = {
     "one_person": lambda found, needed: (
         f"one person is in {found:.0%} of the errors, at most {needed:.0%}"
     ),
+    "no_pairs": lambda found, needed: "no pair",
     "few_groups": lambda found, needed: "fewer than two groups have the pairs it needs",
     "undefined": lambda found, needed: "undefined",
     "undefined_resamples": lambda found, needed: f"undefined in {found} resamples",

@@ -170,7 +170,8 @@ class PairData:
 
     def images(self):
         """Codes of the images, (2 * n_pairs,); None where they are not named."""
-        if self.image_names[0] is None:
+        # Names of one side alone are an error of fit_pairs, which says so.
+        if self.image_names[0] is None or self.image_names[1] is None:
             return None
         return encode(_stacked(self.image_names, "image"), "image").codes
 

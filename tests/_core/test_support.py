@@ -9,6 +9,8 @@ from skfairfr._core._intervals import (
     MAX_SHARE,
     MIN_ERRORS,
     MIN_IDENTITIES,
+    REASONS,
+    Reason,
     Support,
     join_reasons,
     support_of_first,
@@ -104,3 +106,9 @@ def test_each_shortage_is_named_with_what_it_concerns(numbers, code, words):
 def test_several_shortages_are_all_named():
     text = reason(3, 2, 1.0)
     assert all(word in text for word in ("3 errors", "2 people", "100%"))
+
+
+@pytest.mark.parametrize("code", REASONS)
+def test_every_reason_has_words(code):
+    assert str(Reason(code, "f", 1, 2)).startswith("f: ")
+    assert not str(Reason(code, "", 1, 2)).startswith("f")

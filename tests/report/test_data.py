@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skfairfr.metrics import SimilarityROC
-from skfairfr.report import EmbeddingData, PairData, read_data
+from skfairfr.report import EmbeddingData, PairData, audit_pairs, read_data
 from skfairfr.report._data import cross, named_columns
 from skfairfr.utils import ArgumentError
 
@@ -216,3 +216,9 @@ def test_a_dict_or_a_frame_of_several_columns_names_them(library):
 )
 def test_labels_alone_have_no_names(labels):
     assert named_columns(labels) is None
+
+
+def test_names_of_one_side_alone_are_refused_by_both_names():
+    data = ([0.9, 0.1, 0.4], ([1, 1, 2], [1, 2, 2]), (["a"] * 3, ["b"] * 3))
+    with pytest.raises(ValueError, match="image_2 is missing while image_1 was given"):
+        audit_pairs(*data, images=(["x", "y", "z"], None))
