@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold
+from sklearn.utils import check_random_state
 
 from skfairfr.utils._labels import encode, split_labels, to_column
 from skfairfr.utils._validation import warn_undefined
@@ -205,4 +206,11 @@ def _deal(splitter, strata, identity, n_samples):
         # The splitter refuses strata if all are smaller than n_splits; one stratum passes.
         if np.bincount(strata - strata.min()).max() < splitter.n_splits:
             strata = np.zeros_like(strata)
+        if splitter.shuffle:
+            # Before 1.8, scikit-learn shuffles the counts of people and not the people, so
+            # that its folds balance nothing. This is what it does from 1.8 on.
+            order = np.arange(identity.max() + 1)
+            check_random_state(splitter.random_state).shuffle(order)
+            identity = np.argsort(order)[identity]
+            splitter = StratifiedGroupKFold(splitter.n_splits)
         return list(splitter.split(np.empty(n_samples), strata, identity))

@@ -305,7 +305,9 @@ def _is_unknown(column):
         return np.isnat(column)
     if column.dtype.kind != "O":
         return np.zeros(len(column), dtype=bool)
-    return np.frompyfunc(_is_missing, 1, 1)(column).astype(bool)
+    # From Python 3.12 on, comparing a NaN that is no array warns inside numpy's loop.
+    with np.errstate(invalid="ignore"):
+        return np.frompyfunc(_is_missing, 1, 1)(column).astype(bool)
 
 
 def _is_missing(label):

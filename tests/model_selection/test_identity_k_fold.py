@@ -81,6 +81,17 @@ def test_people_of_one_image_do_not_crowd_a_fold(seed):
         assert (np.bincount(identity[test]) == 2).sum() == 3
 
 
+def test_shuffled_people_are_balanced_too():
+    """Ten people hold all 200 images of a group: each of two folds gets five of them."""
+    sizes = np.repeat([20, 2], [10, 100])
+    identity = np.repeat(np.arange(110), sizes)
+    y = face_labels(identity, np.where(identity < 10, "rare", "common"))
+    for seed in range(10):
+        splitter = IdentityKFold(2, shuffle=True, random_state=seed)
+        for _, test in splitter.split(np.empty((len(y), 1)), y):
+            assert (identity[test] < 10).sum() == 100
+
+
 def test_shuffling_follows_the_seed():
     def folds(seed):
         splitter = IdentityKFold(3, shuffle=True, random_state=seed)

@@ -103,6 +103,14 @@ def test_several_columns_become_one_label(values):
     assert labels.codes.tolist() == [0, 1, 0]
 
 
+def test_many_unknown_numbers_among_objects_warn_of_nothing():
+    """Python's interpreter compares floats in another way once it has seen many."""
+    encoded = encode(
+        np.array([1.0, np.nan] * 500, dtype=object), "y", allow_unknown=True
+    )
+    assert (encoded.codes < 0).sum() == 500
+
+
 @pytest.mark.parametrize("unknown", [None, np.nan])
 def test_an_unknown_attribute_leaves_the_combination_unknown(unknown):
     values = [["f", "old"], ["m", unknown], [unknown, "old"]]
