@@ -49,6 +49,8 @@ def loaded_by(statement):
         "import skfairfr.datasets",
         "import skfairfr.metrics",
         "import skfairfr.model_selection",
+        "import skfairfr.losses, skfairfr.samplers, skfairfr.projectors",
+        "from skfairfr.samplers import dynamic_weights",
         "from skfairfr import BestTradeOff, IdentityKFold, bfar_scorer, fairness_scores",
         "from skfairfr import SimilarityROC, make_face_embeddings, face_labels",
     ],
@@ -94,3 +96,5 @@ def test_unknown_name_raises_attribute_error():
 def test_version_is_that_of_the_metadata():
     metadata = tomllib.loads((ROOT / "pyproject.toml").read_text())
     assert skfairfr.__version__ == metadata["project"]["version"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
+    assert f"version: {skfairfr.__version__}" in citation
