@@ -24,6 +24,7 @@ SUBPACKAGES = (
     "skfairfr.losses",
     "skfairfr.projectors",
     "skfairfr.model_selection",
+    "skfairfr.report",
 )
 
 # Functions that implement no published formula or protocol, each with the reason.
