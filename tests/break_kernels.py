@@ -94,8 +94,8 @@ BREAKS = [
     ),
     Break(
         "tiles",
-        "max(starts[q], r + 1) if diagonal",
-        "max(starts[q], r + 2) if diagonal",
+        "max(starts[block], r + 1) if diagonal",
+        "max(starts[block], r + 2) if diagonal",
         ("tests/_core/test_pair_tiles.py",),
     ),
     Break(

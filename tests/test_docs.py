@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.house import assert_none
+
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 GENERATED = {"_build", "auto_examples", "auto_api"}
@@ -94,11 +96,11 @@ def public():
 
 
 def test_every_public_name_has_a_place_in_the_api():
-    assert sorted(public() - API) == []
+    assert_none(sorted(public() - API))
 
 
 def test_the_api_lists_nothing_that_is_gone():
-    assert sorted(API - public()) == []
+    assert_none(sorted(API - public()))
 
 
 def test_blocks_of_pages_compile():
@@ -110,7 +112,7 @@ def test_blocks_of_pages_compile():
                     compile(code, relative(page), "exec")
             except SyntaxError as error:
                 broken.append(f"{relative(page)}: {error}: {code}")
-    assert broken == []
+    assert_none(broken)
 
 
 EXECUTED = [page for page in PAGES if ".. testcode::" in page.read_text("utf-8")]
@@ -156,7 +158,7 @@ def listed():
 
 def test_every_page_is_reached():
     assert len(PAGES) > 10
-    assert sorted(map(relative, set(PAGES) - listed())) == []
+    assert_none(sorted(map(relative, set(PAGES) - listed())))
 
 
 def test_blocks_and_their_output_are_seen():

@@ -7,6 +7,8 @@ file behind.
 import ast
 from pathlib import Path
 
+from tests.house import assert_none
+
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").rglob("plot_*.py"))
 MAX_LINES = 150
@@ -40,14 +42,14 @@ def flaws(text):
 def test_examples_are_short_stories():
     assert len(EXAMPLES) > 10
     found = {path: flaws(path.read_text(encoding="utf-8")) for path in EXAMPLES}
-    assert [
+    assert_none(
         f"{path.relative_to(ROOT)} {flaw}" for path in found for flaw in found[path]
-    ] == []
+    )
 
 
 def test_themes_have_titles():
     themes = {path.parent for path in EXAMPLES}
-    assert [str(t) for t in themes if not (t / "README.rst").is_file()] == []
+    assert_none(t for t in themes if not (t / "README.rst").is_file())
 
 
 def test_headings_of_cells_are_seen():

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.house import assert_none
+
 ROOT = Path(__file__).resolve().parents[1]
 
 FLOORS = {
@@ -211,16 +213,16 @@ def test_modules_are_found():
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
 def test_modules_keep_to_the_rule(rule):
     found = [rule(module, IMPORTS[module], PACKAGES) for module in MODULES]
-    assert [breach for breaches in found for breach in breaches] == []
+    assert_none(breach for breaches in found for breach in breaches)
 
 
 def test_imports_never_go_in_a_ring():
-    assert cycle(IMPORTS) == []
+    assert_none(cycle(IMPORTS))
 
 
 def test_modules_have_docstrings():
     trees = {m: ast.parse(path.read_text()) for m, path in MODULES.items()}
-    assert [m for m, tree in trees.items() if not ast.get_docstring(tree)] == []
+    assert_none(m for m, tree in trees.items() if not ast.get_docstring(tree))
 
 
 @pytest.mark.parametrize(

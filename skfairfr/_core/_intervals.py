@@ -4,7 +4,7 @@ An estimate is supported if it has enough errors, from enough people, and no one
 in too many of them; a :class:`Reason` records what is missing.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
@@ -151,36 +151,58 @@ MAX_SHARE = 1 / 3
 
 @dataclass(frozen=True)
 class Reason:
-    """Why the data do not support an estimate; ``str`` gives it in words.
+    """Why the data do not support an estimate; ``str`` says it in words.
 
     Attributes
     ----------
     code : str
         "no_errors", "few_errors", "few_people" (they come from too few people) or
         "one_person" (one is in too many of them); "undefined" and "undefined_resamples";
-        "below_resolution" of a FAR level, "few_groups" of a disparity, and "no_pairs".
-    label : str
-        The group, the two groups, or "overall"; empty if the reason concerns all.
-    found, needed : int, float or None
-        The number that was found, and the smallest (for "one_person" and
-        "undefined_resamples" the largest) that suffices; None where there is none.
+        "below_resolution" of a FAR level, "few_groups" of a disparity, and "no_pairs" of
+        the kind that ``rate`` needs.
+    groups : tuple of labels, default=None
+        One group, or two; empty for all pairs. None where the reason is about the whole
+        estimate.
+    rate : {"far", "frr"}, default=None
+        Whose errors or pairs are meant, where an estimate depends on both.
+    system : {"first", "second"}, default=None
+        Which one, in a comparison of two.
+    found, needed : int or float, default=None
+        The number that was found, and the least (for "one_person" and
+        "undefined_resamples" the largest) that would do.
     """
 
     code: str
-    label: str = ""
+    groups: tuple | None = None
+    rate: str | None = None
+    system: str | None = None
     found: float | None = None
     needed: float | None = None
 
+    @property
+    def label(self):
+        """System, groups and rate in words; may be empty."""
+        label = "" if self.groups is None else " x ".join(map(str, self.groups))
+        if self.groups == ():
+            label = "overall"
+        if self.rate is not None and self.code != "no_pairs":
+            label = f"{label}, {self.rate}"
+        return ": ".join(filter(None, (self.system, label)))
+
+    @property
+    def words(self):
+        """What is missing, without the label."""
+        return REASONS[self.code](self)
+
     def __str__(self):
-        words = REASONS[self.code](self.found, self.needed)
-        return f"{self.label}: {words}" if self.label else words
+        return ": ".join(filter(None, (self.label, self.words)))
 
 
 def join_reasons(reasons):
-    """Reasons in words, with each label once; empty without reasons."""
+    """Reasons in words, those about one label behind it; empty without any."""
     sentences = []
     for label, of_label in groupby(reasons, key=lambda reason: reason.label):
-        words = "; ".join(str(replace(reason, label="")) for reason in of_label)
+        words = "; ".join(reason.words for reason in of_label)
         sentences.append(f"{label}: {words}" if label else words)
     return "; ".join(sentences)
 
@@ -203,20 +225,22 @@ class Support:
     n_identities: np.ndarray
     largest_share: np.ndarray
 
-    def reasons(self, level, label):
+    def reasons(self, level, groups, rate=None):
         """Why the rate at a level is not supported, a list of Reason; empty if it is."""
         errors, people = int(self.n_errors[level]), int(self.n_identities[level])
         share = float(self.largest_share[level])
         if errors == 0:
-            return [Reason("no_errors", label, 0, MIN_ERRORS)]
-        found = []
-        if errors < MIN_ERRORS:
-            found.append(Reason("few_errors", label, errors, MIN_ERRORS))
-        if people < MIN_IDENTITIES:
-            found.append(Reason("few_people", label, people, MIN_IDENTITIES))
-        if share > MAX_SHARE:
-            found.append(Reason("one_person", label, share, MAX_SHARE))
-        return found
+            return [Reason("no_errors", groups, rate, None, 0, MIN_ERRORS)]
+        limits = (
+            ("few_errors", errors, MIN_ERRORS, errors < MIN_ERRORS),
+            ("few_people", people, MIN_IDENTITIES, people < MIN_IDENTITIES),
+            ("one_person", share, MAX_SHARE, share > MAX_SHARE),
+        )
+        return [
+            Reason(code, groups, rate, None, found, needed)
+            for code, found, needed, missed in limits
+            if missed
+        ]
 
 
 def support_of_first(left, right, positions, n_identities):
@@ -256,19 +280,23 @@ def _counted(n, one, many):
 
 
 REASONS = {
-    "no_errors": lambda found, needed: f"no errors, {needed} needed",
-    "few_errors": lambda found, needed: (
-        f"{_counted(found, 'error', 'errors')}, {needed} needed"
+    "no_errors": lambda reason: f"no errors, {reason.needed} needed",
+    "few_errors": lambda reason: (
+        f"{_counted(reason.found, 'error', 'errors')}, {reason.needed} needed"
     ),
-    "few_people": lambda found, needed: (
-        f"errors from {_counted(found, 'person', 'people')}, {needed} needed"
+    "few_people": lambda reason: (
+        f"errors from {_counted(reason.found, 'person', 'people')}, "
+        f"{reason.needed} needed"
     ),
-    "one_person": lambda found, needed: (
-        f"one person is in {found:.0%} of the errors, at most {needed:.0%}"
+    "one_person": lambda reason: (
+        f"one person is in {reason.found:.0%} of the errors, "
+        f"at most {reason.needed:.0%}"
     ),
-    "no_pairs": lambda found, needed: "no pair",
-    "few_groups": lambda found, needed: "fewer than two groups have the pairs it needs",
-    "undefined": lambda found, needed: "undefined",
-    "undefined_resamples": lambda found, needed: f"undefined in {found} resamples",
-    "below_resolution": lambda found, needed: "the FAR level is below 1 / n_impostor",
+    "no_pairs": lambda reason: (
+        f"no {'impostor' if reason.rate == 'far' else 'genuine'} pair"
+    ),
+    "few_groups": lambda reason: "fewer than two groups have the pairs it needs",
+    "undefined": lambda reason: "undefined",
+    "undefined_resamples": lambda reason: f"undefined in {reason.found} resamples",
+    "below_resolution": lambda reason: "the FAR level is below 1 / n_impostor",
 }

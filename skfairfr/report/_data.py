@@ -71,31 +71,76 @@ class EmbeddingData:
     reading: Reading | None = None
 
     def fit(self, roc, attributes=()):
-        """Fit a SimilarityROC, with the groups of these attributes if there are any."""
+        """Fit a SimilarityROC to these data.
+
+        Parameters
+        ----------
+        roc : SimilarityROC
+            Not fitted.
+        attributes : tuple of str, default=()
+            Names of columns whose combinations are the groups; without any, no groups.
+
+        Returns
+        -------
+        roc : SimilarityROC
+            Fitted.
+        """
         groups = _as_array(self.groups(attributes)) if attributes else None
         return roc.fit(self.X, self.y, groups, domain=self.domain)
 
     def groups(self, attributes):
-        """Labels of the combinations of attributes, one for each row."""
+        """Combinations of attributes.
+
+        Parameters
+        ----------
+        attributes : tuple of str
+            Names of columns.
+
+        Returns
+        -------
+        groups : Labels, shape (n_samples,)
+            Distinct combinations, and the code of each row; -1 where one is unknown.
+        """
         return _encode([self.columns[name] for name in attributes], attributes)
 
     def people(self):
-        """Codes of the identities, (n_samples,)."""
+        """Identities as codes.
+
+        Returns
+        -------
+        codes : ndarray of int, shape (n_samples,)
+        """
         return encode(self.y, "y").codes
 
     def images(self):
-        """Codes of the images, (n_samples,)."""
+        """Images as codes.
+
+        Returns
+        -------
+        codes : ndarray of int, shape (n_samples,)
+        """
         return np.arange(len(self.X))
 
     def genuine_pairs(self):
-        """Number of genuine pairs of each identity, (n_identities,)."""
+        """Count the genuine pairs of each identity.
+
+        Returns
+        -------
+        counts : ndarray of int, shape (n_identities,)
+        """
         by_side = self._images_by_side()
         if len(by_side) == 2:
             return by_side[0] * by_side[1]
         return by_side[0] * (by_side[0] - 1) // 2
 
     def lack_of_genuine(self):
-        """The note where no FRR can be measured; empty if one can."""
+        """Say why no FRR can be measured.
+
+        Returns
+        -------
+        note : str
+            Empty if one can.
+        """
         if self.genuine_pairs().any():
             return ""
         lacking = "No person has two images"
@@ -104,7 +149,13 @@ class EmbeddingData:
         return f"{lacking}{NO_FRR}"
 
     def lack_of_images(self):
-        """Why no other photographs can be drawn of these people; empty if they can."""
+        """Say why no other photographs can be drawn of these people.
+
+        Returns
+        -------
+        reason : str
+            Empty if they can.
+        """
         if self._images_by_side().max() > 1:
             return ""
         where = "" if self.domain is None else " in each domain"
@@ -146,7 +197,20 @@ class PairData:
     reading: Reading | None = None
 
     def fit(self, roc, attributes=()):
-        """As of EmbeddingData."""
+        """Fit a SimilarityROC to these pairs.
+
+        Parameters
+        ----------
+        roc : SimilarityROC
+            Not fitted.
+        attributes : tuple of str, default=()
+            Names of columns whose combinations are the groups; without any, no groups.
+
+        Returns
+        -------
+        roc : SimilarityROC
+            Fitted.
+        """
         groups = (None, None)
         if attributes:
             groups = np.split(_as_array(self.groups(attributes)), 2)
@@ -160,35 +224,74 @@ class PairData:
         )
 
     def groups(self, attributes):
-        """As of EmbeddingData, (2 * n_pairs,): the first images, then the second."""
+        """Combinations of attributes, of the first images, then of the second.
+
+        Parameters
+        ----------
+        attributes : tuple of str
+            Names of columns.
+
+        Returns
+        -------
+        groups : Labels, shape (2 * n_pairs,)
+            Distinct combinations, and the code of each image; -1 where one is unknown.
+        """
         columns = [_stacked(self.columns[name], name) for name in attributes]
         return _encode(columns, attributes)
 
     def people(self):
-        """Codes of the identities, (2 * n_pairs,)."""
+        """Identities as codes, of the first images, then of the second.
+
+        Returns
+        -------
+        codes : ndarray of int, shape (2 * n_pairs,)
+        """
         return encode(_stacked(self.identities, "identity"), "identity").codes
 
     def images(self):
-        """Codes of the images, (2 * n_pairs,); None where they are not named."""
+        """Images as codes, the first of each pair, then the second.
+
+        Returns
+        -------
+        codes : ndarray of int, shape (2 * n_pairs,), or None
+            None where they are not named.
+        """
         # Names of one side alone are an error of fit_pairs, which says so.
         if self.image_names[0] is None or self.image_names[1] is None:
             return None
         return encode(_stacked(self.image_names, "image"), "image").codes
 
     def genuine_pairs(self):
-        """As of EmbeddingData."""
+        """Count the genuine pairs of each identity.
+
+        Returns
+        -------
+        counts : ndarray of int, shape (n_identities,)
+        """
         people = self.people()
         left, right = np.split(people, 2)
         return np.bincount(left[left == right], minlength=people.max() + 1)
 
     def lack_of_genuine(self):
-        """As of EmbeddingData."""
+        """Say why no FRR can be measured.
+
+        Returns
+        -------
+        note : str
+            Empty if one can.
+        """
         if self.genuine_pairs().any():
             return ""
         return f"No pair is of two images of one person{NO_FRR}"
 
     def lack_of_images(self):
-        """As of EmbeddingData."""
+        """Say why no other photographs can be drawn of these people.
+
+        Returns
+        -------
+        reason : str
+            Empty if they can.
+        """
         images = self.images()
         if images is None:
             return "the pairs do not name their images (image_1 and image_2)"

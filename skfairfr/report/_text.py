@@ -29,7 +29,7 @@ CHECK_NAMES = {
 
 
 def to_text(found, source=None):
-    """What was found as text that a person can read.
+    """Render an audit as text for a person to read.
 
     Parameters
     ----------
@@ -42,6 +42,20 @@ def to_text(found, source=None):
     -------
     text : str
         Lines of at most 100 columns.
+
+    Raises
+    ------
+    AttributeError
+        If ``found`` is neither a Report nor an Audit.
+
+    Examples
+    --------
+    >>> from skfairfr import make_face_embeddings
+    >>> from skfairfr.report import audit, to_text
+    >>> data = make_face_embeddings(n_identities=200, random_state=0)
+    >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2, n_resamples=100)
+    >>> to_text(found).splitlines()[0]
+    'Audit by group'
     """
     audits = getattr(found, "audits", (found,))
     crossings = {" & ".join(c.attributes): c for c in getattr(found, "crossings", ())}

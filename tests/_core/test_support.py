@@ -75,7 +75,7 @@ def test_support_of_any_pairs_is_that_of_a_loop(data, n_pairs):
 
 def reason(n_errors, n_identities, share):
     values = (np.array([v]) for v in (n_errors, n_identities, share))
-    return join_reasons(Support(*values).reasons(0, "FAR in f"))
+    return join_reasons(Support(*values).reasons(0, ("FAR in f",)))
 
 
 def test_just_enough_is_supported():
@@ -99,8 +99,8 @@ def test_each_shortage_is_named_with_what_it_concerns(numbers, code, words):
     assert text.startswith("FAR in f: ")
     assert words in text
     values = (np.array([v]) for v in numbers)
-    (record,) = Support(*values).reasons(0, "FAR in f")
-    assert (record.code, record.label, str(record)) == (code, "FAR in f", text)
+    (record,) = Support(*values).reasons(0, ("FAR in f",))
+    assert (record.code, record.groups, str(record)) == (code, ("FAR in f",), text)
 
 
 def test_several_shortages_are_all_named():
@@ -110,5 +110,20 @@ def test_several_shortages_are_all_named():
 
 @pytest.mark.parametrize("code", REASONS)
 def test_every_reason_has_words(code):
-    assert str(Reason(code, "f", 1, 2)).startswith("f: ")
-    assert "f: " not in str(Reason(code, "", 1, 2))
+    assert str(Reason(code, ("f",), found=1, needed=2)).startswith("f: ")
+    assert "f: " not in str(Reason(code, found=1, needed=2))
+
+
+@pytest.mark.parametrize(
+    ("fields", "label"),
+    [
+        ({}, ""),
+        ({"groups": ()}, "overall"),
+        ({"groups": ("f", 3)}, "f x 3"),
+        ({"groups": ("f",), "rate": "frr"}, "f, frr"),
+        ({"groups": ("f",), "system": "first"}, "first: f"),
+        ({"system": "second"}, "second"),
+    ],
+)
+def test_the_label_of_a_reason_names_system_groups_and_rate(fields, label):
+    assert Reason("no_errors", **fields, needed=30).label == label

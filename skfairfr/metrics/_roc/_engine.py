@@ -19,7 +19,7 @@ from skfairfr.metrics._roc._records import (
     Estimate,
     check_same_images,
 )
-from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._errors import Argument, ArgumentError, plain
 from skfairfr.utils._validation import warn_caller, warn_undefined
 
 # Number of tables of rates that an engine caches, one for each set of levels.
@@ -234,19 +234,19 @@ class Engine:
         """Estimate of the equal error rate of the question's scope."""
         scope = question.scope
         counts = self.counts(question)
-        missing = [
-            kind
-            for kind, n in zip(("genuine", "impostor"), counts, strict=True)
+        groups = () if scope is None else plain((self.groups[scope[0]],))
+        reasons = tuple(
+            Reason("no_pairs", groups, rate, found=0, needed=1)
+            for rate, n in zip(("frr", "far"), counts, strict=True)
             if n == 0
-        ]
-        if missing:
-            reason = " and ".join(f"no {kind} pair" for kind in missing)
-            where = "overall" if scope is None else f"in {str(self.groups[scope[0]])!r}"
+        )
+        if reasons:
+            reason = " and ".join(reason.words for reason in reasons)
+            where = f"in {str(groups[0])!r}" if groups else "overall"
             warn_undefined(
                 f"There is {reason} {where}: the equal error rate is undefined and set "
                 "to nan."
             )
-            reasons = tuple(Reason("no_pairs", kind, 0, 1) for kind in missing)
             return Estimate(
                 *(np.nan,) * 5, *counts, 0, False, reason, "all pairs", reasons
             )

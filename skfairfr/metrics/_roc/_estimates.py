@@ -21,6 +21,7 @@ from skfairfr.metrics._roc._records import (
     ROCCurve,
     to_objects,
 )
+from skfairfr.utils._errors import plain
 
 # The end of `reason`, by the source of the value.
 ENDINGS = {
@@ -167,7 +168,7 @@ def answer_equal_error(pairs, rates, question, intervals, labels):
     reasons = []
     for rate in ("far", "frr"):
         support = _support(pairs, rate, question.scope, threshold, rates.sampled)
-        reasons += support.reasons(0, f"{_name(question.scope, labels)}, {rate}")
+        reasons += support.reasons(0, _labels_of(question.scope, labels), rate)
     return _with_interval(
         pairs,
         question,
@@ -223,7 +224,7 @@ def _with_interval(
         if np.isnan(value[level]):
             reasons[level].insert(0, Reason("undefined"))
         elif undefined > allowed:
-            few = Reason("undefined_resamples", "", undefined, int(allowed))
+            few = Reason("undefined_resamples", found=undefined, needed=int(allowed))
             reasons[level].append(few)
     return Answer(
         value,
@@ -350,7 +351,7 @@ def _reasons(pairs, table, question, scopes, labels):
     n_levels = table.point.far.shape[1]
     reasons = [[] for _ in range(n_levels)]
     if question.how is not None and len(scopes) < 2:
-        return [[Reason("few_groups", "", len(scopes), 2)] for _ in reasons]
+        return [[Reason("few_groups", found=len(scopes), needed=2)] for _ in reasons]
     for scope in scopes:
         row = table.query.row_of[scope]
         support = _support(
@@ -361,15 +362,14 @@ def _reasons(pairs, table, question, scopes, labels):
             scope in table.query.sampled,
         )
         for level in range(n_levels):
-            reasons[level] += support.reasons(level, _name(scope, labels))
+            reasons[level] += support.reasons(level, _labels_of(scope, labels))
     if question.levels is not None:
         hardest = hardest_to_resolve(pairs, table.query, scopes)
         for level in np.flatnonzero(exceeds(1.0, question.levels * hardest)):
             reason = Reason(
                 "below_resolution",
-                "",
-                float(question.levels[level]),
-                1 / hardest if hardest else None,
+                found=float(question.levels[level]),
+                needed=1 / hardest if hardest else None,
             )
             reasons[level].append(reason)
     return reasons
@@ -407,8 +407,9 @@ def _support(pairs, rate, scope, thresholds, sampled):
     return support_of_first(left, right, positions, pairs.images.n_identities)
 
 
-def _name(scope, labels):
+def _labels_of(scope, labels):
+    """Labels of the groups of a scope; none of the overall scope."""
     if scope is None:
-        return "overall"
-    g, h = (str(labels[code]) for code in scope)
-    return g if g == h else f"{g} x {h}"
+        return ()
+    g, h = scope
+    return plain((labels[g],) if g == h else (labels[g], labels[h]))

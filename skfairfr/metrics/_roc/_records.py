@@ -264,7 +264,7 @@ class Comparison(Framed):
     source : str or ndarray of str, shape (n_levels,)
         The less exact of the sources of the two: "all pairs", "histogram" or "sample".
     reasons : tuple of Reason, or ndarray of such tuples, shape (n_levels,)
-        Those of both, with "first" or "second" before their labels.
+        Those of both, with ``system`` "first" or "second".
 
     Raises
     ------
@@ -360,7 +360,7 @@ def _less_exact(first, second):
 
 def _both_reasons(first, second):
     return tuple(
-        replace(reason, label=f"{name}: {reason.label}" if reason.label else name)
+        replace(reason, system=name)
         for name, reasons in (("first", first), ("second", second))
         for reason in reasons
     )
