@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 import numpy as np
 
 from skfairfr.report._text import to_text
+from skfairfr.report._text_layout import in_words
 from skfairfr.utils._errors import Message
 
 SCHEMA_VERSION = 2
@@ -32,8 +33,8 @@ class Figure:
         Why not, and where it comes from if not from all pairs.
     source : {"all pairs", "histogram", "sample"}
         What the value was computed from.
-    reasons : tuple of skfairfr.metrics.Reason or str
-        The parts of ``reason``.
+    reasons : tuple of skfairfr.metrics.Reason
+        The parts of ``reason``, as data.
     """
 
     value: float
@@ -46,10 +47,10 @@ class Figure:
     reasons: tuple = field(default=(), metadata=HIDDEN)
 
     @classmethod
-    def undefined(cls, reason):
-        """A number that the data have no pairs for."""
+    def undefined(cls, *reasons):
+        """A number that the data have no pairs for, and the Reasons of that."""
         nan = math.nan
-        return cls(nan, nan, nan, nan, False, reason, reasons=(reason,))
+        return cls(nan, nan, nan, nan, False, in_words(reasons), reasons=reasons)
 
 
 @dataclass(frozen=True)
