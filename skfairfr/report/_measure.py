@@ -55,7 +55,8 @@ class Points:
                 remedy="leave one out.",
             )
         if threshold is not None:
-            if not np.isfinite(threshold).all():
+            given = np.asarray(threshold)
+            if given.dtype.kind in "fiu" and not np.isfinite(given).all():
                 raise ArgumentError(
                     Argument("threshold"),
                     f" must be finite; got {plain(threshold)}, which accepts all pairs, "

@@ -279,6 +279,24 @@ class Audit:
         """
         return to_text(self, source)
 
+    def spelled(self, spell):
+        """The same audit, whose notes name arguments in other words.
+
+        Parameters
+        ----------
+        spell : callable
+            As of :meth:`Report.spelled`.
+
+        Returns
+        -------
+        audit : Audit
+        """
+        notes = [
+            note.spelled(spell) if isinstance(note, Message) else note
+            for note in self.notes
+        ]
+        return replace(self, notes=tuple(notes))
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -343,7 +361,7 @@ class Report:
         Parameters
         ----------
         **about : JSON-able values
-            Said before the audits, such as the version of the package.
+            Keys written before the audits.
 
         Returns
         -------
@@ -385,14 +403,8 @@ class Report:
         -------
         report : Report
         """
-        audits = []
-        for audit in self.audits:
-            notes = [
-                note.spelled(spell) if isinstance(note, Message) else note
-                for note in audit.notes
-            ]
-            audits.append(replace(audit, notes=tuple(notes)))
-        return replace(self, audits=tuple(audits))
+        audits = tuple(audit.spelled(spell) for audit in self.audits)
+        return replace(self, audits=audits)
 
 
 def _plain(value):

@@ -53,6 +53,7 @@ def test_notes_name_arguments_in_the_caller_s_words():
     spelled = report.spelled(lambda argument: f"--{argument.name}")
     assert report.audits[0].notes == ("far", "Give a larger far.")
     assert spelled.audits[0].notes == ("far", "Give a larger --far.")
+    assert report.audits[0].spelled(lambda a: f"--{a.name}") == spelled.audits[0]
     assert json.loads(report.to_json())["audits"][0]["notes"][1] == "Give a larger far."
 
 
