@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from skfairfr.metrics import Reason
 from skfairfr.report import EmbeddingData, audit_data, to_text
 from skfairfr.report._records import Cell, Check, Crossing, Figure
 from skfairfr.report._text import cells, check_lines
@@ -90,7 +91,11 @@ def test_what_does_not_fit_is_listed(groups):
         ("failed", Figure(3.0, 2.5, 3.5, 0.1, False, "few"), "though the data do not"),
         ("undetermined", Figure(1.2, 1.1, 1.9, 0.1, False, "few"), "not support"),
         ("undetermined", Figure(2.0, 1.1, 2.9, 0.1, True, ""), "holds it"),
-        ("undetermined", Figure.undefined("none"), "there is no interval"),
+        (
+            "undetermined",
+            Figure.undefined(Reason("few_groups")),
+            "there is no interval",
+        ),
     ],
 )
 def test_a_check_says_why(verdict, figure, said):
