@@ -21,8 +21,8 @@ def all_pairs(X, y, *, sensitive_features=None):
         Embeddings; rows need not have unit length.
     y : array-like, shape (n_samples,), or frame
         Identity of each image; labels of any type. Or the result of
-        :func:`~skfairfr.face_labels`, or a frame with the column ``identity`` and
-        perhaps ``group``.
+        :func:`~skfairfr.face_labels`, or a frame with the columns ``identity``,
+        ``group`` and ``domain``; with two domains, images are compared across them only.
     sensitive_features : array-like, shape (n_samples,) or (n_samples, n_attributes), \
             default=None
         Group of each image; None and NaN are unknown. Several columns are joined into
@@ -41,7 +41,8 @@ def all_pairs(X, y, *, sensitive_features=None):
     ------
     ValueError
         If X is not a finite array of at least two rows, a row is zero (it has no
-        direction, so no cosine), the lengths differ, or an identity is missing.
+        direction, so no cosine), the lengths differ, an identity is missing, or
+        there are not two domains.
 
     See Also
     --------
