@@ -9,9 +9,9 @@ from sklearn.utils import check_array, check_random_state
 from skfairfr.metrics._pairs._all_pairs import _unit_rows
 from skfairfr.metrics._worst_group import (
     MAX_SEED,
-    Options,
+    WorstGroupOptions,
     check_options,
-    hold_out,
+    measure_held_out,
     split_people,
 )
 from skfairfr.utils._frames import framed, library_of
@@ -191,8 +191,8 @@ def worst_cluster_rate(
         "n_jobs": n_jobs,
         "random_state": rng.randint(MAX_SEED),
     }
-    options = Options(float(far), rate, min_identities)
-    worst = hold_out(X, identity, in_second, groupings, options, settings)
+    options = WorstGroupOptions(float(far), rate, min_identities)
+    worst = measure_held_out(X, identity, in_second, groupings, options, settings)
     return framed(worst, library)
 
 

@@ -184,12 +184,12 @@ def worst_group_rate(
         "n_jobs": n_jobs,
         "random_state": rng.randint(MAX_SEED),
     }
-    options = Options(float(far), rate, min_identities)
-    worst = hold_out(X, identity, in_second, (groups,) * 3, options, settings)
+    options = WorstGroupOptions(float(far), rate, min_identities)
+    worst = measure_held_out(X, identity, in_second, (groups,) * 3, options, settings)
     return framed(worst, library)
 
 
-class Options(NamedTuple):
+class WorstGroupOptions(NamedTuple):
     """Which rate of every group is compared, and among which groups."""
 
     far: float
@@ -210,7 +210,7 @@ def split_people(identity, rng):
     return (rng.permutation(len(identity.values)) % 2 == 1)[identity.codes]
 
 
-def hold_out(X, identity, in_second, groupings, options, settings):
+def measure_held_out(X, identity, in_second, groupings, options, settings):
     """Choose the worst group in one half, measure it in the other, then swap the halves.
 
     Parameters
@@ -221,7 +221,7 @@ def hold_out(X, identity, in_second, groupings, options, settings):
     groupings : three of Labels
         Groups for choosing in the first half, for choosing in the second half, and for
         all of the data.
-    options : Options
+    options : WorstGroupOptions
     settings : dict
         Parameters of SimilarityROC.
 

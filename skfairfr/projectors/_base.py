@@ -306,7 +306,7 @@ class BaseProjector(
             If X has another number of features, or NaN or infinite values.
         """
         check_is_fitted(self, "head_")
-        X = read_embeddings(self, X, reset=False)
+        X = check_embeddings(self, X, reset=False)
         device = choose_device(self.device)
         head = self.head_ if device.type == "cpu" else deepcopy(self.head_).to(device)
         return project(head, DeviceRows(X, device))
@@ -369,7 +369,7 @@ class _EarlierFit(NamedTuple):
     history: dict
 
 
-def read_embeddings(estimator, X, *, reset):
+def check_embeddings(estimator, X, *, reset):
     """X as a finite float array, (n_samples, n_features), without a copy of a memory map."""
     return validate_data(
         estimator,
