@@ -165,8 +165,8 @@ def test_missing_y():
 
 
 def test_repr_is_scikit_learn_s():
-    said = "IdentityKFold(n_splits=3, random_state=None, shuffle=False)"
-    assert repr(IdentityKFold(3)) == said
+    text = "IdentityKFold(n_splits=3, random_state=None, shuffle=False)"
+    assert repr(IdentityKFold(3)) == text
 
 
 def test_groups_are_routed_to_splitter_and_scorer():
