@@ -97,7 +97,7 @@ class IdentityKFold(BaseCrossValidator):
         UndefinedMetricWarning
             If a group that has genuine pairs has none in a test fold.
         """
-        self._refuse_groups(groups)
+        self._warn_of_groups_argument(groups)
         splitter = self._splitter()
         n_samples = np.shape(X)[0] if hasattr(X, "shape") else len(X)
         identity, group, domain = label_images(y, sensitive_features, domain, n_samples)
@@ -148,7 +148,7 @@ class IdentityKFold(BaseCrossValidator):
             self.n_splits, shuffle=self.shuffle, random_state=self.random_state
         )
 
-    def _refuse_groups(self, groups):
+    def _warn_of_groups_argument(self, groups):
         if groups is not None:
             warnings.warn(
                 "The groups parameter is ignored by IdentityKFold: identities come from y, "
