@@ -49,8 +49,8 @@ def run(capsys, *arguments):
         code = cli.main([str(a) for a in arguments])
     except SystemExit as stop:
         code = stop.code
-    said = capsys.readouterr()
-    return code, said.out, said.err
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
 
 
 def assert_one_line(code, out, err, command="audit"):
@@ -249,8 +249,8 @@ def test_checks_decide_the_exit_code(capsys, faces, options, code):
     found = run(capsys, *arguments)
     assert found[0] == code
     assert found[2] == ""
-    said = {0: "PASSED", 1: "FAILED", 3: "UNDETERMINED"}[code]
-    assert said in found[1].split("Checks\n")[1]
+    verdict = {0: "PASSED", 1: "FAILED", 3: "UNDETERMINED"}[code]
+    assert verdict in found[1].split("Checks\n")[1]
 
 
 def test_npy_with_labels_says_what_npz_says(capsys, faces, tmp_path):

@@ -46,7 +46,7 @@ def same_group():
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "words"),
     [
         (
             lambda: check_limits({"max_bfar": 2.0}, False),
@@ -78,8 +78,8 @@ def same_group():
         ),
     ],
 )  # fmt: skip
-def test_flags_are_named(call, said):
-    assert said in raised(call)
+def test_flags_are_named(call, words):
+    assert words in raised(call)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_reasons_labels_and_settings_are_not_spelled(label):
 
 
 @pytest.mark.parametrize(
-    ("argument", "said"),
+    ("argument", "words"),
     [
         (Argument("random_state"), "--seed"),
         (Argument("n_resamples", 0), "--n-resamples 0"),
@@ -202,11 +202,11 @@ def test_reasons_labels_and_settings_are_not_spelled(label):
         (place("identity_1"), "with --identity-1"),
     ],
 )
-def test_arguments_become_flags(argument, said):
-    assert cli._spell(argument) == said
+def test_arguments_become_flags(argument, words):
+    assert cli._spell(argument) == words
     error = ArgumentError("It is ", argument, ".")
-    assert cli._in_flags(error) == f"It is {said}."
-    assert cli._in_flags(ImportError(Message(argument))) == said
+    assert cli._in_flags(error) == f"It is {words}."
+    assert cli._in_flags(ImportError(Message(argument))) == words
 
 
 def flags_of(command):

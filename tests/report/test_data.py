@@ -49,7 +49,7 @@ def test_fit_hands_over_the_groups(data, attributes):
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "words"),
     [
         (EmbeddingData(X, Y), ""),
         (EmbeddingData(X[[0, 3, 5]], Y[[0, 3, 5]]), "every person has one image"),
@@ -62,10 +62,10 @@ def test_fit_hands_over_the_groups(data, attributes):
         (PairData([0.1], (["a"], ["b"]), {}, ([1], [2])), "every person has one"),
     ],
 )
-def test_whether_other_photographs_can_be_drawn(data, said):
+def test_whether_other_photographs_can_be_drawn(data, words):
     reason = data.lack_of_images()
-    assert said in reason
-    assert bool(said) == bool(reason)
+    assert words in reason
+    assert bool(words) == bool(reason)
 
 
 def test_labels_of_both_sides_may_differ_in_type():
@@ -74,7 +74,7 @@ def test_labels_of_both_sides_may_differ_in_type():
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "words"),
     [
         (EmbeddingData(X, Y), ""),
         (
@@ -86,10 +86,10 @@ def test_labels_of_both_sides_may_differ_in_type():
         (PairData([0.1], (["a"], ["b"])), "No pair is of two images of one person"),
     ],
 )
-def test_whether_an_frr_can_be_measured(data, said):
+def test_whether_an_frr_can_be_measured(data, words):
     lack = data.lack_of_genuine()
-    assert said in lack
-    assert bool(said) == ("Do the identities name people" in lack)
+    assert words in lack
+    assert bool(words) == ("Do the identities name people" in lack)
 
 
 # ---- cells ---------------------------------------------------------------------------

@@ -38,8 +38,8 @@ def test_a_report_has_its_parts_once_and_in_order(found):
     text = to_text(found[-1])
     assert text.count("How to read this") == 1
     places = [
-        text.index(said)
-        for said in ("Audit by name", "Audit by age", "Audit by name & age")
+        text.index(words)
+        for words in ("Audit by name", "Audit by age", "Audit by name & age")
     ]
     cells, checks = text.index("People by name & age"), text.index("Checks\n")
     assert sorted([*places, cells, checks]) == [*places, cells, checks]
@@ -80,7 +80,7 @@ def test_what_does_not_fit_is_listed(groups):
 
 
 @pytest.mark.parametrize(
-    ("verdict", "figure", "said"),
+    ("verdict", "figure", "words"),
     [
         (
             "passed",
@@ -98,8 +98,8 @@ def test_what_does_not_fit_is_listed(groups):
         ),
     ],
 )
-def test_a_check_says_why(verdict, figure, said):
+def test_a_check_says_why(verdict, figure, words):
     check = Check("max_bfar", 2.0, "gender", 0.05, 0.4, figure, ("lone",), verdict)
     text = " ".join(check_lines([check], small_audit().settings))
-    assert said in " ".join(text.split())
+    assert words in " ".join(text.split())
     assert "nothing of lone" in " ".join(text.split())
