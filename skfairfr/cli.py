@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import re
 import sys
 import tempfile
 import traceback
@@ -34,6 +33,7 @@ OTHER_NAMES = {
     "X": "embedding",
     "y": "identity",
     "path": "path",
+    "figures": "--out",
     "attributes": "--attribute",
     "sensitive_features": "--attribute",
     "random_state": "--seed",
@@ -48,11 +48,6 @@ class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, as all errors of the command are."""
 
     def error(self, message):
-        if re.match("unrecognized arguments: [^-]", message):
-            message += (
-                "; audit takes one DATA, and every attribute an --attribute of its own: "
-                "--attribute A --attribute B"
-            )
         self.exit(2, f"{self.prog}: error: {_one_line(message)}\n")
 
 
@@ -70,7 +65,7 @@ def main(argv=None):
         0 done and every check passed, 1 a check failed, 2 unusable input, 3 a check is
         undetermined, 4 a fault of the program (with its traceback), 130 interrupted.
     """
-    arguments = _parser().parse_args(argv)
+    arguments = _parse(argv)
     name = f"skfairfr {arguments.command}"
     try:
         text, code = arguments.run(arguments)
@@ -98,6 +93,21 @@ def _print_fault(name):
     traceback.print_exc()
     print(f"{name}: this is a fault of the program, please report it", file=sys.stderr)
     return 4
+
+
+def _parse(argv):
+    """The arguments of a command; what is not known ends the process."""
+    parser = _parser()
+    arguments, unknown = parser.parse_known_args(argv)
+    if unknown:
+        message = f"unrecognized arguments: {' '.join(unknown)}"
+        if arguments.command == "audit" and not unknown[0].startswith("-"):
+            message += (
+                "; audit takes one DATA, and every attribute an --attribute of its own: "
+                "--attribute A --attribute B"
+            )
+        parser.error(message)
+    return arguments
 
 
 def _parser():
@@ -192,7 +202,7 @@ def _add_points(group):
     group.add_argument(
         "--far",
         nargs="+",
-        type=float,
+        type=_number(float, lambda far: 0 < far < 1, "a number in (0, 1)"),
         metavar="LEVEL",
         help="FAR levels to operate at (default: 1e-2 1e-3)",
     )
@@ -371,7 +381,7 @@ def _report(arguments, data, source, **options):
 
 
 def _writable_folder(folder):
-    """The folder, made and tried before the long work; None of None."""
+    """Create the folder and check that it can be written to; None if none was given."""
     if folder is None:
         return None
     path = Path(folder)

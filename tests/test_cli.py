@@ -49,8 +49,8 @@ def run(capsys, *arguments):
         code = cli.main([str(a) for a in arguments])
     except SystemExit as stop:
         code = stop.code
-    said = capsys.readouterr()
-    return code, said.out, said.err
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err
 
 
 def assert_one_line(code, out, err, command="audit"):
@@ -116,8 +116,15 @@ def test_london_with_a_group_of_one_person(capsys, shared_data):
     ("options", "message"),
     [
         (("--attribute", "beard"), "holds no 'beard'"),
-        (("--attribute", "gender", "--far", "1.5"), "far must lie in (0, 1)"),
-        (("--attribute", "gender", "--far", "low"), "--far"),
+        (
+            ("--attribute", "gender", "--far", "2"),
+            "--far: must be a number in (0, 1); got 2\n",
+        ),
+        (("--attribute", "gender", "--far", "0.1", "1.5"), "in (0, 1); got 1.5"),
+        (
+            ("--attribute", "gender", "--far", "low"),
+            "--far: must be a number in (0, 1)",
+        ),
         (("--attribute", "one"), "one has one group, 'a'"),
         (("--attribute", "gender", "--identity", "same_person"), "one identity"),
         (("--attribute", "gender", "--embedding", "zero"), "zero row"),
@@ -242,8 +249,8 @@ def test_checks_decide_the_exit_code(capsys, faces, options, code):
     found = run(capsys, *arguments)
     assert found[0] == code
     assert found[2] == ""
-    said = {0: "PASSED", 1: "FAILED", 3: "UNDETERMINED"}[code]
-    assert said in found[1].split("Checks\n")[1]
+    verdict = {0: "PASSED", 1: "FAILED", 3: "UNDETERMINED"}[code]
+    assert verdict in found[1].split("Checks\n")[1]
 
 
 def test_npy_with_labels_says_what_npz_says(capsys, faces, tmp_path):
@@ -331,7 +338,22 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data, tmp_path):
 def test_several_names_after_one_flag(capsys, faces):
     found = run(capsys, "audit", faces, "--attribute", "gender", "age")
     assert found[0] == 2
+    assert found[2].startswith("skfairfr: error: unrecognized arguments: age; audit")
     assert "age; audit takes one DATA, and every attribute an --attr" in found[2]
+
+
+def test_unknown_flags_are_named(capsys, faces):
+    found = run(capsys, "audit", faces, "--attribute", "gender", "--fra", "0.1")
+    assert found == (2, "", "skfairfr: error: unrecognized arguments: --fra 0.1\n")
+    found = run(capsys, "demo", "faces.npz")
+    assert found == (2, "", "skfairfr: error: unrecognized arguments: faces.npz\n")
+
+
+def test_figures_that_cannot_be_written(capsys, faces, tmp_path):
+    (tmp_path / "figures").write_text("here")
+    found = run(capsys, "audit", faces, "--attribute", "gender", "--out", tmp_path)
+    assert_one_line(*found)
+    assert f"--out '{tmp_path / 'figures'}' cannot be written to (" in found[2]
 
 
 def test_distances_taken_for_similarities_are_noted(capsys, pairs):

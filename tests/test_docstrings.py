@@ -70,7 +70,7 @@ class Subject:
     source: str
 
     def entries(self, *sections):
-        """The documented (name, everything said of it) of these sections."""
+        """The documented (name, all of its description) of these sections."""
         return [
             (name.strip().lstrip("*"), f"{entry.type} {' '.join(entry.desc)}")
             for section in sections
@@ -128,24 +128,24 @@ def missing_parameters(subject):
 def missing_shapes(subject):
     return [
         f"{name} is an array without a shape"
-        for name, said in subject.everything
-        if ARRAY.search(said) and not SHAPE.search(said)
+        for name, text in subject.everything
+        if ARRAY.search(text) and not SHAPE.search(text)
     ]
 
 
 def missing_intervals(subject):
     return [
         f"{name} is a rate without its interval"
-        for name, said in subject.everything
-        if name in RATES and not INTERVAL.search(said)
+        for name, text in subject.everything
+        if name in RATES and not INTERVAL.search(text)
     ]
 
 
 def missing_scales(subject):
     return [
         f"{name} does not say that larger means more alike, or what is accepted"
-        for name, said in subject.everything
-        if name in SCORES and not SCALE.search(said)
+        for name, text in subject.everything
+        if name in SCORES and not SCALE.search(text)
     ]
 
 
@@ -154,7 +154,7 @@ def missing_returns(subject):
     gives = re.search(r"\breturn\s+\S", subject.source)
     stated = subject.doc["Returns"] or subject.doc["Yields"]
     if subject.kind in ("function", "method") and gives and not stated:
-        return ["nothing is said of what it returns"]
+        return ["what it returns is not described"]
     return []
 
 
@@ -187,9 +187,9 @@ def missing_examples(subject):
 def missing_direction(subject):
     needed = subject.kind == "function" and subject.name.startswith("skfairfr.metrics.")
     # Lines are joined: a sentence may be broken anywhere.
-    said = re.sub(r"\s+", " ", str(subject.doc))
-    if needed and subject.name not in WITHOUT_DIRECTION and not DIRECTION.search(said):
-        return ["not said whether larger or smaller is better, or less fair"]
+    text = re.sub(r"\s+", " ", str(subject.doc))
+    if needed and subject.name not in WITHOUT_DIRECTION and not DIRECTION.search(text):
+        return ["does not say whether larger or smaller is better, or less fair"]
     return []
 
 
@@ -410,7 +410,7 @@ def test_direction_is_recognised(sentence):
 
 
 @pytest.mark.parametrize(
-    "said", ["in (0, 1)", "in [0, 1]", "within (0, 0.5]", "[1e-6, 1)", "in [1, inf)"]
+    "text", ["in (0, 1)", "in [0, 1]", "within (0, 0.5]", "[1e-6, 1)", "in [1, inf)"]
 )
-def test_interval_is_recognised(said):
-    assert INTERVAL.search(said)
+def test_interval_is_recognised(text):
+    assert INTERVAL.search(text)

@@ -1,4 +1,4 @@
-"""Importing is cheap, and the public names are where they are said to be."""
+"""Importing is cheap, and the public names are where the documentation puts them."""
 
 import importlib.util
 import subprocess

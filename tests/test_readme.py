@@ -15,7 +15,7 @@ README = Path(__file__).resolve().parents[1] / "README.md"
 
 
 def blocks():
-    """Code blocks of README with the text that each is said to print."""
+    """Code blocks of README with the text that each should print."""
     text = README.read_text(encoding="utf-8")
     return re.findall(r"```python\n((?:(?!```).)*?)```\n+```text\n(.*?)```", text, re.S)
 
@@ -28,11 +28,11 @@ def test_readme_measures_and_mitigates():
 @pytest.mark.parametrize("block", range(2))
 def test_a_python_block_prints_what_follows_it(block, capsys):
     """To 5 % where a head is trained: its last bits differ between machines."""
-    code, said = blocks()[block]
+    code, shown = blocks()[block]
     exec(compile(code, "README.md", "exec"), {})
     printed = capsys.readouterr().out
-    assert NUMBER.sub("#", printed) == NUMBER.sub("#", said)
-    numbers = [np.array(NUMBER.findall(text), dtype=float) for text in (printed, said)]
+    assert NUMBER.sub("#", printed) == NUMBER.sub("#", shown)
+    numbers = [np.array(NUMBER.findall(text), dtype=float) for text in (printed, shown)]
     assert_allclose(*numbers, rtol=0.05 if "EthicalModule" in code else 0)
 
 

@@ -27,7 +27,7 @@ TOP_LEVEL = {
     "examples",
 }
 CODE = ("skfairfr", "tests", "docs", "examples")
-TEXT_SUFFIXES = {".py", ".rst", ".md", ".html", ".j2", ".toml", ".css", ".js", ".txt"}
+TEXT_SUFFIXES = {".py", ".rst", ".md", ".html", ".toml", ".css", ".txt"}
 # Of code, far above what any function here needs; a constructor is as long as the
 # parameters that it stores.
 MAX_FUNCTION_LINES = 80

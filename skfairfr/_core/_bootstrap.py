@@ -261,7 +261,7 @@ def has_copies(pairs, resampling):
 def _reach_further(pairs, query, short):
     """Deepen the tail of a scope, or else add the scope to the sampled ones."""
     if short.lowest is None or pairs.can_reach(short.scope, short.lowest):
-        pairs.deepen(short)
+        pairs.deepen(short.scope, short.lowest)
         return query
     return replace(query, sampled=query.sampled | {short.scope})
 

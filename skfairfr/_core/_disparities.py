@@ -73,7 +73,7 @@ def ratio(rates):
 
 
 @dataclass(frozen=True)
-class Disparity:
+class DisparityMeasure:
     """A disparity: its function, neutral value and natural range."""
 
     function: Callable
@@ -82,11 +82,11 @@ class Disparity:
 
 
 DISPARITIES = {
-    "max_min": Disparity(max_min, 1.0, (1.0, np.inf)),
-    "max_geomean": Disparity(max_geomean, 1.0, (1.0, np.inf)),
-    "log_geomean": Disparity(log_geomean, 0.0, (0.0, np.inf)),
-    "gini": Disparity(gini, 0.0, (0.0, 1.0)),
-    "difference": Disparity(difference, 0.0, (0.0, 1.0)),
-    "std": Disparity(std, 0.0, (0.0, 1.0)),
-    "ratio": Disparity(ratio, 1.0, (0.0, np.inf)),
+    "max_min": DisparityMeasure(max_min, 1.0, (1.0, np.inf)),
+    "max_geomean": DisparityMeasure(max_geomean, 1.0, (1.0, np.inf)),
+    "log_geomean": DisparityMeasure(log_geomean, 0.0, (0.0, np.inf)),
+    "gini": DisparityMeasure(gini, 0.0, (0.0, 1.0)),
+    "difference": DisparityMeasure(difference, 0.0, (0.0, 1.0)),
+    "std": DisparityMeasure(std, 0.0, (0.0, 1.0)),
+    "ratio": DisparityMeasure(ratio, 1.0, (0.0, np.inf)),
 }

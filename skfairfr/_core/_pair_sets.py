@@ -139,9 +139,15 @@ class EmbeddingPairs:
         share = self.impostors(scope, sampled=True)
         return _rates.share_accepted(share.scores, lowest) <= DEEPEST * self.far_max
 
-    def deepen(self, short):
-        """Repeat the pass with a lower floor for the scope whose tail was too short."""
-        scope, lowest = short.scope, short.lowest
+    def deepen(self, scope, lowest=None):
+        """Repeat the pass with a lower floor for a scope.
+
+        Parameters
+        ----------
+        scope : tuple of two ints, or None
+        lowest : float, default=None
+            Score down to which all pairs are held; None: twice as large a share of them.
+        """
         row = -1 if scope is None or scope[0] != scope[1] else scope[0]
         if lowest is None:
             self._depth[row] *= 2
@@ -362,7 +368,7 @@ class ListedPairs:
         return np.union1d(*ends).size
 
     def is_whole(self, scope):
-        """True: all listed pairs are held."""
+        """Always true: all listed pairs are held."""
         return True
 
     def _base(self, pairs):

@@ -12,6 +12,8 @@ import numpy as np
 from skfairfr._core._parallel import n_threads
 
 MODES = ("images", "identities", "both")
+# Bytes of the multiplicities that a block of resamples may hold.
+BLOCK_BYTES = 2**26
 
 
 @dataclass(frozen=True)
@@ -127,13 +129,13 @@ def unit_weights():
     return Weights(None, None, 1)
 
 
-def blocks_of_resamples(images, n_resamples, budget=2**26):
+def blocks_of_resamples(images, n_resamples):
     """Blocks (start, stop) for the threads of one worker.
 
-    A block holds at most 256 resamples and at most as many bytes as the budget, but at
-    least 16 resamples; blocks are smaller where there would be fewer of them than threads.
+    A block holds at most 256 resamples and at most BLOCK_BYTES, but at least 16
+    resamples; blocks are smaller where there would be fewer of them than threads.
     """
-    fitting = int(np.clip(budget // max(images.identity.size, 1), 16, 256))
+    fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 1), 16, 256))
     size = min(fitting, max(16, -(-n_resamples // n_threads())))
     starts = range(0, n_resamples, size)
     return [(s, min(s + size, n_resamples)) for s in starts]

@@ -9,13 +9,13 @@ from sklearn.utils import check_array, check_random_state
 from skfairfr.metrics._pairs._all_pairs import _unit_rows
 from skfairfr.metrics._worst_group import (
     MAX_SEED,
-    Options,
+    WorstGroupOptions,
     check_options,
-    hold_out,
+    measure_held_out,
     split_people,
 )
 from skfairfr.utils._frames import framed, library_of
-from skfairfr.utils._labels import Labels, encode, split_labels, to_column
+from skfairfr.utils._labels import Labels, label_images
 from skfairfr.utils._validation import check_count
 
 
@@ -174,8 +174,7 @@ def worst_cluster_rate(
     n_clusters = check_count(n_clusters, "n_clusters", 2)
     library = library_of(X, y)
     X = check_array(X, dtype=(np.float32, np.float64), input_name="X")
-    identity = to_column(split_labels(y)[0], "y")
-    identity = encode(identity, "y", n_samples=len(X))
+    identity, _, _ = label_images(y, None, None, len(X), fields=("identity",))
     rng = check_random_state(random_state)
     in_second = split_people(identity, rng)
     smaller = min(in_second.sum(), (~in_second).sum())
@@ -192,8 +191,8 @@ def worst_cluster_rate(
         "n_jobs": n_jobs,
         "random_state": rng.randint(MAX_SEED),
     }
-    options = Options(float(far), rate, min_identities)
-    worst = hold_out(X, identity, in_second, groupings, options, settings)
+    options = WorstGroupOptions(float(far), rate, min_identities)
+    worst = measure_held_out(X, identity, in_second, groupings, options, settings)
     return framed(worst, library)
 
 

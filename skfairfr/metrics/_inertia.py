@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 
 from skfairfr.metrics._pairs._all_pairs import _unit_rows
 from skfairfr.utils._frames import Framed, framed, library_of
-from skfairfr.utils._labels import encode, split_labels
+from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import check_count, warn_caller
 
 
@@ -127,9 +127,10 @@ def identity_inertia(X, y, *, sensitive_features=None, min_images=2):
     min_images = check_count(min_images, "min_images", 2)
     library = library_of(X, y, sensitive_features)
     X = check_array(X, dtype=np.float64, input_name="X")
-    identity, group, _ = split_labels(y, sensitive_features)
-    identity = encode(identity, "y", n_samples=len(X))
-    groups = _groups_of_identities(group, identity, len(X))
+    identity, group, _ = label_images(
+        y, sensitive_features, None, len(X), fields=("identity", "group")
+    )
+    groups = _groups_of_identities(group, identity)
     n_images = np.bincount(identity.codes, minlength=len(identity.values))
     kept = n_images >= min_images
     if not kept.any():
@@ -160,13 +161,12 @@ def _inertias(unit, codes, n_identities):
     return 2 * variance / (1 + np.linalg.norm(means, axis=1))
 
 
-def _groups_of_identities(group, identity, n_samples):
+def _groups_of_identities(group, identity):
     """Label (n_identities,) that images agree on; None where unknown or in dispute."""
     n_identities = len(identity.values)
     labels = np.full(n_identities, None, dtype=object)
     if group is None:
         return labels
-    group = encode(group, "sensitive_features", n_samples=n_samples, allow_unknown=True)
     known = group.codes >= 0
     lowest = np.full(n_identities, len(group.values))
     highest = np.full(n_identities, -1)

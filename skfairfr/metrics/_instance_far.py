@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_array
 
-from skfairfr._core._pair_sets import TailTooShortError
 from skfairfr.metrics._roc._engine import Engine
 from skfairfr.metrics._roc._inputs import compare_embeddings
 from skfairfr.metrics._roc._question import parse_question
@@ -214,7 +213,7 @@ def _threshold(pairs, far_max, question):
         return Engine(pairs, np.empty(0), far_max).thresholds(question)
     threshold = question.in_shape(question.thresholds)
     if not pairs.holds(None, threshold):
-        pairs.deepen(TailTooShortError(None, threshold))
+        pairs.deepen(None, threshold)
     return threshold
 
 

@@ -11,7 +11,7 @@ from sklearn.utils import check_array, check_random_state
 
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._frames import Framed, framed, library_of
-from skfairfr.utils._labels import encode, split_labels
+from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import check_count, check_level, check_option, plain
 
 RATES = ("far", "frr")
@@ -168,14 +168,14 @@ def worst_group_rate(
     check_options(far, rate, min_identities)
     library = library_of(X, y, sensitive_features)
     X = check_array(X, dtype=(np.float32, np.float64), input_name="X")
-    identity, group, _ = split_labels(y, sensitive_features)
-    if group is None:
+    identity, groups, _ = label_images(
+        y, sensitive_features, None, len(X), fields=("identity", "group")
+    )
+    if groups is None:
         raise ValueError(
             "worst_group_rate needs groups: pass sensitive_features=, or "
             "face_labels(identity, group) as y. worst_cluster_rate needs none."
         )
-    identity = encode(identity, "y", n_samples=len(X))
-    groups = encode(group, "sensitive_features", n_samples=len(X), allow_unknown=True)
     rng = check_random_state(random_state)
     in_second = split_people(identity, rng)
     settings = {
@@ -184,12 +184,12 @@ def worst_group_rate(
         "n_jobs": n_jobs,
         "random_state": rng.randint(MAX_SEED),
     }
-    options = Options(float(far), rate, min_identities)
-    worst = hold_out(X, identity, in_second, (groups,) * 3, options, settings)
+    options = WorstGroupOptions(float(far), rate, min_identities)
+    worst = measure_held_out(X, identity, in_second, (groups,) * 3, options, settings)
     return framed(worst, library)
 
 
-class Options(NamedTuple):
+class WorstGroupOptions(NamedTuple):
     """Which rate of every group is compared, and among which groups."""
 
     far: float
@@ -210,7 +210,7 @@ def split_people(identity, rng):
     return (rng.permutation(len(identity.values)) % 2 == 1)[identity.codes]
 
 
-def hold_out(X, identity, in_second, groupings, options, settings):
+def measure_held_out(X, identity, in_second, groupings, options, settings):
     """Choose the worst group in one half, measure it in the other, then swap the halves.
 
     Parameters
@@ -221,7 +221,7 @@ def hold_out(X, identity, in_second, groupings, options, settings):
     groupings : three of Labels
         Groups for choosing in the first half, for choosing in the second half, and for
         all of the data.
-    options : Options
+    options : WorstGroupOptions
     settings : dict
         Parameters of SimilarityROC.
 

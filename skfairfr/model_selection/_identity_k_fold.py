@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold
 from sklearn.utils import check_random_state
 
-from skfairfr.utils._labels import encode, split_labels, to_column
+from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import warn_undefined
 
 
@@ -78,7 +78,7 @@ class IdentityKFold(BaseCrossValidator):
         sensitive_features : array-like, shape (n_samples,), default=None
             Group of each image, where y holds none; None and NaN are unknown.
         domain : array-like, shape (n_samples,), default=None
-            With two values, only pairs across them are genuine pairs.
+            Two values; only pairs across them are genuine pairs.
 
         Yields
         ------
@@ -90,25 +90,20 @@ class IdentityKFold(BaseCrossValidator):
         Raises
         ------
         ValueError
-            If there are fewer identities than splits, a parameter is out of range, or a
-            test fold has no genuine pair or no two people.
+            If there are fewer identities than splits, a parameter is out of range, there
+            are not two domains, or a test fold has no genuine pair or no two people.
 
         Warns
         -----
         UndefinedMetricWarning
             If a group that has genuine pairs has none in a test fold.
         """
-        self._refuse_groups(groups)
+        self._warn_of_groups_argument(groups)
         splitter = self._splitter()
-        identity, group, domain = split_labels(y, sensitive_features, domain)
         n_samples = np.shape(X)[0] if hasattr(X, "shape") else len(X)
-        identity = encode(to_column(identity, "y"), "y", n_samples=n_samples)
-        known = {"n_samples": n_samples, "allow_unknown": True}
-        group = None if group is None else encode(group, "sensitive_features", **known)
+        identity, group, domain = label_images(y, sensitive_features, domain, n_samples)
         codes = np.zeros(n_samples, dtype=int) if group is None else group.codes
-        if domain is not None:
-            domain = encode(to_column(domain, "domain"), "domain", n_samples=n_samples)
-            domain = domain.codes
+        side = None if domain is None else domain.codes
         n_people = len(identity.values)
         if n_people < self.n_splits:
             raise ValueError(
@@ -116,8 +111,8 @@ class IdentityKFold(BaseCrossValidator):
                 f"{n_people}. Use fewer splits."
             )
         # A pair of the overall frr may cross groups; a pair of a group's frr may not.
-        paired = _has_partner((identity.codes,), domain)
-        paired_within = _has_partner((identity.codes, codes), domain)
+        paired = _has_partner((identity.codes,), side)
+        paired_within = _has_partner((identity.codes, codes), side)
         strata = 2 * codes + paired_within
         for fold, (train, test) in enumerate(
             _deal(splitter, strata, identity.codes, n_samples)
@@ -154,7 +149,7 @@ class IdentityKFold(BaseCrossValidator):
             self.n_splits, shuffle=self.shuffle, random_state=self.random_state
         )
 
-    def _refuse_groups(self, groups):
+    def _warn_of_groups_argument(self, groups):
         if groups is not None:
             warnings.warn(
                 "The groups parameter is ignored by IdentityKFold: identities come from y, "
@@ -182,12 +177,12 @@ class IdentityKFold(BaseCrossValidator):
             )
 
 
-def _has_partner(columns, domain):
-    """Whether each image has another with the same labels (in another domain)."""
+def _has_partner(columns, side):
+    """Whether each image has another with the same labels (in the other domain)."""
     n_alike = _counts(columns)
-    if domain is None:
+    if side is None:
         return n_alike > 1
-    return n_alike > _counts((*columns, domain))
+    return n_alike > _counts((*columns, side))
 
 
 def _counts(columns):
@@ -203,7 +198,7 @@ def _deal(splitter, strata, identity, n_samples):
     with warnings.catch_warnings():
         for message in ("The least populated class", "The number of unique classes"):
             warnings.filterwarnings("ignore", message, UserWarning)
-        # The splitter refuses strata if all are smaller than n_splits; one stratum passes.
+        # The splitter raises if all strata are smaller than n_splits, except for one stratum.
         if np.bincount(strata - strata.min()).max() < splitter.n_splits:
             strata = np.zeros_like(strata)
         if splitter.shuffle:

@@ -58,15 +58,18 @@ class BaseProjector(
     """A head between encoder and matcher, trained by a private net.
 
     ``fit`` of a subclass reads the labels, sets the fitted attributes that follow from them
-    and passes the People to train on to ``_fit``, where the training is assembled. ``_fit``
-    asks the subclass for its loss (``_make_loss``), for the loss of people without a
-    centroid (``_held_out_loss``) and, where batches are not drawn as usual, for the plan of
-    an epoch (``_plan_epochs``). These methods return values and set nothing.
+    and passes the People to train on to ``_fit``, which assembles the training from hooks.
+    A subclass must define ``_make_loss``, its loss, and ``_held_out_loss``, the loss of
+    people without a centroid. It may override ``_hold_out``, the split into people trained
+    on and people held out; ``_plan_epochs``, the batches of an epoch with their callbacks
+    and metrics; and ``_loss_has_centroids``, False where the loss has no centroids. The
+    methods return values and set nothing.
     """
 
     __metadata_request__fit = {"sensitive_features": True}  # noqa: RUF012
 
-    # Whether the loss has a centroid for each identity.
+    # Whether the loss has a centroid for each identity; if not, ``_fit`` takes the sum of
+    # each person's projected rows.
     _loss_has_centroids = True
 
     _parameter_constraints: dict = {  # noqa: RUF012
@@ -306,7 +309,7 @@ class BaseProjector(
             If X has another number of features, or NaN or infinite values.
         """
         check_is_fitted(self, "head_")
-        X = read_embeddings(self, X, reset=False)
+        X = check_embeddings(self, X, reset=False)
         device = choose_device(self.device)
         head = self.head_ if device.type == "cpu" else deepcopy(self.head_).to(device)
         return project(head, DeviceRows(X, device))
@@ -369,7 +372,7 @@ class _EarlierFit(NamedTuple):
     history: dict
 
 
-def read_embeddings(estimator, X, *, reset):
+def check_embeddings(estimator, X, *, reset):
     """X as a finite float array, (n_samples, n_features), without a copy of a memory map."""
     return validate_data(
         estimator,

@@ -232,7 +232,7 @@ def read_checkpoint(path):
 
 
 def resume(state, net, generator, monitor):
-    """Put net, generator and monitor where the ``state`` of a checkpoint left them."""
+    """Restore net, generator and monitor from the ``state`` of a checkpoint."""
     set_weights(net, state["weights"])
     net.optimizer_.load_state_dict(state["optimizer"])
     generator.set_state(state["generator"])
@@ -247,7 +247,7 @@ def weights_of(net):
 
 
 def set_weights(net, weights):
-    """Load what :func:`weights_of` gave."""
+    """Load weights returned by :func:`weights_of`."""
     net.module_.load_state_dict(weights["head"])
     net.criterion_.load_state_dict(weights["loss"])
 

@@ -11,7 +11,7 @@ from skfairfr._core._vmf import log_vmf_normalizer
 from skfairfr.losses import FairVMFLoss
 from skfairfr.losses._fair_vmf import resolve_kappa
 from skfairfr.losses._softmax import held_out_cross_entropy
-from skfairfr.projectors._base import BaseProjector, read_embeddings
+from skfairfr.projectors._base import BaseProjector, check_embeddings
 from skfairfr.projectors._people import (
     agree_on_group,
     everyone,
@@ -240,7 +240,7 @@ class EthicalModule(BaseProjector):
             loss becomes infinite.
         """
         library = library_of(X, y, sensitive_features)
-        X = read_embeddings(self, X, reset=True)
+        X = check_embeddings(self, X, reset=True)
         identity, group, _ = read_labels(
             y, sensitive_features, None, len(X), fields=("identity", "group")
         )

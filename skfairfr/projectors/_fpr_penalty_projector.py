@@ -13,7 +13,7 @@ from skfairfr.losses._penalised import (
     target_cosine,
 )
 from skfairfr.losses._softmax import held_out_cross_entropy
-from skfairfr.projectors._base import BaseProjector, read_embeddings
+from skfairfr.projectors._base import BaseProjector, check_embeddings
 from skfairfr.projectors._people import everyone, read_labels
 from skfairfr.utils._frames import library_of
 
@@ -226,7 +226,7 @@ class FPRPenaltyProjector(BaseProjector):
             If there are not two people or the loss becomes infinite.
         """
         library = library_of(X, y)
-        X = read_embeddings(self, X, reset=True)
+        X = check_embeddings(self, X, reset=True)
         # The loss needs no groups; a sampler may.
         fields = ("identity",) if self.sampler is None else ("identity", "group")
         identity, group, _ = read_labels(

@@ -16,7 +16,7 @@ class ProjectionHead(nn.Module):
 
     A matcher by cosines ignores the length of an embedding, and so does the head: it
     normalises its input first. A row of zeros has no direction and stays a row of zeros,
-    which a matcher by cosines refuses.
+    which is an error in a comparison by cosines.
 
     Parameters
     ----------

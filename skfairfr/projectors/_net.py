@@ -103,7 +103,7 @@ class Batches:
 
 @dataclass(frozen=True)
 class EpochPlan:
-    """What a net iterates over once an epoch, and what is recorded beside the loss.
+    """Batches of an epoch, with their callbacks and metrics.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class EmbeddingNet(NeuralNet):
         return [("epoch_timer", EpochTimer()), ("train_loss", loss)]
 
     def check_data(self, X, y=None):
-        """Nothing: the data have been validated."""
+        """Skip skorch's check; ``fit`` has validated the data."""
 
     def get_split_datasets(self, X, y=None, **fit_params):
         return X, None

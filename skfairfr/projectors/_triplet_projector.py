@@ -10,7 +10,7 @@ import torch
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr.losses import TripletLoss
 from skfairfr.losses._triplet import mean_triplet_loss
-from skfairfr.projectors._base import BaseProjector, read_embeddings
+from skfairfr.projectors._base import BaseProjector, check_embeddings
 from skfairfr.projectors._group_sampling import (
     SAMPLINGS,
     GroupSampling,
@@ -277,7 +277,7 @@ class TripletProjector(BaseProjector):
             becomes infinite.
         """
         library = library_of(X, y, sensitive_features, domain)
-        X = read_embeddings(self, X, reset=True)
+        X = check_embeddings(self, X, reset=True)
         identity, group, domain = read_labels(y, sensitive_features, domain, len(X))
         if group is not None and group.values.size == 0:
             group = None  # unknown for every image

@@ -2,26 +2,38 @@
 
 import os
 from dataclasses import dataclass, replace
+from inspect import signature
 from itertools import combinations
 
 import numpy as np
 
 from skfairfr._core._parallel import show_progress
 from skfairfr.metrics import SimilarityROC
+from skfairfr.report._arguments import (
+    UNNAMED,
+    check_data,
+    check_labels,
+    check_unnamed,
+    kind_of_value,
+    name_of,
+    name_of_both,
+    named_columns,
+    pair_columns,
+    two_columns,
+)
 from skfairfr.report._checks import check_limits, judge
 from skfairfr.report._data import (
     EmbeddingData,
     PairData,
     cross,
     holds_pairs,
-    named_columns,
     read_data,
 )
-from skfairfr.report._figures import write_figures_of
+from skfairfr.report._figures import make_folders, write_figures
 from skfairfr.report._measure import AuditedROC, Points
 from skfairfr.report._notes import collecting, mixed_people, notes_of
 from skfairfr.report._records import Audit, Other, Report
-from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._errors import Argument, ArgumentError, plain
 
 # Above this share of the genuine pairs by one person, both averages are shown.
 DOMINANT_SHARE = 0.05
@@ -33,7 +45,7 @@ MAX_GROUPS = 250
 HELD_PAIRS = 2**25
 
 
-def audit(X, y, sensitive_features, *, attribute="group", domain=None, **options):
+def audit(X, y, sensitive_features, *, attribute=None, domain=None, **options):
     """Assess which groups a verification system treats worse, and how sure that is.
 
     Parameters
@@ -45,8 +57,9 @@ def audit(X, y, sensitive_features, *, attribute="group", domain=None, **options
     sensitive_features : array-like, shape (n_samples,), or dict or frame of several
         Group of each row; None and NaN are unknown. A dict of names to labels, or a frame
         with several columns, is audited by each attribute and by their combinations.
-    attribute : str, default="group"
-        Name of the attribute, for messages and the report, where labels come without.
+    attribute : str, default=None
+        Name of the attribute, for messages and the report; None takes that of a series or
+        of a frame's one column, else "group". Several attributes have names already.
     domain : array-like, shape (n_samples,), default=None
         With two values, only pairs across them are compared.
     **options : options
@@ -63,6 +76,8 @@ def audit(X, y, sensitive_features, *, attribute="group", domain=None, **options
     ValueError
         If an argument is out of range, the data have fewer than two people or two groups,
         or an attribute is a measurement rather than a label.
+    TypeError
+        If an option is unknown.
 
     Examples
     --------
@@ -74,9 +89,13 @@ def audit(X, y, sensitive_features, *, attribute="group", domain=None, **options
     >>> finding.rate, finding.worst, finding.verdict
     ('far', 'female', 'worse')
     """
+    check_options(options)
+    check_labels(sensitive_features)
     columns = named_columns(sensitive_features)
     if columns is not None:
+        check_unnamed(attribute, columns)
         return audit_data(EmbeddingData(X, y, columns, domain), **options)
+    attribute = attribute or name_of(sensitive_features) or UNNAMED
     data = EmbeddingData(X, y, {attribute: sensitive_features}, domain)
     return audit_data(data, **options).audits[0]
 
@@ -86,7 +105,7 @@ def audit_pairs(
     identities,
     sensitive_features,
     *,
-    attribute="group",
+    attribute=None,
     images=(None, None),
     **options,
 ):
@@ -102,8 +121,8 @@ def audit_pairs(
         Groups of the first and of the second image of each pair. A dict of names to such
         tuples, or a tuple of two frames with the same columns, is audited by each
         attribute and by their combinations.
-    attribute : str, default="group"
-        Name of the attribute, where labels come without.
+    attribute : str, default=None
+        As of :func:`audit`; the two series or frames have one name, or NAME_1 and NAME_2.
     images : tuple of two array-likes, shape (n_pairs,), default=(None, None)
         Names of the images, which resampling images needs.
     **options : options
@@ -117,7 +136,10 @@ def audit_pairs(
     Raises
     ------
     ValueError
-        As :func:`audit`, and if two frames differ in their columns.
+        As :func:`audit`, if two frames differ in their columns, or if there are not two
+        arrays where each image of a pair needs one.
+    TypeError
+        If an option is unknown.
 
     Examples
     --------
@@ -131,12 +153,19 @@ def audit_pairs(
     >>> [row.group for row in found.groups]
     [None, 'f', 'm']
     """
-    columns = _pair_columns(sensitive_features)
-    pairs = (y_score, tuple(identities))
+    check_options(options)
+    check_labels(sensitive_features)
+    identities = two_columns(identities, "identities")
+    images = two_columns(images, "images", needed=False)
+    columns = pair_columns(sensitive_features)
     if columns is not None:
-        return audit_data(PairData(*pairs, columns, tuple(images)), **options)
-    columns = {attribute: tuple(sensitive_features)}
-    return audit_data(PairData(*pairs, columns, tuple(images)), **options).audits[0]
+        check_unnamed(attribute, columns)
+        data = PairData(y_score, identities, columns, images)
+        return audit_data(data, **options)
+    both = two_columns(sensitive_features, "sensitive_features")
+    attribute = attribute or name_of_both(both) or UNNAMED
+    data = PairData(y_score, identities, {attribute: both}, images)
+    return audit_data(data, **options).audits[0]
 
 
 def audit_data(
@@ -148,7 +177,14 @@ def audit_data(
     limits=None,
     figures=None,
     progress=False,
-    **measurement,
+    resample="identities",
+    average="pair",
+    impostors="all",
+    method="recentered",
+    n_resamples=1000,
+    confidence_level=0.95,
+    n_jobs=None,
+    random_state=0,
 ):
     """Audit by every attribute of the data and by every combination of them.
 
@@ -171,16 +207,27 @@ def audit_data(
         ``checks`` of the report and its ``exit_code``.
     figures : path-like, default=None
         Folder that the displays are written to, those of each audit in a folder of its
-        own; None writes none.
+        own; made if it does not exist. None writes none.
     progress : bool, default=False
         Whether a bar on standard error shows how far the measurement is.
-    **measurement : options
-        ``resample`` : {"identities", "images", "both"}, default="identities": whether
-        intervals are about other people of the same population, other photographs of these
-        people, or both. ``average``, ``impostors``, ``method``, ``n_resamples``,
-        ``confidence_level`` and ``n_jobs``: as in
-        :class:`~skfairfr.metrics.SimilarityROC`. ``random_state`` : int, default=0: seed
-        of the resamples.
+    resample : {"identities", "images", "both"}, default="identities"
+        Whether intervals are about other people of the same population, other photographs
+        of these people, or both.
+    average : {"pair", "identity"}, default="pair"
+        Whether every pair weighs the same, or every person.
+    impostors : {"all", "same_group"}, default="all"
+        Pairs whose FAR sets the threshold.
+    method : {"recentered", "naive", "multiplicative", "offdiagonal"}, \
+            default="recentered"
+        How resamples become an interval, as in :class:`~skfairfr.metrics.SimilarityROC`.
+    n_resamples : int, default=1000
+        Bootstrap resamples.
+    confidence_level : float in (0, 1), default=0.95
+        Of the intervals.
+    n_jobs : int, default=None
+        Parallel workers; None is 1.
+    random_state : int, default=0
+        Seed of the resamples.
 
     Returns
     -------
@@ -190,7 +237,8 @@ def audit_data(
     Raises
     ------
     ValueError
-        As :func:`audit`, and if limits cannot be judged or thresholds not be set.
+        As :func:`audit`, and if limits cannot be judged, thresholds not be set, or figures
+        not be written.
 
     Examples
     --------
@@ -204,7 +252,17 @@ def audit_data(
     >>> report.checks[0].verdict, report.exit_code
     ('failed', 1)
     """
-    options = Options(**measurement)
+    check_data(data)
+    options = AuditOptions(
+        resample,
+        average,
+        impostors,
+        method,
+        n_resamples,
+        confidence_level,
+        n_jobs,
+        random_state,
+    )
     limits = {} if limits is None else limits
     check_limits(limits, threshold is None and threshold_from is None)
     reading = data.reading
@@ -217,17 +275,19 @@ def audit_data(
             remedy="leave one out.",
         )
     chosen = _all_combinations(tuple(data.columns))
+    names = [" & ".join(attributes) for attributes in chosen]
     # Before the long work on the first.
-    for attributes in chosen:
-        check_groups(data.groups(attributes), " & ".join(attributes))
+    for name, attributes in zip(names, chosen, strict=True):
+        check_groups(data.groups(attributes), name)
+    folders = [None] * len(names) if figures is None else make_folders(figures, names)
     notes = [] if reading is None else list(reading.notes)
     audits = []
     with show_progress(progress):
         if threshold_from is not None:
             points, notes_of_other = points_on(threshold_from, data, points, options)
             notes += notes_of_other
-        for attributes in chosen:
-            found = _audit_by(data, attributes, options, points, figures)
+        for attributes, folder in zip(chosen, folders, strict=True):
+            found = _audit_by(data, attributes, options, points, folder)
             settings = found.settings | _settings_of_files(data, threshold_from)
             checks = tuple(judge(found, limits))
             audits.append(replace(found, settings=settings, checks=checks))
@@ -237,21 +297,32 @@ def audit_data(
 
 
 @dataclass(frozen=True)
-class Options:
+class AuditOptions:
     """How an audit measures, as in SimilarityROC."""
 
-    resample: str = "identities"
-    average: str = "pair"
-    impostors: str = "all"
-    method: str = "recentered"
-    n_resamples: int = 1000
-    confidence_level: float = 0.95
-    n_jobs: int | None = None
-    random_state: int = 0
+    resample: str
+    average: str
+    impostors: str
+    method: str
+    n_resamples: int
+    confidence_level: float
+    n_jobs: int | None
+    random_state: int
 
     def settings(self):
         """What an audit's numbers depend on."""
         return {name: v for name, v in vars(self).items() if name != "n_jobs"}
+
+
+def check_options(options):
+    """Raise unless :func:`audit_data` has these options."""
+    known = [name for name in signature(audit_data).parameters if name != "data"]
+    for name, value in options.items():
+        if name not in known:
+            raise TypeError(
+                f"{name}={plain(value)!r} is no option of an audit; leave it out, or give "
+                f"one of {', '.join(known)}."
+            )
 
 
 def points_on(threshold_from, data, points, options):
@@ -264,7 +335,7 @@ def points_on(threshold_from, data, points, options):
         The audited data, as which a path is read.
     points : Points
         Their levels.
-    options : Options
+    options : AuditOptions
 
     Returns
     -------
@@ -292,7 +363,7 @@ def points_on(threshold_from, data, points, options):
             roc = _fit(other, attributes, options, points)
             threshold = np.asarray(roc.threshold_at(points.far))
     except ValueError as error:
-        raise _about_other_data(error) from None
+        raise _about_threshold_from(error, threshold_from) from None
     notes = [] if other.reading is None else list(other.reading.notes)
     notes += notes_of(warnings, other.reading is not None)
     return replace(points, threshold=threshold, set_on="other data"), notes
@@ -333,7 +404,7 @@ def _all_combinations(names):
 
 
 def _settings_of_files(data, threshold_from):
-    """What files add to the settings of an audit; nothing where data were arrays."""
+    """Settings that describe the files read; empty for arrays."""
     if data.reading is None:
         return {}
     options = data.reading.options
@@ -347,7 +418,7 @@ def _settings_of_files(data, threshold_from):
     }
 
 
-def _audit_by(data, attributes, options, points, figures):
+def _audit_by(data, attributes, options, points, folder):
     """An audit by one attribute, or by the combinations of several."""
     name = " & ".join(attributes)
     people, images = data.people(), data.images()
@@ -358,8 +429,8 @@ def _audit_by(data, attributes, options, points, figures):
         groups = audited.groups(people, images, group)
         levels = audited.levels()
     written = ()
-    if figures is not None:
-        written = tuple(write_figures_of(audited.roc, name, figures, points))
+    if folder is not None:
+        written = tuple(write_figures(audited.roc, folder, points))
     genuine = data.genuine_pairs()
     share = float(genuine.max() / max(genuine.sum(), 1))
     # The notes already hold what these would warn of.
@@ -432,22 +503,37 @@ def _other_data(threshold_from, data, attributes):
     """The data that set thresholds, read as the audited ones were where they are a path."""
     is_path = isinstance(threshold_from, str | os.PathLike)
     if is_path and data.reading is None:
-        raise ValueError(
+        raise ArgumentError(
             f"{os.fspath(threshold_from)!r} can only be read as the audited data were, and "
-            "these are arrays; give an EmbeddingData or a PairData, such as read_data reads."
+            "these are arrays;",
+            remedy="give an EmbeddingData or a PairData, such as read_data reads.",
         )
     kinds = {True: "scored pairs", False: "embeddings"}
     audited = isinstance(data, PairData)
+    if not is_path and not isinstance(threshold_from, EmbeddingData | PairData):
+        raise ArgumentError(
+            "thresholds are set on data of the kind that is audited; got "
+            f"{kind_of_value(threshold_from)}:",
+            remedy=f"give {'a PairData' if audited else 'an EmbeddingData'}.",
+        )
     other = (
         holds_pairs(threshold_from) if is_path else isinstance(threshold_from, PairData)
     )
     if other != audited:
         what = repr(os.fspath(threshold_from)) if is_path else "this"
-        raise ValueError(
-            f"{what} holds {kinds[other]}, and the audited data are {kinds[audited]}; give "
-            "files of one kind, whose scores mean the same."
+        raise ArgumentError(
+            f"{what} holds {kinds[other]}, and the audited data are {kinds[audited]};",
+            remedy="give files of one kind, whose scores mean the same.",
         )
     if not is_path:
+        for name in attributes:
+            if name not in threshold_from.columns:
+                raise ArgumentError(
+                    f"this has no column {name!r}, by whose groups ",
+                    Argument("impostors", "same_group"),
+                    " sets the threshold;",
+                    remedy="give it the columns of the audited data.",
+                )
         return threshold_from
     # The labels named are those of the audited file.
     return read_data(
@@ -455,25 +541,11 @@ def _other_data(threshold_from, data, attributes):
     )
 
 
-def _about_other_data(error):
-    """The error about the data that set thresholds."""
+def _about_threshold_from(error, given):
+    """Restate an error as one about threshold_from."""
     problem, remedy = str(error), ()
     if isinstance(error, ArgumentError):
         problem, remedy = error.problem, error.remedy.parts
-    return ArgumentError(Argument("threshold_from"), ": ", problem, remedy=remedy)
-
-
-def _pair_columns(sensitive_features):
-    """Name -> labels of both images; None where labels come without names."""
-    if isinstance(sensitive_features, dict):
-        return {str(name): tuple(both) for name, both in sensitive_features.items()}
-    first, second = map(named_columns, sensitive_features)
-    if first is None and second is None:
-        return None
-    if first is None or second is None or list(first) != list(second):
-        raise ArgumentError(
-            Argument("sensitive_features"),
-            " must have the same columns for the first and the second image of a pair;",
-            remedy="give two frames with columns of the same names.",
-        )
-    return {name: (first[name], second[name]) for name in first}
+    return ArgumentError(
+        Argument("threshold_from"), ": ", problem, remedy=remedy, value=given
+    )

@@ -1,9 +1,10 @@
 """An audit as a check: does a disparity stay within a limit?"""
 
 import math
+import numbers
 
 from skfairfr.report._records import Check
-from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._errors import Argument, ArgumentError, plain
 from skfairfr.utils._validation import check_option
 
 # Limit -> the rate and the operating point whose max / min it limits.
@@ -21,12 +22,25 @@ def check_limits(limits, threshold_is_set):
     Parameters
     ----------
     limits : dict of str -> float
-        Keys of CHECKS.
+        With keys of CHECKS.
     threshold_is_set : bool
         Whether the audited data set the threshold, which BFAR and BFRR are about.
     """
+    if not isinstance(limits, dict):
+        raise ArgumentError(
+            Argument("limits"),
+            f" must be a dict, as {{'max_bfar': 2.0}} is; got {plain(limits)!r}.",
+            value=limits,
+        )
     for name, limit in limits.items():
         check_option(name, "limits", tuple(CHECKS))
+        if not isinstance(limit, numbers.Real):
+            raise ArgumentError(
+                Argument(name),
+                f" must be a number above 1; got {plain(limit)!r}.",
+                remedy="Give the largest max / min allowed, or leave it out.",
+                value=limit,
+            )
         if not 1 < limit < math.inf:
             raise ArgumentError(
                 Argument(name),

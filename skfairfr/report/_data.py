@@ -8,7 +8,6 @@ import os
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from skfairfr.datasets._embeddings import read_embeddings
@@ -46,7 +45,7 @@ class Reading:
     notes: tuple = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EmbeddingData:
     """Embeddings to audit.
 
@@ -64,10 +63,10 @@ class EmbeddingData:
         What :func:`read_data` remembers of the file.
     """
 
-    X: object
-    y: object
-    columns: dict = field(default_factory=dict)
-    domain: object = None
+    X: object = field(repr=False)
+    y: object = field(repr=False)
+    columns: dict = field(default_factory=dict, repr=False)
+    domain: object = field(default=None, repr=False)
     reading: Reading | None = None
 
     def fit(self, roc, attributes=()):
@@ -172,7 +171,7 @@ class EmbeddingData:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PairData:
     """Scored pairs of images to audit.
 
@@ -190,10 +189,10 @@ class PairData:
         What :func:`read_data` remembers of the file.
     """
 
-    y_score: object
-    identities: tuple
-    columns: dict = field(default_factory=dict)
-    image_names: tuple = (None, None)
+    y_score: object = field(repr=False)
+    identities: tuple = field(repr=False)
+    columns: dict = field(default_factory=dict, repr=False)
+    image_names: tuple = field(default=(None, None), repr=False)
     reading: Reading | None = None
 
     def fit(self, roc, attributes=()):
@@ -427,16 +426,6 @@ def cross(data, attributes):
         n_images = None if images is None else np.unique(images[inside]).size
         cells.append(Cell(groups, np.unique(people[inside]).size, n_images))
     return Crossing(tuple(attributes), tuple(cells))
-
-
-def named_columns(sensitive_features):
-    """Name -> labels of a dict or of a frame with several columns; None of other labels."""
-    if isinstance(sensitive_features, dict):
-        return {str(name): labels for name, labels in sensitive_features.items()}
-    native = nw.from_native(sensitive_features, pass_through=True)
-    if isinstance(native, nw.DataFrame) and len(native.columns) > 1:
-        return {str(name): native[name] for name in native.columns}
-    return None
 
 
 def _codes(labels):

@@ -4,9 +4,9 @@ Which displays an audit draws, their names and how they are written. What they s
 computed by :class:`~skfairfr.metrics.SimilarityROC` and drawn by ``skfairfr.metrics``.
 """
 
+import os
 from pathlib import Path
-
-import numpy as np
+from tempfile import TemporaryFile
 
 from skfairfr.metrics import (
     DisparityCurveDisplay,
@@ -18,17 +18,56 @@ from skfairfr.metrics import (
 from skfairfr.metrics._plot._group_far import matrix_size
 from skfairfr.report._measure import Points
 from skfairfr.report._notes import collecting
-from skfairfr.utils._validation import check_level, check_option
+from skfairfr.utils._errors import Argument, ArgumentError
 
 SIZE = (6.0, 4.0)
 FORMATS = ("svg", "png")
+DPI = 150
 # The same audit writes the same bytes: no date, no random identifiers.
 STEADY = {"svg": {"Date": None}, "png": {"Software": None}}
 SALT = {"svg.hashsalt": "skfairfr"}
 
 
-def write_figures(roc, directory, *, far=1e-3, formats=FORMATS, dpi=150):
-    """Write the displays of an audit.
+def make_folders(folder, names):
+    """Make a folder for the figures of each audit, and try to write there.
+
+    Parameters
+    ----------
+    folder : path-like
+    names : sequence of str, shape (n_audits,)
+        Those of the attributes: figures of an audit by gender go to ``folder / "gender"``.
+
+    Returns
+    -------
+    folders : list of Path
+        No two are the same, not even where letters of either case are.
+    """
+    slugs = []
+    for name in names:
+        stem = "".join(c if c.isalnum() or c in "-_" else "-" for c in name)
+        slug, number = stem, 1
+        while slug.casefold() in map(str.casefold, slugs):
+            number += 1
+            slug = f"{stem}-{number}"
+        slugs.append(slug)
+    folders = [Path(folder) / slug for slug in slugs]
+    try:
+        for path in folders:
+            path.mkdir(parents=True, exist_ok=True)
+            with TemporaryFile(dir=path):
+                pass
+    except OSError as error:
+        raise ArgumentError(
+            Argument("figures"),
+            f" {os.fspath(folder)!r} cannot be written to ({error.strerror});",
+            remedy="name a folder that can.",
+            value=folder,
+        ) from None
+    return folders
+
+
+def write_figures(roc, folder, points):
+    """Write the displays of an audit, each in both formats.
 
     ``roc`` (the frr over the far), ``error_rates`` and ``scores`` (over thresholds and
     scores, with the thresholds of the levels marked); with two groups or more
@@ -39,48 +78,8 @@ def write_figures(roc, directory, *, far=1e-3, formats=FORMATS, dpi=150):
     ----------
     roc : SimilarityROC
         Fitted.
-    directory : path-like
-        Where the files go; made if it does not exist.
-    far : float in (0, 1) or array-like, shape (n_levels,), default=1e-3
-        FAR levels of the audit.
-    formats : sequence of {"svg", "png"}, default=("svg", "png")
-        File formats.
-    dpi : int, default=150
-        Dots per inch of PNG files; figures are 6 by 4 inches, matrices of many groups
-        larger.
-
-    Returns
-    -------
-    paths : list of Path
-        Files in the order written.
-
-    Raises
-    ------
-    ValueError
-        If far is outside (0, 1) or a format is unknown.
-    """
-    levels = np.unique(check_level(far))[::-1]
-    for extension in formats:
-        check_option(extension, "formats", FORMATS)
-    directory = Path(directory)
-    directory.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for name, draw in _figures(roc, levels):
-        size = matrix_size(roc.groups_) if name.startswith("group_far") else SIZE
-        paths += _write(draw, directory / name, formats, dpi, size)
-    return paths
-
-
-def write_figures_of(roc, attribute, folder, points):
-    """Write the figures of an audit by one attribute.
-
-    Parameters
-    ----------
-    roc : SimilarityROC
-        Fitted.
-    attribute : str
-        Figures of an audit by gender go to ``folder / "gender"``.
-    folder : path-like
+    folder : Path
+        Where the files go.
     points : Points
         Operating points of the audit; thresholds have no level, and are drawn at the usual
         ones.
@@ -88,12 +87,16 @@ def write_figures_of(roc, attribute, folder, points):
     Returns
     -------
     paths : list of Path
+        Files in the order written.
     """
     levels = Points.of().far if points.far is None else points.far
-    slug = "".join(c if c.isalnum() or c in "-_" else "-" for c in attribute)
+    paths = []
     # The audit's notes already hold what the displays warn of.
     with collecting([]):
-        return write_figures(roc, Path(folder) / slug, far=levels)
+        for name, draw in _figures(roc, levels):
+            size = matrix_size(roc.groups_) if name.startswith("group_far") else SIZE
+            paths += _write(draw, folder / name, size)
+    return paths
 
 
 def _figures(roc, levels):
@@ -120,7 +123,7 @@ def _figures(roc, levels):
         )
 
 
-def _write(draw, path, formats, dpi, size):
+def _write(draw, path, size):
     """Draw once and save in every format; the paths written."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
@@ -128,9 +131,9 @@ def _write(draw, path, formats, dpi, size):
     figure = Figure(figsize=size, layout="constrained")
     draw(figure.subplots())
     written = []
-    for extension in formats:
+    for extension in FORMATS:
         target = path.with_name(f"{path.name}.{extension}")
         with rc_context(SALT):
-            figure.savefig(target, dpi=dpi, metadata=STEADY[extension])
+            figure.savefig(target, dpi=DPI, metadata=STEADY[extension])
         written.append(target)
     return written

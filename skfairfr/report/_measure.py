@@ -23,9 +23,6 @@ from skfairfr.utils._validation import check_level, check_threshold, plain
 DEFAULT_FAR = (1e-2, 1e-3)
 HOWS = ("max_min", "max_geomean", "log_geomean", "gini", "difference")
 RATES = ("far", "frr")
-KINDS = {"far": "impostor", "frr": "genuine"}
-SET = "set: the threshold is the one at which it meets the level, in resamples too"
-FEW_GROUPS = str(Reason("few_groups"))
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,8 @@ class Points:
                 remedy="leave one out.",
             )
         if threshold is not None:
-            if not np.isfinite(threshold).all():
+            given = np.asarray(threshold)
+            if given.dtype.kind in "fiu" and not np.isfinite(given).all():
                 raise ArgumentError(
                     Argument("threshold"),
                     f" must be finite; got {plain(threshold)}, which accepts all pairs, "
@@ -118,7 +116,7 @@ class AuditedROC:
             if n_genuine and n_impostor:
                 equal = figures_of(self.roc.equal_error_rate(label))[0]
             else:
-                equal = Figure.undefined(self._lack(row))
+                equal = Figure.undefined(*self._lack(row))
             sizes = (
                 np.unique(people[inside]).size,
                 None if images is None else np.unique(images[inside]).size,
@@ -175,10 +173,10 @@ class AuditedROC:
                 estimate = self.roc.estimate(**self.at_points, rate=rate, group=label)
                 figures.append(figures_of(estimate))
             else:
-                undefined = Figure.undefined(self._lack(row))
+                undefined = Figure.undefined(*self._lack(row))
                 figures.append([undefined] * self.points.size)
         if rate == "far" and self.points.set_on == "these data":
-            figures[0] = [_set(figure) for figure in figures[0]]
+            figures[0] = [_without_interval(figure) for figure in figures[0]]
         return figures
 
     def _disparity(self, how, operating_point):
@@ -186,9 +184,9 @@ class AuditedROC:
         question = {"how": how, "operating_point": operating_point}
         figures = []
         for rate in RATES:
-            lack = self._few_groups(rate)
-            if lack:
-                figures.append([Figure.undefined(lack)] * self.points.size)
+            reason = self._few_groups(rate)
+            if reason is not None:
+                figures.append([Figure.undefined(reason)] * self.points.size)
             else:
                 estimate = self.roc.estimate(**self.at_points, rate=rate, **question)
                 figures.append(figures_of(estimate))
@@ -199,17 +197,18 @@ class AuditedROC:
         ]
 
     def _lack(self, row):
-        """Which pairs a group is without, in words."""
-        everywhere = [KINDS[r] for r in RATES if not self.n_pairs[r][0]]
-        lacking = [KINDS[r] for r in ("frr", "far") if not self.n_pairs[r][row]]
-        words = f"no {' and no '.join(lacking)} pair"
-        return words if lacking == everywhere else f"{self.labels[row]}: {words}"
+        """Reasons that name the pairs a group is without; not the group if all are."""
+        everywhere = [r for r in ("frr", "far") if not self.n_pairs[r][0]]
+        lacking = [r for r in ("frr", "far") if not self.n_pairs[r][row]]
+        groups = None if lacking == everywhere else (self.labels[row],)
+        return tuple(_no_pairs(rate, groups) for rate in lacking)
 
     def _few_groups(self, rate):
-        """Why no two groups can be compared; empty if they can."""
+        """The Reason why no two groups can be compared; None if they can."""
         if not self.n_pairs[rate][0]:
-            return f"no {KINDS[rate]} pair"
-        return "" if np.count_nonzero(self.n_pairs[rate][1:]) > 1 else FEW_GROUPS
+            return _no_pairs(rate)
+        n_groups = np.count_nonzero(self.n_pairs[rate][1:])
+        return None if n_groups > 1 else _only(n_groups)
 
     def _finding(self, rate, level, rates):
         """The extremes of the groups that the data support; of all if there are not two."""
@@ -222,7 +221,7 @@ class AuditedROC:
         compared = supported if len(supported) > 1 else list(figures)
         left_out = tuple(label for label in self.labels[1:] if label not in compared)
         if len(compared) < 2:
-            ratio = Figure.undefined(self._few_groups(rate) or FEW_GROUPS)
+            ratio = Figure.undefined(self._few_groups(rate) or _only(len(compared)))
             return Finding(rate, None, None, ratio, 0, left_out, "unsupported")
         ordered = sorted(compared, key=lambda label: figures[label].value)
         best, worst = ordered[0], ordered[-1]
@@ -290,10 +289,18 @@ def figures_of(estimate):
     ]
 
 
-def _set(figure):
-    """A rate that does not vary, since it is what the threshold is set by."""
+def _no_pairs(rate, groups=None):
+    return Reason("no_pairs", groups, rate, found=0, needed=1)
+
+
+def _only(n_groups):
+    return Reason("few_groups", found=int(n_groups), needed=2)
+
+
+def _without_interval(figure):
+    """Remove the interval of the overall FAR, which sets the threshold."""
     nan = float("nan")
-    reasons = (SET, *figure.reasons)
+    reasons = (Reason("set"), *figure.reasons)
     return replace(
         figure,
         low=nan,

@@ -1,4 +1,4 @@
-"""What an audit notes: sentences about the data, made of what a warning carries.
+"""Notes of an audit, built from the values of warnings.
 
 SimilarityROC warns in Python's words, with a code and with the numbers and names of its
 message as values. A note has the same meaning in the words of a report.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 import numpy as np
 
 from skfairfr.report._text import to_text
+from skfairfr.report._text_layout import in_words
 from skfairfr.utils._errors import Message
 
 SCHEMA_VERSION = 2
@@ -32,8 +33,8 @@ class Figure:
         Why not, and where it comes from if not from all pairs.
     source : {"all pairs", "histogram", "sample"}
         What the value was computed from.
-    reasons : tuple of skfairfr.metrics.Reason or str
-        The parts of ``reason``.
+    reasons : tuple of skfairfr.metrics.Reason
+        The parts of ``reason``, as data.
     """
 
     value: float
@@ -46,10 +47,10 @@ class Figure:
     reasons: tuple = field(default=(), metadata=HIDDEN)
 
     @classmethod
-    def undefined(cls, reason):
-        """A number that the data have no pairs for."""
+    def undefined(cls, *reasons):
+        """A number that the data have no pairs for, and the Reasons of that."""
         nan = math.nan
-        return cls(nan, nan, nan, nan, False, reason, reasons=(reason,))
+        return cls(nan, nan, nan, nan, False, in_words(reasons), reasons=reasons)
 
 
 @dataclass(frozen=True)
@@ -278,6 +279,24 @@ class Audit:
         """
         return to_text(self, source)
 
+    def spelled(self, spell):
+        """The same audit, whose notes name arguments in other words.
+
+        Parameters
+        ----------
+        spell : callable
+            As of :meth:`Report.spelled`.
+
+        Returns
+        -------
+        audit : Audit
+        """
+        notes = [
+            note.spelled(spell) if isinstance(note, Message) else note
+            for note in self.notes
+        ]
+        return replace(self, notes=tuple(notes))
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -342,7 +361,7 @@ class Report:
         Parameters
         ----------
         **about : JSON-able values
-            Said before the audits, such as the version of the package.
+            Keys written before the audits.
 
         Returns
         -------
@@ -384,14 +403,8 @@ class Report:
         -------
         report : Report
         """
-        audits = []
-        for audit in self.audits:
-            notes = [
-                note.spelled(spell) if isinstance(note, Message) else note
-                for note in audit.notes
-            ]
-            audits.append(replace(audit, notes=tuple(notes)))
-        return replace(self, audits=tuple(audits))
+        audits = tuple(audit.spelled(spell) for audit in self.audits)
+        return replace(self, audits=audits)
 
 
 def _plain(value):

@@ -5,7 +5,6 @@ from itertools import groupby
 from textwrap import wrap
 
 from skfairfr._core._intervals import join_reasons
-from skfairfr.metrics import Reason
 
 WIDTH = 100
 LABEL_WIDTH = 24
@@ -22,7 +21,6 @@ DISPARITY_NAMES = {
     "difference": "max - min",
 }
 
-BELOW_RESOLUTION = "the FAR level is below 1 / (impostor pairs)"
 # How the reason of a figure ends that was not counted over all pairs.
 SOURCES = {
     "all pairs": "",
@@ -160,7 +158,7 @@ def in_words(reasons, source="all pairs"):
 
     Parameters
     ----------
-    reasons : sequence of Reason or str
+    reasons : sequence of Reason
     source : {"all pairs", "histogram", "sample"}, default="all pairs"
 
     Returns
@@ -168,17 +166,26 @@ def in_words(reasons, source="all pairs"):
     text : str
     """
     texts = []
-    for of_rates, run in groupby(reasons, _is_of_rates):
-        if of_rates:
-            texts.append(join_reasons(run))
-        else:
-            texts += [r if isinstance(r, str) else BELOW_RESOLUTION for r in run]
+    for words, run in groupby(reasons, lambda reason: OTHER_WORDS.get(reason.code)):
+        texts.append((words or join_reasons)(run))
     return "; ".join(filter(None, [*texts, SOURCES[source]]))
 
 
-def _is_of_rates(reason):
-    """Whether Reason's own words serve a report, too."""
-    return isinstance(reason, Reason) and reason.code != "below_resolution"
+def _below_resolution(reasons):
+    return "; ".join("the FAR level is below 1 / (impostor pairs)" for _ in reasons)
+
+
+def _no_pairs(reasons):
+    """The kinds of pairs that are lacking, once for each label."""
+    texts = []
+    for label, of_label in groupby(reasons, lambda reason: reason.label):
+        kinds = " and ".join(reason.words.removesuffix(" pair") for reason in of_label)
+        texts.append(": ".join(filter(None, (label, f"{kinds} pair"))))
+    return "; ".join(texts)
+
+
+# Codes whose words in a report are not those of Reason.
+OTHER_WORDS = {"below_resolution": _below_resolution, "no_pairs": _no_pairs}
 
 
 def reasons(name, figures):

@@ -96,7 +96,7 @@ class ArgumentError(ValueError):
         self.problem = Message(*problem)
         self.remedy = Message(*((remedy,) if isinstance(remedy, str) else remedy))
         self.message = Message(self.problem, *(" ", self.remedy) if self.remedy else ())
-        first = next((p for p in self.message.parts if isinstance(p, Argument)), None)
+        first = next((p for p in self.problem.parts if isinstance(p, Argument)), None)
         self.argument = None if first is None else first.name
         shown = first is not None and first.has_value
         self.value = first.value if shown and value is None else value

@@ -1,6 +1,6 @@
 """Public names that are imported on first use, and what they need beyond a plain install.
 
-A plain install measures. What trains needs the libraries of an extra; without them its names
+A plain install measures. Training needs the libraries of an extra; without them its names
 are left out of ``__all__`` and ``dir()``, and using one raises an error that names the extra.
 """
 
@@ -30,8 +30,9 @@ def lazy_names(package, homes, needs=None):
     names : list of str
         The names whose modules can be imported in this environment, sorted.
     resolve : callable
-        Raises ImportError where a library is missing, not AttributeError: ``from package
-        import name`` would replace that by a message without the remedy.
+        Raises ImportError where a library is missing, also inside ``hasattr``. An
+        AttributeError would make ``hasattr`` False, but ``from package import name`` replaces
+        its message, which names the remedy; no class can inherit from both errors.
     listed : callable
         What ``dir()`` lists.
     """
@@ -68,7 +69,7 @@ def _is_installed(library):
         return sys.modules[library] is not None
     try:
         return find_spec(library) is not None
-    except ImportError:  # a finder that refuses
+    except ImportError:  # raised by a finder that blocks the library
         return False
 
 

@@ -183,8 +183,8 @@ def join_columns(columns):
     """Columns end to end, without a label changing on the way.
 
     numpy would make 1 and "1" equal, and join int64 with uint64 (or float) through float64,
-    where identifiers above 2**53 collapse. Objects keep what they are; labels that cannot
-    be sorted together are refused where they are encoded.
+    where identifiers above 2**53 collapse. Objects stay as they are; encoding labels that
+    cannot be sorted together raises an error.
     """
     kinds = {column.dtype.kind for column in columns}
     if len(kinds) == 1:
@@ -311,7 +311,7 @@ def _is_unknown(column):
 
 
 def _is_missing(label):
-    """None, NaN, NaT and pandas.NA, which alone refuses to be a truth value."""
+    """None, NaN, NaT and pandas.NA, the only one whose truth value is an error."""
     try:
         return label is None or bool(label != label)
     except TypeError:

@@ -1,4 +1,4 @@
-"""The edge to torch: devices, generators and precision. Imported only by who trains."""
+"""The edge to torch: devices, generators and precision. Only training code imports it."""
 
 from contextlib import contextmanager, nullcontext
 
@@ -48,7 +48,7 @@ def new_generator(random_state):
 
 @contextmanager
 def precision_of_products(precision, device):
-    """Matrix products inside are taken in ``precision``; settings are put back after.
+    """Take matrix products in ``precision``; restore the settings afterwards.
 
     Raises
     ------
@@ -84,9 +84,10 @@ _AROUND: list[int] = []  # the numbers of threads around those that were limited
 
 @contextmanager
 def threads_for(n_operations):
-    """As many threads inside as ``n_operations`` between two waits keep busy.
+    """Limit torch to the threads that ``n_operations`` can keep busy.
 
-    Never more than torch had outside of all such blocks, and at least one.
+    The operations are those between two waits. There are never more threads than torch had
+    outside of all such blocks, and at least one.
     """
     import torch
 

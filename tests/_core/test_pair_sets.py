@@ -215,7 +215,7 @@ def test_deepening_for_a_score_holds_just_the_pairs_down_to_it(monkeypatch):
     whole, tail = whole_and_tail(monkeypatch)
     for scope, rank in [(None, 3000), ((0, 0), 900)]:
         lowest = whole.impostors(scope).scores[rank - 1]
-        tail.deepen(TailTooShortError(scope, float(lowest)))
+        tail.deepen(scope, float(lowest))
         assert tail.holds(scope, lowest)
         assert len(tail.impostors(scope)) == rank
 
@@ -223,10 +223,10 @@ def test_deepening_for_a_score_holds_just_the_pairs_down_to_it(monkeypatch):
 def test_deepening_for_a_level_doubles_what_is_held_until_it_is_all(monkeypatch):
     whole, tail = whole_and_tail(monkeypatch)
     held = len(tail.impostors((0, 0)))
-    tail.deepen(TailTooShortError((0, 0)))
+    tail.deepen((0, 0))
     assert len(tail.impostors((0, 0))) == pytest.approx(2 * held, rel=0.05)
     for _ in range(6):
-        tail.deepen(TailTooShortError((0, 0)))
+        tail.deepen((0, 0))
     assert tail.is_whole((0, 0))
     assert len(tail.impostors((0, 0))) == whole.count((0, 0))
     assert not tail.is_whole(None)
@@ -235,8 +235,8 @@ def test_deepening_for_a_level_doubles_what_is_held_until_it_is_all(monkeypatch)
 def test_deepening_gives_up_no_pair(monkeypatch):
     whole, tail = whole_and_tail(monkeypatch)
     lowest = float(whole.impostors((0, 0)).scores[900])
-    tail.deepen(TailTooShortError((0, 0), lowest))
-    tail.deepen(TailTooShortError((0, 0)))  # twice the first depth is not as deep
+    tail.deepen((0, 0), lowest)
+    tail.deepen((0, 0))  # twice the first depth is not as deep
     assert tail.holds((0, 0), lowest)
 
 

@@ -203,12 +203,12 @@ def test_the_data_are_one_resample():
 @pytest.mark.parametrize(
     ("n_images", "fitting"), [(0, 256), (10, 256), (1000, 100), (10**5, 16)]
 )
-def test_blocks_fit_the_budget_and_hold_every_resample_once(
+def test_blocks_fit_in_memory_and_hold_every_resample_once(
     n_images, fitting, n_resamples, threads, monkeypatch
 ):
     monkeypatch.setattr(_resampling, "n_threads", lambda: threads)
-    images = one_person(n_images)
-    blocks = blocks_of_resamples(images, n_resamples, budget=10**5)
+    monkeypatch.setattr(_resampling, "BLOCK_BYTES", 10**5)
+    blocks = blocks_of_resamples(one_person(n_images), n_resamples)
     assert [r for block in blocks for r in range(*block)] == list(range(n_resamples))
     largest = max(stop - start for start, stop in blocks)
     assert largest <= fitting

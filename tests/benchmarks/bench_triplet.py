@@ -46,7 +46,7 @@ def main(n_pairs=10_240, n_features=512):
         f"{n_pairs} pairs, {n_features} features, {torch.get_num_threads()} threads; "
         f"selection over one product"
     )
-    for said, noise in (("every", 5.0), ("some", 1.0), ("none", 0.3)):
+    for label, noise in (("every", 5.0), ("some", 1.0), ("none", 0.3)):
         left, right = pairs(n_pairs, n_features, noise)
         best = shortest(
             {
@@ -59,7 +59,7 @@ def main(n_pairs=10_240, n_features=512):
         found, _ = semi_hard_negatives(left, right, y, generator=generator)
         share = float((found >= 0).float().mean())
         print(
-            f"{said:>6} (a negative for {share:.0%}) "
+            f"{label:>6} (a negative for {share:.0%}) "
             f"{best['selection'] / best['product']:6.2f} x"
         )
 

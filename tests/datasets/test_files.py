@@ -1,4 +1,4 @@
-"""Arrays come back from .npz and .npy without pickle, and damage is said."""
+"""Arrays come back from .npz and .npy without pickle, and damage is an error."""
 
 import pickle
 
@@ -102,7 +102,7 @@ def test_truncated_array(tmp_path, arrays):
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_damaged_member(tmp_path, path, arrays, save):
-    """Wherever a byte is flipped, it is read all the same or said to be damaged."""
+    """A file with a flipped byte is read all the same, or the error names the damage."""
     save(path, **arrays)
     content = (tmp_path / "faces.npz").read_bytes()
     refused = 0

@@ -1,4 +1,4 @@
-"""What a file of scored pairs must hold, and what is said where it does not."""
+"""What a file of scored pairs must hold, and the errors where it does not."""
 
 import numpy as np
 import pytest

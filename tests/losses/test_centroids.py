@@ -50,7 +50,7 @@ def test_given_ones_are_copied(kind):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         (np.ones((3, 2)), r"shape \(2, 2\), \(n_identities, n_features\); got \(3, 2\)"),
         (np.ones(2), r"got \(2,\)"),
@@ -59,6 +59,6 @@ def test_given_ones_are_copied(kind):
         ([[1.0, 0.0], [np.inf, 0.0]], "a row is zero or not finite"),
     ],
 )  # fmt: skip
-def test_refused(given, said):
-    with pytest.raises(ValueError, match=said):
+def test_refused(given, message):
+    with pytest.raises(ValueError, match=message):
         starting_centroids(given, 2, 2, None)

@@ -189,7 +189,7 @@ def test_given_centroids_are_copied():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"kappa": 0.0}, "positive and finite; got 0.0 for identity 0"),
         ({"kappa": -1.0}, "positive"),
@@ -214,8 +214,8 @@ def test_given_centroids_are_copied():
         ({"n_features": 1}, "n_features"),
     ],
 )
-def test_bad_input_is_named(options, said):
-    with pytest.raises(ValueError, match=said):
+def test_bad_input_is_named(options, message):
+    with pytest.raises(ValueError, match=message):
         FairVMFLoss(**({"n_identities": K, "n_features": D} | options))
 
 

@@ -214,7 +214,7 @@ def test_every_penalty_with_every_base_is_non_negative_and_finite(penalty, base)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"penalty": "paper"}, "penalty must be one of .*'ratio', 'mean_square'.*'paper'"),
         ({"base": "sphereface"}, "base must be one of"),
@@ -240,6 +240,6 @@ def test_every_penalty_with_every_base_is_non_negative_and_finite(penalty, base)
         ({"centroids": np.zeros((K, D))}, "a row is zero"),
     ],
 )  # fmt: skip
-def test_bad_input_is_named(options, said):
-    with pytest.raises(ValueError, match=said):
+def test_bad_input_is_named(options, message):
+    with pytest.raises(ValueError, match=message):
         FPRPenaltyLoss(**({"n_identities": K, "n_features": D} | options))

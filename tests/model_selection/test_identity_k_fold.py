@@ -134,6 +134,12 @@ def test_pairs_within_a_domain_do_not_count():
         list(IdentityKFold(2).split(X, face_labels(identity, domain=domain)))
 
 
+def test_there_are_two_domains():
+    identity, domain = np.repeat(np.arange(8), 3), np.tile(["a", "b", "c"], 8)
+    with pytest.raises(ValueError, match=r"domain must have two values.*got 3"):
+        next(IdentityKFold(2).split(np.empty((24, 1)), identity, domain=domain))
+
+
 def test_a_group_without_pairs_in_a_fold_is_named():
     identity = np.repeat(np.arange(12), 3)
     group = np.where(identity == 0, "rare", "common")
@@ -170,8 +176,8 @@ def test_missing_y():
 
 
 def test_repr_is_scikit_learn_s():
-    said = "IdentityKFold(n_splits=3, random_state=None, shuffle=False)"
-    assert repr(IdentityKFold(3)) == said
+    text = "IdentityKFold(n_splits=3, random_state=None, shuffle=False)"
+    assert repr(IdentityKFold(3)) == text
 
 
 def test_groups_are_routed_to_splitter_and_scorer():

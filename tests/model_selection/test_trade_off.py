@@ -70,7 +70,7 @@ def test_no_finite_candidate_is_an_error_that_tells_what_to_change():
 
 
 @pytest.mark.parametrize(
-    ("metrics", "found", "said"),
+    ("metrics", "found", "message"),
     [
         (("bfar", "x"), results(bfar=[1], bfrr=[1]), "the scores are: 'bfar', 'bfrr'"),
         (("bfar", "x"), results(score=[1]), "fairness_scores"),
@@ -82,8 +82,8 @@ def test_no_finite_candidate_is_an_error_that_tells_what_to_change():
         (("bfar", "bfar"), results(bfar=[1]), "metrics must be"),
     ],
 )
-def test_refusals(metrics, found, said):
-    with pytest.raises(ValueError, match=said):
+def test_refusals(metrics, found, message):
+    with pytest.raises(ValueError, match=message):
         BestTradeOff(metrics)(found)
 
 

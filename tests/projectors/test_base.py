@@ -325,7 +325,7 @@ def test_bad_options_are_named(name, value):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"device": "tpu"}, "device must be 'auto'"),
         ({"precision": "tf32"}, "'tf32' needs device='cuda'"),
@@ -333,8 +333,8 @@ def test_bad_options_are_named(name, value):
         ({"lr": 1e30, "optimizer": "sgd", "max_epochs": 9}, "loss became .*: lower lr"),
     ],
 )
-def test_options_that_cannot_be_are_errors(options, said):
-    with pytest.raises(ValueError, match=said):
+def test_options_that_cannot_be_are_errors(options, message):
+    with pytest.raises(ValueError, match=message):
         module(**options).fit(X, Y)
 
 
@@ -345,7 +345,7 @@ def test_an_accelerator_that_is_not_there(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("rows", "y", "said"),
+    ("rows", "y", "message"),
     [
         (X[:, :1], Y, "1 feature.* minimum of 2"),
         (X[:, 0], Y, "Expected 2D array"),
@@ -358,8 +358,8 @@ def test_an_accelerator_that_is_not_there(monkeypatch):
         (X[:0], Y[:0], "0 sample"),
     ],
 )
-def test_bad_data_are_errors(rows, y, said):
-    with pytest.raises(ValueError, match=said):
+def test_bad_data_are_errors(rows, y, message):
+    with pytest.raises(ValueError, match=message):
         module().fit(rows, y)
 
 

@@ -70,7 +70,7 @@ def test_a_sampler_chooses_the_rows_of_each_batch():
 
 
 @pytest.mark.parametrize(
-    ("positions", "said"),
+    ("positions", "words"),
     [
         ([], r"shape \(0,\)"),
         ([0.0, 1.0], "type float64"),
@@ -80,8 +80,8 @@ def test_a_sampler_chooses_the_rows_of_each_batch():
         (3, r"shape \(\)"),
     ],
 )
-def test_a_sampler_s_positions_are_checked(positions, said):
-    with pytest.raises(ValueError, match=f"sampler must give positions.*{said}"):
+def test_a_sampler_s_positions_are_checked(positions, words):
+    with pytest.raises(ValueError, match=f"sampler must give positions.*{words}"):
         list(batches(sampler=lambda generator: positions))
 
 

@@ -281,7 +281,7 @@ def test_the_held_out_loss_is_that_of_the_plain_formula():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"kappa0": 0.0}, "kappa0"),
         ({"kappa1": -1.0}, "kappa1"),
@@ -304,8 +304,8 @@ def test_the_held_out_loss_is_that_of_the_plain_formula():
         ({"validation_fraction": 0.01}, "validation_fraction=0.01 holds out 0 of 40"),
     ],
 )
-def test_bad_options_are_named(options, said):
-    with pytest.raises(ValueError, match=said):
+def test_bad_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
         module(**options).fit(X, Y)
 
 

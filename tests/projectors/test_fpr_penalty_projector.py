@@ -336,7 +336,7 @@ def test_a_search_without_groups_says_so():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"penalty": "paper"}, "'penalty'"),
         ({"far": 0.0}, "'far'"),
@@ -354,13 +354,13 @@ def test_a_search_without_groups_says_so():
         ({"scale": np.inf}, "scale"),
     ],
 )
-def test_bad_options_are_named(options, said):
-    with pytest.raises(ValueError, match=said):
+def test_bad_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
         projector(**options).fit(X, IDENTITY)
 
 
 @pytest.mark.parametrize(
-    ("rows", "y", "said"),
+    ("rows", "y", "message"),
     [
         (X, None, "y to be passed"),
         (X, np.zeros(len(X)), "y holds one identity"),
@@ -368,6 +368,6 @@ def test_bad_options_are_named(options, said):
         (X * np.nan, IDENTITY, "NaN"),
     ],
 )
-def test_bad_data_are_errors(rows, y, said):
-    with pytest.raises(ValueError, match=said):
+def test_bad_data_are_errors(rows, y, message):
+    with pytest.raises(ValueError, match=message):
         projector().fit(rows, y)

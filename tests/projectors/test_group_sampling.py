@@ -94,7 +94,7 @@ def test_where_weights_start(sampling, given, expected):
 
 
 @pytest.mark.parametrize(
-    ("sampling", "given", "said"),
+    ("sampling", "given", "message"),
     [
         ("natural", {"a": 1}, "would be ignored"),
         ("equal", {"a": 1}, "would be ignored"),
@@ -103,8 +103,8 @@ def test_where_weights_start(sampling, given, expected):
         ("dynamic", {"a": 1, "b": 1, "c": 1, "d": 1}, "no groups of the data"),
     ],
 )
-def test_weights_that_do_not_fit(sampling, given, said):
-    with pytest.raises(ValueError, match=said):
+def test_weights_that_do_not_fit(sampling, given, message):
+    with pytest.raises(ValueError, match=message):
         starting_weights(sampling, given, LABELS, np.array([20, 1, 80]))
 
 

@@ -92,14 +92,14 @@ def test_mean_value_is_over_the_known_images():
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         (GROUPS, r"labels \['f', 'm'\]; give numbers"),
         (np.r_[np.arange(9.0), NAN], "unknown for every image of identity 'd'"),
     ],
 )
-def test_mean_value_says_what_it_lacks(values, said):
-    with pytest.raises(ValueError, match=said):
+def test_mean_value_says_what_it_lacks(values, message):
+    with pytest.raises(ValueError, match=message):
         mean_value(*labels(group=values))
 
 
@@ -153,7 +153,7 @@ def test_nobody_held_out_has_two_images():
 
 
 @pytest.mark.parametrize(
-    ("y", "group", "said"),
+    ("y", "group", "message"),
     [
         (["a", "a"], None, "one identity"),
         (["a", "b", "c"], None, "y has 3 rows but X has 2"),
@@ -163,8 +163,8 @@ def test_nobody_held_out_has_two_images():
         (None, None, "y is None"),
     ],
 )
-def test_labels_are_checked_at_the_door(y, group, said):
-    with pytest.raises(ValueError, match=said):
+def test_labels_are_checked_at_the_door(y, group, message):
+    with pytest.raises(ValueError, match=message):
         read_labels(y, group, None, 2)
 
 

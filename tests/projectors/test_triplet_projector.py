@@ -197,7 +197,7 @@ SMALL = face_labels(IDENTITY, np.where(IDENTITY == 0, "rare", GROUP), DOMAIN)
 
 
 @pytest.mark.parametrize(
-    ("options", "y", "said"),
+    ("options", "y", "message"),
     [
         (DYNAMIC, IDENTITY, "fit was given no groups"),
         ({"sampling": "equal"}, IDENTITY, "fit was given no groups"),
@@ -221,8 +221,8 @@ SMALL = face_labels(IDENTITY, np.where(IDENTITY == 0, "rare", GROUP), DOMAIN)
         ({"monitor": "bfar"}, IDENTITY, "held-out people have 0"),
     ],
 )
-def test_refused(options, y, said):
-    with pytest.raises(ValueError, match=said):
+def test_refused(options, y, message):
+    with pytest.raises(ValueError, match=message):
         projector(**options).fit(X, y)
 
 

@@ -156,14 +156,14 @@ def test_picking_the_extremes_widens_the_interval():
     assert found.ratio.high > estimate.high
 
 
-@pytest.mark.parametrize(("n_mixed", "said"), [(0, ""), (1, "1 of"), (3, "3 of")])
-def test_people_in_several_groups_are_counted(n_mixed, said):
+@pytest.mark.parametrize(("n_mixed", "words"), [(0, ""), (1, "1 of"), (3, "3 of")])
+def test_people_in_several_groups_are_counted(n_mixed, words):
     X, y, groups = synthetic()
     first = np.unique(y, return_index=True)[1][:n_mixed]
     groups[first] = np.where(groups[first] == "male", "female", "male")
     notes = [n for n in small_audit((X, y, groups)).notes if "images in more" in n]
     assert len(notes) == (n_mixed > 0)
-    assert "".join(notes).startswith(said)
+    assert "".join(notes).startswith(words)
 
 
 def test_a_rate_that_is_set_has_no_interval():

@@ -7,7 +7,7 @@ import pytest
 
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report import EmbeddingData, PairData, audit_pairs, read_data
-from skfairfr.report._data import cross, named_columns
+from skfairfr.report._data import cross
 from skfairfr.utils import ArgumentError
 
 Y = np.array(["a", "a", "a", "b", "b", "c"])
@@ -49,7 +49,7 @@ def test_fit_hands_over_the_groups(data, attributes):
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "words"),
     [
         (EmbeddingData(X, Y), ""),
         (EmbeddingData(X[[0, 3, 5]], Y[[0, 3, 5]]), "every person has one image"),
@@ -62,10 +62,10 @@ def test_fit_hands_over_the_groups(data, attributes):
         (PairData([0.1], (["a"], ["b"]), {}, ([1], [2])), "every person has one"),
     ],
 )
-def test_whether_other_photographs_can_be_drawn(data, said):
+def test_whether_other_photographs_can_be_drawn(data, words):
     reason = data.lack_of_images()
-    assert said in reason
-    assert bool(said) == bool(reason)
+    assert words in reason
+    assert bool(words) == bool(reason)
 
 
 def test_labels_of_both_sides_may_differ_in_type():
@@ -74,7 +74,7 @@ def test_labels_of_both_sides_may_differ_in_type():
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "words"),
     [
         (EmbeddingData(X, Y), ""),
         (
@@ -86,10 +86,10 @@ def test_labels_of_both_sides_may_differ_in_type():
         (PairData([0.1], (["a"], ["b"])), "No pair is of two images of one person"),
     ],
 )
-def test_whether_an_frr_can_be_measured(data, said):
+def test_whether_an_frr_can_be_measured(data, words):
     lack = data.lack_of_genuine()
-    assert said in lack
-    assert bool(said) == ("Do the identities name people" in lack)
+    assert words in lack
+    assert bool(words) == ("Do the identities name people" in lack)
 
 
 # ---- cells ---------------------------------------------------------------------------
@@ -200,25 +200,14 @@ def test_an_attribute_is_named_once(files):
     assert (caught.value.argument, caught.value.value) == ("attributes", "gender")
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_a_dict_or_a_frame_of_several_columns_names_them(library):
-    columns = {"g": ["f", "m"], "h": ["x", None]}
-    frame = pytest.importorskip(library).DataFrame(columns)
-    named = named_columns(frame)
-    assert list(named) == ["g", "h"]
-    labels = EmbeddingData(np.eye(2), [1, 2], named).groups(("h",))
-    assert labels.codes.tolist() == [0, -1]
-    assert named_columns(columns) == columns
-
-
-@pytest.mark.parametrize(
-    "labels", [["f", "m"], np.array(["f", "m"]), np.array([["f", "x"], ["m", "y"]])]
-)
-def test_labels_alone_have_no_names(labels):
-    assert named_columns(labels) is None
-
-
 def test_names_of_one_side_alone_are_refused_by_both_names():
     data = ([0.9, 0.1, 0.4], ([1, 1, 2], [1, 2, 2]), (["a"] * 3, ["b"] * 3))
     with pytest.raises(ValueError, match="image_2 is missing while image_1 was given"):
         audit_pairs(*data, images=(["x", "y", "z"], None))
+
+
+@pytest.mark.parametrize("data", [EmbeddingData(X.tolist(), Y, COLUMNS), listed()])
+def test_data_are_shown_and_compared_without_their_arrays(data):
+    assert len(repr(data)) < 100
+    assert data == data
+    assert data != EmbeddingData(X, Y, COLUMNS)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from skfairfr.report._measure import FEW_GROUPS, Points, combinations_of
+from skfairfr.metrics import Reason
+from skfairfr.report._measure import Points, combinations_of
 from tests.report.audits import small_audit, synthetic
 
 
@@ -40,7 +41,32 @@ def test_one_group_with_genuine_pairs_is_not_compared():
     alone = np.where(groups == "male", y, np.arange(len(y)) + y.size)
     found = small_audit((X, alone, groups))
     level = found.levels[0]
-    assert {d.frr.reason for d in level.disparities} == {FEW_GROUPS}
-    assert level.findings[1].ratio.reason == FEW_GROUPS
-    assert level.rates[1].frr.reason == "female: no genuine pair"
+    few = (Reason("few_groups", found=1, needed=2),)
+    assert {d.frr.reasons for d in level.disparities} == {few}
+    assert level.findings[1].ratio.reasons == few
+    text = "fewer than two groups have the pairs it needs"
+    assert {d.frr.reason for d in level.disparities} == {text}
+    lacking = level.rates[1].frr
+    expected = Reason("no_pairs", ("female",), "frr", found=0, needed=1)
+    assert lacking.reasons == (expected,)
+    assert lacking.reason == "female: no genuine pair"
     assert not any("A group has no error" in note for note in found.notes)
+
+
+def test_every_reason_is_a_record():
+    X, y, groups = synthetic()
+    lone = np.where(y == y[0], np.arange(len(y)) == np.flatnonzero(y == y[0])[0], True)
+    groups = np.where(y == y[0], "single", groups)
+    found = small_audit((X[lone], y[lone], groups[lone]))
+    figures = [row.equal_error_rate for row in found.groups]
+    for level in found.levels:
+        rows = (*level.rates, *level.disparities)
+        figures += [figure for row in rows for figure in (row.far, row.frr)]
+        figures += [finding.ratio for finding in level.findings]
+    codes = {reason.code for figure in figures for reason in figure.reasons}
+    assert {"set", "no_pairs"} <= codes
+    (single,) = [row for row in found.groups if row.group == "single"]
+    lacking = [(r.code, r.groups, r.rate) for r in single.equal_error_rate.reasons]
+    assert lacking == [("no_pairs", ("single",), rate) for rate in ("frr", "far")]
+    reason = single.equal_error_rate.reason
+    assert reason == "single: no genuine and no impostor pair"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from skfairfr.metrics import Reason
 from skfairfr.report._records import Audit, Figure, Other, Report
 from skfairfr.utils._errors import Argument, Message
 
@@ -37,30 +38,33 @@ def test_json_is_strict():
 
 
 def test_what_is_hidden_stays_out_of_the_json():
-    figure = Figure(0.1, 0.0, 0.2, 0.1, True, "", "sample", ("no pair",))
+    figure = Figure(0.1, 0.0, 0.2, 0.1, True, "", "sample", (Reason("no_pairs"),))
     audit = replace(make_audit(figure), figures=(Path("roc.svg"),))
     read = json.loads(audit.to_json())
     assert list(read) == ["schema_version", "audits", "crossings", "checks"]
     assert list(read["audits"][0])[-1] == "notes"
-    assert "no pair" not in audit.to_json()
+    assert "no_pairs" not in audit.to_json()
     assert "roc.svg" not in audit.to_json()
 
 
 def test_notes_name_arguments_in_the_caller_s_words():
     note = Message("Give a larger ", Argument("far"), ".")
-    report = Report((replace(make_audit(Figure.undefined("")), notes=("far", note)),))
+    report = Report((replace(make_audit(Figure.undefined()), notes=("far", note)),))
     spelled = report.spelled(lambda argument: f"--{argument.name}")
     assert report.audits[0].notes == ("far", "Give a larger far.")
     assert spelled.audits[0].notes == ("far", "Give a larger --far.")
+    assert report.audits[0].spelled(lambda a: f"--{a.name}") == spelled.audits[0]
     assert json.loads(report.to_json())["audits"][0]["notes"][1] == "Give a larger far."
 
 
 def test_undefined_figure_is_not_supported():
-    figure = Figure.undefined("no pair")
+    lack = Reason("no_pairs", rate="frr", found=0, needed=1)
+    figure = Figure.undefined(lack)
     assert math.isnan(figure.value)
-    assert (figure.supported, figure.reason) == (False, "no pair")
+    assert (figure.supported, figure.reason) == (False, "no genuine pair")
+    assert figure.reasons == (lack,)
 
 
 def test_records_are_frozen():
     with pytest.raises(AttributeError):
-        make_audit(Figure.undefined("")).attribute = "age"
+        make_audit(Figure.undefined()).attribute = "age"

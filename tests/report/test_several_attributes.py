@@ -226,6 +226,8 @@ def test_other_data_are_of_the_same_kind_and_read_in_the_same_way(files, data, p
     with pytest.raises(ArgumentError, match=message) as caught:
         audit_data(read, threshold_from=files["pairs"])
     assert caught.value.argument == "threshold_from"
+    assert caught.value.value == files["pairs"]
+    assert caught.value.remedy == "give files of one kind, whose scores mean the same."
     with pytest.raises(ArgumentError, match="this holds scored pairs"):
         audit_data(read, threshold_from=PairData(*pairs))
     with pytest.raises(ArgumentError, match=r"these are arrays; give an EmbeddingData"):

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from skfairfr.metrics import Reason
 from skfairfr.report import EmbeddingData, audit_data, to_text
 from skfairfr.report._records import Cell, Check, Crossing, Figure
 from skfairfr.report._text import cells, check_lines
@@ -37,8 +38,8 @@ def test_a_report_has_its_parts_once_and_in_order(found):
     text = to_text(found[-1])
     assert text.count("How to read this") == 1
     places = [
-        text.index(said)
-        for said in ("Audit by name", "Audit by age", "Audit by name & age")
+        text.index(words)
+        for words in ("Audit by name", "Audit by age", "Audit by name & age")
     ]
     cells, checks = text.index("People by name & age"), text.index("Checks\n")
     assert sorted([*places, cells, checks]) == [*places, cells, checks]
@@ -79,7 +80,7 @@ def test_what_does_not_fit_is_listed(groups):
 
 
 @pytest.mark.parametrize(
-    ("verdict", "figure", "said"),
+    ("verdict", "figure", "words"),
     [
         (
             "passed",
@@ -90,11 +91,15 @@ def test_what_does_not_fit_is_listed(groups):
         ("failed", Figure(3.0, 2.5, 3.5, 0.1, False, "few"), "though the data do not"),
         ("undetermined", Figure(1.2, 1.1, 1.9, 0.1, False, "few"), "not support"),
         ("undetermined", Figure(2.0, 1.1, 2.9, 0.1, True, ""), "holds it"),
-        ("undetermined", Figure.undefined("none"), "there is no interval"),
+        (
+            "undetermined",
+            Figure.undefined(Reason("few_groups")),
+            "there is no interval",
+        ),
     ],
 )
-def test_a_check_says_why(verdict, figure, said):
+def test_a_check_says_why(verdict, figure, words):
     check = Check("max_bfar", 2.0, "gender", 0.05, 0.4, figure, ("lone",), verdict)
     text = " ".join(check_lines([check], small_audit().settings))
-    assert said in " ".join(text.split())
+    assert words in " ".join(text.split())
     assert "nothing of lone" in " ".join(text.split())

@@ -21,10 +21,17 @@ def audits():
 
 def test_every_group_and_level_is_there(audits):
     text = to_text(audits[0], "faces.npz")
-    for said in ("female", "male", "FAR 0.05", "FAR 0.2", "faces.npz", "FMR", "FNMR"):
-        assert said in text
-    for said in ("EER", "max / min", "Gini", "BFAR", "genuine pairs", "larger is less"):
-        assert said in text
+    for words in ("female", "male", "FAR 0.05", "FAR 0.2", "faces.npz", "FMR", "FNMR"):
+        assert words in text
+    for words in (
+        "EER",
+        "max / min",
+        "Gini",
+        "BFAR",
+        "genuine pairs",
+        "larger is less",
+    ):
+        assert words in text
 
 
 def test_what_is_not_supported_is_marked_and_explained(audits):

@@ -42,7 +42,7 @@ def test_numbers_have_three_digits(value, text):
 def test_figure_says_what_it_is():
     found = Figure(0.2, 0.1, 0.3, 0.05, True, "")
     assert figure(found) == "0.200 [0.100, 0.300]"
-    assert figure(Figure.undefined("no pair")) == "undefined ?"
+    assert figure(Figure.undefined(Reason("no_pairs"))) == "undefined ?"
     sampled = Figure(0.2, 0.1, 0.3, 0.05, True, "beyond", "sample")
     assert figure(sampled) == "0.200 [0.100, 0.300] ~"
     assert figure(replace(sampled, supported=False)).endswith("] ?")
@@ -81,31 +81,46 @@ def test_levels_are_named_by_what_set_them(far, set_on, settings, text):
     assert level_name(level, settings) == text
 
 
+def reason(code, group, found, needed):
+    return Reason(code, (group,), found=found, needed=needed)
+
+
 @pytest.mark.parametrize(
     ("reasons", "source", "text"),
     [
         ((), "all pairs", ""),
         (
-            (Reason("few_errors", "a", 3, 30), Reason("few_people", "a", 1, 10)),
+            (reason("few_errors", "a", 3, 30), reason("few_people", "a", 1, 10)),
             "all pairs",
             "a: 3 errors, 30 needed; errors from 1 person, 10 needed",
         ),
         (
             (
-                Reason("no_errors", "a", 0, 30),
-                Reason("no_errors", "b", 0, 30),
-                Reason("below_resolution", "", 1e-5, 1e-4),
-                Reason("undefined_resamples", "", 3, 1),
+                reason("no_errors", "a", 0, 30),
+                reason("no_errors", "b", 0, 30),
+                Reason("below_resolution", found=1e-5, needed=1e-4),
+                Reason("undefined_resamples", found=3, needed=1),
             ),
             "all pairs",
             "a: no errors, 30 needed; b: no errors, 30 needed; the FAR level is below 1 / "
             "(impostor pairs); undefined in 3 resamples",
         ),
         (
-            ("no genuine pair",),
+            (Reason("no_pairs", rate="frr"),),
             "sample",
             "no genuine pair; beyond the FAR up to which all pairs are held: values and "
             "intervals from a uniform sample of impostor pairs",
+        ),
+        (
+            (
+                Reason("no_pairs", ("a",), "frr"),
+                Reason("no_pairs", ("a",), "far"),
+                Reason("no_pairs", ("b",), "far"),
+                Reason("set"),
+            ),
+            "all pairs",
+            "a: no genuine and no impostor pair; b: no impostor pair; set: the threshold "
+            "is the one at which it meets the level, in resamples too",
         ),
     ],
 )

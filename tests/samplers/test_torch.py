@@ -78,7 +78,7 @@ def test_a_recipe_cannot_be_iterated_over(kind):
 
 @pytest.mark.parametrize("kind", SAMPLERS)
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"weights": {"common": 1}}, "missing for"),
         ({"weights": {"common": 1, "rare": 1, "none": 1}}, "no groups of the data"),
@@ -88,21 +88,21 @@ def test_a_recipe_cannot_be_iterated_over(kind):
         ({"groups": [None] * 100}, "unknown for every image"),
     ],
 )
-def test_refused(kind, options, said):
-    with pytest.raises(ValueError, match=said):
+def test_refused(kind, options, message):
+    with pytest.raises(ValueError, match=message):
         kind(**({"groups": GROUPS} | options))
 
 
 @pytest.mark.parametrize(
-    ("kind", "options", "said"),
+    ("kind", "options", "message"),
     [
         (GroupWeightedSampler, {"n_draws": 0}, "n_draws must be at least 1"),
         (HomogeneousBatchSampler, {"batch_size": 0}, "batch_size must be at least 1"),
         (HomogeneousBatchSampler, {"n_batches": 1.5}, "n_batches must be an integer"),
     ],
 )
-def test_counts_are_checked(kind, options, said):
-    with pytest.raises(ValueError, match=said):
+def test_counts_are_checked(kind, options, message):
+    with pytest.raises(ValueError, match=message):
         kind(GROUPS, **options)
 
 

@@ -74,7 +74,7 @@ def test_the_worse_group_gains_weight_and_equal_groups_stay():
 
 
 @pytest.mark.parametrize(
-    ("weights", "said"),
+    ("weights", "message"),
     [
         ({"a": 1, "b": 1, "c": 1}, r"\['c'\], which are no groups"),
         ({"a": 1}, r"missing for \['b'\]"),
@@ -85,13 +85,13 @@ def test_the_worse_group_gains_weight_and_equal_groups_stay():
         ({"a": "x", "b": 1}, "must be numbers; got 'x' for 'a'"),
     ],
 )
-def test_adjusted_weights_refuse(weights, said):
-    with pytest.raises(ValueError, match=said):
+def test_adjusted_weights_refuse(weights, message):
+    with pytest.raises(ValueError, match=message):
         adjusted_weights(weights, ["a", "b"])
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"n": [0, 10]}, "every group needs an impostor pair"),
         ({"errors": [11, 1]}, "no more false accepts"),
@@ -103,9 +103,9 @@ def test_adjusted_weights_refuse(weights, said):
         ({"exponent": -1}, r"exponent must lie in \[0, inf\)"),
     ],
 )
-def test_dynamic_weights_refuse(change, said):
+def test_dynamic_weights_refuse(change, message):
     usual = {"previous": [1, 1], "errors": [1, 1], "n": [10, 10]}
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         dynamic(**(usual | change))
 
 

@@ -66,6 +66,11 @@ def test_a_value_need_not_be_shown():
     assert ArgumentError("Nothing is right.").argument is None
 
 
+def test_an_argument_of_the_remedy_is_not_the_one_that_is_wrong():
+    error = ArgumentError("There is one group;", remedy=("give ", Argument("far", 0.1)))
+    assert (error.argument, error.value) == (None, None)
+
+
 @pytest.mark.parametrize(
     "copied", [copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))]
 )

@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from types import ModuleType
 
 import pytest
 
@@ -67,19 +68,34 @@ def test_a_name_without_its_library_is_not_listed():
 
 
 @pytest.mark.parametrize(
-    ("needs", "told"),
+    ("needs", "start"),
     [
         ([ABSENT], f"sqrt needs {ABSENT}; "),
         (["numpy", ABSENT], f"sqrt needs numpy and {ABSENT}; "),
         (["numpy", "scipy", ABSENT], f"sqrt needs numpy, scipy and {ABSENT}; "),
     ],
 )
-def test_a_name_without_its_library_tells_the_remedy(needs, told):
+def test_a_name_without_its_library_names_the_remedy(needs, start):
     _, resolve, _ = lazy_names("json", HOMES, needs={"math": needs})
     with pytest.raises(ImportError) as raised:
         resolve("sqrt")
     message = str(raised.value)
-    assert message.startswith(told)
+    assert message.startswith(start)
     assert f"not installed here: {ABSENT}." in message
     assert message.endswith('pip install "skfairfr[mitigate]"')
     assert raised.value.name == ABSENT
+
+
+def test_import_and_hasattr_give_the_same_message(monkeypatch):
+    module = ModuleType("light")
+    _, module.__getattr__, _ = lazy_names(
+        "light", {"sqrt": "math"}, needs={"math": [ABSENT]}
+    )
+    monkeypatch.setitem(sys.modules, "light", module)
+    for use in (
+        lambda: hasattr(module, "sqrt"),
+        lambda: exec("from light import sqrt"),
+    ):
+        with pytest.raises(ImportError, match=r"pip install \"skfairfr\[mitigate\]\"$"):
+            use()
+    assert not hasattr(module, "cube")

@@ -6,7 +6,7 @@ Large sets never become a list: ``_core/_pair_tiles.py`` goes through their pair
 import numpy as np
 from sklearn.utils import check_array
 
-from skfairfr.utils._labels import check_length, encode, split_labels, to_column
+from skfairfr.utils._labels import label_images
 
 
 def all_pairs(X, y, *, sensitive_features=None):
@@ -21,8 +21,8 @@ def all_pairs(X, y, *, sensitive_features=None):
         Embeddings; rows need not have unit length.
     y : array-like, shape (n_samples,), or frame
         Identity of each image; labels of any type. Or the result of
-        :func:`~skfairfr.face_labels`, or a frame with the column ``identity`` and
-        perhaps ``group``.
+        :func:`~skfairfr.face_labels`, or a frame with the columns ``identity``,
+        ``group`` and ``domain``; with two domains, images are compared across them only.
     sensitive_features : array-like, shape (n_samples,) or (n_samples, n_attributes), \
             default=None
         Group of each image; None and NaN are unknown. Several columns are joined into
@@ -41,7 +41,8 @@ def all_pairs(X, y, *, sensitive_features=None):
     ------
     ValueError
         If X is not a finite array of at least two rows, a row is zero (it has no
-        direction, so no cosine), the lengths differ, or an identity is missing.
+        direction, so no cosine), the lengths differ, an identity is missing, or
+        there are not two domains.
 
     See Also
     --------
@@ -66,22 +67,18 @@ def all_pairs(X, y, *, sensitive_features=None):
     [['f', 'f'], ['f', 'm'], ['f', 'm']]
     """
     X = check_array(X, dtype=np.float64, input_name="X", ensure_min_samples=2)
-    identity, group, domain = split_labels(y, sensitive_features)
-    identity = to_column(identity, "y")
-    check_length(identity, len(X), "y", "X")
-    identity = encode(identity, "y").codes
+    identity, group, domain = label_images(y, sensitive_features, None, len(X))
     first, second = np.triu_indices(len(X), k=1)
     if domain is not None:
-        domain = encode(to_column(domain, "domain"), "domain", n_samples=len(X)).codes
-        across = domain[first] != domain[second]
+        across = domain.codes[first] != domain.codes[second]
         first, second = first[across], second[across]
-    y_true = (identity[first] == identity[second]).astype(int)
+    y_true = (identity.codes[first] == identity.codes[second]).astype(int)
     unit = _unit_rows(X)
     # Rounding to float32 also removes the 1e-16 by which a cosine may leave [-1, 1].
     y_score = (unit @ unit.T)[first, second].astype(np.float32)
     if group is None:
         return y_true, y_score, None
-    labels = _image_groups(group, len(X))
+    labels = _image_groups(group)
     return y_true, y_score, np.stack([labels[first], labels[second]], axis=1)
 
 
@@ -97,14 +94,11 @@ def _unit_rows(X):
     return scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
 
 
-def _image_groups(group, n_samples):
+def _image_groups(group):
     """The group of each image as one label; objects with None where some are unknown."""
-    labels = encode(
-        group, "sensitive_features", n_samples=n_samples, allow_unknown=True
-    )
-    known = labels.codes >= 0
+    known = group.codes >= 0
     if known.all():
-        return labels.values[labels.codes]
-    column = np.full(n_samples, None, dtype=object)
-    column[known] = labels.values[labels.codes[known]]
+        return group.values[group.codes]
+    column = np.full(group.codes.size, None, dtype=object)
+    column[known] = group.values[group.codes[known]]
     return column

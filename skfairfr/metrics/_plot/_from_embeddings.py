@@ -43,7 +43,7 @@ class FromTransformedMixin:
         )
 
 
-def split_by_group(values, group_of, groups, unit):
+def values_of_groups(values, group_of, groups, unit):
     """Groups to draw, None standing for all, and the values of each.
 
     Parameters

@@ -2,7 +2,10 @@
 
 from skfairfr.metrics._inertia import identity_inertia
 from skfairfr.metrics._plot import _style
-from skfairfr.metrics._plot._from_embeddings import FromTransformedMixin, split_by_group
+from skfairfr.metrics._plot._from_embeddings import (
+    FromTransformedMixin,
+    values_of_groups,
+)
 from skfairfr.utils._validation import check_count, check_option
 
 
@@ -83,7 +86,7 @@ class IdentityInertiaDisplay(FromTransformedMixin):
         ValueError
             If a group is none of those of the identities.
         """
-        groups, parts = split_by_group(
+        groups, parts = values_of_groups(
             inertias.inertia, inertias.groups, groups, "identity"
         )
         return cls(inertia=parts, groups=groups, name=name).plot(ax, **kwargs)

@@ -4,7 +4,10 @@ import numpy as np
 
 from skfairfr.metrics._instance_far import instance_far
 from skfairfr.metrics._plot import _style
-from skfairfr.metrics._plot._from_embeddings import FromTransformedMixin, split_by_group
+from skfairfr.metrics._plot._from_embeddings import (
+    FromTransformedMixin,
+    values_of_groups,
+)
 
 MEAN = "mean of the group"
 MEAN_OF_ALL = "mean of all images"
@@ -96,7 +99,7 @@ class InstanceFARDisplay(FromTransformedMixin):
             If a group is none of those of the images.
         """
         rates = found.instance_far
-        groups, parts = split_by_group(rates, found.groups, groups, "image")
+        groups, parts = values_of_groups(rates, found.groups, groups, "image")
         parts = [part[~np.isnan(part)] for part in parts]
         mean = float(rates[~np.isnan(rates)].mean())
         display = cls(instance_far=parts, groups=groups, mean=mean, name=name)

@@ -9,7 +9,7 @@ from skfairfr.metrics._plot._from_roc import (
     score_range,
 )
 
-KINDS = ("impostor", "genuine")
+PAIR_KINDS = ("impostor", "genuine")
 FEW_PAIRS = 30
 
 
@@ -138,7 +138,7 @@ class ScoreHistogramDisplay(FromEstimatorMixin):
         if edges is None:
             edges = int(np.clip(2 * np.sqrt(summary.n_genuine[0]), 20, 60))
         edges = np.sort(edges) if np.ndim(edges) else _trimmed(roc, groups, edges)
-        densities = {kind: _densities(roc, groups, edges, kind) for kind in KINDS}
+        densities = {kind: _densities(roc, groups, edges, kind) for kind in PAIR_KINDS}
         levels = np.empty(0) if far is None else np.atleast_1d(far)
         display = cls(
             edges=edges,
@@ -174,14 +174,14 @@ class ScoreHistogramDisplay(FromEstimatorMixin):
         self.figure_ = ax.figure
         self.lines_ = []
         styles = [{**s, **kwargs} for s in _style.group_styles(self.groups)]
-        for kind in KINDS:
+        for kind in PAIR_KINDS:
             for row, style in enumerate(styles):
                 self._draw(kind, row, style, name)
         ax.set(xlabel="Similarity", ylabel="Density of pairs within the group")
         ax.set(xlim=(self.edges[0], self.edges[-1]))
         ax.set_ylim(0, 1.15 * self._top())
         _style.light_grid(ax)
-        for kind in KINDS:
+        for kind in PAIR_KINDS:
             self._name_hump(kind)
         _style.mark_thresholds(ax, self.operating_thresholds, self.levels)
         _style.add_legend(ax, min(len(self.levels), 2))
@@ -237,7 +237,7 @@ class ScoreHistogramDisplay(FromEstimatorMixin):
         return densities[enough] if enough.any() else densities
 
     def _top(self):
-        tops = [np.nanmax(self._enough(kind), initial=0.0) for kind in KINDS]
+        tops = [np.nanmax(self._enough(kind), initial=0.0) for kind in PAIR_KINDS]
         return max(tops) or 1.0
 
     def _name_hump(self, kind):
@@ -271,7 +271,9 @@ def _densities(roc, groups, edges, kind):
 def _trimmed(roc, groups, n_bins):
     """Edges of ``n_bins`` bins, where bins at the ends are not empty for everyone."""
     edges = np.linspace(*score_range(roc), n_bins + 1)
-    held = sum(np.nan_to_num(_densities(roc, groups, edges, k)).sum(0) for k in KINDS)
+    held = sum(
+        np.nan_to_num(_densities(roc, groups, edges, k)).sum(0) for k in PAIR_KINDS
+    )
     filled = np.flatnonzero(held)
     if filled.size == 0:
         return edges

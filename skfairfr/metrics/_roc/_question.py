@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skfairfr._core._bootstrap import OPERATING_POINTS
-from skfairfr._core._disparities import DISPARITIES, Disparity
+from skfairfr._core._disparities import DISPARITIES, DisparityMeasure
 from skfairfr.utils._validation import (
     check_group,
     check_level,
@@ -30,7 +30,7 @@ class Question:
     rate : {"far", "frr"}
     scope : None, (g, g) or (g, h)
         Of a rate; None where ``how`` is given.
-    how : Disparity or None
+    how : DisparityMeasure or None
     picked : tuple of int or None
         The two groups of a signed ratio; None is all groups.
     operating_point : {"overall", "worst_group", "group"}
@@ -42,7 +42,7 @@ class Question:
     shape: tuple
     rate: str
     scope: tuple | None
-    how: Disparity | None
+    how: DisparityMeasure | None
     picked: tuple | None
     operating_point: str
 
@@ -175,7 +175,7 @@ def _disparity(how, groups):
             "sensitive_features= to fit, or face_labels(identity, group) as y."
         )
     if callable(how):
-        return Disparity(how, np.nan, (-np.inf, np.inf)), None
+        return DisparityMeasure(how, np.nan, (-np.inf, np.inf)), None
     name, *named = how if isinstance(how, tuple) and how else (how,)
     check_option(name, "how", tuple(DISPARITIES))
     if name != "ratio":

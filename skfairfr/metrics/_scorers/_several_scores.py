@@ -150,7 +150,7 @@ class FairnessScores(_base.Scorer):
                 found = _base.greater_is_better(values, how)
             found = np.atleast_1d(question.in_shape(found))
             for level, score in zip(np.atleast_1d(levels), found, strict=True):
-                key = name if levels.ndim == 0 else level_name(name, level)
+                key = name if levels.ndim == 0 else name_at_level(name, level)
                 scores[key] = self._defined(key, float(score), question)
         return scores
 
@@ -195,7 +195,7 @@ class FairnessScores(_base.Scorer):
         return np.nan
 
 
-def level_name(name, level):
+def name_at_level(name, level):
     """Name of a score at one of several levels, as "bfar@1e-3"."""
     text = np.format_float_scientific(level, trim="-", exp_digits=1)
     return f"{name}@{text}"

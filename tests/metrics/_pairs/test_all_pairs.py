@@ -89,3 +89,8 @@ def test_a_domain_leaves_pairs_across_it_alone():
     y = face_labels([0, 0, 1, 1], domain=["d", "s", "d", "s"])
     y_true, *_ = all_pairs(np.eye(4), y)
     assert y_true.tolist() == [1, 0, 0, 1]
+
+
+def test_there_are_two_domains():
+    with pytest.raises(ValueError, match=r"domain must have two values.*got 3"):
+        all_pairs(np.eye(3), face_labels([0, 0, 1], domain=["d", "s", "t"]))

@@ -17,9 +17,10 @@ def test_the_figures_of_the_thought_experiment():
 @pytest.mark.parametrize("n_groups", [2, 3, 5])
 def test_enumerating_what_is_predicted_gives_the_same(n_groups):
     error, far, frr = 0.2, 0.1, 0.3
-    told = np.full((n_groups, n_groups), error / (n_groups - 1))
-    np.fill_diagonal(told, 1 - error)
-    passes = told @ told.T  # both images predicted alike, by their true groups
+    predicted = np.full((n_groups, n_groups), error / (n_groups - 1))
+    np.fill_diagonal(predicted, 1 - error)
+    # Both images predicted alike, by their true groups.
+    passes = predicted @ predicted.T
     accepted = far * passes
     rates = group_gate_rates(far=far, frr=frr, error=error, n_groups=n_groups)
     assert rates.far == pytest.approx(accepted.mean())
@@ -42,7 +43,7 @@ def test_a_frame_has_one_row():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"far": 0}, "far must lie in"),
         ({"far": [1e-3, 1e-2]}, "far must be one number"),
@@ -52,6 +53,6 @@ def test_a_frame_has_one_row():
         ({"n_groups": 1}, "n_groups must be at least 2"),
     ],
 )
-def test_refused(options, said):
-    with pytest.raises(ValueError, match=said):
+def test_refused(options, message):
+    with pytest.raises(ValueError, match=message):
         group_gate_rates(**options)

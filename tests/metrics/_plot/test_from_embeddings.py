@@ -6,7 +6,7 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 
 from skfairfr.metrics import IdentityInertiaDisplay, InstanceFARDisplay
-from skfairfr.metrics._plot._from_embeddings import split_by_group
+from skfairfr.metrics._plot._from_embeddings import values_of_groups
 from tests.metrics._plot.drawn import axes, synthetic
 
 VALUES = np.arange(6.0)
@@ -16,7 +16,7 @@ DISPLAYS = [(IdentityInertiaDisplay, {}), (InstanceFARDisplay, {"far": 0.1})]
 
 @pytest.mark.parametrize("groups", [None, ("a", "b"), ("b",), (None, "a"), ()])
 def test_values_are_those_of_a_loop(groups):
-    found, parts = split_by_group(VALUES, GROUP_OF, groups, "image")
+    found, parts = values_of_groups(VALUES, GROUP_OF, groups, "image")
     assert found == (("a", "b") if groups is None else groups)
     for group, part in zip(found, parts, strict=True):
         kept = [
@@ -28,7 +28,7 @@ def test_values_are_those_of_a_loop(groups):
 
 
 def test_without_a_known_group_all_are_drawn():
-    groups, parts = split_by_group(VALUES, np.full(6, None), None, "image")
+    groups, parts = values_of_groups(VALUES, np.full(6, None), None, "image")
     assert groups == (None,)
     np.testing.assert_array_equal(parts[0], VALUES)
 
@@ -37,7 +37,7 @@ def test_unknown_group_is_named():
     with pytest.raises(
         ValueError, match=r"groups has 'c', which no identity has.*a, b"
     ):
-        split_by_group(VALUES, GROUP_OF, ("a", "c"), "identity")
+        values_of_groups(VALUES, GROUP_OF, ("a", "c"), "identity")
 
 
 @pytest.mark.parametrize(("display", "options"), DISPLAYS)

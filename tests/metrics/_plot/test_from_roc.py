@@ -93,14 +93,14 @@ def test_levels_beyond_far_max_are_those_that_a_sample_answers():
 
 
 @pytest.mark.parametrize(
-    ("question", "said"),
+    ("question", "words"),
     [
         ({"group": "male"}, "histogram values, sampled intervals"),
         ({"group": ("male", "female")}, "sampled values, sampled intervals"),
     ],
 )
-def test_where_values_beyond_far_max_come_from(question, said):
+def test_where_values_beyond_far_max_come_from(question, words):
     ask = fitted_beyond_far_max().estimate
     exact, beyond = (ask(far, rate="far", **question) for far in (0.03, 0.1))
     assert _from_roc.beyond_far_max(exact) == ""
-    assert _from_roc.beyond_far_max(exact, beyond) == said
+    assert _from_roc.beyond_far_max(exact, beyond) == words

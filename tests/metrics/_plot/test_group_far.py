@@ -128,14 +128,14 @@ def test_one_cell_is_drawn(far):
 
 
 @pytest.mark.parametrize(
-    ("far", "said"),
+    ("far", "words"),
     [
         (0.1, ["beyond far_max,\nhistogram or sampled values, sampled intervals"]),
         (0.02, []),
     ],
 )
-def test_a_level_above_far_max_is_said(far, said):
+def test_a_level_above_far_max_is_said(far, words):
     display = from_roc(fitted_beyond_far_max(), far=far)
     legend = display.ax_.get_legend()
     texts = [] if legend is None else [t.get_text() for t in legend.get_texts()]
-    assert [text for text in texts if "far_max" in text] == said
+    assert [text for text in texts if "far_max" in text] == words

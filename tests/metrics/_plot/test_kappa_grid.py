@@ -180,15 +180,15 @@ def test_several_candidates_a_cell_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"param_x": "alpha"}, "'alpha' is not a parameter"),
         ({"metric": "far_log_ratio"}, "is not a score"),
         ({"metric": METRICS}, "must be 2 axes"),
     ],
 )
-def test_refusals(options, said):
-    with pytest.raises(ValueError, match=said):
+def test_refusals(options, message):
+    with pytest.raises(ValueError, match=message):
         from_search(**options)
 
 

@@ -117,8 +117,8 @@ def test_levels_above_far_max_are_shaded_and_explained(options, kind, scale):
     (band,) = bands(display.ax_)
     assert band == pytest.approx(tuple(ends if scale == "log" else norm.ppf(ends)))
     assert band[1] == pytest.approx(display.ax_.get_xlim()[1])
-    said = f"{_style.SHADED}{BEYOND}{kind} values, sampled intervals"
-    assert legend_texts(display.ax_)[-1] == said
+    words = f"{_style.SHADED}{BEYOND}{kind} values, sampled intervals"
+    assert legend_texts(display.ax_)[-1] == words
 
 
 @pytest.mark.parametrize("far", [LEVELS, [0.01, 0.03]])

@@ -112,13 +112,13 @@ def test_names_and_styles_can_be_given():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"x": "bfar"}, "'bfar' is not a score"),
         ({"y": "far_log_ratio@1e-2"}, "KappaGridDisplay"),
         ({"baseline": {"test_bfar": [1]}}, "baseline has no"),
     ],
 )
-def test_refusals(options, said):
-    with pytest.raises(ValueError, match=said):
+def test_refusals(options, message):
+    with pytest.raises(ValueError, match=message):
         from_search(**options)

@@ -64,8 +64,10 @@ def test_what_either_answer_lacks_is_said():
     found = first.compare(second, levels, rate="far", group="a")
     one, two = (roc.estimate(levels, rate="far", group="a") for roc in (first, second))
     assert found.supported.tolist() == (one.supported & two.supported).tolist()
-    for said, a, b in zip(found.reason, one.reason, two.reason, strict=True):
-        assert said == "; ".join(["first: " + a] * bool(a) + ["second: " + b] * bool(b))
+    for reason, a, b in zip(found.reason, one.reason, two.reason, strict=True):
+        assert reason == "; ".join(
+            ["first: " + a] * bool(a) + ["second: " + b] * bool(b)
+        )
     assert found.reason[0].startswith("first: ")
     single = first.compare(second, 0.2, rate="far", group="a")
     assert (single.supported, single.reason) == (found.supported[1], found.reason[1])

@@ -39,15 +39,17 @@ def assert_resamples_equal(roc, oracle, kind, diagonal=True, weights=None):
         got = roc.resamples(LEVELS, **question)
         value = roc.estimate(LEVELS, **question).value
         for column, level in enumerate(LEVELS):
-            said = f"{question} at {level}"
+            message = f"{question} at {level}"
             point = oracle.replicate(level=level, **question)
-            assert_allclose(value[column], point, rtol=1e-12, atol=1e-14, err_msg=said)
+            assert_allclose(
+                value[column], point, rtol=1e-12, atol=1e-14, err_msg=message
+            )
             expected = [
                 oracle.replicate(level=level, v=v, w=w, diagonal=diagonal, **question)
                 for v, w in weights
             ]
             assert_allclose(
-                got[:, column], expected, rtol=1e-12, atol=1e-14, err_msg=said
+                got[:, column], expected, rtol=1e-12, atol=1e-14, err_msg=message
             )
 
 

@@ -1,4 +1,4 @@
-"""Scores of a search are found by name, or the names there are told."""
+"""Scores of a search are found by name, or the error lists the names there."""
 
 import numpy as np
 import pytest
@@ -13,16 +13,16 @@ def test_a_score_is_found():
 
 
 @pytest.mark.parametrize(
-    ("results", "said"),
+    ("results", "words"),
     [
         (RESULTS, "the scores are: 'bfar', 'x'"),
         ({"params": []}, "the scores are: none"),
         ({"mean_test_score": [1.0]}, "single score"),
     ],
 )
-def test_a_missing_score_is_an_error(results, said):
+def test_a_missing_score_is_an_error(results, words):
     with pytest.raises(
-        ValueError, match=f"'bfrr' is not a score of the search; .*{said}"
+        ValueError, match=f"'bfrr' is not a score of the search; .*{words}"
     ):
         mean_score(results, "bfrr")
 

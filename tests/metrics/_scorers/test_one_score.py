@@ -236,7 +236,7 @@ def test_an_estimator_without_transform_is_refused(scorer):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "message"),
     [
         ({"far": 1.5}, "far must lie in"),
         ({"far": [1e-3, 1e-2]}, "one number"),
@@ -250,8 +250,8 @@ def test_an_estimator_without_transform_is_refused(scorer):
         ({"impostors": "some"}, "impostors must be one of"),
     ],
 )
-def test_wrong_parameters_are_named_at_once(parameters, said):
-    with pytest.raises(ValueError, match=said):
+def test_wrong_parameters_are_named_at_once(parameters, message):
+    with pytest.raises(ValueError, match=message):
         make_fairness_scorer(**parameters)
 
 

@@ -77,15 +77,15 @@ def test_no_error_in_any_group_separates_none():
 
 
 @pytest.mark.parametrize(
-    ("monitor", "group", "said"),
+    ("monitor", "group", "words"),
     [
         ("bfar", None, "the held-out people have 0; give sensitive_features"),
         ("bfrr", np.full(480, "f"), "the held-out people have 1"),
         ("bfrr", np.where(MORE.y < 2, "f", "m"), "do not resolve"),
     ],
 )
-def test_people_who_cannot_answer_are_refused(monitor, group, said):
-    with pytest.raises(ValueError, match=f"monitor='{monitor}'.*{said}"):
+def test_people_who_cannot_answer_are_refused(monitor, group, words):
+    with pytest.raises(ValueError, match=f"monitor='{monitor}'.*{words}"):
         measure(monitor, group)
 
 

@@ -1,4 +1,4 @@
-"""Facts of the histogram of all scores: rates within one bin of the exact ones."""
+"""Facts of the histogram of all scores, and of their moments, against all pairs."""
 
 from itertools import product
 
@@ -6,12 +6,26 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from skfairfr._core import _score_summaries
 from skfairfr._core._pair_design import CompleteDesign
 from skfairfr._core._pair_sets import EmbeddingPairs
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._resampling import Images
-from skfairfr._core._score_summaries import N_BINS, ScoreHistogram, score_histograms
-from tests._core.cases import GROUPS, embedded, make_images, oracle_of_pairs
+from skfairfr._core._score_summaries import (
+    N_BINS,
+    ScoreHistogram,
+    score_histograms,
+    score_moments,
+)
+from tests._core.cases import (
+    GROUPS,
+    embedded,
+    listed,
+    make_images,
+    oracle_of_listed,
+    oracle_of_pairs,
+    oracle_scope,
+)
 
 LEVELS = np.array([0.01234, 0.1234, 0.4567, 0.8765])  # between all shares
 designs = pytest.mark.parametrize(
@@ -111,3 +125,60 @@ def test_rates_and_thresholds_interpolate_between_edges():
     found = ScoreHistogram(np.array([0.0, 1.0, 2.0]), np.array([1.0, 0.5, 0.0]))
     assert found.far([0.5, 1.5]).tolist() == [0.75, 0.25]
     assert found.threshold([0.75, 0.25]).tolist() == [0.5, 1.5]
+
+
+# ---- moments -------------------------------------------------------------------------
+
+
+OWN = (None, (0, 0), (1, 1))
+
+
+def moments_by_loop(twin, scope):
+    moments = []
+    for pairs in (twin.scope(scope).genuine, twin.scope(scope).impostor):
+        scores = np.array([p.score for p, _ in pairs])
+        some = scores.size > 0
+        moments += (
+            [scores.size, scores.mean(), scores.std()] if some else [0, np.nan, np.nan]
+        )
+    return moments
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("impostors", ["all", "same_group"])
+@pytest.mark.parametrize("groups", GROUPS)
+@pytest.mark.parametrize("average", ["pair", "identity"])
+def test_moments_are_those_of_all_pairs_whatever_the_average(
+    average, groups, impostors, sides
+):
+    pairs = embedded(1, average, impostors, sides=sides, groups=groups)
+    twin = oracle_of_pairs(pairs)
+    for scope in OWN:
+        expected = moments_by_loop(twin, oracle_scope(scope))
+        assert_allclose(score_moments(pairs, scope), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("block", [1, 7, 8192])
+def test_moments_of_unit_rows(block, monkeypatch):
+    monkeypatch.setattr(_score_summaries, "BLOCK", block)
+    images = make_images(2, n_identities=30)
+    X = np.random.default_rng(0).normal(size=(images.identity.size, 16))
+    design = CompleteDesign(images, "pair", "all")
+    pairs = EmbeddingPairs(unit_rows(X, "cosine"), design, 0.1)
+    for scope in OWN:
+        expected = moments_by_loop(oracle_of_pairs(pairs), oracle_scope(scope))
+        assert_allclose(score_moments(pairs, scope), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("scope", OWN)
+def test_moments_of_listed_pairs(scope):
+    pairs, arguments = listed(1, 80)
+    expected = moments_by_loop(oracle_of_listed(arguments), oracle_scope(scope))
+    assert_allclose(score_moments(pairs, scope), expected, rtol=1e-12)
+
+
+def test_moments_without_pairs_are_undefined():
+    pairs = embedded(0, most=1, groups="constant", n_identities=2)
+    assert_allclose(score_moments(pairs, (0, 0)), [0, np.nan, np.nan] * 2)
+    n_genuine, _, _, n_impostor, _, spread = score_moments(pairs, None)
+    assert (n_genuine, n_impostor, spread) == (0, 1, 0)

@@ -1,0 +1,147 @@
+"""Data and labels as callers give them: what is accepted, and the names that they bring."""
+
+import narwhals.stable.v2 as nw
+
+from skfairfr.report._data import EmbeddingData, PairData
+from skfairfr.utils._errors import Argument, ArgumentError
+
+# The name of an attribute whose labels come without one.
+UNNAMED = "group"
+
+
+def check_data(data):
+    """Raise unless this is data to audit."""
+    if not isinstance(data, EmbeddingData | PairData):
+        raise ArgumentError(
+            Argument("data"),
+            f" must be an EmbeddingData or a PairData; got {kind_of_value(data)}.",
+            remedy="Give EmbeddingData(X, y, columns), or what read_data reads.",
+            value=data,
+        )
+
+
+def check_labels(sensitive_features):
+    """Raise where there are no labels at all."""
+    native = nw.from_native(sensitive_features, pass_through=True)
+    empty = sensitive_features == {} if isinstance(sensitive_features, dict) else False
+    if isinstance(native, nw.DataFrame):
+        empty = not native.columns
+    if sensitive_features is None or empty:
+        problem = "is None" if sensitive_features is None else "has no column"
+        raise ArgumentError(
+            Argument("sensitive_features"),
+            f" {problem}, and an audit compares the groups of one attribute at least;",
+            remedy="give the group of each image.",
+            value=sensitive_features,
+        )
+
+
+def check_unnamed(attribute, columns):
+    """Raise where labels that have names are given another."""
+    if attribute is not None:
+        raise ArgumentError(
+            Argument("attribute", attribute),
+            " names labels that come without a name, and ",
+            Argument("sensitive_features"),
+            f" names its own ({', '.join(columns)});",
+            remedy="leave it out.",
+        )
+
+
+def named_columns(sensitive_features):
+    """Name -> labels of a dict or of a frame with several columns; None of other labels."""
+    if isinstance(sensitive_features, dict):
+        return {str(name): labels for name, labels in sensitive_features.items()}
+    native = nw.from_native(sensitive_features, pass_through=True)
+    if isinstance(native, nw.DataFrame) and len(native.columns) > 1:
+        return {str(name): native[name] for name in native.columns}
+    return None
+
+
+def name_of(labels):
+    """Name of a series, or of the one column of a frame; empty of other labels."""
+    native = nw.from_native(labels, pass_through=True, allow_series=True)
+    if isinstance(native, nw.DataFrame):
+        return str(native.columns[0])
+    name = native.name if isinstance(native, nw.Series) else None
+    return "" if name is None else str(name)
+
+
+def name_of_both(both):
+    """The name of two columns: that of both, or NAME of NAME_1 and NAME_2; else empty."""
+    first, second = map(name_of, both)
+    if first == second:
+        return first
+    stem = first.removesuffix("_1")
+    return stem if (first, second) == (f"{stem}_1", f"{stem}_2") else ""
+
+
+def pair_columns(sensitive_features):
+    """Name -> labels of both images; None where labels come without names."""
+    if isinstance(sensitive_features, dict):
+        return {
+            str(name): two_columns(both, "sensitive_features", f" of {name!r}")
+            for name, both in sensitive_features.items()
+        }
+    both = two_columns(sensitive_features, "sensitive_features")
+    first, second = map(named_columns, both)
+    if first is None and second is None:
+        return None
+    if first is None or second is None or list(first) != list(second):
+        raise ArgumentError(
+            Argument("sensitive_features"),
+            " must have the same columns for the first and the second image of a pair;",
+            remedy="give two frames with columns of the same names.",
+        )
+    return {name: (first[name], second[name]) for name in first}
+
+
+def two_columns(values, name, where="", needed=True):
+    """Labels of the first and of the second image of each pair, a tuple of two.
+
+    Parameters
+    ----------
+    values : tuple or array of two array-likes, shape (n_pairs,)
+    name : str
+        The argument, for messages.
+    where : str, default=""
+        Which part of it, for messages.
+    needed : bool, default=True
+        Whether either may not be None.
+    """
+    native = nw.from_native(values, pass_through=True, allow_series=True)
+    is_one = isinstance(native, nw.DataFrame | nw.Series | str | dict)
+    if not is_one and _size(values) == 2:
+        both = tuple(values)
+        if all(
+            _is_column(column) or (column is None and not needed) for column in both
+        ):
+            return both
+    raise ArgumentError(
+        Argument(name),
+        f"{where} must be a tuple of two array-likes, for the first and for the second "
+        f"image of each pair; got {kind_of_value(values)}.",
+        value=values,
+    )
+
+
+def kind_of_value(value):
+    """Type and size of a value, which may be too long to be shown."""
+    if value is None:
+        return "None"
+    shape = getattr(value, "shape", None)
+    size = f"shape {tuple(shape)}" if shape is not None else f"length {_size(value)}"
+    kind = f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
+    return kind if _size(value) is None else f"{kind} of {size}"
+
+
+def _is_column(value):
+    return _size(value) is not None and not isinstance(value, str | dict)
+
+
+def _size(value):
+    """Number of elements; None of a value without any."""
+    try:
+        return len(value)
+    except TypeError:
+        return None

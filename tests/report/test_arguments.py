@@ -1,0 +1,200 @@
+"""What is no data and no label is refused by name, and labels bring their names."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+from skfairfr.report import EmbeddingData, PairData, audit, audit_data, audit_pairs
+from skfairfr.report._arguments import name_of, name_of_both, named_columns
+from skfairfr.utils import ArgumentError
+from tests.report.audits import small_audit, synthetic
+
+X, Y, GROUPS = synthetic(20)
+LEFT, RIGHT = np.triu_indices(len(Y), 1)
+SCORES = (X @ X.T)[LEFT, RIGHT]
+PEOPLE = (Y[LEFT], Y[RIGHT])
+BOTH = (GROUPS[LEFT], GROUPS[RIGHT])
+DATA = EmbeddingData(X, Y, {"group": GROUPS})
+QUICK = {"far": 0.05, "n_resamples": 5}
+
+
+@pytest.mark.parametrize(
+    ("call", "argument", "message"),
+    [
+        (
+            lambda: audit(X, Y, None),
+            "sensitive_features",
+            "is None, .*; give the group",
+        ),
+        (lambda: audit(X, Y, {}), "sensitive_features", "has no column, .*; give the"),
+        (
+            lambda: audit(X, Y, {"g": GROUPS}, attribute="sex"),
+            "attribute",
+            r"='sex' names labels that .* names its own \(g\); leave it out\.",
+        ),
+        (
+            lambda: audit_pairs(SCORES, PEOPLE, {"g": BOTH}, attribute="sex"),
+            "attribute",
+            "='sex' names labels",
+        ),
+        (lambda: audit_pairs(SCORES, PEOPLE, None), "sensitive_features", "is None"),
+        (
+            lambda: audit_pairs(SCORES, PEOPLE, {}),
+            "sensitive_features",
+            "has no column",
+        ),
+        (
+            lambda: audit_pairs(SCORES, PEOPLE, {"g": BOTH[0]}),
+            "sensitive_features",
+            r" of 'g' must be a tuple of two .*; got numpy.ndarray of shape \(\d+,\)\.",
+        ),
+        (
+            lambda: audit_pairs(SCORES, PEOPLE, np.stack(BOTH, axis=1)),
+            "sensitive_features",
+            r"must be a tuple of two .*; got numpy.ndarray of shape \(\d+, 2\)\.",
+        ),
+        (
+            lambda: audit_pairs(SCORES, PEOPLE, BOTH[0]),
+            "sensitive_features",
+            "must be a tuple of two",
+        ),
+        (
+            lambda: audit_pairs([0.1, 0.2], PEOPLE, ["f", "m"]),
+            "sensitive_features",
+            "must be a tuple of two .*; got list of length 2.",
+        ),
+        (
+            lambda: audit_pairs(SCORES, PEOPLE[0], BOTH),
+            "identities",
+            "must be a tuple of two",
+        ),
+        (
+            lambda: audit_pairs(SCORES, PEOPLE, BOTH, images=None),
+            "images",
+            "must be a tuple of two .*; got None",
+        ),
+        (
+            lambda: audit_data((X, Y)),
+            "data",
+            "got tuple of length 2. Give EmbeddingData",
+        ),
+        (lambda: audit_data(None), "data", "got None"),
+        (
+            lambda: audit_data(DATA, threshold_from=(X, Y)),
+            "threshold_from",
+            "got tuple of length 2: give an EmbeddingData.",
+        ),
+        (
+            lambda: audit(
+                X,
+                Y,
+                GROUPS,
+                threshold_from=EmbeddingData(X, Y),
+                impostors="same_group",
+            ),
+            "threshold_from",
+            "has no column 'group', .* impostors='same_group' .*; give it the columns",
+        ),
+        (lambda: audit_data(DATA, threshold="abc"), "threshold", "got 'abc'"),
+        (
+            lambda: audit_data(DATA, limits=["max_bfar"]),
+            "limits",
+            r"got \['max_bfar'\]",
+        ),
+        (
+            lambda: audit_data(DATA, limits={"max_bfar": None}),
+            "max_bfar",
+            "must be a number above 1; got None. Give the largest",
+        ),
+        (lambda: audit_data(DATA, limits={"max_bfar": "2"}), "max_bfar", "got '2'"),
+        (lambda: audit_data(DATA, limits={"max_bfar": [2]}), "max_bfar", r"got \[2\]"),
+    ],
+)
+def test_what_cannot_be_used_is_named(call, argument, message):
+    with pytest.raises(ArgumentError, match=message) as caught:
+        call()
+    assert caught.value.argument == argument
+    assert str(caught.value).startswith(argument)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_one_frame_is_not_the_labels_of_two_images(library):
+    frame = pytest.importorskip(library).DataFrame(dict(zip("ab", BOTH, strict=True)))
+    with pytest.raises(ArgumentError, match="must be a tuple of two"):
+        audit_pairs(SCORES, PEOPLE, frame)
+
+
+@pytest.mark.parametrize(
+    ("call", "option"),
+    [
+        (lambda: audit(X, Y, GROUPS, far_max=0.1), "far_max=0.1"),
+        (lambda: audit_pairs(SCORES, PEOPLE, BOTH, foo=1), "foo=1"),
+    ],
+)
+def test_an_unknown_option_is_named(call, option):
+    with pytest.raises(TypeError, match=f"^{option} is no option of .* far, thresh"):
+        call()
+
+
+def test_every_option_is_in_the_signature():
+    parameters = inspect.signature(audit_data).parameters
+    assert {"resample", "n_resamples", "random_state"} < set(parameters)
+    assert all(p.kind is not p.VAR_KEYWORD for p in parameters.values())
+    with pytest.raises(TypeError, match="far_max"):
+        audit_data(DATA, far_max=0.1)
+
+
+# ---- names ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_dict_or_a_frame_of_several_columns_names_them(library):
+    columns = {"g": ["f", "m"], "h": ["x", None]}
+    frame = pytest.importorskip(library).DataFrame(columns)
+    named = named_columns(frame)
+    assert list(named) == ["g", "h"]
+    labels = EmbeddingData(np.eye(2), [1, 2], named).groups(("h",))
+    assert labels.codes.tolist() == [0, -1]
+    assert named_columns(columns) == columns
+
+
+@pytest.mark.parametrize(
+    "labels", [["f", "m"], np.array(["f", "m"]), np.array([["f", "x"], ["m", "y"]])]
+)
+def test_labels_alone_have_no_names(labels):
+    assert named_columns(labels) is None
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_series_and_a_frame_of_one_column_bring_their_name(library):
+    module = pytest.importorskip(library)
+    frame = module.DataFrame({"gender": GROUPS.tolist()})
+    assert name_of(frame) == name_of(frame["gender"]) == "gender"
+    assert name_of(module.Series(["f"])) == ""
+    assert audit(X, Y, frame["gender"], **QUICK).attribute == "gender"
+    assert audit(X, Y, frame, **QUICK).attribute == "gender"
+    assert audit(X, Y, frame, attribute="sex", **QUICK).attribute == "sex"
+
+
+def test_labels_of_two_images_bring_the_name_that_they_share():
+    Series = pytest.importorskip("pandas").Series
+    named = [Series(["f"], name=n) for n in ("g", "g_1", "g_2", "h_2", None)]
+    names = [name_of_both((a, b)) for a in named for b in named]
+    assert names == [
+        *("g", "", "", "", ""),
+        *("", "g_1", "g", "", ""),
+        *("", "", "g_2", "", ""),
+        *("", "", "", "h_2", ""),
+        *("", "", "", "", ""),
+    ]
+    both = [Series(labels, name="age") for labels in BOTH]
+    assert audit_pairs(SCORES, PEOPLE, both, **QUICK).attribute == "age"
+
+
+def test_labels_without_a_name_are_called_group():
+    assert small_audit((X, Y, GROUPS), attribute=None).attribute == "group"
+    found = audit_data(PairData(SCORES, PEOPLE, {"group": BOTH}), **QUICK)
+    alone = audit_pairs(SCORES, PEOPLE, BOTH, **QUICK)
+    assert found.to_json() == alone.to_json()
