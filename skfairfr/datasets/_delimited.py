@@ -10,19 +10,19 @@ import gzip
 import io
 import re
 import zlib
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 
 from skfairfr.datasets._files import check_names, damaged, file_error, suffix_of
 
-# Below this size the csv module is done before pyarrow is imported.
+# Below this size of a file, or number of texts, Python is done before pyarrow is imported.
 LARGE = 2**19
+MANY = 10_000
 BOM = b"\xef\xbb\xbf"
 GZIP = b"\x1f\x8b"
 QUOTE, SPACE, NEWLINE, RETURN = b'" \n\r'
-# Rows that show whether a column repeats its cells.
-N_SHOWN = 4096
 
 
 class Cells(NamedTuple):
@@ -31,22 +31,13 @@ class Cells(NamedTuple):
     Attributes
     ----------
     values : list of str
-        One for each row or, with codes, each one that occurs.
-    codes : ndarray, shape (n_rows,) or None
+        All that occur, once or several times.
+    codes : ndarray, shape (n_rows,)
         Index into ``values`` of each row.
     """
 
     values: list
-    codes: np.ndarray | None = None
-
-    @property
-    def n_rows(self):
-        """Number of rows."""
-        return len(self.values if self.codes is None else self.codes)
-
-    def by_row(self, converted):
-        """What ``values`` were converted to, for each row."""
-        return converted if self.codes is None else converted[self.codes]
+    codes: np.ndarray
 
 
 def read_delimited(path, argument):
@@ -126,33 +117,53 @@ def _read_by_loop(content, delimiter, path, argument):
             )
         for column, cell in zip(columns, row, strict=True):
             column.append(cell)
-    return [Cells(column) for column in columns]
+    return [_cells_of_list(column) for column in columns]
+
+
+def _cells_of_list(column):
+    known = {}
+    codes = [known.setdefault(cell, len(known)) for cell in column]
+    return Cells(list(known), np.array(codes, dtype=np.intp))
 
 
 # ---- large files ---------------------------------------------------------------------
 
 
 class Body(NamedTuple):
-    """A file below its first line, of which csv readers think alike.
+    """A file below its first row, of which csv readers think alike.
 
     Attributes
     ----------
     content : bytes
+        Of the whole file.
+    start : int
+        Number of bytes of the first row.
     delimiter : str
     n_columns : int
-    n_delimiters, n_lines : int
-        Those that end a cell and those that end a row.
-    has_quotes, has_broken_cells : bool
-        Whether a cell stands between quotes, and whether a line ends inside one.
+    quotes : ndarray, shape (n_quotes,)
+        Places of the quotes in :func:`_framed`, in ascending order.
     """
 
     content: bytes
+    start: int
     delimiter: str
     n_columns: int
-    n_delimiters: int
-    n_lines: int
-    has_quotes: bool
-    has_broken_cells: bool
+    quotes: np.ndarray
+
+    @property
+    def has_broken_cells(self):
+        """Whether a line ends inside a cell."""
+        if not self.quotes.size:
+            return False
+        return self.count("\n") != self.content.count(b"\n", self.start)
+
+    def count(self, character):
+        """Number of a character outside quotes."""
+        if not self.quotes.size:
+            return self.content.count(character.encode(), self.start)
+        framed = _framed(self.content, self.start)[1:-1]
+        places = np.flatnonzero(framed == ord(character)) + 1
+        return int((~_is_quoted(places, self.quotes)).sum())
 
 
 def read_fast(content, n_columns, delimiter):
@@ -168,23 +179,28 @@ def read_fast(content, n_columns, delimiter):
     -------
     columns : list of Cells or None
     """
-    below = content[_start_of_rows(content, delimiter) :]
-    if b"\0" in below or below.startswith(BOM):
+    start = _start_of_rows(content, delimiter)
+    if start == len(content) or content.startswith(BOM, start):
         return None
-    # Readers differ about a carriage return alone.
-    if below.count(b"\r") != below.count(b"\r\n"):
+    # Readers differ about a carriage return alone. To look for one takes no time.
+    returns = content.find(b"\r", start) >= 0
+    if returns and content.count(b"\r", start) != content.count(b"\r\n", start):
         return None
-    found = _structure(below, delimiter)
-    if found is None:
+    if content.find(b"\0", start) >= 0:
         return None
-    is_indented, *counts = found
-    body = Body(below, delimiter, n_columns, *counts)
+    quotes = np.empty(0, dtype=np.int64)
+    if content.find(b'"', start) >= 0:
+        framed = _framed(content, start)
+        quotes = np.flatnonzero(framed == QUOTE)
+        if not _are_plain(quotes, framed, ord(delimiter)):
+            return None
+    body = Body(content, start, delimiter, n_columns, quotes)
     for read in READERS:
         try:
             columns = read(body)
         except ImportError:
             continue
-        if columns is None or not is_indented:
+        if columns is None or quotes.size or content.find(b" ", start) < 0:
             return columns
         return [Cells([v.lstrip(" ") for v in c.values], c.codes) for c in columns]
     return None
@@ -203,45 +219,32 @@ def _start_of_rows(content, delimiter):
     return len("".join(lines).encode()) + len(BOM) * content.startswith(BOM)
 
 
-def _structure(content, delimiter):
-    """Whether a cell has spaces before it, and what Body counts; None where unclear."""
-    separator = delimiter.encode()
-    # As if a line ended before the first and after the last byte.
-    n_lines = content.count(b"\n") + (not content.endswith(b"\n"))
-    n_delimiters = content.count(separator)
-    if b'"' not in content:
-        starts = (separator + b" ", b"\n ")
-        is_indented = content.startswith(b" ") or any(s in content for s in starts)
-        return is_indented, n_delimiters, n_lines, False, False
-    framed = np.frombuffer(b"\n" + content + b"\n", dtype=np.uint8)
-    quotes = np.flatnonzero(framed == QUOTE)
-    if quotes.size % 2 or not _are_quotes_plain(framed, quotes, separator[0]):
-        return None
-    starts = np.isin(framed, (separator[0], NEWLINE))[:-1]
-    indented = np.flatnonzero(starts & (framed[1:] == SPACE))
-    if (~_is_quoted(indented, quotes)).any():
-        # Spaces before a cell go, those inside quotes stay: the csv module knows which.
-        return None
-    broken = int(_is_quoted(np.flatnonzero(framed == NEWLINE), quotes).sum())
-    inside = int(_is_quoted(np.flatnonzero(framed == separator[0]), quotes).sum())
-    return False, n_delimiters - inside, n_lines - broken, True, broken > 0
+def _framed(content, start):
+    """Bytes from a place on, as if a line ended before the first and after the last."""
+    return np.frombuffer(b"\n" + content[start:] + b"\n", dtype=np.uint8)
 
 
-def _are_quotes_plain(framed, quotes, separator):
-    """Whether quotes stand about whole cells, and are doubled inside.
+def _are_plain(quotes, framed, delimiter):
+    """Whether quotes stand about whole cells, are doubled inside, and no cell is indented.
 
     Each second quote, from the first on, then opens a cell or is the latter of a pair;
-    each one after it closes a cell or is the former of a pair.
+    each one after it closes a cell or is the former of a pair. Of spaces, those before a
+    cell go and those inside quotes stay, which only the csv module tells apart.
     """
+    if quotes.size % 2:
+        return False
     before, after = framed[quotes[::2] - 1], framed[quotes[1::2] + 1]
+    ends = (framed == delimiter) | (framed == NEWLINE)
+    indented = np.flatnonzero(ends[:-1] & (framed[1:] == SPACE))
     return bool(
-        np.isin(before, (separator, NEWLINE, QUOTE)).all()
-        and np.isin(after, (separator, NEWLINE, RETURN, QUOTE)).all()
+        np.isin(before, (delimiter, NEWLINE, QUOTE)).all()
+        and np.isin(after, (delimiter, NEWLINE, RETURN, QUOTE)).all()
+        and _is_quoted(indented, quotes).all()
     )
 
 
-def _is_quoted(positions, quotes):
-    return np.searchsorted(quotes, positions) % 2 == 1
+def _is_quoted(places, quotes):
+    return np.searchsorted(quotes, places) % 2 == 1
 
 
 def read_by_pyarrow(body):
@@ -254,15 +257,15 @@ def read_by_pyarrow(body):
     # Whatever its reason, the csv module will tell.
     try:
         table = arrow_csv.read_csv(
-            pyarrow.py_buffer(body.content),
+            pyarrow.py_buffer(memoryview(body.content)[body.start :]),
             read_options=arrow_csv.ReadOptions(column_names=names),
             parse_options=arrow_csv.ParseOptions(
                 delimiter=body.delimiter,
-                quote_char='"' if body.has_quotes else False,
+                quote_char='"' if body.quotes.size else False,
                 newlines_in_values=body.has_broken_cells,
             ),
             convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pyarrow.string()),
+                column_types=dict.fromkeys(names, pyarrow.large_string()),
                 strings_can_be_null=False,
             ),
         )
@@ -276,11 +279,9 @@ def read_by_pyarrow(body):
 
 
 def _cells_of_arrow(column):
-    if not _is_repetitive(column.slice(0, N_SHOWN).to_numpy().tolist()):
-        return Cells(column.to_numpy().tolist())
-    chunks = column.dictionary_encode().unify_dictionaries().chunks
-    codes = np.concatenate([chunk.indices.to_numpy() for chunk in chunks])
-    return Cells(chunks[0].dictionary.to_pylist(), codes)
+    encoded = column.combine_chunks().dictionary_encode()
+    values = encoded.dictionary.to_numpy(zero_copy_only=False)
+    return Cells(values.tolist(), encoded.indices.to_numpy())
 
 
 def read_by_polars(body):
@@ -291,22 +292,23 @@ def read_by_polars(body):
     # inside a cell for that of a row. The counts tell.
     if body.n_columns == 1 or body.has_broken_cells:
         return None
-    if body.n_delimiters != body.n_lines * (body.n_columns - 1):
+    n_rows = body.count("\n") + (not body.content.endswith(b"\n"))
+    if body.count(body.delimiter) != n_rows * (body.n_columns - 1):
         return None
     names = [str(i) for i in range(body.n_columns)]
     try:
         frame = polars.read_csv(
-            body.content,
+            body.content[body.start :],
             has_header=False,
             separator=body.delimiter,
-            quote_char='"' if body.has_quotes else None,
+            quote_char='"' if body.quotes.size else None,
             schema=dict.fromkeys(names, polars.String),
         )
     except polars.exceptions.PolarsError:
         return None
     columns = [column.fill_null("") for column in frame.get_columns()]
     longest = [column.str.len_bytes().max() for column in columns]
-    if frame.height != body.n_lines or max(longest) > csv.field_size_limit():
+    if frame.height != n_rows or max(longest) > csv.field_size_limit():
         return None
     return [_cells_of_polars(column) for column in columns]
 
@@ -314,16 +316,25 @@ def read_by_polars(body):
 def _cells_of_polars(column):
     import polars
 
-    if not _is_repetitive(column.head(N_SHOWN).to_list()):
-        return Cells(column.to_list())
     values = column.unique(maintain_order=True)
-    codes = column.cast(polars.Enum(values)).to_physical().to_numpy()
-    return Cells(values.to_list(), codes)
+    codes = column.cast(polars.Enum(values)).to_physical()
+    return Cells(values.to_list(), codes.to_numpy())
 
 
-def _is_repetitive(cells):
-    """Whether it pays to convert each cell that occurs once for all its rows."""
-    return 2 * len(set(cells)) <= len(cells)
+def to_floats(texts):
+    """Numbers as Python reads their texts, (n_texts,).
+
+    pyarrow also rounds each to the nearest float, and needs a tenth of the time.
+    """
+    if len(texts) >= MANY:
+        try:
+            import pyarrow
+        except ImportError:
+            pass
+        else:
+            with suppress(pyarrow.ArrowException):
+                return pyarrow.array(texts).cast(pyarrow.float64()).to_numpy()
+    return np.array(list(map(float, texts)))
 
 
 # The first that is installed reads.

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from skfairfr.datasets._delimited import Cells, read_delimited
+from skfairfr.datasets._delimited import Cells, read_delimited, to_floats
 from skfairfr.datasets._files import (
     TABLE_FORMATS,
     check_names,
@@ -56,7 +56,7 @@ class Table:
     def distinct(self, name):
         """Texts that occur in a column; None of values that have a type."""
         cells = self._columns[name]
-        return set(cells.values) - {""} if isinstance(cells, Cells) else None
+        return set(filter(None, cells.values)) if isinstance(cells, Cells) else None
 
     def labels(self, *names):
         """Labels of people or images, converted alike for several columns.
@@ -92,7 +92,7 @@ class Table:
             joint = convert([cell for cells in columns for cell in cells.values])
             ends = np.cumsum([len(cells.values) for cells in columns])
             parts = np.split(joint, ends[:-1])
-            columns = [c.by_row(part) for c, part in zip(columns, parts, strict=True)]
+            columns = [p[c.codes] for c, p in zip(columns, parts, strict=True)]
         return columns[0] if len(columns) == 1 else columns
 
 
@@ -151,19 +151,21 @@ def _read_parquet(path, argument):
 
 
 def _n_rows(column):
-    return column.n_rows if isinstance(column, Cells) else len(column)
+    return len(column.codes if isinstance(column, Cells) else column)
+
+
+# ---- conversions of the texts that occur in a column ---------------------------------
 
 
 def _to_labels(cells):
-    if all(map(INTEGER.fullmatch, set(cells))):
+    if all(map(INTEGER.fullmatch, cells)):
         return np.array(list(map(int, cells)), dtype=np.int64)
     return _to_text(cells)
 
 
 def _to_values(cells):
-    known = set(cells)
-    some_missing = not known.isdisjoint(MISSING_NUMBERS)
-    known -= MISSING_NUMBERS
+    some_missing = not MISSING_NUMBERS.isdisjoint(cells)
+    known = [c for c in cells if c not in MISSING_NUMBERS] if some_missing else cells
     if not known or not _are_numbers(known):
         return _to_text(cells)
     if not some_missing and all(map(INTEGER.fullmatch, known)):
@@ -172,10 +174,13 @@ def _to_values(cells):
     if any(len(c) > 16 or int(c) > LARGEST_FLOAT_INTEGER for c in integers):
         return _to_text(cells)
     # Of the missing, only the empty one is no number to Python.
-    return np.array([float(cell or "nan") for cell in cells])
+    return to_floats([cell or "nan" for cell in cells] if some_missing else cells)
 
 
 def _are_numbers(cells):
+    # Most columns of text are known by their first cell.
+    if not NUMBER.fullmatch(cells[0]):
+        return False
     text = "\n".join([*cells, ""])
     return NUMBERS.fullmatch(text) is not None and text.count("\n") == len(cells)
 

@@ -69,7 +69,9 @@ def bench(n_pairs):
     loop = min(runs.pop("loop"))
     print(f"n={n_pairs} ({size:.0f} MB), loop: {loop:.2f} s")
     for name, times in runs.items():
-        print(f"n={n_pairs}, {name}: {min(times):.2f} s, the loop {loop / min(times):.1f} x")
+        print(
+            f"n={n_pairs}, {name}: {min(times):.2f} s, the loop {loop / min(times):.1f} x"
+        )
 
 
 def main(*n_pairs):

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skfairfr.datasets import _delimited
-from skfairfr.datasets._delimited import READERS, Cells, read_fast
+from skfairfr.datasets._delimited import MANY, READERS, read_fast, to_floats
 from skfairfr.datasets._tables import read_table
 
 NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -264,20 +264,46 @@ def test_a_file_is_read_fast_where_that_is_certain(by, tmp_path, read, text):
         assert_as_the_oracle(by(read, tmp_path / "a.csv"), content, ",")
 
 
-def test_cells_that_repeat_are_converted_once(by, tmp_path):
-    readers = [read for read in READERS if is_installed(read)]
-    content = b"a,b\n" + b"".join(b"x,%d\n" % i for i in range(9000))
-    for read in readers:
-        columns = read_fast_by(read, content)
-        assert [len(cells.values) for cells in columns] == [1, 9000]
-        assert [cells.codes is None for cells in columns] == [False, True]
-        assert [cells.n_rows for cells in columns] == [9000, 9000]
+@installed
+def test_cells_that_repeat_are_held_once(by, read):
+    if not is_installed(read):
+        pytest.skip(f"{NAMES[read]} has no library")
+    columns = read_fast_by(
+        read, b"a,b\n" + b"".join(b"x,%d\n" % i for i in range(9000))
+    )
+    assert [len(cells.values) for cells in columns] == [1, 9000]
+    assert [len(cells.codes) for cells in columns] == [9000, 9000]
 
 
-def test_cells_by_row():
-    assert Cells(["a", "b"]).by_row(np.array([1, 2])).tolist() == [1, 2]
-    codes = np.array([1, 0, 1])
-    assert Cells(["a", "b"], codes).by_row(np.array([1, 2])).tolist() == [2, 1, 2]
+EXTREMES = [
+    "1e999",
+    "-1e999",
+    "1e-999",
+    "5e-324",
+    "2.2250738585072011e-308",
+    "-0",
+    "+2",
+]
+EXTREMES += [
+    ".5",
+    "1.",
+    "9007199254740993",
+    "0.1" + "0" * 400 + "1",
+    "nan",
+    "NaN",
+    "0e9",
+]
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    st.lists(st.one_of(st.floats().map(repr), st.from_regex(NUMBER, fullmatch=True)))
+)
+def test_many_numbers_are_those_of_python(texts):
+    texts = EXTREMES + [text for text in texts if "inf" not in text]
+    expected = np.array([float(text) for text in texts])
+    found = to_floats(texts * (MANY // len(texts) + 1))[: len(texts)]
+    assert np.array_equal(found.view(np.int64), expected.view(np.int64))
 
 
 @installed
