@@ -155,15 +155,29 @@ class Body(NamedTuple):
         """Whether a line ends inside a cell."""
         if not self.quotes.size:
             return False
-        return self.count("\n") != self.content.count(b"\n", self.start)
+        n_lines = self.content.count(b"\n", self.start)
+        return self.places("\n").size != n_lines
 
-    def count(self, character):
-        """Number of a character outside quotes."""
-        if not self.quotes.size:
-            return self.content.count(character.encode(), self.start)
+    def places(self, character):
+        """Where a character stands outside quotes, as in :func:`_framed`."""
         framed = _framed(self.content, self.start)[1:-1]
         places = np.flatnonzero(framed == ord(character)) + 1
-        return int((~_is_quoted(places, self.quotes)).sum())
+        if not self.quotes.size:
+            return places
+        return places[~_is_quoted(places, self.quotes)]
+
+    def n_even_rows(self):
+        """Number of rows; None where one has more or fewer cells than another."""
+        ends = self.places("\n")
+        if not self.content.endswith(b"\n"):
+            ends = np.append(ends, len(self.content))
+        places = self.places(self.delimiter)
+        if places.size != ends.size * (self.n_columns - 1):
+            return None
+        places = places.reshape(ends.size, self.n_columns - 1)
+        if (places[:, -1] > ends).any() or (places[1:, 0] < ends[:-1]).any():
+            return None
+        return ends.size
 
 
 def read_fast(content, n_columns, delimiter):
@@ -288,12 +302,12 @@ def read_by_polars(body):
     """As read_by_pyarrow, by polars."""
     import polars
 
-    # It reads too short a row as if empty cells followed, and may take the end of a line
-    # inside a cell for that of a row. The counts tell.
+    # It reads too short a row as if empty cells followed, may leave out an empty cell of
+    # too long a row, and may take the end of a line inside a cell for that of a row.
     if body.n_columns == 1 or body.has_broken_cells:
         return None
-    n_rows = body.count("\n") + (not body.content.endswith(b"\n"))
-    if body.count(body.delimiter) != n_rows * (body.n_columns - 1):
+    n_rows = body.n_even_rows()
+    if n_rows is None:
         return None
     names = [str(i) for i in range(body.n_columns)]
     try:

@@ -41,7 +41,7 @@ def load_pairs(
         A table with one row for each pair, and names in its first row: comma-separated
         (.csv) or tab-separated (.tsv) text in UTF-8, plain or compressed by gzip (.csv.gz,
         .tsv.gz), or .parquet. Large text tables are read by pyarrow or polars, where one
-        is installed, in a tenth of the time and with the same result.
+        is installed, in a fraction of the time and with the same result.
     score : str, default=None
         Column of the scores; None takes "score" or, of distances, the first of "distance"
         and "score" that is there.

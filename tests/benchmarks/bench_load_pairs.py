@@ -1,8 +1,9 @@
 """load_pairs through pyarrow or polars, beside the loop over the csv module.
 
 ``python -m tests.benchmarks.bench_load_pairs [n_pairs ...]`` prints, for a file of scored
-pairs with names of images and a demographic group of each, how many times longer the loop
-takes than each library that is installed; all interleaved, minimum of five each.
+pairs, with a name and a demographic group of each image, how many times longer the loop
+takes than each library that is installed: for load_pairs, and for reading the cells alone,
+without the conversion to numbers and labels; all interleaved, minimum of five each.
 """
 
 import importlib.util
@@ -41,37 +42,43 @@ def write_pairs(path, n_pairs):
             file.write(f"{people},{images},{score},{groups}\n")
 
 
-def seconds(path, readers):
-    """Seconds of one call."""
-    with mock.patch.object(_delimited, "READERS", readers):
+def read_cells(path):
+    """The cells of a file, as text."""
+    _delimited.read_delimited(str(path), "path")
+
+
+WORK = {"load_pairs": load_pairs, "cells alone": read_cells}
+
+
+def seconds(work, path, readers):
+    """Seconds of one call; without pyarrow, Python converts the numbers."""
+    many = _delimited.MANY if _delimited.read_by_pyarrow in readers else float("inf")
+    with mock.patch.multiple(_delimited, READERS=readers, MANY=many):
         start = time.perf_counter()
-        load_pairs(path)
+        work(path)
         return time.perf_counter() - start
 
 
 def bench(n_pairs):
-    """Print one line for each library."""
+    """Print one line for each kind of work and library."""
     readers = {
         name: reader
         for name, reader in READERS.items()
         if not reader or importlib.util.find_spec(name)
     }
-    runs = {name: [] for name in readers}
+    runs = {(work, name): [] for work in WORK for name in readers}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "pairs.csv"
         write_pairs(path, n_pairs)
         for reader in readers.values():
-            seconds(path, reader)  # import
+            seconds(load_pairs, path, reader)  # import
         for _ in range(REPEATS):
-            for name, reader in readers.items():
-                runs[name].append(seconds(path, reader))
-        size = path.stat().st_size / 1e6
-    loop = min(runs.pop("loop"))
-    print(f"n={n_pairs} ({size:.0f} MB), loop: {loop:.2f} s")
-    for name, times in runs.items():
-        print(
-            f"n={n_pairs}, {name}: {min(times):.2f} s, the loop {loop / min(times):.1f} x"
-        )
+            for work, name in runs:
+                runs[work, name].append(seconds(WORK[work], path, readers[name]))
+    for (work, name), times in runs.items():
+        ratio = min(runs[work, "loop"]) / min(times)
+        beside = "" if name == "loop" else f", the loop takes {ratio:.1f} x"
+        print(f"n={n_pairs}, {work}, {name}: {min(times):.2f} s{beside}")
 
 
 def main(*n_pairs):
