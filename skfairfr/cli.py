@@ -131,8 +131,8 @@ def _add_audit(commands):
     audit.add_argument(
         "data",
         metavar="DATA",
-        help="embeddings (.npz, .npy), one row for each image, or scored pairs (.csv, "
-        ".parquet)",
+        help="embeddings (.npz, .npy), one row for each image, or scored pairs (.csv, .tsv, "
+        ".csv.gz, .tsv.gz, .parquet)",
     )
     audit.add_argument(
         "--attribute",
@@ -169,8 +169,9 @@ def _add_embeddings(group):
     group.add_argument(
         "--labels",
         metavar="FILE",
-        help=".csv or .parquet of the labels, one row for each image; by default those in "
-        "the .npz file, or beside the .npy file under the same name",
+        help="table of the labels (.csv, .tsv, .csv.gz, .tsv.gz, .parquet), one row for each "
+        "image; by default those in the .npz file, or beside the .npy file under the same "
+        "name",
     )
     group.add_argument(
         "--domain",

@@ -6,12 +6,15 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr.datasets._files import (
-    TABLES,
-    choose,
+    TABLE_FORMATS,
+    TEXT_TABLES,
+    Wanted,
+    choose_all,
     file_error,
     kind_of,
     open_npz,
     read_npy,
+    unknown_format,
     warn_of_words,
 )
 from skfairfr.datasets._tables import read_table
@@ -19,6 +22,8 @@ from skfairfr.utils._errors import Argument, ArgumentError, place
 
 EMBEDDING_NAMES = ("embedding", "embeddings", "X")
 IDENTITY_NAMES = ("identity", "identities", "y")
+# Arguments whose columns are no other labels.
+RESERVED = ("embedding", "identity")
 # Number of values checked at once, so that no memory-mapped file is copied whole.
 BLOCK_VALUES = 2**22
 
@@ -32,11 +37,11 @@ def load_embeddings(path, labels=None, *, embedding=None, identity=None, columns
         An .npz file with embeddings (n_samples, n_features) and labels (n_samples,), or
         an .npy file of embeddings, which stays on disk (memory-mapped, for reading only).
     labels : str or path-like, default=None
-        A .csv or .parquet file with one row for each row of the embeddings, in their
-        order. None takes those inside the .npz file or, of an .npy file, the .csv or
-        .parquet file of the same name beside it. A .csv column is numbers where every
-        known cell is one, and identities are text unless all are integers without
-        leading zeros; empty cells are unknown.
+        A table with one row for each row of the embeddings, in their order, in one of
+        the formats of :func:`load_pairs`. None takes those inside the .npz file or, of an
+        .npy file, the table of the same name beside it. A column of a text table is
+        numbers where every known cell is one, and identities are text unless all are
+        integers without leading zeros; empty cells are unknown.
     embedding : str, default=None
         Name of the embeddings in an .npz file; None takes the first of "embedding",
         "embeddings" and "X" that is there.
@@ -54,7 +59,8 @@ def load_embeddings(path, labels=None, *, embedding=None, identity=None, columns
     Raises
     ------
     ValueError
-        If a file cannot be read without pickle, or does not hold what is needed.
+        If a file cannot be read without pickle, or does not hold what is needed; the
+        message names all columns that a file lacks.
     ImportError
         If a .parquet file is read without pyarrow.
 
@@ -104,12 +110,23 @@ def read_embeddings(path, labels=None, embedding=None, identity=None, asked=None
         raise _no_embeddings(path, kind)
     with open_npz(path) as archive:
         candidates = EMBEDDING_NAMES if embedding is None else (embedding,)
-        name = choose("embedding", candidates, archive.names, path)
+        wanted = [Wanted("embedding", candidates)]
+        if labels is None:
+            wanted += _wanted(identity, asked)
+        name, *found = choose_all(wanted, archive.names, path, RESERVED)
         X = archive.read(name)
         _check_vectors(repr(name), X)
         if labels is not None:
             return _from_table(path, X, os.fspath(labels), identity, asked)
-        return _labelled(path, X, archive, path, identity, asked, (name,))
+        return _labelled(path, X, archive, path, found[0], asked)
+
+
+def _wanted(identity, asked):
+    """Identities and other columns of a source of labels."""
+    candidates = IDENTITY_NAMES if identity is None else (identity,)
+    columns = {} if asked is None else asked
+    others = [Wanted(argument, (column,)) for column, argument in columns.items()]
+    return [Wanted("identity", candidates), *others]
 
 
 def _from_table(path, X, labels, identity, asked):
@@ -122,13 +139,12 @@ def _from_table(path, X, labels, identity, asked):
             f" has {table.n_rows} rows but {path!r} has {len(X)};",
             "give one row of labels for each row of embeddings, in their order.",
         )
-    return _labelled(path, X, table, labels, identity, asked)
+    name, *_ = choose_all(_wanted(identity, asked), table.names, labels, RESERVED)
+    return _labelled(path, X, table, labels, name, asked)
 
 
-def _labelled(path, X, source, source_path, identity, asked, vectors=()):
-    """Embeddings with labels from an Archive or a Table; ``vectors`` are not labels."""
-    candidates = IDENTITY_NAMES if identity is None else (identity,)
-    name = choose("identity", candidates, source.names, source_path, vectors)
+def _labelled(path, X, source, source_path, name, asked):
+    """Embeddings with labels from an Archive or a Table, which holds these columns."""
     y = source.labels(name)
     _check_not_transposed(path, X, y.size)
     _check_labels("identity", name, y, len(X))
@@ -143,36 +159,36 @@ def _labelled(path, X, source, source_path, identity, asked, vectors=()):
     if asked is None:
         plain = source.plain_columns(len(X))
         asked = {column: "columns" for column in plain if column != name}
-    warn_of_words(y, name, source_path)
+    warn_of_words(y, name, source_path, source.distinct(name))
     columns = {}
     for column, argument in asked.items():
-        choose(argument, (column,), source.names, source_path, (*vectors, name))
         columns[column] = source.values(column)
         _check_labels(argument, column, columns[column], len(X))
-        warn_of_words(columns[column], column, source_path)
+        warn_of_words(columns[column], column, source_path, source.distinct(column))
     return Bunch(X=X, y=y, columns=columns, path=path)
 
 
 def _beside(path):
     """Path of the labels next to an .npy file, under the same name."""
     stem = os.path.splitext(path)[0]
-    for suffix in TABLES:
+    for suffix in (".csv", ".parquet", *TEXT_TABLES):
         if os.path.exists(stem + suffix):
             return stem + suffix
     raise file_error(
         "path",
         path,
         f" holds one array (.npy) and no labels, and no {stem + '.csv'!r} is beside it;",
-        ("name a .csv or .parquet file ", place("labels"), "."),
+        (f"name a {TABLE_FORMATS} file ", place("labels"), "."),
     )
 
 
 def _no_embeddings(path, kind):
+    if kind == "other":
+        return unknown_format("path", path)
     what = {
         "pickle": "is a pickle, which can run code when it is read",
         "csv": "is a table, which holds labels or scored pairs and no embeddings",
         "parquet": "is a table, which holds labels or scored pairs and no embeddings",
-        "other": "is not an .npz file",
     }[kind]
     return file_error(
         "path",

@@ -1,4 +1,4 @@
-"""Arrays from .npz and .npy files, read without pickle.
+"""Formats of files, and arrays from .npz and .npy files, read without pickle.
 
 Every message names the argument, the file, what was found and what to do.
 """
@@ -6,6 +6,7 @@ Every message names the argument, the file, what was found and what to do.
 import os
 import zipfile
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from skfairfr.utils._errors import Argument, ArgumentError, place
 from skfairfr.utils._validation import warn_caller
 
 KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle"}
-TABLES = (".csv", ".parquet")
+TEXT_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+TABLE_FORMATS = f"{', '.join(TEXT_TABLES)} or .parquet"
 # Words that programs write for a missing value, in lower case.
 WORDS_FOR_UNKNOWN = ("", "nan", "none", "null", "nat", "<na>", "n/a")
 
@@ -30,6 +32,7 @@ def kind_of(path, argument="path"):
     Returns
     -------
     kind : {"npy", "npz", "parquet", "csv", "pickle", "other"}
+        "csv" is any text table.
     """
     try:
         with open(path, "rb") as file:
@@ -39,7 +42,7 @@ def kind_of(path, argument="path"):
             argument,
             path,
             " does not exist;",
-            "give the path of an .npz, .npy, .csv or .parquet file.",
+            f"give the path of an .npz, .npy, {TABLE_FORMATS} file.",
         ) from None
     except OSError as error:
         raise file_error(
@@ -51,12 +54,13 @@ def kind_of(path, argument="path"):
     for magic, kind in KINDS.items():
         if start.startswith(magic):
             return kind
-    return "csv" if suffix_of(path) == ".csv" else "other"
+    return "csv" if suffix_of(path) in TEXT_TABLES else "other"
 
 
 def suffix_of(path):
-    """The end of a file's name, in lower case."""
-    return os.path.splitext(path)[1].lower()
+    """The end of a file's name, in lower case; with .gz also the end before it."""
+    stem, suffix = os.path.splitext(path.lower())
+    return os.path.splitext(stem)[1] + suffix if suffix == ".gz" else suffix
 
 
 def file_error(argument, path, problem, remedy=()):
@@ -80,30 +84,87 @@ def damaged(argument, path, why):
     )
 
 
-def choose(argument, candidates, present, path, but=(), remedy=None):
-    """The first candidate that the file holds.
+def unknown_format(argument, path):
+    """The error about a file of no format that is read."""
+    return file_error(
+        argument,
+        path,
+        f" is neither a {TABLE_FORMATS} file (labels, scored pairs) nor an .npz or .npy "
+        "file (embeddings);",
+        "write one with numpy.savez(path, embedding=..., identity=..., and one array for "
+        "each attribute).",
+    )
+
+
+class Wanted(NamedTuple):
+    """A column or an array that an argument names.
+
+    Attributes
+    ----------
+    argument : str
+    candidates : tuple of str
+        The first that the file holds is taken.
+    """
+
+    argument: str
+    candidates: tuple
+
+    def among(self, present):
+        """The first candidate that is there; None if there is none."""
+        return next((name for name in self.candidates if name in present), None)
+
+
+def choose_all(wanted, present, path, reserved=(), remedy=None):
+    """What the file holds of all that is wanted; one error names all that it lacks.
 
     Parameters
     ----------
-    argument : str
-    candidates, present : sequences of str
+    wanted : sequence of Wanted
+    present : sequence of str
     path : str
-    but : sequence of str, default=()
-        Names that are there and would be no remedy.
-    remedy : tuple of str and Argument, default=None
-        What to do; None is to name one that is there.
+    reserved : sequence of str, default=()
+        Arguments whose columns are no remedy for what is wanted after them.
+    remedy : str or tuple of str and Argument, default=None
+        What to do; None is to name others that are there.
+
+    Returns
+    -------
+    names : list of str
+        One for each that is wanted.
     """
-    for name in candidates:
-        if name in present:
-            return name
-    listed = ", ".join(repr(name) for name in present if name not in but)
-    looked_for = " or ".join(map(repr, candidates))
+    names = [one.among(present) for one in wanted]
+    missing = [one for one, name in zip(wanted, names, strict=True) if name is None]
+    if not missing:
+        return names
+    before = wanted[: wanted.index(missing[0])]
+    taken = [one.among(present) for one in before if one.argument in reserved]
+    listed = ", ".join(repr(name) for name in present if name not in taken)
+    arguments = dict.fromkeys(one.argument for one in missing)
+    looked_for = dict.fromkeys(" or ".join(map(repr, m.candidates)) for m in missing)
+    others = "one of them" if len(missing) == 1 else "others"
     raise ArgumentError(
-        Argument(argument),
-        f": {path!r} holds no {looked_for}, but {listed or 'nothing'};",
-        remedy=remedy or ("name one of them ", place(argument), "."),
-        value=candidates[0],
+        *enumerated(map(Argument, arguments)),
+        f": {path!r} holds {''.join(enumerated(f'no {name}' for name in looked_for))}, "
+        f"but {listed or 'nothing'};",
+        remedy=remedy or (f"name {others} ", *enumerated(map(place, arguments)), "."),
+        value=missing[0].candidates[0],
     )
+
+
+def enumerated(parts):
+    """Parts of a message with ", " and " and " between them."""
+    *first, last = parts
+    between = [piece for part in first for piece in (part, ", ")][:-1]
+    return [*between, " and ", last] if first else [last]
+
+
+def check_names(names, path, argument):
+    """Raise if two columns of a table have one name."""
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise file_error(
+            argument, path, f" names the column {twice[0]!r} twice;", "rename one."
+        )
 
 
 def read_npy(path):
@@ -138,6 +199,10 @@ def open_npz(path, argument="path"):
             arrays = np.load(file, allow_pickle=False)
         except Exception as error:
             raise damaged(argument, path, error) from None
+        members = arrays.zip.namelist()
+        # Workbooks and other documents are archives too.
+        if members and not any(name.endswith(".npy") for name in members):
+            raise unknown_format(argument, path)
         yield Archive(arrays, path, argument)
 
 
@@ -181,6 +246,9 @@ class Archive:
 
     values = labels
 
+    def distinct(self, name):
+        """As of Table: not known without reading."""
+
     def plain_columns(self, n_rows):
         """Names of the arrays with one number or string for each row, by their headers."""
         return [name for name in self.names if self._is_plain(name, n_rows)]
@@ -208,7 +276,7 @@ def unknown_if_empty(labels):
     return np.where(labels == "", None, labels.astype(object))
 
 
-def warn_of_words(labels, name, path):
+def warn_of_words(labels, name, path, distinct=None):
     """Warn of labels that are words for a missing value.
 
     Parameters
@@ -216,13 +284,16 @@ def warn_of_words(labels, name, path):
     labels : ndarray, shape (n_rows,)
     name, path : str
         Of the column and its file, for the message.
+    distinct : iterable of str, default=None
+        The texts among the labels, where they are known.
     """
     if labels.dtype.kind not in "OU":
         return
-    rows = labels.tolist()
-    texts = {label for label in rows if isinstance(label, str)}
-    words = sorted(t for t in texts if t.strip().lower() in WORDS_FOR_UNKNOWN)
+    if distinct is None:
+        distinct = {label for label in labels.tolist() if isinstance(label, str)}
+    words = sorted(t for t in distinct if t.strip().lower() in WORDS_FOR_UNKNOWN)
     if words:
+        rows = labels.tolist()
         count = sum(isinstance(label, str) and label in words for label in rows)
         warn_caller(
             f"{path!r}: {name!r} holds {' and '.join(map(repr, words))} in {count} "

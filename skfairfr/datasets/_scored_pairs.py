@@ -6,7 +6,15 @@ import re
 import numpy as np
 from sklearn.utils import Bunch
 
-from skfairfr.datasets._files import choose, file_error, kind_of, warn_of_words
+from skfairfr.datasets._files import (
+    TABLE_FORMATS,
+    Wanted,
+    choose_all,
+    enumerated,
+    file_error,
+    kind_of,
+    warn_of_words,
+)
 from skfairfr.datasets._tables import read_table
 from skfairfr.utils._errors import Argument, ArgumentError, place
 
@@ -30,12 +38,15 @@ def load_pairs(
     Parameters
     ----------
     path : str or path-like
-        A .csv or .parquet file, one row for each pair.
+        A table with one row for each pair, and names in its first row: comma-separated
+        (.csv) or tab-separated (.tsv) text in UTF-8, plain or compressed by gzip (.csv.gz,
+        .tsv.gz), or .parquet. Large text tables are read by pyarrow or polars, where one
+        is installed, in a fraction of the time and with the same result.
     score : str, default=None
         Column of the scores; None takes "score" or, of distances, the first of "distance"
         and "score" that is there.
     identity_1, identity_2 : str, default="identity_1" and "identity_2"
-        Columns that name the people in the two images. In a .csv file labels are text
+        Columns that name the people in the two images. In text tables labels are text
         unless all are integers without leading zeros.
     image_1, image_2 : str, default=None
         Columns that name the images; None takes "image_1" and "image_2" where both are
@@ -56,7 +67,8 @@ def load_pairs(
     Raises
     ------
     ValueError
-        If the file cannot be read, or does not hold what is needed.
+        If the file cannot be read, or does not hold what is needed; the message names all
+        columns that are missing.
     ImportError
         If a .parquet file is read without pyarrow.
 
@@ -103,11 +115,11 @@ def read_pairs(path, names, asked=None, distance=False):
         raise file_error(
             "path",
             path,
-            " is no table; scored pairs are read from a .csv or .parquet file, one row for "
+            f" is no table; scored pairs are read from a {TABLE_FORMATS} file, one row for "
             "each pair.",
         )
     table = read_table(path)
-    found = _choose_all(table, names, path, distance)
+    found = _find_columns(table.names, names, asked or {}, path, distance)
     y_score = table.numbers(found["score"])
     bad = np.flatnonzero(~np.isfinite(y_score))
     if bad.size:
@@ -121,7 +133,8 @@ def read_pairs(path, names, asked=None, distance=False):
     identities = table.labels(found["identity_1"], found["identity_2"])
     for argument, labels in zip(("identity_1", "identity_2"), identities, strict=True):
         _check_known(argument, found[argument], labels)
-        warn_of_words(labels, found[argument], path)
+        name = found[argument]
+        warn_of_words(labels, name, path, table.distinct(name))
     images = (None, None)
     if found["image_1"] is not None:
         images = table.labels(found["image_1"], found["image_2"])
@@ -133,34 +146,37 @@ def read_pairs(path, names, asked=None, distance=False):
         identity_2=identities[1],
         image_1=images[0],
         image_2=images[1],
-        columns=_read_columns(table, asked, path, found.values()),
+        columns=_read_columns(table, asked, path),
         path=path,
     )
 
 
-def _choose_all(table, names, path, distance):
+def _find_columns(present, names, asked, path, distance):
     """The column of each argument; None for images that are not named."""
-    found = {}
-    score = names["score"]
     usual = ("distance", "score") if distance else ("score",)
-    candidates = usual if score is None else (score,)
-    remedy = _remedy(table.names, names, distance)
-    found["score"] = choose("score", candidates, table.names, path, remedy=remedy)
-    for argument in ("identity_1", "identity_2"):
-        found[argument] = choose(argument, (names[argument],), table.names, path)
+    usual = usual if names["score"] is None else (names["score"],)
+    wanted = [Wanted("score", usual)]
+    wanted += [Wanted(name, (names[name],)) for name in ("identity_1", "identity_2")]
     images = {name: names[name] for name in ("image_1", "image_2")}
-    if set(images.values()) == {None}:
-        there = set(images) <= set(table.names)
-        return found | {name: name if there else None for name in images}
-    for argument, name in images.items():
-        if name is None:
+    if set(images.values()) == {None} and set(images) <= set(present):
+        images = {name: name for name in images}
+    named = {name: column for name, column in images.items() if column is not None}
+    for argument in images:
+        if named and argument not in named:
             raise ArgumentError(
                 Argument(argument),
                 " is missing while the other image was named;",
                 remedy="name both.",
             )
-        found[argument] = choose(argument, (name,), table.names, path)
-    return found
+    wanted += [Wanted(argument, (name,)) for argument, name in named.items()]
+    found = [one.among(present) for one in wanted]
+    if None not in found:
+        _check_attributes(asked, present, found, path)
+    others = [Wanted(argument, (name,)) for name, argument in asked.items()]
+    remedy = _remedy(present, names, distance) if found[0] is None else None
+    choose_all([*wanted, *others], present, path, remedy=remedy)
+    arguments = [one.argument for one in wanted]
+    return images | dict(zip(arguments, found, strict=True))
 
 
 def _remedy(present, names, distance):
@@ -182,12 +198,33 @@ def _remedy(present, names, distance):
     return None
 
 
-def _read_columns(table, asked, path, taken):
+def _check_attributes(asked, present, taken, path):
+    """Raise if columns of attributes are missing, which end in _1 and _2, and no others."""
+    missing = [name for name in asked if name not in present]
+    if not missing or {asked[name] for name in missing} != {"attributes"}:
+        return
+    stems = [
+        repr(name[:-2])
+        for name in present
+        if name.endswith("_1") and f"{name[:-2]}_2" in present and name not in taken
+    ]
+    attributes = list(dict.fromkeys(name[:-2] for name in missing))
+    lacking = [f"no {a!r} (columns {f'{a}_1'!r} and {f'{a}_2'!r})" for a in attributes]
+    others = "one of them" if len(attributes) == 1 else "others"
+    remedy = (f"name {others} ", place("attributes"), ".")
+    if not stems:
+        remedy = "give its labels of the two images in columns of these names."
+    raise ArgumentError(
+        Argument("attributes"),
+        f": {path!r} holds {''.join(enumerated(lacking))}, but "
+        f"{', '.join(stems) or 'nothing of that form'};",
+        remedy=remedy,
+        value=attributes[0],
+    )
+
+
+def _read_columns(table, asked, path):
     """The requested columns; those of the two images of a pair are converted alike."""
-    for name, argument in asked.items():
-        if argument == "attributes" and name not in table.names:
-            raise _no_attribute(name[:-2], table.names, taken, path)
-        choose(argument, (name,), table.names, path)
     columns = {}
     for name in asked:
         other = f"{name[:-2]}_2"
@@ -196,28 +233,8 @@ def _read_columns(table, asked, path, taken):
         elif name not in columns:
             columns[name] = table.values(name)
     for name in asked:
-        warn_of_words(columns[name], name, path)
+        warn_of_words(columns[name], name, path, table.distinct(name))
     return {name: columns[name] for name in asked}
-
-
-def _no_attribute(attribute, present, taken, path):
-    """The error about an attribute, whose two columns end in _1 and _2."""
-    stems = [
-        repr(name[:-2])
-        for name in present
-        if name.endswith("_1") and f"{name[:-2]}_2" in present and name not in taken
-    ]
-    both = f"{f'{attribute}_1'!r} and {f'{attribute}_2'!r}"
-    remedy = ("name one of them ", place("attributes"), ".")
-    if not stems:
-        remedy = "give its labels of the two images in columns of these names."
-    return ArgumentError(
-        Argument("attributes"),
-        f": {path!r} holds no {attribute!r} (columns {both}), but "
-        f"{', '.join(stems) or 'nothing of that form'};",
-        remedy=remedy,
-        value=attribute,
-    )
 
 
 def _check_known(argument, name, labels):

@@ -1,23 +1,34 @@
-"""Columns of .csv and .parquet files.
+"""Columns of tables: text (.csv, .tsv) and .parquet files.
 
-A .csv file is comma-separated, in UTF-8, and starts with a row of names. Its cells are
-text; this module decides which columns are numbers, and changes no label into a number.
+A text table is in UTF-8 and starts with a row of names. Its cells are text; this module
+decides which columns are numbers, and changes no label into a number.
 """
 
-import csv
 import re
+from itertools import product
 
 import numpy as np
 
-from skfairfr.datasets._files import damaged, file_error, kind_of
+from skfairfr.datasets._delimited import Cells, read_delimited, to_floats
+from skfairfr.datasets._files import (
+    TABLE_FORMATS,
+    check_names,
+    damaged,
+    file_error,
+    kind_of,
+)
 from skfairfr.utils._errors import Argument, Message
 from skfairfr.utils._labels import to_columns
 
 # No leading zero: 007 is a label.
 NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+# One number a line; it never goes back into a line, and is faster than a call for each.
+NUMBERS = re.compile(f"(?:(?>{NUMBER.pattern})\n)*+", re.ASCII)
 INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 # Integers up to here are exact as floats, to which a missing cell converts them.
 LARGEST_FLOAT_INTEGER = 2**53
+# In upper or lower case.
+MISSING_NUMBERS = {"", *map("".join, product("nN", "aA", "nN"))}
 
 
 class Table:
@@ -25,7 +36,7 @@ class Table:
 
     Parameters
     ----------
-    columns : dict of str -> list of str or ndarray, shape (n_rows,)
+    columns : dict of str -> Cells or ndarray, shape (n_rows,)
         Text cells, an empty one missing; or values that have a type.
     path, argument : str
         For messages.
@@ -33,7 +44,7 @@ class Table:
 
     def __init__(self, columns, path, argument):
         self.names = list(columns)
-        self.n_rows = len(next(iter(columns.values())))
+        self.n_rows = _n_rows(next(iter(columns.values())))
         self._columns = columns
         self._path = path
         self._argument = argument
@@ -41,6 +52,11 @@ class Table:
     def plain_columns(self, n_rows):
         """All names: a table holds one cell for each row."""
         return self.names
+
+    def distinct(self, name):
+        """Texts that occur in a column; None of values that have a type."""
+        cells = self._columns[name]
+        return set(filter(None, cells.values)) if isinstance(cells, Cells) else None
 
     def labels(self, *names):
         """Labels of people or images, converted alike for several columns.
@@ -72,14 +88,16 @@ class Table:
 
     def _convert(self, names, convert):
         columns = [self._columns[name] for name in names]
-        if isinstance(columns[0], list):
-            joint = convert([cell for column in columns for cell in column])
-            columns = np.split(joint, len(columns))
+        if isinstance(columns[0], Cells):
+            joint = convert([cell for cells in columns for cell in cells.values])
+            ends = np.cumsum([len(cells.values) for cells in columns])
+            parts = np.split(joint, ends[:-1])
+            columns = [p[c.codes] for c, p in zip(columns, parts, strict=True)]
         return columns[0] if len(columns) == 1 else columns
 
 
 def read_table(path, argument="path"):
-    """A .csv or .parquet file.
+    """A table from a file.
 
     Parameters
     ----------
@@ -97,10 +115,10 @@ def read_table(path, argument="path"):
             argument,
             path,
             " is no table;",
-            "give a .csv or .parquet file with a row for each row of the data.",
+            f"give a {TABLE_FORMATS} file with a row for each row of the data.",
         )
-    columns = (_read_csv if kind == "csv" else _read_parquet)(path, argument)
-    if not columns or not len(next(iter(columns.values()))):
+    columns = (read_delimited if kind == "csv" else _read_parquet)(path, argument)
+    if not columns or not _n_rows(next(iter(columns.values()))):
         raise file_error(
             argument,
             path,
@@ -108,49 +126,6 @@ def read_table(path, argument="path"):
             "give a table with names in its first line.",
         )
     return Table(columns, path, argument)
-
-
-def _read_csv(path, argument):
-    try:
-        # A byte order mark, as spreadsheets write it, is no part of the first name.
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, skipinitialspace=True)
-            names = next(reader, [])
-            _check_names(names, path, argument)
-            columns = [[] for _ in names]
-            for row in filter(None, reader):
-                if len(row) != len(names):
-                    raise file_error(
-                        argument,
-                        path,
-                        f": line {reader.line_num} has {len(row)} cells but the first "
-                        f"line names {len(names)} columns;",
-                        "put text that holds commas between double quotes.",
-                    )
-                for column, cell in zip(columns, row, strict=True):
-                    column.append(cell)
-    except UnicodeDecodeError:
-        raise file_error(
-            argument, path, " is not UTF-8 text;", "save it as CSV UTF-8."
-        ) from None
-    except csv.Error as error:
-        raise damaged(argument, path, error) from None
-    return dict(zip(names, columns, strict=True))
-
-
-def _check_names(names, path, argument):
-    if len(names) == 1 and re.search("[;\t]", names[0]):
-        raise file_error(
-            argument,
-            path,
-            f" has one column, {names[0]!r};",
-            "separate columns by commas.",
-        )
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise file_error(
-            argument, path, f" names the column {twice[0]!r} twice;", "rename one."
-        )
 
 
 def _read_parquet(path, argument):
@@ -169,36 +144,48 @@ def _read_parquet(path, argument):
         table = pyarrow.parquet.read_table(path)
     except Exception as error:
         raise damaged(argument, path, error) from None
-    _check_names(table.column_names, path, argument)
+    check_names(table.column_names, path, argument)
     return {
         name: to_columns(table.select([name]), name)[0] for name in table.column_names
     }
 
 
+def _n_rows(column):
+    return len(column.codes if isinstance(column, Cells) else column)
+
+
+# ---- conversions of the texts that occur in a column ---------------------------------
+
+
 def _to_labels(cells):
-    if all(map(INTEGER.fullmatch, set(cells))):
+    if all(map(INTEGER.fullmatch, cells)):
         return np.array(list(map(int, cells)), dtype=np.int64)
     return _to_text(cells)
 
 
 def _to_values(cells):
-    distinct = set(cells)
-    known = {cell for cell in distinct if not _is_missing_number(cell)}
-    if not known or not all(map(NUMBER.fullmatch, known)):
+    some_missing = not MISSING_NUMBERS.isdisjoint(cells)
+    known = [c for c in cells if c not in MISSING_NUMBERS] if some_missing else cells
+    if not known or not _are_numbers(known):
         return _to_text(cells)
-    if known == distinct and all(map(INTEGER.fullmatch, known)):
+    if not some_missing and all(map(INTEGER.fullmatch, known)):
         return np.array(list(map(int, cells)), dtype=np.int64)
-    if any(c.isdigit() and int(c) > LARGEST_FLOAT_INTEGER for c in known):
+    integers = filter(str.isdigit, known)
+    if any(len(c) > 16 or int(c) > LARGEST_FLOAT_INTEGER for c in integers):
         return _to_text(cells)
-    number = {cell: float(cell) if cell in known else np.nan for cell in distinct}
-    return np.array([number[cell] for cell in cells])
+    # Of the missing, only the empty one is no number to Python.
+    return to_floats([cell or "nan" for cell in cells] if some_missing else cells)
+
+
+def _are_numbers(cells):
+    # Most columns of text are known by their first cell.
+    if not NUMBER.fullmatch(cells[0]):
+        return False
+    text = "\n".join([*cells, ""])
+    return NUMBERS.fullmatch(text) is not None and text.count("\n") == len(cells)
 
 
 def _to_text(cells):
     if all(cells):
         return np.array(cells)
     return np.array([cell or None for cell in cells], dtype=object)
-
-
-def _is_missing_number(cell):
-    return cell == "" or cell.lower() == "nan"

@@ -1,6 +1,8 @@
 """What a file of embeddings must hold, and the errors where it does not."""
 
+import gzip
 import pickle
+import zipfile
 
 import numpy as np
 import pytest
@@ -77,6 +79,19 @@ def test_npz_with_labels_beside_it(tmp_path, save, arrays):
     assert list(data.columns) == ["gender", "age"]
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz", ".tsv.gz"])
+@pytest.mark.parametrize("beside", [True, False])
+def test_labels_of_every_text_format(tmp_path, arrays, suffix, beside):
+    np.save(tmp_path / "faces.npy", arrays["embedding"])
+    content = LABELS.replace(",", "\t") if suffix.startswith(".tsv") else LABELS
+    content = content.encode()
+    labels = tmp_path / f"{'faces' if beside else 'others'}{suffix}"
+    labels.write_bytes(gzip.compress(content) if suffix.endswith(".gz") else content)
+    data = load_embeddings(tmp_path / "faces.npy", None if beside else labels)
+    assert data.y.tolist() == arrays["identity"].tolist()
+    assert data.columns["gender"].tolist() == ["f", "f", "m", "m", None, None]
+
+
 def test_labels_of_another_length(tmp_path, arrays):
     np.save(tmp_path / "faces.npy", arrays["embedding"])
     (tmp_path / "faces.csv").write_text(LABELS + "dan,m,3\n")
@@ -95,14 +110,23 @@ def test_npy_needs_labels(tmp_path, arrays):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"not an archive", "is not an .npz file; write one with numpy.savez"),
-        (b"", "is not an .npz file"),
+        (
+            b"not an archive",
+            "nor an .npz or .npy file (embeddings); write one with numpy",
+        ),
+        (b"", "is neither a .csv, .tsv, .csv.gz, .tsv.gz or .parquet file (labels, "),
         (pickle.dumps([1, 2]), "is a pickle, which can run code"),
     ],
 )
 def test_other_files(tmp_path, content, message):
     (tmp_path / "faces.npz").write_bytes(content)
     assert message in complaint(tmp_path / "faces.npz")
+
+
+def test_a_workbook_is_an_archive_of_no_arrays(tmp_path):
+    with zipfile.ZipFile(tmp_path / "faces.xlsx", "w") as workbook:
+        workbook.writestr("xl/workbook.xml", "<workbook/>")
+    assert "is neither a .csv, .tsv" in complaint(tmp_path / "faces.xlsx")
 
 
 def test_a_table_is_not_embeddings(tmp_path):
@@ -125,6 +149,20 @@ def test_a_table_is_not_embeddings(tmp_path):
 def test_wrong_array(save, arrays, options, message):
     with pytest.raises(ValueError, match=message):
         load_embeddings(save(**arrays), **options)
+
+
+def test_all_that_is_missing_is_named(tmp_path, save, arrays):
+    options = {"identity": "who", "columns": ["age", "gender", "skin"]}
+    assert complaint(save(**arrays), embedding="Z", **options) == (
+        f"embedding, identity and columns: {str(tmp_path / 'faces.npz')!r} holds no 'Z', no "
+        "'who', no 'age' and no 'skin', but 'embedding', 'identity', 'gender'; name others "
+        "as embedding, as identity and as columns."
+    )
+    labels = tmp_path / "labels.csv"
+    labels.write_text(LABELS)
+    text = complaint(save(**arrays), labels, columns=["skin", "hair"])
+    assert "columns: " in text
+    assert "holds no 'skin' and no 'hair', but 'gender', 'age'; name others as" in text
 
 
 def test_column_of_another_length(save, arrays):

@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from skfairfr.datasets._files import (
-    choose,
+    TEXT_TABLES,
+    Wanted,
+    choose_all,
     kind_of,
     open_npz,
     read_npy,
     warn_of_words,
 )
+from skfairfr.utils._errors import ArgumentError
 
 
 @pytest.fixture
@@ -76,8 +79,24 @@ def test_kind_is_told_by_content(tmp_path, content, kind):
     assert kind_of(str(tmp_path / "file")) == kind
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *((f"a.b{suffix}", "csv") for suffix in TEXT_TABLES),
+        *((name, "csv") for name in ("A.CSV", "a.Tsv.GZ")),
+        *((name, "other") for name in ("a.gz", "a.txt.gz", "a.npz.gz", "csv", "a.txt")),
+    ],
+)
+def test_kind_of_text_is_told_by_name(tmp_path, name, kind):
+    (tmp_path / name).write_bytes(b"\x1f\x8b\x08")
+    assert kind_of(str(tmp_path / name)) == kind
+
+
 def test_missing_file_and_folder(tmp_path):
-    with pytest.raises(ValueError, match=r"absent' does not exist; give the path"):
+    formats = ".npz, .npy, .csv, .tsv, .csv.gz, .tsv.gz or .parquet file"
+    with pytest.raises(
+        ValueError, match=f"' does not exist; give the path of an {formats}"
+    ):
         kind_of(str(tmp_path / "absent"))
     with pytest.raises(ValueError, match="cannot be read"):
         kind_of(str(tmp_path))
@@ -127,17 +146,48 @@ def test_pickled_arrays_are_refused_with_the_remedy(tmp_path, arrays):
         read_npy(str(tmp_path / "faces.npy"))
 
 
+def missing(wanted, present, **options):
+    """The text of the error, the argument that it is about and its value."""
+    wanted = [Wanted(argument, tuple(names)) for argument, *names in wanted]
+    with pytest.raises(ArgumentError) as caught:
+        choose_all(wanted, present, "x.csv", **options)
+    return str(caught.value), caught.value.argument, caught.value.value
+
+
 def test_the_first_candidate_counts():
-    assert choose("score", ("a", "b", "c"), ["c", "b"], "x.csv") == "b"
-    with pytest.raises(ValueError, match=r"score: 'x.csv' holds no 'a', but 'c', 'b'"):
-        choose("score", ("a",), ["c", "b"], "x.csv")
+    wanted = [Wanted("score", ("a", "b", "c")), Wanted("identity", ("c",))]
+    assert choose_all(wanted, ["c", "b"], "x.csv") == ["b", "c"]
+    assert missing([("score", "a")], ["c", "b"]) == (
+        "score: 'x.csv' holds no 'a', but 'c', 'b'; name one of them as score.",
+        "score",
+        "a",
+    )
+
+
+def test_all_that_is_missing_is_listed():
+    wanted = [
+        ("score", "s", "t"),
+        ("identity", "b"),
+        ("columns", "x"),
+        ("columns", "y"),
+    ]
+    assert missing(wanted, ["a", "b"]) == (
+        "score and columns: 'x.csv' holds no 's' or 't', no 'x' and no 'y', but 'a', 'b'; "
+        "name others as score and as columns.",
+        "score",
+        "s",
+    )
+    text, *_ = missing([("p", "1"), ("q", "2"), ("r", "3")], [], remedy="give all.")
+    assert (
+        text
+        == "p, q and r: 'x.csv' holds no '1', no '2' and no '3', but nothing; give all."
+    )
 
 
 def test_what_is_no_remedy_is_not_listed():
-    with pytest.raises(ValueError, match=r"holds no 'a', but 'c'; name one of them as"):
-        choose("score", ("a",), ["c", "b"], "x.csv", but=("b",))
-    with pytest.raises(ValueError, match="but nothing; look elsewhere"):
-        choose("score", ("a",), ["b"], "x.csv", ("b",), remedy="look elsewhere")
+    wanted = [("vectors", "b"), ("score", "a"), ("identity", "c")]
+    text, *_ = missing(wanted, ["c", "b"], reserved=("vectors", "identity"))
+    assert text == "score: 'x.csv' holds no 'a', but 'c'; name one of them as score."
 
 
 @pytest.mark.parametrize("kind", [str, object])
@@ -146,6 +196,11 @@ def test_words_for_unknown_are_told(word, kind):
     labels = np.array(["f", word, "m", word], dtype=kind)
     with pytest.warns(UserWarning, match=f"'x.csv': 'age' holds '{word}' in 2 rows"):
         warn_of_words(labels, "age", "x.csv")
+
+
+def test_words_for_unknown_are_sought_among_known_texts():
+    with pytest.warns(UserWarning, match="holds 'nan' in 2 rows"):
+        warn_of_words(np.array(["nan", "f", "nan"]), "age", "x.csv", {"nan", "f"})
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,12 @@
 """What a file of scored pairs must hold, and the errors where it does not."""
 
+import gzip
+
 import numpy as np
 import pytest
 
 from skfairfr.datasets import load_pairs
+from skfairfr.datasets._files import TEXT_TABLES
 from skfairfr.datasets._scored_pairs import read_pairs
 
 HEAD = "identity_1,identity_2,score,gender_1,gender_2"
@@ -38,6 +41,20 @@ def test_parquet_gives_the_same(save, tmp_path):
     assert np.array_equal(left.y_score, right.y_score)
     assert left.identity_2.tolist() == right.identity_2.tolist()
     assert left.columns["gender_1"].tolist() == right.columns["gender_1"].tolist()
+
+
+@pytest.mark.parametrize("suffix", TEXT_TABLES)
+def test_every_text_format_gives_the_same(save, tmp_path, suffix):
+    path = save(*ROWS)
+    content = path.read_text()
+    content = content.replace(",", "\t") if suffix.startswith(".tsv") else content
+    content = content.encode()
+    other = tmp_path / f"other{suffix}"
+    other.write_bytes(gzip.compress(content) if suffix.endswith(".gz") else content)
+    left, right = load_pairs(path), load_pairs(other)
+    assert left.y_score.tolist() == right.y_score.tolist()
+    assert left.identity_2.tolist() == right.identity_2.tolist()
+    assert left.columns["gender_2"].tolist() == right.columns["gender_2"].tolist()
 
 
 @pytest.mark.parametrize("name", ["distance", "score"])
@@ -83,7 +100,8 @@ def test_unusable_columns(save, rows, options, message):
 
 def test_other_files(tmp_path):
     np.save(tmp_path / "x.npy", np.arange(3))
-    with pytest.raises(ValueError, match="is no table; scored pairs are read from"):
+    formats = "a .csv, .tsv, .csv.gz, .tsv.gz or .parquet file, one row for each pair"
+    with pytest.raises(ValueError, match=f"scored pairs are read from {formats}"):
         load_pairs(tmp_path / "x.npy")
 
 
@@ -121,6 +139,54 @@ def test_attributes_are_listed_by_their_name(save, head, message):
     asked = {"sex_1": "attributes", "sex_2": "attributes"}
     with pytest.raises(ValueError, match=message):
         read_pairs(save(*ROWS, head=head), names, asked)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (
+            {"score": "s", "identity_2": "whom", "columns": ["gender_1", "age_1", "x"]},
+            "score, identity_2 and columns: PATH holds no 's', no 'whom', no 'age_1' and no "
+            "'x', but 'identity_1', 'identity_2', 'score', 'gender_1', 'gender_2'; name "
+            "others as score, as identity_2 and as columns.",
+        ),
+        (
+            {"image_1": "p", "image_2": "q"},
+            "image_1 and image_2: PATH holds no 'p' and no 'q', but 'identity_1', "
+            "'identity_2', 'score', 'gender_1', 'gender_2'; name others as image_1 and as "
+            "image_2.",
+        ),
+        (
+            {"score": "s", "distance": True, "columns": ["s", "x"]},
+            "score and columns: PATH holds no 's' and no 'x', but 'identity_1', "
+            "'identity_2', 'score', 'gender_1', 'gender_2'; name others as score and as "
+            "columns.",
+        ),
+    ],
+)
+def test_all_missing_columns_are_named(save, options, text):
+    path = save(*ROWS)
+    with pytest.raises(ValueError) as caught:
+        load_pairs(path, **options)
+    assert str(caught.value) == text.replace("PATH", repr(str(path)))
+
+
+def test_all_missing_attributes_are_named(save):
+    names = dict.fromkeys(("score", "image_1", "image_2"))
+    names |= {"identity_1": "identity_1", "identity_2": "identity_2"}
+    columns = ("sex_1", "sex_2", "gender_1", "gender_2", "age_1", "age_2")
+    asked = dict.fromkeys(columns, "attributes")
+    message = (
+        r"holds no 'sex' \(columns 'sex_1' and 'sex_2'\) and no 'age' \(columns 'age_1' "
+        r"and 'age_2'\), but 'gender'; name others as attributes\."
+    )
+    with pytest.raises(ValueError, match=message):
+        read_pairs(save(*ROWS), names, asked)
+    message = (
+        "score and attributes: .* holds no 's', no 'sex_1', no 'sex_2', no 'age_1'"
+    )
+    with pytest.raises(ValueError, match=message):
+        read_pairs(save(*ROWS), names | {"score": "s"}, asked)
 
 
 def test_words_for_unknown_are_told(save):

@@ -83,7 +83,11 @@ def test_spreadsheets_are_read(tmp_path):
         ((), "holds no row"),
         (("a,b",), "holds no row"),
         (("a,b", "1,2", "1,2,3"), "line 3 has 3 cells but the first line names 2"),
-        (("a;b", "1;2"), "has one column, 'a;b'; separate columns by commas"),
+        (("a;b", "1;2"), r"has one column, 'a;b'; separate columns by commas\.$"),
+        (
+            ("a\tb", "1\t2"),
+            r"separate columns by commas, or let its name end in \.tsv\.",
+        ),
         (("a,a", "1,2"), "names the column 'a' twice"),
         (("a,b", "x" * 200_000 + ",1"), "damaged"),
     ],
@@ -91,6 +95,20 @@ def test_spreadsheets_are_read(tmp_path):
 def test_unusable_tables(tmp_path, lines, message):
     with pytest.raises(ValueError, match=message):
         table_of(tmp_path, *lines)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (("a;b", "1;2"), r"has one column, 'a;b'; separate columns by tabs\.$"),
+        (("a,b", "1,2"), r"separate columns by tabs, or let its name end in \.csv\."),
+        (("a\tb", "1\t2\t3"), "put text that holds tabs between double quotes"),
+    ],
+)
+def test_unusable_tables_with_tabs(tmp_path, lines, message):
+    (tmp_path / "table.tsv").write_text("\n".join(lines))
+    with pytest.raises(ValueError, match=message):
+        read_table(str(tmp_path / "table.tsv"))
 
 
 def test_other_encodings(tmp_path):
