@@ -286,7 +286,7 @@ def _collect(row, tile, diagonal, rows, columns, blocks, floors, buffers):
         run = slice(starts[block], stops[block])
         largest[block] = column_lengths[run].max(), column_distances[run].max()
     filled = 0
-    while row < vectors.shape[0] and filled <= BUFFER:
+    while row < vectors.shape[0] and filled + passed.size <= scores.size:
         _inner_products.widen(vectors[row], wide)
         for block in range(starts.size):
             floor = floors[group[row], groups[block]]

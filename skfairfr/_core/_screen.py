@@ -31,7 +31,6 @@ import threading
 import time
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -42,7 +41,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 from skfairfr._core._parallel import n_threads
 
 # Multiply-adds of a pass from which bfloat16 pays, once torch is loaded: a third of a
-# second of float32 products, beside .05 s that the choice takes.
+# second of float32 products, beside a tenth that the choice takes once.
 PAYS = 2**34
 # The same for each thread if torch must be loaded first. Measured on 2 cores: the import
 # took 1.2 s, a core did 5e10 multiply-adds a second, and bfloat16 saved half of them.
@@ -115,9 +114,8 @@ def choose(n_products, n_features, n_jobs=None):
     pays = PAYS if loaded else PAYS_TO_IMPORT * max(workers, n_threads())
     if n_products * n_features < pays or not _has_units():
         return "float32"
-    if find_spec("torch") is None or _torch() is None:
-        return "float32"
-    return "bfloat16" if _is_faster(n_features) else "float32"
+    faster = _torch() is not None and _is_faster(n_features)
+    return "bfloat16" if faster else "float32"
 
 
 def multiply(rows, columns):
@@ -136,7 +134,9 @@ def multiply(rows, columns):
     """
     shape = (len(rows), len(columns))
     if rows.dtype == np.float32:
-        tile = np.matmul(rows, columns.T, out=scratch(shape, np.float32))
+        tile = scratch(shape, np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):  # then every pair is scored
+            np.matmul(rows, columns.T, out=tile)
         return tile.view(np.int32)
     torch = _torch()
     if torch is None:  # on another machine than the one that chose
@@ -222,14 +222,14 @@ def passing(products, first, stop, code, found):
             n += (products[c] >= 0) | (products[c] <= limit)
         return n
     for start in range(first, stop, CHUNK):
-        end = min(start + CHUNK, stop)
-        largest = products[start]
-        for c in range(start, end):
-            largest = max(largest, products[c])
+        part = products[start : min(start + CHUNK, stop)]
+        largest = part[0]
+        for k in range(part.size):
+            largest = max(largest, part[k])
         if largest >= limit:
-            for c in range(start, end):
-                found[n] = c
-                n += products[c] >= limit
+            for k in range(part.size):
+                found[n] = start + k
+                n += part[k] >= limit
     return n
 
 
@@ -305,23 +305,27 @@ def _openmp():
 @cache
 def _is_faster(n_features):
     """Whether a small tile of bfloat16 is faster and, as it should be, within its bound."""
-    rows = np.random.default_rng(0).normal(size=(2, 512, n_features))
+    rows = np.random.default_rng(0).normal(size=(2, 1024, n_features))
     rows = (rows / np.sqrt(n_features)).astype(np.float32)
-    seconds = {}
+    pairs = {
+        precision: [ScreenedRows.of(side, precision).values for side in rows]
+        for precision in ("float32", "bfloat16")
+    }
+    seconds = dict.fromkeys(pairs, np.inf)
     with threadpool_limits(1):
-        for precision in ("float32", "bfloat16") * 3:
-            a, b = (ScreenedRows.of(r, precision).values for r in rows)
+        for precision in (*pairs, *pairs, *pairs):
             start = time.perf_counter()
-            tile = multiply(a, b)
+            tile = multiply(*pairs[precision])
             took = time.perf_counter() - start
-            seconds[precision] = min(took, seconds.get(precision, np.inf))
-    return seconds["bfloat16"] < GAIN * seconds["float32"] and _is_right(a, b, tile)
+            seconds[precision] = min(took, seconds[precision])
+    right = _is_right(*pairs["bfloat16"], tile)
+    return right and seconds["bfloat16"] < GAIN * seconds["float32"]
 
 
 def _is_right(a, b, tile):
     """Whether bfloat16 products are those of their rows, accumulated in float32."""
-    a, b = (_as_float32(values).astype(np.float64) for values in (a, b))
-    found = _as_float32(tile.view(np.uint16))
+    a, b = (_as_float32(values).astype(np.float64) for values in (a[:64], b))
+    found = _as_float32(tile[:64].view(np.uint16))
     growth = np.expm1((a.shape[1] + 2) * STEP)
     bound = growth * np.linalg.norm(a, axis=1)[:, None] * np.linalg.norm(b, axis=1)
     exact = a @ b.T

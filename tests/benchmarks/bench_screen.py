@@ -7,6 +7,7 @@ screen passes beside those held; and whether every precision held the same pairs
 scores. The floors are those that ``SimilarityROC`` chooses at far_max = 1e-2 and 1e-3.
 """
 
+import time
 from importlib.util import find_spec
 
 import numpy as np
@@ -17,7 +18,6 @@ from skfairfr._core._pair_tiles import TILE, Rows, collect_tail, unit_rows
 from skfairfr._core._resampling import Images
 from skfairfr.utils._labels import encode
 from tests.benchmarks._command import run_command
-from tests.benchmarks.bench_similarity_roc import timed
 
 N_FEATURES = 512
 DEPTH = 1.5  # of far_max, as EmbeddingPairs holds
@@ -80,6 +80,13 @@ def share_passing(rows, floor, precision, width=1000):
     return passed / scores.size, np.mean(scores >= floor)
 
 
+def cpu_seconds(function, *args, **kwargs):
+    """CPU time of one call in all threads, which other programs disturb less."""
+    start = time.process_time()
+    function(*args, **kwargs)
+    return time.process_time() - start
+
+
 def bench(n_images, far_max):
     """Print the lines of one number of images and one far_max."""
     rows = rows_of(n_images)
@@ -91,9 +98,11 @@ def bench(n_images, far_max):
     seconds = {precision: [] for precision in precisions}
     floor = []
     for _ in range(REPEATS):
-        floor.append(timed(products, rows))
+        floor.append(cpu_seconds(products, rows))
         for precision, runs in seconds.items():
-            runs.append(timed(collect_tail, rows, rows, floors, precision=precision))
+            runs.append(
+                cpu_seconds(collect_tail, rows, rows, floors, precision=precision)
+            )
     for precision, runs in seconds.items():
         passed, held = share_passing(rows, floors[0, 0], precision)
         print(
