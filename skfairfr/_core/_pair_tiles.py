@@ -205,8 +205,8 @@ def _tail_of_strip(probe, reference, screens, floors, start, width):
     rows = (probe.vectors[strip], probe.identity[strip], probe.group[strip])
     screened = screens[0][strip]
     buffers = (
-        _screen.scratch((BUFFER + width,), np.float32),
-        *_screen.scratch((2, BUFFER + width), np.int32),
+        _screen.scratch("scores", (BUFFER + width,), np.float32),
+        *_screen.scratch("images", (2, BUFFER + width), np.int32),
     )
     found = []
     for place, diagonal in _columns_of_strip(probe, reference, start, width):
@@ -244,7 +244,7 @@ def _histogram_of_strip(probe, reference, edges, factors, start, width):
     counts = np.zeros((1 + n_groups, n_bins))
     for columns, diagonal in _columns_of_strip(probe, reference, start, width):
         rows, across = probe.vectors[strip], reference.vectors[columns]
-        out = _screen.scratch((len(rows), len(across)), np.float32)
+        out = _screen.scratch("tile", (len(rows), len(across)), np.float32)
         _count(
             np.matmul(rows, across.T, out=out),
             diagonal,

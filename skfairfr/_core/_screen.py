@@ -134,14 +134,14 @@ def multiply(rows, columns):
     """
     shape = (len(rows), len(columns))
     if rows.dtype == np.float32:
-        tile = scratch(shape, np.float32)
+        tile = scratch("tile", shape, np.float32)
         with np.errstate(over="ignore", invalid="ignore"):  # then every pair is scored
             np.matmul(rows, columns.T, out=tile)
         return tile.view(np.int32)
     torch = _torch()
     if torch is None:  # on another machine than the one that chose
         return multiply(_as_float32(rows), _as_float32(columns))
-    tile = scratch(shape, np.int16)
+    tile = scratch("tile", shape, np.int16)
     a, b, out = (
         torch.from_numpy(_writable(values).view(np.int16)).view(torch.bfloat16)
         for values in (rows, columns, tile)
@@ -152,14 +152,13 @@ def multiply(rows, columns):
     return tile
 
 
-def scratch(shape, dtype):
-    """Memory of this thread for arrays of one type; the next call reuses it."""
+def scratch(name, shape, dtype):
+    """Memory of this thread under a name; the next call of that name reuses it."""
     size = math.prod(shape)
-    arrays = _LOCAL.__dict__.setdefault("arrays", {})
-    dtype = np.dtype(dtype)
-    if dtype not in arrays or arrays[dtype].size < size:
-        arrays[dtype] = np.empty(size, dtype=dtype)
-    return arrays[dtype][:size].reshape(shape)
+    arrays = _LOCAL.__dict__
+    if name not in arrays or arrays[name].size < size or arrays[name].dtype != dtype:
+        arrays[name] = np.empty(size, dtype=dtype)
+    return arrays[name][:size].reshape(shape)
 
 
 # ---- the comparison ------------------------------------------------------------------

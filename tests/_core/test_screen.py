@@ -443,11 +443,12 @@ def test_torch_keeps_its_threads():
 
 
 def test_memory_of_a_thread_is_used_again():
-    large = _screen.scratch((10, 10), np.float32)
-    small = _screen.scratch((3, 4), np.float32)
+    large = _screen.scratch("one", (10, 10), np.float32)
+    small = _screen.scratch("one", (3, 4), np.float32)
     assert np.shares_memory(large, small)
     assert small.shape == (3, 4) and small.flags.c_contiguous
-    assert not np.shares_memory(large, _screen.scratch((3, 4), np.int16))
+    assert not np.shares_memory(large, _screen.scratch("other", (3, 4), np.float32))
+    assert not np.shares_memory(large, _screen.scratch("one", (3, 4), np.int16))
 
 
 def test_both_sides_are_screened(precision):

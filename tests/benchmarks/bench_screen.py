@@ -52,7 +52,7 @@ def products(rows):
         a = rows.vectors[start : start + TILE]
         for column in range(start, rows.image.size, TILE):
             b = rows.vectors[column : column + TILE]
-            out = _screen.scratch((len(a), len(b)), np.float32)
+            out = _screen.scratch("tile", (len(a), len(b)), np.float32)
             np.matmul(a, b.T, out=out)
 
     tasks = [(start,) for start in range(0, rows.image.size, TILE)]
@@ -121,6 +121,7 @@ def bench(n_images, far_max):
 
 
 def main(*n_images):
+    """Print the lines of every number of images."""
     print(f"bfloat16 units: {_screen._has_units()}; threads: {_parallel.n_threads()}")
     for n in n_images or [8_000, 20_000]:
         for far_max in (1e-2, 1e-3):
