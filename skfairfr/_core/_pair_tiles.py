@@ -204,10 +204,8 @@ def _tail_of_strip(probe, reference, screens, floors, start, width):
     strip = slice(start, start + width)
     rows = (probe.vectors[strip], probe.identity[strip], probe.group[strip])
     screened = screens[0][strip]
-    buffers = (
-        _screen.scratch("scores", (BUFFER + width,), np.float32),
-        *_screen.scratch("images", (2, BUFFER + width), np.int32),
-    )
+    kinds = (np.float32, np.int32, np.int32)
+    buffers = tuple(np.empty(BUFFER + width, dtype=kind) for kind in kinds)
     found = []
     for place, diagonal in _columns_of_strip(probe, reference, start, width):
         columns = (reference.vectors[place], reference.identity[place])
@@ -244,9 +242,8 @@ def _histogram_of_strip(probe, reference, edges, factors, start, width):
     counts = np.zeros((1 + n_groups, n_bins))
     for columns, diagonal in _columns_of_strip(probe, reference, start, width):
         rows, across = probe.vectors[strip], reference.vectors[columns]
-        out = _screen.scratch("tile", (len(rows), len(across)), np.float32)
         _count(
-            np.matmul(rows, across.T, out=out),
+            np.matmul(rows, across.T),
             diagonal,
             (probe.identity[strip], probe.group[strip]),
             (reference.identity[columns], reference.group[columns]),

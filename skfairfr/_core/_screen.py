@@ -25,9 +25,7 @@ bfloat16. With the lengths X = |x|, Y = |y| and the distances p = |x - a|, q = |
 If XY is so large that a sum could overflow, every pair is scored.
 """
 
-import math
 import sys
-import threading
 import time
 from dataclasses import dataclass
 from functools import cache
@@ -61,8 +59,6 @@ UP = 1 + 2.0**-20
 EVERYTHING = -1
 # Products whose largest is compared first.
 CHUNK = 32
-
-_LOCAL = threading.local()
 
 
 @dataclass(frozen=True)
@@ -129,19 +125,18 @@ def multiply(rows, columns):
     Returns
     -------
     tile : ndarray of int32 or int16, shape (n_rows, n_columns)
-        The bits of float32 or bfloat16 numbers, in memory that the thread's next call
-        overwrites.
+        The bits of float32 or bfloat16 numbers.
     """
     shape = (len(rows), len(columns))
     if rows.dtype == np.float32:
-        tile = scratch("tile", shape, np.float32)
+        tile = np.empty(shape, dtype=np.float32)
         with np.errstate(over="ignore", invalid="ignore"):  # then every pair is scored
             np.matmul(rows, columns.T, out=tile)
         return tile.view(np.int32)
     torch = _torch()
     if torch is None:  # on another machine than the one that chose
         return multiply(_as_float32(rows), _as_float32(columns))
-    tile = scratch("tile", shape, np.int16)
+    tile = np.empty(shape, dtype=np.int16)
     a, b, out = (
         torch.from_numpy(_writable(values).view(np.int16)).view(torch.bfloat16)
         for values in (rows, columns, tile)
@@ -150,15 +145,6 @@ def multiply(rows, columns):
     with _openmp().limit(limits=1):
         torch.mm(a, b.T, out=out)
     return tile
-
-
-def scratch(name, shape, dtype):
-    """Memory of this thread under a name; the next call of that name reuses it."""
-    size = math.prod(shape)
-    arrays = _LOCAL.__dict__
-    if name not in arrays or arrays[name].size < size or arrays[name].dtype != dtype:
-        arrays[name] = np.empty(size, dtype=dtype)
-    return arrays[name][:size].reshape(shape)
 
 
 # ---- the comparison ------------------------------------------------------------------

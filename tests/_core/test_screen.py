@@ -235,7 +235,10 @@ def test_full_buffers_are_emptied_and_filled_again(buffer, precision, monkeypatc
     assert collected(images, vectors, floors, precision, tile=64) == expected
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+# Processes take long to load torch, and daily tests of the tiles start some already.
+@pytest.mark.parametrize(
+    "backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)]
+)
 def test_workers_change_no_bit(backend):
     precision = "float32" if find_spec("torch") is None else "bfloat16"
     images, vectors, floors = big_set(200)
@@ -440,15 +443,6 @@ def test_torch_keeps_its_threads():
     images, vectors, floors = big_set(100)
     collect_tail(*make_rows(images, vectors), floors, precision="bfloat16")
     assert torch.get_num_threads() == before
-
-
-def test_memory_of_a_thread_is_used_again():
-    large = _screen.scratch("one", (10, 10), np.float32)
-    small = _screen.scratch("one", (3, 4), np.float32)
-    assert np.shares_memory(large, small)
-    assert small.shape == (3, 4) and small.flags.c_contiguous
-    assert not np.shares_memory(large, _screen.scratch("other", (3, 4), np.float32))
-    assert not np.shares_memory(large, _screen.scratch("one", (3, 4), np.int16))
 
 
 def test_both_sides_are_screened(precision):

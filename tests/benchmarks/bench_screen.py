@@ -52,8 +52,7 @@ def products(rows):
         a = rows.vectors[start : start + TILE]
         for column in range(start, rows.image.size, TILE):
             b = rows.vectors[column : column + TILE]
-            out = _screen.scratch("tile", (len(a), len(b)), np.float32)
-            np.matmul(a, b.T, out=out)
+            np.matmul(a, b.T)
 
     tasks = [(start,) for start in range(0, rows.image.size, TILE)]
     _parallel.over_blocks(strip, tasks, None, "multiplying")
