@@ -1,8 +1,9 @@
-"""One pass over all pairs in float32 tiles: the tail of impostor scores, and histograms.
+"""One pass over all pairs in tiles: the tail of impostor scores, and histograms.
 
 Rows are ordered by group and identity, so that a tile falls into a few blocks of constant
-group and each block is compared with one collection floor. Only a tile, the collected tail
-and the genuine scores are ever held; nothing is n x n.
+group and each block is compared with one collection floor. The products of a tile only
+screen its pairs (``_screen``); what passes is scored exactly (``_inner_products``). Only a
+tile, the collected tail and the genuine scores are ever held; nothing is n x n.
 """
 
 from dataclasses import dataclass
@@ -10,9 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from skfairfr._core import _inner_products, _screen
 from skfairfr._core._parallel import over_blocks
 
 TILE = 2048
+# Held pairs that a thread collects before it hands them over.
+BUFFER = 2**17
+# Listed pairs that a thread scores at a time.
+BLOCK = 2**16
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,7 @@ def unit_rows(X, similarity):
     return unit
 
 
-def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE):
+def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE, precision=None):
     """Impostor pairs whose score reaches the floor of their two groups.
 
     Parameters
@@ -76,16 +82,27 @@ def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE):
         Row and column of a pair's groups; the last ones are those of unknown groups.
     n_jobs : int, default=None
         Number of joblib workers, each with its own strip of tiles.
+    precision : {None, "float32", "bfloat16"}, default=None
+        Precision of the screen, which changes the time alone; None chooses.
 
     Returns
     -------
     scores, left, right : ndarrays, shape (n_tail,)
         Unsorted; ``left`` and ``right`` are images.
     """
+    n_features = probe.vectors.shape[1]
+    one_side = probe is reference
+    if precision is None:
+        n_products = probe.image.size * reference.image.size / (2 if one_side else 1)
+        precision = _screen.choose(n_products, n_features, n_jobs)
+    screened = _screen.ScreenedRows.of(probe.vectors, precision)
+    screens = (screened, screened)
+    if not one_side:
+        screens = (screened, _screen.ScreenedRows.of(reference.vectors, precision))
     starts = range(0, probe.image.size, tile)
     strips = over_blocks(
         _tail_of_strip,
-        [(probe, reference, floors, start, tile) for start in starts],
+        [(probe, reference, screens, floors, start, tile) for start in starts],
         n_jobs,
         "comparing all pairs",
         sizes=_strip_sizes(probe, reference, starts, tile),
@@ -123,8 +140,18 @@ def histogram(probe, reference, edges, factors, n_jobs=None, tile=TILE):
 
 
 def score_pairs(vectors, left, right):
-    """Scores of listed pairs of rows, accumulated in float64 and rounded to float32."""
-    return _dot_rows(vectors, left.astype(np.int32), right.astype(np.int32))
+    """Exact scores of listed pairs of rows, float32: those of ``collect_tail``."""
+    left, right = left.astype(np.int32), right.astype(np.int32)
+    if left.size <= BLOCK:
+        return _inner_products.score_pairs(vectors, left, right)
+    starts = range(0, left.size, BLOCK)
+    blocks = over_blocks(
+        _inner_products.score_pairs,
+        [(vectors, left[s : s + BLOCK], right[s : s + BLOCK]) for s in starts],
+        1,
+        "scoring listed pairs",
+    )
+    return np.concatenate(blocks)
 
 
 def genuine_pairs(images):
@@ -166,33 +193,46 @@ def _strip_sizes(probe, reference, starts, tile):
     return [-(-(n - f) // tile) for f in first]
 
 
-def _tiles(probe, reference, start, size):
-    """The tiles of one strip of probes: (first column, whether on the diagonal, scores)."""
+def _columns_of_strip(probe, reference, start, size):
+    """The tiles of one strip: (their columns, whether on the diagonal)."""
     one_side = probe is reference
-    rows = probe.vectors[start : start + size]
-    out = np.empty((len(rows), size), dtype=np.float32)
     for column in range(start if one_side else 0, reference.image.size, size):
-        columns = reference.vectors[column : column + size]
-        tile = np.matmul(rows, columns.T, out=out[:, : len(columns)])
-        yield column, one_side and column == start, tile
+        yield slice(column, column + size), one_side and column == start
 
 
-def _tail_of_strip(probe, reference, floors, start, width):
+def _tail_of_strip(probe, reference, screens, floors, start, width):
     strip = slice(start, start + width)
-    rows = (probe.identity[strip], probe.group[strip])
-    size = width * len(rows[0])
-    buffers = tuple(
-        np.empty(size, dtype=kind) for kind in (np.float32, *[np.int32] * 2)
-    )
+    rows = (probe.vectors[strip], probe.identity[strip], probe.group[strip])
+    screened = screens[0][strip]
+    kinds = (np.float32, np.int32, np.int32)
+    buffers = tuple(np.empty(BUFFER + width, dtype=kind) for kind in kinds)
     found = []
-    for column, diagonal, tile in _tiles(probe, reference, start, width):
-        identity = reference.identity[column : column + width]
-        blocks = _clip(reference.blocks(), column, tile.shape[1])
-        n = _collect(tile, diagonal, rows, identity, blocks, floors, buffers)
-        scores, left, right = (buffer[:n] for buffer in buffers)
-        found.append((scores.copy(), left + np.int32(start), right + np.int32(column)))
+    for place, diagonal in _columns_of_strip(probe, reference, start, width):
+        columns = (reference.vectors[place], reference.identity[place])
+        across = screens[1][place]
+        blocks = _clip(reference.blocks(), place.start, len(columns[1]))
+        apart = floors[np.ix_(np.unique(rows[2]), blocks[2])]
+        if np.isneginf(apart).all():
+            tile = np.empty((len(rows[0]), 0), dtype=np.int32)
+        else:
+            tile = _screen.multiply(screened.values, across.values)
+        row = 0
+        while row < len(rows[0]):
+            row, n = _collect(
+                row,
+                tile,
+                diagonal,
+                (*rows, screened.lengths, screened.distances),
+                (*columns, across.lengths, across.distances),
+                blocks,
+                floors,
+                buffers,
+            )
+            scores, left, right = (buffer[:n] for buffer in buffers)
+            images = (probe.image[start + left], reference.image[place.start + right])
+            found.append((scores.copy(), *images))
     scores, left, right = (np.concatenate(part) for part in zip(*found, strict=True))
-    return scores, probe.image[left], reference.image[right]
+    return scores, left, right
 
 
 def _histogram_of_strip(probe, reference, edges, factors, start, width):
@@ -200,10 +240,10 @@ def _histogram_of_strip(probe, reference, edges, factors, start, width):
     strip = slice(start, start + width)
     n_groups = 1 + max(probe.group.max(), reference.group.max(), -1)
     counts = np.zeros((1 + n_groups, n_bins))
-    for column, diagonal, tile in _tiles(probe, reference, start, width):
-        columns = slice(column, column + width)
+    for columns, diagonal in _columns_of_strip(probe, reference, start, width):
+        rows, across = probe.vectors[strip], reference.vectors[columns]
         _count(
-            tile,
+            np.matmul(rows, across.T),
             diagonal,
             (probe.identity[strip], probe.group[strip]),
             (reference.identity[columns], reference.group[columns]),
@@ -223,24 +263,52 @@ def _clip(blocks, column, width):
 
 
 @njit(nogil=True, cache=True)
-def _collect(tile, diagonal, rows, column_identity, blocks, floors, buffers):
-    """Write the impostor pairs at or above their floor; return how many."""
-    identity, group = rows
+def _collect(row, tile, diagonal, rows, columns, blocks, floors, buffers):
+    """Write the impostor pairs at or above their floor, from one row on.
+
+    Returns
+    -------
+    row, filled : int
+        The next row, where the buffers are full, and the number of pairs written.
+    """
+    vectors, identity, group, lengths, distances = rows
+    column_vectors, column_identity, column_lengths, column_distances = columns
     starts, stops, groups = blocks
     scores, left, right = buffers
+    shift = 16 if tile.itemsize == 2 else 0
+    wide = np.empty(vectors.shape[1])
+    passed = np.empty(column_identity.size, dtype=np.int32)
+    largest = np.empty((starts.size, 2))
+    for block in range(starts.size):
+        run = slice(starts[block], stops[block])
+        largest[block] = column_lengths[run].max(), column_distances[run].max()
     filled = 0
-    for r in range(tile.shape[0]):
+    while row < vectors.shape[0] and filled + passed.size <= scores.size:
+        _inner_products.widen(vectors[row], wide)
         for block in range(starts.size):
-            floor = floors[group[r], groups[block]]
-            first = max(starts[block], r + 1) if diagonal else starts[block]
-            for c in range(first, stops[block]):
-                score = tile[r, c]
-                if score >= floor and identity[r] != column_identity[c]:
+            floor = floors[group[row], groups[block]]
+            code = _screen.lowest(
+                floor,
+                (lengths[row], distances[row]),
+                (largest[block, 0], largest[block, 1]),
+                wide.size,
+                shift,
+            )
+            first = max(starts[block], row + 1) if diagonal else starts[block]
+            n = _screen.passing(tile[row], first, stops[block], code, passed)
+            for c in passed[:n]:
+                if identity[row] == column_identity[c]:
+                    continue
+                score = np.float32(
+                    _inner_products.inner_product(wide, column_vectors[c])
+                )
+                if score >= floor:
                     scores[filled] = score
-                    left[filled] = r
+                    left[filled] = row
                     right[filled] = c
                     filled += 1
-    return filled
+        row += 1
+    return row, filled
 
 
 @njit(nogil=True, cache=True)
@@ -255,16 +323,3 @@ def _count(tile, diagonal, rows, columns, factors, scale, counts):
             counts[0, b] += factors[0][0, r] * factors[1][0, c]
             if rows[1][r] >= 0 and rows[1][r] == columns[1][c]:
                 counts[1 + rows[1][r], b] += factors[0][1, r] * factors[1][1, c]
-
-
-@njit(nogil=True, cache=True)
-def _dot_rows(vectors, left, right):
-    scores = np.empty(left.size, dtype=np.float32)
-    for p in range(left.size):
-        a = vectors[left[p]]
-        b = vectors[right[p]]
-        total = 0.0
-        for d in range(a.size):
-            total += np.float64(a[d]) * np.float64(b[d])
-        scores[p] = total
-    return scores

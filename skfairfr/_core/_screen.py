@@ -1,0 +1,317 @@
+"""A screen of all pairs: low-precision products that no pair at its floor falls below.
+
+A tile of products is fast and slightly wrong. A pair is dismissed only where its product
+lies below the floor by more than the largest possible error; whatever remains is scored
+exactly. So the precision of the screen changes the time, and no pair and no bit of a score.
+
+The bound. Rows x, y are screened as a, b: the rows themselves, or their roundings to
+bfloat16. With the lengths X = |x|, Y = |y| and the distances p = |x - a|, q = |y - b|:
+
+1. Rounded rows: |ab - xy| = |(a - x)y + x(b - y) + (a - x)(b - y)| <= pY + Xq + pq.
+2. The float32 sum of d products in any order, each product and sum rounded in any
+   direction, hence by a factor of at most 1 + 2**-23: every product goes through at most d
+   roundings, so that the error is at most ((1 + 2**-23)**d - 1) sum |a_k b_k|, and
+   sum |a_k b_k| <= |a||b| <= (X + p)(Y + q). Products of two bfloat16 are exact in float32;
+   the bound does not use it.
+3. Underflow: an operand, product or sum below 2**-126 may be replaced by zero. The loss is
+   at most 2**-126 for each of the 2d operations and the output, and 2**-126 (|a_k| + |b_k|
+   + 2**-126) for the operands of each product: less than 2**-123 d (1 + X + p + Y + q) in all.
+4. The exact score is itself a float64 sum, off by at most ((1 + 2**-53)**d - 1) XY, and is
+   rounded to float32: it reaches a floor t from at most 2**-24 |t| + 2**-150 below. Two
+   more roundings in 2, a term 2**-23 |t|, and the slack in 3 cover both.
+5. A bfloat16 output needs no term: rounding is monotone, so that what is at least a
+   bfloat16 number stays so. The limit is rounded down to one.
+
+If XY is so large that a sum could overflow, every pair is scored.
+"""
+
+import sys
+import time
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from joblib import effective_n_jobs
+from numba import njit
+from threadpoolctl import ThreadpoolController, threadpool_limits
+
+from skfairfr._core._parallel import n_threads
+
+# Multiply-adds of a pass from which bfloat16 pays, once torch is loaded: a third of a
+# second of float32 products, beside a tenth that the choice takes once.
+PAYS = 2**34
+# The same for each thread if torch must be loaded first. Measured on 2 cores: the import
+# took 1.2 s, a core did 5e10 multiply-adds a second, and bfloat16 saved half of them.
+PAYS_TO_IMPORT = 1.2e11
+# bfloat16 is chosen if its products take less than this multiple of the float32 time.
+GAIN = 0.8
+
+# Relative error of one operation in float32, whatever its rounding.
+STEP = 2.0**-23
+TINY = 2.0**-123
+# Lengths whose product exceeds this may overflow float32 in a partial sum.
+LARGEST = 2.0**126
+
+# A length is rounded up by more than a float64 sum of squares may lose.
+UP = 1 + 2.0**-20
+# The code that all products reach.
+EVERYTHING = -1
+# Products whose largest is compared first.
+CHUNK = 32
+
+
+@dataclass(frozen=True)
+class ScreenedRows:
+    """Rows in the precision of the screen, and how far they are from the true ones.
+
+    Attributes
+    ----------
+    values : ndarray of float32, or of uint16 (the bits of bfloat16), shape (n, n_features)
+    lengths : ndarray of float64, shape (n,)
+        Length of every true row, rounded up.
+    distances : ndarray of float64, shape (n,)
+        Distance between the true and the rounded row, rounded up.
+    """
+
+    values: np.ndarray
+    lengths: np.ndarray
+    distances: np.ndarray
+
+    @classmethod
+    def of(cls, vectors, precision):
+        """Screened rows of float32 vectors; ``precision`` is that of ``choose``."""
+        lengths = np.empty(len(vectors))
+        distances = np.zeros(len(vectors))
+        if precision == "float32":
+            _measure(vectors, lengths)
+            return cls(vectors, lengths, distances)
+        values = np.empty(vectors.shape, dtype=np.uint16)
+        _round(vectors, values, lengths, distances)
+        return cls(values, lengths, distances)
+
+    def __getitem__(self, rows):
+        return ScreenedRows(self.values[rows], self.lengths[rows], self.distances[rows])
+
+
+def choose(n_products, n_features, n_jobs=None):
+    """Precision of the screen: "bfloat16" where that is faster, else "float32".
+
+    Parameters
+    ----------
+    n_products : int
+        Number of pairs to be compared.
+    n_features : int
+    n_jobs : int or None
+        Where there are several workers, each may have to import torch.
+    """
+    workers = effective_n_jobs(n_jobs)
+    loaded = "torch" in sys.modules and workers == 1
+    pays = PAYS if loaded else PAYS_TO_IMPORT * max(workers, n_threads())
+    if n_products * n_features < pays or not _has_units():
+        return "float32"
+    faster = _torch() is not None and _is_faster(n_features)
+    return "bfloat16" if faster else "float32"
+
+
+def multiply(rows, columns):
+    """Low-precision products of all rows and columns, as ordered integers.
+
+    Parameters
+    ----------
+    rows, columns : ndarrays, shapes (n_rows, n_features) and (n_columns, n_features)
+        Values of ScreenedRows.
+
+    Returns
+    -------
+    tile : ndarray of int32 or int16, shape (n_rows, n_columns)
+        The bits of float32 or bfloat16 numbers.
+    """
+    shape = (len(rows), len(columns))
+    if rows.dtype == np.float32:
+        tile = np.empty(shape, dtype=np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):  # then every pair is scored
+            np.matmul(rows, columns.T, out=tile)
+        return tile.view(np.int32)
+    torch = _torch()
+    if torch is None:  # on another machine than the one that chose
+        return multiply(_as_float32(rows), _as_float32(columns))
+    tile = np.empty(shape, dtype=np.int16)
+    a, b, out = (
+        torch.from_numpy(_writable(values).view(np.int16)).view(torch.bfloat16)
+        for values in (rows, columns, tile)
+    )
+    torch.get_num_threads()  # torch sets the OpenMP threads of a new thread at first use
+    with _openmp().limit(limits=1):
+        torch.mm(a, b.T, out=out)
+    return tile
+
+
+# ---- the comparison ------------------------------------------------------------------
+
+
+@njit(nogil=True, cache=True)
+def lowest(floor, row, columns, n_features, shift):
+    """Code of the lowest product that a pair at or above its floor may have.
+
+    Parameters
+    ----------
+    floor : float32
+    row, columns : tuples of two floats
+        Length and distance of a row; the largest ones of the columns.
+    n_features : int
+    shift : int
+        0 for float32 products, 16 for bfloat16.
+
+    Returns
+    -------
+    code : int
+        For ``passing``; ``EVERYTHING`` if every pair must be scored.
+    """
+    product = (row[0] + row[1]) * (columns[0] + columns[1])
+    if floor == -np.inf or not product < LARGEST:
+        return EVERYTHING
+    growth = np.expm1((n_features + 2) * STEP)
+    error = row[1] * columns[0] + row[0] * columns[1] + row[1] * columns[1]
+    error += growth * product + STEP * min(abs(floor), 2 * LARGEST)
+    error += TINY * n_features * (1 + row[0] + row[1] + columns[0] + columns[1])
+    limit = floor - error * (1 + 2.0**-20)
+    # A little lower, so that rounding to float32 cannot raise it.
+    limit = np.float32(limit - STEP * min(abs(limit), 2 * LARGEST) - TINY)
+    code = np.int64(limit.view(np.int32))
+    if limit > 0:
+        return code >> shift
+    magnitude = (code & 0x7FFFFFFF) + (1 << shift) - 1
+    return (magnitude >> shift) - (0x80000000 >> shift)
+
+
+@njit(nogil=True, cache=True)
+def passing(products, first, stop, code, found):
+    """Write the columns in [first, stop) that reach the code; return how many.
+
+    The bits of floats, read as integers, are in order where positive and in reverse order
+    where negative.
+    """
+    n = 0
+    if code == EVERYTHING:
+        for c in range(first, stop):
+            found[n] = c
+            n += 1
+        return n
+    limits = np.empty(1, dtype=products.dtype)  # compared in the type of the products
+    limits[0] = code
+    limit = limits[0]
+    if limit < 0:
+        for c in range(first, stop):
+            found[n] = c
+            n += (products[c] >= 0) | (products[c] <= limit)
+        return n
+    for start in range(first, stop, CHUNK):
+        part = products[start : min(start + CHUNK, stop)]
+        largest = part[0]
+        for k in range(part.size):
+            largest = max(largest, part[k])
+        if largest >= limit:
+            for k in range(part.size):
+                found[n] = start + k
+                n += part[k] >= limit
+    return n
+
+
+# ---- rows of low precision -----------------------------------------------------------
+
+
+@njit(nogil=True, cache=True)
+def _measure(vectors, lengths):
+    for i in range(vectors.shape[0]):
+        square = 0.0
+        for k in range(vectors.shape[1]):
+            square += np.float64(vectors[i, k]) ** 2
+        lengths[i] = np.sqrt(square) * UP
+
+
+@njit(nogil=True, cache=True)
+def _round(vectors, values, lengths, distances):
+    """Round to the nearest bfloat16: the upper 16 bits of a float32, halves to even."""
+    _measure(vectors, lengths)
+    bits = vectors.view(np.uint32)
+    rounded = np.empty(vectors.shape[1], dtype=np.uint32)
+    wide = rounded.view(np.float32)
+    for i in range(vectors.shape[0]):
+        for k in range(rounded.size):
+            half = np.uint32(0x7FFF) + ((bits[i, k] >> np.uint32(16)) & np.uint32(1))
+            upper = (bits[i, k] + half) >> np.uint32(16)
+            values[i, k] = upper
+            rounded[k] = upper << np.uint32(16)
+        square = 0.0
+        for k in range(rounded.size):
+            square += (np.float64(vectors[i, k]) - np.float64(wide[k])) ** 2
+        distances[i] = np.sqrt(square) * UP
+
+
+def _as_float32(values):
+    """The float32 numbers of bfloat16 bits."""
+    return (values.astype(np.uint32) << 16).view(np.float32)
+
+
+def _writable(values):
+    """Torch takes no array that may not be written, such as joblib's memory maps."""
+    return values if values.flags.writeable else values.copy()
+
+
+# ---- the choice ----------------------------------------------------------------------
+
+
+@cache
+def _has_units(path="/proc/cpuinfo"):
+    """Whether the processor has bfloat16 units, as Linux tells."""
+    try:
+        words = set(Path(path).read_text().split())
+    except OSError:
+        return False
+    return not words.isdisjoint(("amx_bf16", "avx512_bf16", "bf16"))
+
+
+@cache
+def _torch():
+    """The library, or None where it is missing or broken."""
+    try:
+        import torch
+    except (ImportError, OSError):
+        return None
+    return torch
+
+
+@cache
+def _openmp():
+    return ThreadpoolController().select(user_api="openmp")
+
+
+@cache
+def _is_faster(n_features):
+    """Whether a small tile of bfloat16 is faster and, as it should be, within its bound."""
+    rows = np.random.default_rng(0).normal(size=(2, 1024, n_features))
+    rows = (rows / np.sqrt(n_features)).astype(np.float32)
+    pairs = {
+        precision: [ScreenedRows.of(side, precision).values for side in rows]
+        for precision in ("float32", "bfloat16")
+    }
+    seconds = dict.fromkeys(pairs, np.inf)
+    with threadpool_limits(1):
+        for precision in (*pairs, *pairs, *pairs):
+            start = time.perf_counter()
+            tile = multiply(*pairs[precision])
+            took = time.perf_counter() - start
+            seconds[precision] = min(took, seconds[precision])
+    right = _is_right(*pairs["bfloat16"], tile)
+    return right and seconds["bfloat16"] < GAIN * seconds["float32"]
+
+
+def _is_right(a, b, tile):
+    """Whether bfloat16 products are those of their rows, accumulated in float32."""
+    a, b = (_as_float32(values).astype(np.float64) for values in (a[:64], b))
+    found = _as_float32(tile[:64].view(np.uint16))
+    growth = np.expm1((a.shape[1] + 2) * STEP)
+    bound = growth * np.linalg.norm(a, axis=1)[:, None] * np.linalg.norm(b, axis=1)
+    exact = a @ b.T
+    return bool((np.abs(found - exact) <= bound + 2.0**-7 * np.abs(exact)).all())
