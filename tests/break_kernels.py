@@ -94,8 +94,8 @@ BREAKS = [
     ),
     Break(
         "tiles",
-        "max(starts[block], r + 1) if diagonal",
-        "max(starts[block], r + 2) if diagonal",
+        "max(starts[block], row + 1) if diagonal",
+        "max(starts[block], row + 2) if diagonal",
         ("tests/_core/test_pair_tiles.py",),
     ),
     Break(
