@@ -319,7 +319,8 @@ def read_data(
     Parameters
     ----------
     path : str or path-like
-        Embeddings (.npz, .npy), one row for each image, or scored pairs (.csv, .parquet).
+        Embeddings (.npz, .npy), one row for each image, or scored pairs (.csv, .tsv, both
+        also as .gz; .parquet with pyarrow).
     attributes : str or sequence of str, shape (n_attributes,), default=()
         Columns of the groups; of scored pairs each is two columns, ending in _1 and _2.
     labels, embedding, identity : str, default=None
