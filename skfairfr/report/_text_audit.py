@@ -3,6 +3,7 @@
 What the data do not support carries a question mark, and the reason stands beneath.
 """
 
+from skfairfr._core._intervals import MIN_ERRORS, MIN_IDENTITIES
 from skfairfr.report._text_layout import (
     DISPARITY_NAMES,
     FIGURE_WIDTH,
@@ -351,8 +352,9 @@ def reading(audit):
                 "that their intervals do not tell whether groups differ; that of worst / "
                 "best, of the two groups under 'What the data say', does. Among more than "
                 "two groups it is widened, since the two were picked as the extremes.",
-                "? marks what the data do not support (under 30 errors in a group, from "
-                "under 10 people, or one person in over a third of them): no fact in "
+                f"? marks what the data do not support (under {MIN_ERRORS} errors in a "
+                f"group, from under {MIN_IDENTITIES} people, or one person in over a third "
+                "of them): no fact in "
                 "either direction. ~ marks what was not counted over all pairs; "
                 "beneath stands where it comes from instead.",
                 "An interval speaks of sampling alone: not of how these people were "
