@@ -59,7 +59,7 @@ def kind_of(path, argument="path"):
 
 def suffix_of(path):
     """The end of a file's name, in lower case; with .gz also the end before it."""
-    stem, suffix = os.path.splitext(path.lower())
+    stem, suffix = os.path.splitext(os.fspath(path).lower())
     return os.path.splitext(stem)[1] + suffix if suffix == ".gz" else suffix
 
 
