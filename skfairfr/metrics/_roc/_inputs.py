@@ -211,9 +211,14 @@ def _check_images(of_image, identity, image):
     left, right = image.codes.reshape(2, -1)
     if (left == right).any():
         pair = int(np.flatnonzero(left == right)[0])
-        raise ValueError(
-            f"pair {pair} compares the image {plain(image.values[left[pair]])!r} with itself; "
-            "remove the pairs whose image_1 is their image_2."
+        name = plain(image.values[left[pair]])
+        raise ArgumentError(
+            f"pair {pair} compares the image {name!r} with itself;",
+            value=name,
+            remedy=(
+                *("remove the pairs whose ", Argument("image_1"), " is their "),
+                *(Argument("image_2"), "."),
+            ),
         )
 
 

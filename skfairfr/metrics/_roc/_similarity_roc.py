@@ -20,6 +20,7 @@ from skfairfr.metrics._roc import _estimates, _inputs
 from skfairfr.metrics._roc._engine import Engine, Intervals
 from skfairfr.metrics._roc._question import check_one_group
 from skfairfr.metrics._roc._records import ScoreSummary, paired, to_asymmetry
+from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._frames import framed, library_of
 from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import plain
@@ -297,10 +298,11 @@ default=None
             impostors=self.impostors,
         )
         if pairs.count(None) == 0:
-            raise ValueError(
-                "identity_1 and identity_2 list no impostor pair"
-                + (" within a group" if self.impostors == "same_group" else "")
-                + "; a FAR needs pairs of two people."
+            within = " within a group" if self.impostors == "same_group" else ""
+            raise ArgumentError(
+                *(Argument("identity_1"), " and ", Argument("identity_2")),
+                f" list no impostor pair{within};",
+                remedy="a FAR needs pairs of two people.",
             )
         _inputs.warn_if_reversed(pairs)
         library = library_of(
