@@ -60,7 +60,7 @@ class _SharedLimit:
                 self._limits.restore_original_limits()
 
 
-_ONE_BLAS_THREAD = _SharedLimit()
+ONE_BLAS_THREAD = _SharedLimit()
 
 
 def over_blocks(function, tasks, n_jobs, description, sizes=None):
@@ -92,7 +92,7 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None):
     several = effective_n_jobs(n_jobs) > 1 and len(tasks) > 1
     pool = nullcontext() if several else ThreadPoolExecutor(n_threads())
     collected = []
-    with bar, _ONE_BLAS_THREAD, pool:
+    with bar, ONE_BLAS_THREAD, pool:
         if several:
             parallel = Parallel(n_jobs=n_jobs, return_as="generator")
             results = parallel(delayed(function)(*task) for task in tasks)

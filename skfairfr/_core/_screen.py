@@ -34,13 +34,15 @@ from pathlib import Path
 import numpy as np
 from joblib import effective_n_jobs
 from numba import njit
-from threadpoolctl import ThreadpoolController, threadpool_limits
+from threadpoolctl import ThreadpoolController
 
-from skfairfr._core._parallel import n_threads
+from skfairfr._core._parallel import ONE_BLAS_THREAD, n_threads
 
-# Multiply-adds of a pass from which bfloat16 pays, once torch is loaded: a third of a
-# second of float32 products, beside a tenth that the choice takes once.
-PAYS = 2**34
+# Multiply-adds of a pass from which bfloat16 pays, once torch is loaded: more than a second
+# of float32 products, beside less than half a second that the trial takes once.
+PAYS = 2**36
+# Features of the trial at most; more would only make it longer.
+TRIAL_FEATURES = 512
 # The same for each thread if torch must be loaded first. Measured on 2 cores: the import
 # took 1.2 s, a core did 5e10 multiply-adds a second, and bfloat16 saved half of them.
 PAYS_TO_IMPORT = 1.2e11
@@ -110,7 +112,8 @@ def choose(n_products, n_features, n_jobs=None):
     pays = PAYS if loaded else PAYS_TO_IMPORT * max(workers, n_threads())
     if n_products * n_features < pays or not _has_units():
         return "float32"
-    faster = _torch() is not None and _is_faster(n_features)
+    trial = min(n_features, TRIAL_FEATURES)
+    faster = _torch() is not None and _is_faster(trial)
     return "bfloat16" if faster else "float32"
 
 
@@ -274,10 +277,16 @@ def _has_units(path="/proc/cpuinfo"):
 
 @cache
 def _torch():
-    """The library, or None where it is missing or broken."""
+    """The library, or None where it is missing or broken.
+
+    Whatever a broken one raises, float32 gives the same result: an old torch, for example,
+    imports beside a new numpy and takes no array of it.
+    """
     try:
         import torch
-    except (ImportError, OSError):
+
+        torch.from_numpy(np.zeros(1, dtype=np.float32))
+    except Exception:
         return None
     return torch
 
@@ -297,7 +306,7 @@ def _is_faster(n_features):
         for precision in ("float32", "bfloat16")
     }
     seconds = dict.fromkeys(pairs, np.inf)
-    with threadpool_limits(1):
+    with ONE_BLAS_THREAD:
         for precision in (*pairs, *pairs, *pairs):
             start = time.perf_counter()
             tile = multiply(*pairs[precision])

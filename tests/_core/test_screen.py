@@ -2,7 +2,9 @@
 
 import sys
 import warnings
+from contextlib import ExitStack
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from joblib import parallel_config
 from numpy.testing import assert_array_equal
+from threadpoolctl import threadpool_limits
 
 from skfairfr._core import _pair_tiles, _parallel, _screen
 from skfairfr._core._pair_tiles import collect_tail, unit_rows
+from skfairfr._core._parallel import ONE_BLAS_THREAD, n_threads
 from skfairfr._core._resampling import Images
 from tests._core.cases import make_images, sides_of
 from tests._core.test_inner_products import in_lanes
@@ -374,9 +378,16 @@ def able(monkeypatch):
 
 def test_bfloat16_is_chosen_where_it_is_faster(able):
     assert _screen.choose(2**30, 128) == "bfloat16"
-    assert _screen.choose(2**26, 128) == "float32"
+    assert _screen.choose(2**28, 128) == "float32"
     able.setattr(_screen, "_is_faster", lambda n_features: n_features > 128)
     assert _screen.choose(2**30, 128) == "float32"
+
+
+def test_the_trial_does_not_grow_with_the_features(able):
+    tried = []
+    able.setattr(_screen, "_is_faster", lambda n_features: tried.append(n_features))
+    assert _screen.choose(2**40, 8192) == _screen.choose(2**40, 64) == "float32"
+    assert tried == [512, 64]
 
 
 @pytest.mark.parametrize(("name", "answer"), [("_has_units", False), ("_torch", None)])
@@ -397,6 +408,32 @@ def test_torch_is_loaded_for_large_sets_only(able):
 def test_a_broken_torch_is_none(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     assert _screen._torch.__wrapped__() is None
+
+
+def test_a_torch_that_takes_no_array_is_none(monkeypatch):
+    def refuse(array):
+        raise RuntimeError("Numpy is not available")
+
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(from_numpy=refuse))
+    assert _screen._torch.__wrapped__() is None
+
+
+def test_the_trial_leaves_the_threads_of_blas_as_they_were(monkeypatch):
+    """Also where it begins inside a pass and ends after it."""
+    pytest.importorskip("torch")
+    monkeypatch.setattr(_screen, "GAIN", np.inf)
+    multiply, opened = _screen.multiply, ExitStack()
+    with threadpool_limits(2, user_api="blas"):
+        before = n_threads()
+        opened.enter_context(ONE_BLAS_THREAD)
+
+        def ending(rows, columns):
+            opened.close()  # the pass that surrounds the trial ends first
+            return multiply(rows, columns)
+
+        monkeypatch.setattr(_screen, "multiply", ending)
+        assert _screen._is_faster.__wrapped__(40) is True
+        assert n_threads() == before
 
 
 @pytest.mark.parametrize(
