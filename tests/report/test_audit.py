@@ -9,7 +9,7 @@ from skfairfr.report import EmbeddingData, audit, audit_pairs
 from tests.report.audits import small_audit, synthetic, with_a_lone_person
 from tests.test_depth import deepest
 
-# Of /work/shared/data/README.md: FAR level -> group -> (FMR, FNMR).
+# Of the page beside the shared data: FAR level -> group -> (FMR, FNMR).
 LFW = {
     1e-2: {
         None: (0.01, 0.1091),
