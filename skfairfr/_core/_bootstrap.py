@@ -50,6 +50,8 @@ class Query:
     histograms : bool
         Whether the rates of those scopes come from the histogram of all scores instead,
         which gives point values only.
+    deepens : bool
+        Whether a given threshold a little below what is held takes another pass.
     """
 
     levels: np.ndarray | None
@@ -61,6 +63,7 @@ class Query:
     sampled: frozenset = frozenset()
     wanted: tuple = ("far", "frr")
     histograms: bool = False
+    deepens: bool = True
 
     @cached_property
     def row_of(self):
@@ -80,7 +83,21 @@ class Query:
         by_level = self.thresholds is None
         given = self.levels if by_level else self.thresholds
         asked = (by_level, given.tobytes(), self.operating_point, self.scopes)
-        return *asked, self.wanted, self.copies, self.sampled
+        return *asked, self.wanted, self.copies, self.sampled, self.deepens
+
+    def by_partition(self):
+        """The part that all partitions have in common, and the part of this one.
+
+        Returns
+        -------
+        overall, others : Query or None
+        """
+        if not self.at_overall_thresholds:
+            return None, self
+        overall = replace(self, scopes=(None,), sampled=self.sampled & {None})
+        scopes = tuple(scope for scope in self.scopes if scope is not None)
+        others = replace(self, scopes=scopes, sampled=self.sampled - {None})
+        return overall, others if scopes else None
 
     @property
     def operating_scopes(self):
@@ -161,8 +178,20 @@ class RateTable:
     centre: Rates
     replicates: Rates
 
+    @classmethod
+    def joined(cls, overall, others):
+        """The table of the overall scope and of other scopes."""
+        sampled = overall.query.sampled | others.query.sampled
+        scopes = (*overall.query.scopes, *others.query.scopes)
+        query = replace(others.query, scopes=scopes, sampled=sampled)
+        tables = (
+            Rates.stacked(getattr(overall, name), getattr(others, name))
+            for name in ("point", "centre", "replicates")
+        )
+        return cls(query, *tables)
 
-def point_rates(pairs, query, thresholds=None):
+
+def point_rates(pairs, query):
     """Rates in the data, without any resample.
 
     If the tail of a scope is too short, its pairs are collected again with a lower floor;
@@ -172,8 +201,6 @@ def point_rates(pairs, query, thresholds=None):
     ----------
     pairs : EmbeddingPairs or ListedPairs
     query : Query
-    thresholds : ndarray, shape (n_levels,), default=None
-        Those of the levels, where they are known.
 
     Returns
     -------
@@ -182,10 +209,9 @@ def point_rates(pairs, query, thresholds=None):
     point : Rates
         (n_scopes, n_levels).
     """
-    known = None if thresholds is None else thresholds[:, None]
     while True:
         try:
-            found = rates(pairs, replace(query, histograms=True), None, known)
+            found = rates(pairs, replace(query, histograms=True))
             return query, _without_resamples(found)
         except TailTooShortError as short:
             query = _reach_further(pairs, query, short)
@@ -211,26 +237,24 @@ def rate_table(pairs, query, resampling, overall=None):
     if overall is not None:
         tables = (overall.point, overall.centre, overall.replicates)
         known = [table.thresholds[0] for table in tables]
-    # Rates in the data come first: every resample then finds the pairs they need.
-    query, point = point_rates(pairs, query, known[0])
-    sampled_at_first = query.sampled
     spans = blocks_of_resamples(pairs.images, resampling.n_resamples)
     sizes = [stop - start for start, stop in spans]
     seeds = (resampling.mode, resampling.entropy)
+    at = None if overall is None else known[0][:, None]
     parts = [None if overall is None else known[2][:, slice(*s)] for s in spans]
     blocks = None
     while blocks is None:
-        tasks = [
-            (pairs, query, Resamples(*seeds, *span), part)
-            for span, part in zip(spans, parts, strict=True)
-        ]
         try:
+            # Rates in the data come first: every resample then finds the pairs they need.
+            point = rates(pairs, replace(query, histograms=True), None, at)
+            tasks = [
+                (pairs, query, Resamples(*seeds, *span), part)
+                for span, part in zip(spans, parts, strict=True)
+            ]
             blocks = over_blocks(rates, tasks, resampling.n_jobs, "resampling", sizes)
         except TailTooShortError as short:
             query = _reach_further(pairs, query, short)
-    if query.sampled != sampled_at_first:
-        query, point = point_rates(pairs, query, known[0])
-    centre = point
+    centre = point = _without_resamples(point)
     if query.sampled or (overall is not None and overall.query.sampled):
         at = None if overall is None else known[1][:, None]
         centre = _without_resamples(rates(pairs, query, None, at))
@@ -238,51 +262,6 @@ def rate_table(pairs, query, resampling, overall=None):
         frr = v_statistic_frr(pairs, query.scopes, centre.thresholds)
         centre = replace(centre, frr=frr)
     return RateTable(query, point, centre, Rates.joined(blocks))
-
-
-def shared_table(tables, common, pairs, query, resampling):
-    """The table of a query, whose overall scope is computed once for all partitions.
-
-    Parameters
-    ----------
-    tables, common : dict
-        The last tables of this partition, and those that partitions have in common.
-    pairs, query, resampling
-        As of :func:`rate_table`.
-
-    Returns
-    -------
-    table : RateTable
-    """
-    key = (query.key, resampling)
-    if key in tables:
-        return tables[key]
-    scopes, table = query.scopes, None
-    if query.at_overall_thresholds:
-        asked = replace(query, scopes=(None,), sampled=query.sampled & {None})
-        if (asked.key, resampling) not in common:
-            found = rate_table(pairs, asked, resampling)
-            remember(common, (asked.key, resampling), found)
-        table = common[asked.key, resampling]
-        others = tuple(scope for scope in scopes if scope is not None)
-        query = replace(query, scopes=others, sampled=query.sampled - {None})
-    if query.scopes:
-        overall, table = table, rate_table(pairs, query, resampling, table)
-        if overall is not None and None in scopes:
-            table = _joined(overall, table)
-    remember(tables, key, table)
-    return table
-
-
-def _joined(overall, others):
-    """The table of the overall scope and of other scopes."""
-    sampled = overall.query.sampled | others.query.sampled
-    query = replace(others.query, scopes=(None, *others.query.scopes), sampled=sampled)
-    tables = (
-        Rates.stacked(getattr(overall, name), getattr(others, name))
-        for name in ("point", "centre", "replicates")
-    )
-    return RateTable(query, *tables)
 
 
 def remember(tables, key, table):
@@ -345,8 +324,9 @@ def rates(pairs, query, resamples=None, thresholds=None):
             far[row] = np.where(np.isnan(at), np.nan, shares)
         elif "far" in query.wanted:
             far[row] = far_in(pairs, scope, at, weights, sampled)
-        if "frr" in query.wanted:
-            frr[row] = frr_in(pairs, scope, at, weights, query.copies)
+        if "frr" in query.wanted and not _crosses(scope):
+            held = genuine_weights(pairs, scope, weights, query.copies)
+            frr[row] = frr_in(pairs, scope, at, weights, held, query.copies)
     return Rates(thresholds, far, frr)
 
 
@@ -358,7 +338,9 @@ def has_copies(pairs, resampling):
 
 def _reach_further(pairs, query, short):
     """Deepen the tail of a scope, or else add the scope to the sampled ones."""
-    if short.lowest is None or pairs.can_reach(short.scope, short.lowest):
+    if short.lowest is None or (
+        query.deepens and pairs.can_reach(short.scope, short.lowest)
+    ):
         pairs.deepen(short.scope, short.lowest)
         return query
     return replace(query, sampled=query.sampled | {short.scope})
@@ -414,7 +396,10 @@ def _level_thresholds(pairs, scope, query, weights):
     sampled = scope in query.sampled
     sequence = pairs.impostors(scope, sampled)
     unit, units = weights.of_impostors(pairs.images, sequence)
-    total = impostor_total(pairs, scope, weights, sampled)
+    if sampled:
+        total = sum_of_all(sequence, weights.of_impostors, pairs.images)
+    else:
+        total = pairs.impostor_total(scope, weights)
     thresholds, accepted, short = crossings(sequence, unit, units, query.levels, total)
     if short:
         raise TailTooShortError(scope)
@@ -454,17 +439,17 @@ def far_in(pairs, scope, thresholds, weights, sampled=False):
     return np.where(undefined, np.nan, _divide(accepted, total))
 
 
-def frr_in(pairs, scope, thresholds, weights, copies):
+def frr_in(pairs, scope, thresholds, weights, genuine, copies):
     """FRR of a scope at per-resample thresholds (n_levels, n_resamples).
 
+    ``genuine`` is what :func:`genuine_weights` returns for the scope.
+
     Rejected weight is summed, not computed as the complement, so that no rejection gives
-    exactly 0. A cross-group scope has no FRR: the FRR of a group covers pairs within it.
+    exactly 0. A cross-group scope has none: the FRR of a group covers pairs within it.
     """
-    if _crosses(scope):
-        return np.full(thresholds.shape, np.nan)
     undefined = np.isnan(thresholds)
     known = np.where(undefined, -np.inf, thresholds)
-    held, unit, units, total = genuine_weights(pairs, scope, weights, copies)
+    held, unit, units, total = genuine
     rejected = weight_before(held, unit, units, pairs.genuine.rejected(scope, known))
     with_copies = weights.image is not None and pairs.has_copies and copies
     if with_copies and copies_rejected(pairs, known.max(initial=-np.inf)):

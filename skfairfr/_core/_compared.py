@@ -12,8 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from skfairfr._core import _pair_tiles
+from skfairfr._core._pair_design import CompleteDesign
 from skfairfr._core._pair_sequences import PairSequence, sorted_descending
 from skfairfr._core._resampling import Images
+from skfairfr._core._score_summaries import (
+    has_histograms,
+    histograms_of,
+    measures_of,
+)
 
 
 @dataclass
@@ -29,6 +35,14 @@ class _Floors:
 
     group_of_cell: np.ndarray
     groups: np.ndarray
+
+
+@dataclass
+class _Counted:
+    """A design, and the histograms of its scopes once they are counted."""
+
+    design: CompleteDesign
+    histograms: dict | None
 
 
 class ComparedImages:
@@ -49,6 +63,8 @@ class ComparedImages:
     ----------
     rows : tuple of two Rows
         Of the probes and of the references: the same object if there is one side.
+    first_of_cell : ndarray of int, shape (n_cells,)
+        An image of every cell.
     genuine : PairSequence
         All genuine pairs, descending.
     own_scores : ndarray of float32, shape (n_images,)
@@ -70,7 +86,7 @@ class ComparedImages:
         self.n_jobs = n_jobs
         self.two_sides = images.side is not None
         codes = np.stack(columns) if len(columns) else np.zeros((1, n_images), np.int32)
-        _, self._first, cell = np.unique(
+        _, self.first_of_cell, cell = np.unique(
             codes, axis=1, return_index=True, return_inverse=True
         )
         self._in_cells = Images(
@@ -78,7 +94,7 @@ class ComparedImages:
             cell.ravel().astype(np.int32),
             images.side,
             images.n_identities,
-            self._first.size,
+            self.first_of_cell.size,
         )
         members = [np.arange(n_images)]
         if self.two_sides:
@@ -96,6 +112,7 @@ class ComparedImages:
         self._overall = np.float32(np.inf)
         self._partitions = []
         self._held = None
+        self._designs = []
 
     def hold(self, group, overall, groups):
         """Hold the impostor pairs of a partition down to its floors.
@@ -116,7 +133,7 @@ class ComparedImages:
         self._overall = min(self._overall, overall)
         if groups.size == 0:
             return
-        asked = _Floors(group[self._first], groups.copy())
+        asked = _Floors(group[self.first_of_cell], groups.copy())
         for known in self._partitions:
             if np.array_equal(known.group_of_cell, asked.group_of_cell):
                 known.groups = np.minimum(known.groups, asked.groups)
@@ -134,16 +151,49 @@ class ComparedImages:
         """
         if self._held is None:
             self.shared = {}
-            floors = self._floors()
-            self._held = sorted_descending(
-                *_pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
-            )
+            found = self._pass(self._floors())
+            self._held = sorted_descending(*found)
             self.version += 1
         return self._held
 
+    def histograms(self, design):
+        """Histograms of all scores by scope; {} where the weights of a design allow none.
+
+        One pass counts them for all designs that were named by ``count_scores``.
+        """
+        self.count_scores(design)
+        counted = self._counted(design)
+        if counted.histograms is None:
+            self._pass(None)
+        return counted.histograms
+
+    def count_scores(self, design):
+        """Let the next pass count all scores by the scopes of a design."""
+        if self._counted(design) is None:
+            nothing = None if has_histograms(design) else {}
+            self._designs.append(_Counted(design, nothing))
+
+    def _counted(self, design):
+        found = (counted for counted in self._designs if counted.design is design)
+        return next(found, None)
+
+    def _pass(self, floors):
+        """One pass over all impostor pairs: the tail, and histograms that are missing."""
+        missing = [c for c in self._designs if c.histograms is None]
+        designs = [counted.design for counted in missing]
+        measures = measures_of(self, designs) if missing else None
+        tail, counts = _pair_tiles.compare_all(
+            *self.rows, floors, measures, self.n_jobs
+        )
+        if missing:
+            found = histograms_of(designs, measures, counts)
+            for counted, histograms in zip(missing, found, strict=True):
+                counted.histograms = histograms
+        return tail
+
     def _floors(self):
         """The lowest floor of every two cells; the last row and column are not used."""
-        n_cells = self._first.size
+        n_cells = self.first_of_cell.size
         floors = np.full((n_cells + 1, n_cells + 1), self._overall)
         for known in self._partitions:
             group = known.group_of_cell

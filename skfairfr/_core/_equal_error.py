@@ -330,10 +330,11 @@ def _finish(impostor, genuine, base, base_g, rows, sums, first, complete):
 
 def _by_bisection(pairs, scope, sampled, weights):
     """As :func:`equal_error_in`, where copies of an image may be rejected."""
+    genuine = genuine_weights(pairs, scope, weights, True)
 
     def rates_at(thresholds):
         far = far_in(pairs, scope, thresholds, weights, sampled)
-        return far, frr_in(pairs, scope, thresholds, weights, True)
+        return far, frr_in(pairs, scope, thresholds, weights, genuine, True)
 
     candidates = _candidates(pairs, scope, sampled)
     return where_equal(rates_at, candidates, weights.n_resamples)
@@ -342,8 +343,11 @@ def _by_bisection(pairs, scope, sampled, weights):
 def _from_histogram(pairs, scope, sampled, copies):
     """Equal error rate and threshold of the FAR in the histogram of all scores."""
 
+    one = unit_weights()
+    genuine = genuine_weights(pairs, scope, one, copies)
+
     def rates_at(thresholds):
-        frr = frr_in(pairs, scope, thresholds, unit_weights(), copies)
+        frr = frr_in(pairs, scope, thresholds, one, genuine, copies)
         return pairs.histogram(scope).far(thresholds), frr
 
     rates, thresholds = where_equal(rates_at, _candidates(pairs, scope, sampled), 1)

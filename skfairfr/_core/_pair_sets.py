@@ -18,11 +18,12 @@ from skfairfr._core._pair_sequences import (
     sorted_descending,
     split_by_groups,
 )
-from skfairfr._core._score_summaries import score_histograms
 
-# A tail holds this multiple of far_max of the pairs: half of all resamples need scores
-# below the one at far_max, and the most extreme one seen had a FAR of .68 far_max there.
+# A tail holds this multiple of far_max of the pairs at least: half of all resamples need
+# scores below the one at far_max, and the most extreme one seen had a FAR of .68 far_max
+# there. Resamples of K people need up to about 1 + SPREAD / sqrt(K) times as many.
 DEPTH = 1.5
+SPREAD = 8.0
 # Scopes of at most this many pairs are held whole, so that every level is exact.
 WHOLE = 2**22
 WHOLE_GROUP = 2**16
@@ -59,6 +60,25 @@ class Depths:
     equal_error: np.ndarray
 
 
+@dataclass(frozen=True)
+class Expected:
+    """Questions that one pass should answer, beside those about levels up to far_max.
+
+    Attributes
+    ----------
+    equal_error : bool
+        Whether equal error rates will be asked for.
+    lowest : float or None
+        The lowest of the thresholds that will be given.
+    scores : bool
+        Whether histograms of all scores will be needed, for figures.
+    """
+
+    equal_error: bool = False
+    lowest: float | None = None
+    scores: bool = False
+
+
 class EmbeddingPairs:
     """Impostor pairs of embeddings, by the groups of one partition of the images.
 
@@ -71,14 +91,13 @@ class EmbeddingPairs:
         Whose columns tell the groups of the design apart.
     design : CompleteDesign
     far_max : float
-    equal_error : bool, default=False
-        Whether the tail also reaches the equal error rates, where these are not so large
-        that a sample must do.
+    expected : Expected, default=None
+        Questions that the tail should answer too.
     depths : Depths, default=None
         Those of an earlier object with the same arguments, which chose them already.
     """
 
-    def __init__(self, compared, design, far_max, equal_error=False, depths=None):
+    def __init__(self, compared, design, far_max, expected=None, depths=None):
         images = design.images
         self.images = images
         self.design = design
@@ -92,11 +111,10 @@ class EmbeddingPairs:
         self._counts = {}
         self._own = {}
         self._samples = {}
-        self._histograms = None
         self._version = compared.version
         self._tails, self._cells = {}, {}
         if depths is None:
-            depths = self._choose_depths(equal_error)
+            depths = self._choose_depths(expected or Expected())
             compared.hold(images.group, depths.floors[-1], depths.floors[:-1])
         self.depths = depths
 
@@ -169,9 +187,11 @@ class EmbeddingPairs:
 
     def histogram(self, scope):
         """Histogram of all scores of a scope; None where there is none (cross-group)."""
-        if self._histograms is None:
-            self._histograms = score_histograms(self)
-        return self._histograms.get(scope)
+        return self.compared.histograms(self.design).get(scope)
+
+    def count_scores(self):
+        """Let the next pass count all scores too, so that no other needs to."""
+        self.compared.count_scores(self.design)
 
     def n_identities(self, scope):
         """Number of people with an image in a scope."""
@@ -226,8 +246,8 @@ class EmbeddingPairs:
 
     # ---- the tail --------------------------------------------------------------------
 
-    def _choose_depths(self, equal_error):
-        """How much of each scope to hold: DEPTH times far_max, or a small scope whole."""
+    def _choose_depths(self, expected):
+        """How much of each scope to hold for far_max and for what is expected."""
         n_groups = self.images.n_groups
         depths = Depths(
             *(np.empty(n_groups + 1, kind) for kind in (float, np.float32, bool))
@@ -235,18 +255,25 @@ class EmbeddingPairs:
         for row in range(-1, n_groups):
             scope = None if row < 0 else (row, row)
             keep = WHOLE if row < 0 else WHOLE_GROUP
+            n_people = max(self.n_identities(scope), 1)
+            multiple = max(DEPTH, 1 + SPREAD / np.sqrt(n_people))
             least = keep / max(self.count(scope), 1)
-            depth = max(DEPTH * self.far_max, min(1.0, least))
+            depth = max(multiple * self.far_max, min(1.0, least))
             scores = self._pilot(row, depth)
             depths.equal_error[row] = scores.size == 0
-            if equal_error and scores.size:
+            if expected.equal_error and scores.size:
                 genuine = self.genuine.ascending(scope).scores
                 share = _share_at_equal_error(scores, genuine)
                 if share <= DEEPEST * self.far_max:
                     depths.equal_error[row] = True
-                    depth = max(depth, DEPTH * share)
-            depths.shares[row] = depth
-            depths.floors[row] = _score_at(scores, depth)
+                    depth = max(depth, multiple * share)
+            floor = _score_at(scores, depth)
+            if expected.lowest is not None and scores.size:
+                share = float(_rates.accepts(scores, expected.lowest).mean())
+                if share <= DEEPEST * self.far_max:
+                    below = np.nextafter(np.float32(expected.lowest), np.float32(-1))
+                    depth, floor = max(depth, share), min(floor, below)
+            depths.shares[row], depths.floors[row] = depth, floor
         return depths
 
     def _pilot(self, row, depth):

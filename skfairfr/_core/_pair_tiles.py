@@ -71,15 +71,26 @@ def unit_rows(X, similarity):
     return unit
 
 
-def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE, precision=None):
-    """Impostor pairs whose score reaches the floor of their two groups.
+def compare_all(
+    probe,
+    reference,
+    floors=None,
+    measures=None,
+    n_jobs=None,
+    tile=TILE,
+    precision=None,
+):
+    """One pass over all impostor pairs: the tail of their scores, and histograms.
 
     Parameters
     ----------
     probe, reference : Rows
         The same object for all pairs within one side.
-    floors : ndarray of float32, shape (n_groups + 1, n_groups + 1)
-        Row and column of a pair's groups; the last ones are those of unknown groups.
+    floors : ndarray of float32, shape (n_groups + 1, n_groups + 1), default=None
+        Lowest score of the tail in the row and column of a pair's groups; the last ones
+        are those of unknown groups. None collects no tail.
+    measures : Measures, default=None
+        Histograms to count; None counts none.
     n_jobs : int, default=None
         Number of joblib workers, each with its own strip of tiles.
     precision : {None, "float32", "bfloat16"}, default=None
@@ -87,11 +98,14 @@ def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE, precision=Non
 
     Returns
     -------
-    scores, left, right : ndarrays, shape (n_tail,)
+    tail : tuple of ndarrays (scores, left, right), shape (n_tail,), or None
         Unsorted; ``left`` and ``right`` are images.
+    counts : ndarray, shape (n_rows, n_bins), or None
     """
     n_features = probe.vectors.shape[1]
     one_side = probe is reference
+    if measures is not None:
+        precision = "float32"  # bfloat16 products miss their bins
     if precision is None:
         n_products = probe.image.size * reference.image.size / (2 if one_side else 1)
         precision = _screen.choose(n_products, n_features, n_jobs)
@@ -101,42 +115,26 @@ def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE, precision=Non
         screens = (screened, _screen.ScreenedRows.of(reference.vectors, precision))
     starts = range(0, probe.image.size, tile)
     strips = over_blocks(
-        _tail_of_strip,
-        [(probe, reference, screens, floors, start, tile) for start in starts],
+        _compare_strip,
+        [
+            (probe, reference, screens, floors, measures, start, tile)
+            for start in starts
+        ],
         n_jobs,
         "comparing all pairs",
         sizes=_strip_sizes(probe, reference, starts, tile),
     )
-    scores, left, right = (np.concatenate(parts) for parts in zip(*strips, strict=True))
-    return scores, left, right
+    tails, counts = zip(*strips, strict=True)
+    tail = None
+    if floors is not None:
+        tail = tuple(np.concatenate(part) for part in zip(*tails, strict=True))
+    return tail, None if measures is None else sum(counts[1:], start=counts[0])
 
 
-def histogram(probe, reference, edges, factors, n_jobs=None, tile=TILE):
-    """Weighted histogram of impostor scores by group, over equal bins.
-
-    Parameters
-    ----------
-    probe, reference : Rows
-    edges : tuple of float, int
-        Lowest score, highest score and number of bins.
-    factors : tuple of two ndarrays of float64, shape (2, n_rows)
-        Each row's factor in the overall scope and in its group's; a pair adds the product.
-    n_jobs : int, default=None
-
-    Returns
-    -------
-    counts : ndarray, shape (1 + n_groups, n_bins)
-        All impostor pairs, then those within each group.
-    """
-    starts = range(0, probe.image.size, tile)
-    strips = over_blocks(
-        _histogram_of_strip,
-        [(probe, reference, edges, factors, start, tile) for start in starts],
-        n_jobs,
-        "counting all scores",
-        sizes=_strip_sizes(probe, reference, starts, tile),
-    )
-    return sum(strips[1:], start=strips[0])
+def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE, precision=None):
+    """The tail alone, of :func:`compare_all`."""
+    found = compare_all(probe, reference, floors, None, n_jobs, tile, precision)
+    return found[0]
 
 
 def score_pairs(vectors, left, right):
@@ -200,23 +198,30 @@ def _columns_of_strip(probe, reference, start, size):
         yield slice(column, column + size), one_side and column == start
 
 
-def _tail_of_strip(probe, reference, screens, floors, start, width):
+def _compare_strip(probe, reference, screens, floors, measures, start, width):
     strip = slice(start, start + width)
     rows = (probe.vectors[strip], probe.identity[strip], probe.group[strip])
     screened = screens[0][strip]
     kinds = (np.float32, np.int32, np.int32)
     buffers = tuple(np.empty(BUFFER + width, dtype=kind) for kind in kinds)
+    counts = None if measures is None else measures.counts()
     found = []
     for place, diagonal in _columns_of_strip(probe, reference, start, width):
         columns = (reference.vectors[place], reference.identity[place])
         across = screens[1][place]
         blocks = _clip(reference.blocks(), place.start, len(columns[1]))
-        apart = floors[np.ix_(np.unique(rows[2]), blocks[2])]
-        if np.isneginf(apart).all():
+        whole = False
+        if floors is not None:
+            whole = np.isneginf(floors[np.ix_(np.unique(rows[2]), blocks[2])]).all()
+        if whole and measures is None:
             tile = np.empty((len(rows[0]), 0), dtype=np.int32)
         else:
             tile = _screen.multiply(screened.values, across.values)
-        row = 0
+        if measures is not None:
+            products = tile.view(np.float32)
+            sides = ((strip, *rows[1:]), (place, columns[1]))
+            measures.add(counts, products, diagonal, *sides, blocks)
+        row = 0 if floors is not None else len(rows[0])
         while row < len(rows[0]):
             row, n = _collect(
                 row,
@@ -231,27 +236,9 @@ def _tail_of_strip(probe, reference, screens, floors, start, width):
             scores, left, right = (buffer[:n] for buffer in buffers)
             images = (probe.image[start + left], reference.image[place.start + right])
             found.append((scores.copy(), *images))
-    scores, left, right = (np.concatenate(part) for part in zip(*found, strict=True))
-    return scores, left, right
-
-
-def _histogram_of_strip(probe, reference, edges, factors, start, width):
-    low, high, n_bins = edges
-    strip = slice(start, start + width)
-    n_groups = 1 + max(probe.group.max(), reference.group.max(), -1)
-    counts = np.zeros((1 + n_groups, n_bins))
-    for columns, diagonal in _columns_of_strip(probe, reference, start, width):
-        rows, across = probe.vectors[strip], reference.vectors[columns]
-        _count(
-            np.matmul(rows, across.T),
-            diagonal,
-            (probe.identity[strip], probe.group[strip]),
-            (reference.identity[columns], reference.group[columns]),
-            (factors[0][:, strip], factors[1][:, columns]),
-            (low, n_bins / (high - low)),
-            counts,
-        )
-    return counts
+    if floors is None:
+        return None, counts
+    return tuple(np.concatenate(part) for part in zip(*found, strict=True)), counts
 
 
 def _clip(blocks, column, width):
@@ -309,17 +296,3 @@ def _collect(row, tile, diagonal, rows, columns, blocks, floors, buffers):
                     filled += 1
         row += 1
     return row, filled
-
-
-@njit(nogil=True, cache=True)
-def _count(tile, diagonal, rows, columns, factors, scale, counts):
-    low, per_unit = scale
-    last = counts.shape[1] - 1
-    for r in range(tile.shape[0]):
-        for c in range(r + 1 if diagonal else 0, tile.shape[1]):
-            if rows[0][r] == columns[0][c]:
-                continue
-            b = min(max(int((tile[r, c] - low) * per_unit), 0), last)
-            counts[0, b] += factors[0][0, r] * factors[1][0, c]
-            if rows[1][r] >= 0 and rows[1][r] == columns[1][c]:
-                counts[1 + rows[1][r], b] += factors[0][1, r] * factors[1][1, c]

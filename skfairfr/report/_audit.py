@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
+from skfairfr._core._pair_sets import Expected
 from skfairfr._core._parallel import show_progress
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report._arguments import (
@@ -289,7 +290,8 @@ def audit_data(
         # All pairs are compared once; every attribute is a question about them.
         warnings = []
         with collecting(warnings):
-            roc = _fit(data, tuple(data.columns), options, points)
+            columns = tuple(data.columns)
+            roc = _fit(data, columns, options, points, figures is not None)
         notes += notes_of(warnings, reading is not None)
         for attributes, folder in zip(chosen, folders, strict=True):
             found = _audit_by(roc, data, attributes, options, points, folder)
@@ -474,10 +476,13 @@ def _audit_by(roc, data, attributes, options, points, folder):
     )
 
 
-def _fit(data, attributes, options, points):
-    """A SimilarityROC of the data."""
+def _fit(data, attributes, options, points, figures=False):
+    """A SimilarityROC of the data, ready for the points and, if asked, for figures."""
     parameters = vars(options) | {"far_max": _far_max(data, points)}
-    return data.fit(SimilarityROC(**parameters), attributes)
+    roc = SimilarityROC(**parameters)
+    lowest = None if points.threshold is None else float(points.threshold.min())
+    roc._expected = Expected(equal_error=True, lowest=lowest, scores=figures)
+    return data.fit(roc, attributes)
 
 
 def _far_max(data, points):

@@ -8,8 +8,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core import _pair_sets
 from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
+from skfairfr._core._compared import ComparedImages
 from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import TailTooShortError, compare_images, sum_of_all
+from skfairfr._core._pair_sets import (
+    EmbeddingPairs,
+    Expected,
+    TailTooShortError,
+    sum_of_all,
+)
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._resampling import draw
 from tests._core.cases import (
@@ -45,7 +51,9 @@ def only_tails(monkeypatch):
     monkeypatch.setattr(_pair_sets, "SAMPLE", 2**15)
 
 
-def continuous(average="pair", impostors="all", far_max=FAR_MAX, **options):
+def continuous(
+    average="pair", impostors="all", far_max=FAR_MAX, expected=None, **options
+):
     """About 300 embeddings without ties, alike within a person and a group."""
     options = {"n_identities": 75, "most": 7, "groups": "constant"} | options
     images = make_images(5, **options)
@@ -54,7 +62,8 @@ def continuous(average="pair", impostors="all", far_max=FAR_MAX, **options):
     shift = 0.4 * images.group[:, None]
     X = people + shift + 0.8 * rng.normal(size=people.shape)
     design = CompleteDesign(images, average, impostors)
-    return compare_images(unit_rows(X, "cosine"), design, far_max)
+    compared = ComparedImages(unit_rows(X, "cosine"), images, [images.group])
+    return EmbeddingPairs(compared, design, far_max, expected)
 
 
 def whole_and_tail(monkeypatch, *args, **options):
@@ -142,11 +151,33 @@ def test_a_tail_holds_every_pair_down_to_its_floor(
 def test_a_group_is_held_as_deep_as_its_own_operating_point_needs(only_tails):
     pairs = continuous()
     for group in (0, 1):
+        people = pairs.n_identities((group, group))
         share = len(pairs.impostors((group, group))) / pairs.count((group, group))
-        assert share >= _pair_sets.DEPTH * FAR_MAX * 0.99
+        assert share >= (1 + _pair_sets.SPREAD / people**0.5) * FAR_MAX * 0.99
+    multiple = 1 + _pair_sets.SPREAD / 75**0.5  # above DEPTH for so few people
+    assert len(pairs.impostors(None)) / pairs.count(None) == pytest.approx(
+        multiple * FAR_MAX, rel=0.05
+    )
+
+
+def test_many_people_need_less_of_a_tail(only_tails, monkeypatch):
+    monkeypatch.setattr(_pair_sets, "SPREAD", 0.1)
+    pairs = continuous()
     assert len(pairs.impostors(None)) / pairs.count(None) == pytest.approx(
         _pair_sets.DEPTH * FAR_MAX, rel=0.02
     )
+
+
+def test_what_is_expected_is_held_from_the_first_pass(only_tails):
+    lowest = float(np.quantile(continuous().impostors(None, sampled=True).scores, 0.96))
+    plain, expecting = continuous(), continuous(expected=Expected(lowest=lowest))
+    assert not plain.holds(None, lowest)
+    for scope in OWN:
+        assert expecting.holds(scope, lowest)
+        assert len(expecting.impostors(scope)) < 0.2 * expecting.count(scope)
+    # A threshold that accepts too many pairs is left to a sample.
+    far_below = continuous(expected=Expected(lowest=0.0))
+    assert_array_equal(far_below.depths.floors, plain.depths.floors)
 
 
 @pytest.mark.parametrize("operating_point", ["overall", "worst_group", "group"])

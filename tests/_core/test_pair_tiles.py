@@ -1,5 +1,7 @@
 """Facts of the pass over all pairs: it is the full matrix, whatever the tiles."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,11 +13,12 @@ from skfairfr._core import _parallel
 from skfairfr._core._pair_tiles import (
     Rows,
     collect_tail,
+    compare_all,
     genuine_pairs,
-    histogram,
     score_pairs,
     unit_rows,
 )
+from skfairfr._core._score_counts import Measures
 from tests._core.cases import GROUPS, make_images, make_vectors, sides_of
 
 FLOORS = np.array([[-2, 3, 1], [3, 4, -np.inf], [1, -np.inf, 0]], dtype=np.float32)
@@ -123,12 +126,25 @@ def test_workers_change_no_bit(sides, backend):
     factors = tuple(np.ones((2, r.image.size)) for r in rows)
     floors = np.full((3, 3), 0.1, dtype=np.float32)
     tail = collect_tail(*rows, floors, tile=16)
-    counts = histogram(*rows, (-1, 1, 50), factors, tile=16)
+    measures = measures_by_group((-1, 1, 50), factors)
+    rows = in_cells(rows)
+    counts = compare_all(*rows, None, measures, tile=16)[1]
     with parallel_config(backend):
         for one, two in zip(tail, collect_tail(*rows, floors, 2, 16), strict=True):
             assert_array_equal(one, two)
-        two = histogram(*rows, (-1, 1, 50), factors, 2, 16)
+        two = compare_all(*rows, None, measures, 2, 16)[1]
     assert_array_equal(counts, two)
+
+
+def in_cells(rows):
+    """The same rows, whose cells are the groups from 0 on: unknown, 0 and 1."""
+    shifted = {id(r): replace(r, group=r.group + 1) for r in rows}
+    return [shifted[id(r)] for r in rows]
+
+
+def measures_by_group(edges, factors):
+    """Overall counts by the first factors, those of groups by the second."""
+    return Measures(edges, np.array([[0, 0, 0], [-1, 1, 2]]), factors, 3)
 
 
 def histogram_by_loop(images, vectors, edges, factors):
@@ -155,7 +171,9 @@ def test_histogram_is_that_of_the_full_matrix(groups, sides, tile):
     rows = make_rows(images, vectors)
     factors = tuple(eighths[:, r.image] for r in rows)
     edges = (-4, 6, 20)  # scores beyond both ends fall into the outermost bins
-    found = histogram(*rows, edges, factors, tile=tile)
+    measures = measures_by_group(edges, factors)
+    tail, found = compare_all(*in_cells(rows), None, measures, tile=tile)
+    assert tail is None
     assert_array_equal(found, histogram_by_loop(images, vectors, edges, eighths))
     assert found[0, [0, -1]].all()
 
@@ -167,7 +185,23 @@ def test_histogram_counts_every_impostor_pair_once():
     n_impostor = sum(
         images.identity[i] != images.identity[j] for i, j in all_pairs(images)
     )
-    assert histogram(*rows, (-9, 9, 7), factors, tile=5).sum() == n_impostor
+    measures = measures_by_group((-9, 9, 7), factors)
+    assert compare_all(*in_cells(rows), None, measures, tile=5)[1].sum() == n_impostor
+
+
+@pytest.mark.parametrize("tile", [3, 2048])
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("floor", [-np.inf, 1.0])
+def test_tail_and_histograms_of_one_pass_are_those_of_two(sides, tile, floor):
+    images = make_images(1, sides=sides, groups="unknown")
+    rows = in_cells(make_rows(images, make_vectors(images)))
+    factors = tuple(np.ones((2, r.image.size)) for r in rows)
+    measures = measures_by_group((-4, 6, 20), factors)
+    floors = np.full((4, 4), floor, dtype=np.float32)
+    tail, counts = compare_all(*rows, floors, measures, tile=tile)
+    for one, two in zip(tail, collect_tail(*rows, floors, tile=tile), strict=True):
+        assert_array_equal(one, two)
+    assert_array_equal(counts, compare_all(*rows, None, measures, tile=tile)[1])
 
 
 @pytest.mark.parametrize("most", [1, 4])

@@ -11,9 +11,11 @@ import numpy as np
 from skfairfr._core import _equal_error
 from skfairfr._core._bootstrap import (
     Query,
+    RateTable,
     Resampling,
     point_rates,
-    shared_table,
+    rate_table,
+    remember,
 )
 from skfairfr._core._intervals import Reason
 from skfairfr._core._rates import exceeds
@@ -76,6 +78,8 @@ class Engine:
         self.groups = groups
         self.far_max = far_max
         self.intervals = intervals
+        # Whether a given threshold a little below what is held takes another pass.
+        self.deepens = True
         self._tables = {}
         self._warned_of_estimand = False
 
@@ -178,20 +182,42 @@ class Engine:
         self._warn_unresolved(question)
         self._check_something_to_draw()
 
-    def answers(self, question, resamplings):
-        """Value, interval and support (levels in increasing order) by each resampling."""
+    def answers(self, question, resamplings, scopes=None):
+        """Value, interval and support (levels in increasing order) by each resampling.
+
+        With ``scopes``, a dict of the answers about each of them instead.
+        """
         used = self.groups_with_pairs(question)
-        answers, tables = [], (self._tables, self.pairs.common, self.pairs)
+        answers = []
         for resampling in resamplings:
             parts = []
             for part in self._parts(question):
-                table = shared_table(*tables, self._query(part), resampling)
+                query = self._query(part, scopes)
+                # What is overall is computed once for all partitions into groups.
+                stores, table = (self.pairs.common, self._tables), None
+                for tables, asked in zip(stores, query.by_partition(), strict=True):
+                    if asked is None:
+                        continue
+                    key = (asked.key, resampling)
+                    if key not in tables:
+                        found = rate_table(self.pairs, asked, resampling, table)
+                        remember(tables, key, found)
+                    overall, table = table, tables[key]
+                if len(table.query.scopes) < len(query.scopes):
+                    table = RateTable.joined(overall, table)
+                about = (used, self.intervals, self.groups)
+                if scopes is None:
+                    parts.append(_estimates.answer(self.pairs, table, part, *about))
+                    continue
                 parts.append(
-                    _estimates.answer(
-                        self.pairs, table, part, used, self.intervals, self.groups
-                    )
+                    {
+                        scope: _estimates.answer(
+                            self.pairs, table, replace(part, scope=scope), *about
+                        )
+                        for scope in scopes
+                    }
                 )
-            answers.append(_estimates.Answer.joined(parts))
+            answers.append(parts[0] if scopes else _estimates.Answer.joined(parts))
         return answers
 
     def cells(self, question):
@@ -203,24 +229,7 @@ class Engine:
             for g in range(n_groups)
             for h in range(0 if self.two_sides else g, n_groups)
         )
-        table = shared_table(
-            self._tables,
-            self.pairs.common,
-            self.pairs,
-            self._query(question, scopes),
-            self.resampling(),
-        )
-        return {
-            scope: _estimates.answer(
-                self.pairs,
-                table,
-                replace(question, scope=scope),
-                (),
-                self.intervals,
-                self.groups,
-            )
-            for scope in scopes
-        }
+        return self.answers(question, [self.resampling()], scopes)[0]
 
     def compare(self, other, question):
         """Answers of this and another engine about the same images and resamples."""
@@ -290,7 +299,9 @@ class Engine:
         if self.pairs.is_whole(scope):
             return np.ones(thresholds.size, dtype=bool)
         held = self.pairs.holds(scope, thresholds)
-        return held if held.all() else held | self.pairs.can_reach(scope, thresholds)
+        if held.all() or not self.deepens:
+            return held
+        return held | self.pairs.can_reach(scope, thresholds)
 
     def _query(self, question, scopes=None):
         n_groups = self.groups.size
@@ -303,6 +314,7 @@ class Engine:
             question.operating_point,
             scopes,
             with_impostors,
+            deepens=self.deepens,
         )
         if question.levels is None:
             return replace(query, wanted=(question.rate,))

@@ -69,7 +69,7 @@ def compare_embeddings(
     similarity="cosine",
     n_jobs=None,
     n_probes=None,
-    equal_error=False,
+    expected=None,
 ):
     """All pairs of embeddings, one side or two.
 
@@ -83,8 +83,8 @@ def compare_embeddings(
         Parameters of SimilarityROC.
     n_probes : int, default=None
         Number of rows of X before those of X_reference, for messages.
-    equal_error : bool, default=False
-        Whether equal error rates will be asked for.
+    expected : Expected, default=None
+        Questions that the pass should answer too.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def compare_embeddings(
     )
     if side is not None:
         _check_no_photograph_twice(compared, n_probes)
-    return EmbeddingPartitions(attributes, images, compared, far_max, equal_error)
+    return EmbeddingPartitions(attributes, images, compared, far_max, expected)
 
 
 def compare_listed(y_score, identities, features, images):

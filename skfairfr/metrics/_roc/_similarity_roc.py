@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._intervals import METHODS
+from skfairfr._core._pair_sets import Expected
 from skfairfr._core._resampling import MODES
 from skfairfr._core._score_summaries import score_moments
 from skfairfr.metrics._roc import _estimates, _inputs
@@ -142,6 +143,9 @@ default="recentered"
         "random_state": ["random_state"],
     }
 
+    # Questions that the pass of fit prepares for, beside levels up to far_max.
+    _expected = Expected(equal_error=True)
+
     def __init__(
         self,
         *,
@@ -251,7 +255,7 @@ default="recentered"
             similarity=self.similarity,
             n_jobs=self.n_jobs,
             n_probes=n_probes,
-            equal_error=True,
+            expected=self._expected,
         )
         names = partitions.names(None)
         pairs = partitions.pairs(names, self.average, self.impostors)

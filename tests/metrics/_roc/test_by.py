@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr._core import _pair_tiles
+from skfairfr._core import _pair_sets, _pair_tiles
 from skfairfr.metrics._roc._similarity_roc import ANSWERED
 from skfairfr.report import EmbeddingData, audit_data
 from skfairfr.utils import ArgumentError
@@ -45,16 +45,16 @@ pytestmark = [
 
 @pytest.fixture
 def passes(monkeypatch):
-    """The passes over all pairs, of either kind, in a list."""
+    """What each pass over all pairs was for, in a list."""
     made = []
-    for name in ("collect_tail", "histogram"):
-        original = getattr(_pair_tiles, name)
+    compare_all = _pair_tiles.compare_all
 
-        def counted(*args, _original=original, _name=name, **options):
-            made.append(_name)
-            return _original(*args, **options)
+    def counted(probe, reference, floors=None, measures=None, *args, **options):
+        kinds = {"tail": floors, "histograms": measures}
+        made.append([kind for kind, asked in kinds.items() if asked is not None])
+        return compare_all(probe, reference, floors, measures, *args, **options)
 
-        monkeypatch.setattr(_pair_tiles, name, counted)
+    monkeypatch.setattr(_pair_tiles, "compare_all", counted)
     return made
 
 
@@ -162,6 +162,9 @@ def test_three_attributes_and_their_combinations_take_one_pass(
     monkeypatch, passes, tmp_path
 ):
     hold_tails(monkeypatch)
+    monkeypatch.setattr(
+        _pair_sets, "WHOLE_GROUP", 4000
+    )  # the smallest groups, as always
     X, y, columns = make(200)
     # One person holds many of the genuine pairs, so that the other average is shown too.
     y = np.where(np.arange(y.size) % 12 == 0, y[0], y)
@@ -171,20 +174,30 @@ def test_three_attributes_and_their_combinations_take_one_pass(
     assert all(found.averaged is not None for found in report.audits)
     assert all(len(found.resampled.levels) == 2 for found in report.audits)
     assert all(len(found.figures) > 8 for found in report.audits)
-    assert passes == ["collect_tail"]
+    assert passes == [["tail", "histograms"]]
 
 
 def test_python_asks_one_fit(passes):
     X, y, columns = make()
     roc = SimilarityROC(**OPTIONS).fit(X, y, columns)
-    assert passes == ["collect_tail"]
+    assert passes == [["tail"]]
     for names in ("gender", "age", ("gender", "age")):
         for changed in ({}, {"resample": "images"}, {"average": "identity"}):
             asked = roc.by(names, **changed)
             asked.estimate(0.01, rate="far", how="max_min")
             asked.equal_error_rate()
             asked.curve(LEVELS)
-    assert passes == ["collect_tail"]
+    assert passes == [["tail"]]
+
+
+def test_levels_beyond_what_is_held_take_one_more_pass_for_all(monkeypatch, passes):
+    hold_tails(monkeypatch)
+    X, y, columns = make()
+    roc = SimilarityROC(**OPTIONS).fit(X, y, columns)
+    n_passes = len(passes)
+    for names in columns:
+        roc.by(names).estimate(0.3, rate="far", how="max_min")
+    assert len(passes) <= n_passes + 1
 
 
 def test_resamples_are_drawn_once(monkeypatch):
