@@ -9,7 +9,7 @@ uniform sample replaces the tail where a FAR level needs pairs beyond it. A scop
 
 import numpy as np
 
-from skfairfr._core import _pair_tiles, _rates, _running_sums
+from skfairfr._core import _device_tiles, _pair_tiles, _rates, _running_sums
 from skfairfr._core._pair_sequences import (
     PairSequence,
     sorted_descending,
@@ -48,9 +48,13 @@ class EmbeddingPairs:
     far_max : float
     similarity : {"cosine", "dot"}
     n_jobs : int or None
+    device : str, default="cpu"
+        Where passes over all pairs run; where there is no such device, on the CPU.
     """
 
-    def __init__(self, vectors, design, far_max, similarity="cosine", n_jobs=None):
+    def __init__(
+        self, vectors, design, far_max, similarity="cosine", n_jobs=None, device="cpu"
+    ):
         images = design.images
         self.images = images
         self.design = design
@@ -58,6 +62,7 @@ class EmbeddingPairs:
         self.far_max = far_max
         self.similarity = similarity
         self.n_jobs = n_jobs
+        self.device = device
         members = [np.arange(images.identity.size)]
         if design.two_sides:
             members = [np.flatnonzero(images.side == s) for s in (0, 1)]
@@ -219,8 +224,12 @@ class EmbeddingPairs:
         floors = np.full((n_groups + 1, n_groups + 1), self._floors[-1])
         own = np.arange(n_groups)
         floors[own, own] = np.minimum(self._floors[:-1], self._floors[-1])
-        scores, left, right = _pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
-        self._held = sorted_descending(scores, left, right)
+        if _device_tiles.is_at_hand(self.device):
+            tail = _device_tiles.sorted_tail(*self.rows, floors, self.device)
+            self._held = PairSequence(*tail)
+        else:
+            tail = _pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
+            self._held = sorted_descending(*tail)
         self._n_overall = int(self._held.positions(self._floors[-1]))
         self._tails = {}
         self._cells = {}

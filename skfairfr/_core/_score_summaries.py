@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skfairfr._core import _pair_tiles
+from skfairfr._core import _device_tiles, _pair_tiles
 
 N_BINS = 2**16
 
@@ -61,9 +61,11 @@ def score_histograms(pairs):
         )
         for side, rows in enumerate(pairs.rows)
     )
-    counts = _pair_tiles.histogram(
-        *pairs.rows, (low, high, N_BINS), factors, pairs.n_jobs
-    )
+    columns = (*pairs.rows, (low, high, N_BINS), factors)
+    if _device_tiles.is_at_hand(pairs.device):
+        counts = _device_tiles.histogram(*columns, pairs.device)
+    else:
+        counts = _pair_tiles.histogram(*columns, pairs.n_jobs)
     edges = np.linspace(low, high, N_BINS + 1)
     rows = {(g, g): counts[1 + g] for g in range(images.n_groups)}
     rows[None] = counts[1:].sum(axis=0) if same_group else counts[0]

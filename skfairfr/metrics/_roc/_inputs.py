@@ -1,7 +1,10 @@
 """Checks of a caller's arrays, and the pairs that SimilarityROC makes of them."""
 
+import re
+
 import numpy as np
 
+from skfairfr._core import _device_tiles
 from skfairfr._core._pair_design import CompleteDesign
 from skfairfr._core._pair_sets import EmbeddingPairs, ListedPairs
 from skfairfr._core._pair_tiles import unit_rows
@@ -9,6 +12,7 @@ from skfairfr._core._rates import count_at_least, next_above
 from skfairfr._core._resampling import Images
 from skfairfr.metrics._roc._records import ReversedScoresWarning
 from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._extras import missing
 from skfairfr.utils._labels import (
     Labels,
     check_length,
@@ -43,6 +47,41 @@ def join_sides(probe, reference):
     return Labels(values, np.concatenate(codes).astype(np.int32))
 
 
+def check_device(device):
+    """Raise unless the pass over all pairs can run on this device.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown or there is no such device.
+    ImportError
+        If torch is missing, which every device but the CPU needs.
+    """
+    if device == "cpu":
+        return
+    if not re.fullmatch("cuda(:[0-9]+)?", device):
+        raise ArgumentError(
+            Argument("device"),
+            f" must be 'cpu', 'cuda' or 'cuda:' with an index; got {device!r}.",
+            value=device,
+        )
+    if missing(("torch",)):
+        raise ImportError(
+            f"device={device!r} needs torch, which is not installed. Install the extra "
+            "'mitigate': pip install \"skfairfr[mitigate]\"; or use device='cpu'.",
+            name="torch",
+        )
+    if not _device_tiles.is_at_hand(device):
+        raise ArgumentError(
+            Argument("device", device),
+            " was asked for, but torch finds no such CUDA device;",
+            remedy=(
+                *("use ", Argument("device", "cpu")),
+                ", or install a torch build with CUDA.",
+            ),
+        )
+
+
 def compare_embeddings(
     X,
     identity,
@@ -54,6 +93,7 @@ def compare_embeddings(
     far_max,
     similarity="cosine",
     n_jobs=None,
+    device="cpu",
     n_probes=None,
 ):
     """All pairs of embeddings, one side or two.
@@ -64,7 +104,7 @@ def compare_embeddings(
     identity : Labels
     group : Labels or None
     side : ndarray of int8, shape (n_images,), or None
-    average, impostors, far_max, similarity, n_jobs
+    average, impostors, far_max, similarity, n_jobs, device
         Parameters of SimilarityROC.
     n_probes : int, default=None
         Number of rows of X before those of X_reference, for messages.
@@ -93,7 +133,7 @@ def compare_embeddings(
                 *(", or use ", Argument("impostors", "all"), "."),
             ),
         )
-    pairs = EmbeddingPairs(vectors, design, far_max, similarity, n_jobs)
+    pairs = EmbeddingPairs(vectors, design, far_max, similarity, n_jobs, device)
     if side is not None:
         _check_no_photograph_twice(pairs, n_probes)
     return pairs

@@ -63,8 +63,9 @@ default="recentered"
         and exact at every level.
     similarity : {"cosine", "dot"}, default="cosine"
         Of two embeddings. The distance of unit rows orders pairs as minus their cosine.
-    device : {"cpu"}, default="cpu"
-        Where the pass over all pairs runs.
+    device : {"cpu", "cuda", "cuda:0", ...}, default="cpu"
+        Where ``fit`` compares all pairs: the scores and the pairs held are the same, bit for
+        bit. A CUDA device needs torch, of the extra ``mitigate``.
     n_jobs : int, default=None
         Joblib workers for tiles and for blocks of resamples; results do not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -123,7 +124,7 @@ default="recentered"
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
         "far_max": [Interval(Real, 0, 1, closed="neither")],
         "similarity": [StrOptions({"cosine", "dot"})],
-        "device": [StrOptions({"cpu"})],
+        "device": [str],
         "n_jobs": [None, Integral],
         "random_state": ["random_state"],
     }
@@ -199,9 +200,15 @@ default="recentered"
         ------
         ValueError
             If shapes differ, values are not finite, a row is zero, fewer than two people
-            can be compared, or one photograph stands on both sides.
+            can be compared, or one photograph stands on both sides; if there is no such
+            device.
+        ImportError
+            If the device is not the CPU and torch is not installed.
+        MemoryError
+            If the memory of the device does not suffice.
         """
         self._forget()
+        _inputs.check_device(self.device)
         library = library_of(
             *(X, y, sensitive_features, domain),
             *(X_reference, y_reference, sensitive_features_reference),
@@ -234,6 +241,7 @@ default="recentered"
             far_max=self.far_max,
             similarity=self.similarity,
             n_jobs=self.n_jobs,
+            device=self.device,
             n_probes=n_probes,
         )
         return self._keep(pairs, identity, group, library)
