@@ -58,17 +58,17 @@ def expected_tail(rows, floors, tile):
 def check(images, vectors, precision, floors=None, tile=16, device="cpu"):
     """Compare the tails at floors where many pairs stand, or at those given."""
     rows = make_rows(images, vectors)
-    floors = [floors] if floors is not None else map(same_floor, quantiles(rows))
+    floors = [floors] if floors is not None else map(same_floor, some_scores(rows))
     for floor in floors:
         expected = expected_tail(rows, floor, tile)
         found = _device_tiles.sorted_tail(*rows, floor, device, tile, precision)
         assert_same(found, expected)
 
 
-def quantiles(rows):
-    """Floors: none, the median of all scores, and one of the largest."""
+def some_scores(rows, n=9):
+    """Floors at which a pair stands, from the largest score to the median, and none."""
     scores, *_ = expected_tail(rows, same_floor(-np.inf), 16)
-    return [-np.inf, scores[scores.size // 2], scores[min(20, scores.size - 1)]]
+    return [-np.inf, *scores[np.geomspace(1, scores.size // 2, n).astype(int) - 1]]
 
 
 @pytest.fixture
@@ -83,10 +83,20 @@ def small(monkeypatch):
 # ---- exact scores --------------------------------------------------------------------
 
 
-def check_scores(n_features, device):
+def cancelling(n_features):
+    """Rows whose products cancel: what is left are the roundings of the float64 sums."""
     rng = np.random.default_rng(n_features)
-    scale = 10.0 ** rng.integers(-8, 9, n_features)
-    vectors = (rng.normal(size=(6, n_features)) * scale).astype(np.float32)
+    half = n_features // 2
+    rows = rng.normal(size=(6, n_features)) * 10.0 ** rng.integers(-3, 4, n_features)
+    rows[:, half : 2 * half] = rows[:, :half]
+    rows[3:, half : 2 * half] *= -1
+    rows[:, 2 * half :] *= 1e-16
+    order = rng.permutation(n_features)
+    return np.ascontiguousarray(rows[:, order], dtype=np.float32)
+
+
+def check_scores(n_features, device):
+    vectors = cancelling(n_features)
     left, right = np.repeat(np.arange(6), 6), np.tile(np.arange(6), 6)
     found = scores_of(vectors, left, right, device)
     assert_same([found], [_inner_products.score_pairs(vectors, left, right)])
@@ -96,6 +106,14 @@ def check_scores(n_features, device):
 @pytest.mark.parametrize("n_features", [*range(1, 71), 128, 512, 8192])
 def test_scores_have_the_bits_of_the_cpu(n_features):
     check_scores(n_features, "cpu")
+
+
+@pytest.mark.parametrize("n_features", [40, 64, 70, 512])
+def test_such_scores_show_the_order_of_the_sum(n_features):
+    x, y = cancelling(n_features)[[0, 3]].astype(np.float64)
+    orders = [np.random.default_rng(s).permutation(n_features) for s in range(20)]
+    sums = {float(np.float32(np.cumsum((x * y)[order])[-1])) for order in orders}
+    assert len(sums) > 15
 
 
 @pytest.mark.parametrize("scale", [1e-44, 1e-38, 1e-22, 1e18])
@@ -169,6 +187,12 @@ def test_inner_products_of_rows_of_any_length(sides, precision, small):
     check(images, vectors.astype(np.float32), precision)
 
 
+def rounded_one_way_of_two_lengths(down):
+    """Long rows and short ones, so that the largest of some columns matters."""
+    vectors = rounded_one_way(40, 256, down)
+    return vectors * np.where(np.arange(40) % 3 == 0, 1, 2.0**-6)[:, None]
+
+
 def lengths_of_many_sizes(rng):
     return rng.normal(size=(60, 48)) * 10.0 ** rng.integers(-12, 12, (60, 1))
 
@@ -194,6 +218,8 @@ def with_zero_rows(rng):
 ADVERSARIAL = {
     "rounded down": lambda rng: rounded_one_way(40, 256, down=True),
     "rounded up": lambda rng: rounded_one_way(40, 256, down=False),
+    "rounded down, two lengths": lambda rng: rounded_one_way_of_two_lengths(True),
+    "rounded up, two lengths": lambda rng: rounded_one_way_of_two_lengths(False),
     "many features": lambda rng: unit_rows(rng.normal(size=(30, 8192)) + 0.1, "cosine"),
     "one feature": lambda rng: rng.normal(size=(40, 1)),
     "many sizes": lengths_of_many_sizes,
@@ -388,21 +414,26 @@ def in_halves(rows, columns):
     return rows[:, :half] @ columns[:, :half].T + rows[:, half:] @ columns[:, half:].T
 
 
+def too_large(rows, columns):
+    """Products that are one part in 64 too large."""
+    return (rows @ columns.T) * (1 + 2.0**-6)
+
+
 @pytest.mark.parametrize("n_features", [64, 512])
-def test_less_exact_products_are_seen(n_features, monkeypatch):
+@pytest.mark.parametrize(
+    ("precision", "wrong"),
+    [("float32", in_tf32), ("bfloat16", in_halves), ("bfloat16", too_large)],
+)
+def test_less_exact_products_are_seen(precision, wrong, n_features, monkeypatch):
     multiply = _device_tiles.multiply
-    wrong = {"float32": in_tf32, "bfloat16": in_halves}
 
-    def seen_by(precision):
-        def replaced(rows, columns):
-            exact = rows.dtype == torch.float64
-            return (multiply if exact else wrong[precision])(rows, columns)
+    def replaced(rows, columns):
+        exact = rows.dtype == torch.float64
+        return (multiply if exact else wrong)(rows, columns)
 
-        monkeypatch.setattr(_device_tiles, "multiply", replaced)
-        cpu = torch.device("cpu")
-        return not _device_tiles.is_within_bound(cpu, precision, n_features)
-
-    assert seen_by("float32") and seen_by("bfloat16")
+    monkeypatch.setattr(_device_tiles, "multiply", replaced)
+    cpu = torch.device("cpu")
+    assert not _device_tiles.is_within_bound(cpu, precision, n_features)
 
 
 def test_bfloat16_is_chosen_where_its_products_are_right(monkeypatch):
@@ -467,13 +498,16 @@ def tf32(request):
     torch.set_float32_matmul_precision("highest")
     if newer:
         matmul.fp32_precision = before["fp32_precision"]
-    setattr(matmul, REDUCTION, before[REDUCTION])
+    both = (before[REDUCTION], before[f"{REDUCTION}_split_k"])
+    setattr(matmul, REDUCTION, both[0] if both[1] is None else both)
     assert settings() == before
 
 
-@pytest.mark.parametrize("reduced", [True, False])
+@pytest.mark.parametrize("reduced", [True, False, (False, False)])
 def test_sums_are_float32_inside_and_settings_as_before(tf32, reduced):
     matmul, cpu = torch.backends.cuda.matmul, torch.device("cpu")
+    if reduced == (False, False) and not hasattr(matmul, f"{REDUCTION}_split_k"):
+        pytest.skip("this torch has one setting of reductions")
     setattr(matmul, REDUCTION, reduced)
     before = settings()
     assert before["allow_tf32"] in ((True, RuntimeError) if tf32 else (False,))
