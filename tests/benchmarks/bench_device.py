@@ -85,7 +85,7 @@ def bench_fit(n_images, far_max, beside_cpu):
     timed = Timed(_device_tiles.sorted_tail)
     with patch.object(_device_tiles, "sorted_tail", timed):
         roc, fit = seconds_of(SimilarityROC(device="cuda", **options).fit, *faces)
-    held = roc._engine.pairs._held
+    held = roc._engine.pairs.compared.held()
     with _device_tiles._float32_sums(torch.device("cuda")) as device:
         precision = _device_tiles.choose(device, N_FEATURES)
         products = seconds_of_products(n_images, precision)
@@ -98,7 +98,7 @@ def bench_fit(n_images, far_max, beside_cpu):
     if not beside_cpu:
         return
     roc, fit = seconds_of(SimilarityROC(**options).fit, *faces)
-    other = roc._engine.pairs._held
+    other = roc._engine.pairs.compared.held()
     same = all(
         np.array_equal(getattr(held, name), getattr(other, name))
         for name in ("scores", "left", "right")
