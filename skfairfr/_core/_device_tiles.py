@@ -16,11 +16,12 @@ and 3 to 5 of its bound hold on any device. For point 2, a matrix unit adds m nu
 a few products and the sum so far: it shifts them to the exponent of the largest, cuts off
 all bits after the 24th, adds them, and rounds or cuts the sum. Each number loses less than
 2**-23 of the largest one and the sum at most 2**-23 of itself: together at most
-(m + 1) 2**-23 times the sum of the magnitudes. Numbers that are zero lose nothing and are
-not counted, so that m >= 2. In whatever order, groups and partial sums d products are added,
-every addition makes one number of m: the m - 1 add up to d - 1, there are at most d - 1
-additions, and the m + 1 add up to less than 3d. So point 2 holds with 3d in place of d. It
-needs float32 sums: reduced precision is switched off during a pass, and a trial compares
+(m + 1) 2**-23 times the sum of the magnitudes; a unit that keeps more bits loses less.
+Numbers that are zero lose nothing and are not counted, so that m >= 2. In whatever order,
+groups and partial sums d products are added, every addition makes one number of m: the
+m - 1 add up to d - 1, there are at most d - 1 additions, and the m + 1 add up to less than
+3d. So point 2 holds with 3d in place of d, also where each operation rounds as it likes. It
+needs sums of 24 bits: reduced precision is switched off during a pass, and a trial compares
 some products with exact ones before the device is trusted.
 """
 
@@ -46,7 +47,7 @@ TERMS = 3
 BLOCK = 2**14
 # Pairs that are scored at once, unless one row has more.
 SCORED = 2**20
-# Torch sorts no longer arrays on an accelerator.
+# Torch cannot sort longer arrays on an accelerator.
 LONGEST = 2**31 - 1
 # Rows and columns of the trial.
 TRIAL = (64, 512)
@@ -93,7 +94,7 @@ def sorted_tail(probe, reference, floors, device, tile=TILE, precision=None):
     """
     import torch
 
-    held = []
+    held, n_held = [], 0
     try:
         with _ONE_PASS, _float32_sums(torch.device(device)) as device:
             if precision is None:
@@ -103,11 +104,12 @@ def sorted_tail(probe, reference, floors, device, tile=TILE, precision=None):
             with progress_bar(len(starts), "comparing all pairs") as bar:
                 for start in starts:
                     held.append(_tail_of_strip(*sides, floors, start, tile))
+                    n_held += len(held[-1][0])
                     bar.update()
             return _sort(held)
     except torch.cuda.OutOfMemoryError:
         pass  # outside of this block, no traceback keeps the tensors alive
-    raise _out_of_memory(device, probe, reference, sum(len(part[0]) for part in held))
+    raise _out_of_memory(device, probe, reference, n_held)
 
 
 def histogram(probe, reference, edges, factors, device, tile=TILE):
@@ -169,7 +171,6 @@ def score_pairs(rows, left, columns, right):
     -------
     scores : tensor of float32, shape (n_pairs,)
     """
-
     import torch
 
     def products(first, stop):

@@ -557,24 +557,32 @@ def test_one_pass_runs_at_a_time():
         assert_same(tail, found[0])
 
 
-@pytest.mark.parametrize("works_for", [0, 2])
-def test_too_little_memory_names_a_remedy(works_for, monkeypatch):
+@pytest.mark.parametrize(
+    ("step", "works_for"), [("_tail_of_strip", 0), ("_tail_of_strip", 2), ("_sort", 0)]
+)
+def test_too_little_memory_names_a_remedy(step, works_for, monkeypatch):
     images, vectors, floors = big_set(60)
     rows = make_rows(images, vectors)
-    held = []
-    tail_of_strip = _device_tiles._tail_of_strip
+    held, calls = [], []
 
-    def failing(*arguments):
-        if len(held) == works_for:
-            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
-        held.append(tail_of_strip(*arguments))
+    def counting(*arguments, function=_device_tiles._tail_of_strip):
+        held.append(function(*arguments))
         return held[-1]
 
-    monkeypatch.setattr(_device_tiles, "_tail_of_strip", failing)
+    monkeypatch.setattr(_device_tiles, "_tail_of_strip", counting)
+    function = getattr(_device_tiles, step)
+
+    def failing(*arguments):
+        calls.append(step)
+        if len(calls) > works_for:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+        return function(*arguments)
+
+    monkeypatch.setattr(_device_tiles, step, failing)
     with pytest.raises(MemoryError) as raised:
         _device_tiles.sorted_tail(*rows, floors, "cpu", tile=16)
     n_held = sum(len(scores) for scores, *_ in held)
-    assert (n_held > 0) == (works_for > 0)
+    assert (n_held > 0) == (works_for > 0 or step == "_sort")
     message = str(raised.value)
     assert f"embeddings and {n_held:,} pairs" in message
     assert "device='cpu'" in message and "smaller far_max" in message

@@ -77,8 +77,8 @@ default="recentered"
     similarity : {"cosine", "dot"}, default="cosine"
         Of two embeddings. The distance of unit rows orders pairs as minus their cosine.
     device : {"cpu", "cuda", "cuda:0", ...}, default="cpu"
-        Where ``fit`` compares all pairs: the scores and the pairs held are the same, bit for
-        bit. A CUDA device needs torch, of the extra ``mitigate``.
+        Where ``fit`` compares all pairs; the scores and the pairs held are the same, bit
+        for bit. A CUDA device needs torch, which the extra ``mitigate`` installs.
     n_jobs : int, default=None
         Joblib workers for tiles and for blocks of resamples; results do not depend on it.
     random_state : int, RandomState instance or None, default=None
