@@ -60,7 +60,9 @@ class ComparedImages:
     version : int
         Number of passes over the impostor pairs so far.
     shared : dict
-        What the partitions compute alike about all pairs; emptied after each pass.
+        Sequences that the partitions have in common; emptied after each pass.
+    common : dict
+        For each average, tables of rates that they have in common.
     """
 
     def __init__(
@@ -101,7 +103,7 @@ class ComparedImages:
         self.own_scores = _pair_tiles.score_pairs(vectors, everyone, everyone)
         self.version = 0
         self.sample = None
-        self.shared = {}
+        self.shared, self.common = {}, {}
         self._overall = np.float32(np.inf)
         self._partitions = []
         self._held = None
@@ -183,8 +185,8 @@ class ListedScores:
     genuine_rows, impostor_rows : ndarrays of int
         Place of each of them in the list.
     n_pairs : int
-    shared : dict
-        What questions by different groups compute alike.
+    common : dict
+        For each average, tables of rates that all groupings have in common.
     """
 
     def __init__(self, scores, left, right, identity):
@@ -196,4 +198,4 @@ class ListedScores:
             PairSequence(scores[rows], left[rows], right[rows])
             for rows in (self.genuine_rows, self.impostor_rows)
         )
-        self.shared = {}
+        self.common = {}

@@ -143,7 +143,7 @@ def split_by_groups(scores, left, right, group, n_groups, across, ordered):
 
 
 def crossings(sequence, weights, units, levels, totals):
-    """Thresholds at FAR levels in every resample, and whether the pairs held suffice.
+    """Thresholds at FAR levels in every resample, and the weight that they accept.
 
     Parameters
     ----------
@@ -159,20 +159,29 @@ def crossings(sequence, weights, units, levels, totals):
     -------
     thresholds : ndarray, shape (n_levels, n_resamples)
         NaN where there is no weight at all.
+    accepted : ndarray, shape (n_levels, n_resamples)
+        Weight of the pairs above each threshold.
     short : bool
-        Whether some threshold lies below the last score held.
+        Whether some threshold lies below the last score held; ``accepted`` is then None.
     """
     targets = levels[:, None] * totals * (1 + _rates.ROUNDING)
     if _counts_once(weights):
         positions = sequence.first_exceeding(targets)
+        accepted = np.full(positions.shape, np.nan)
     else:
-        positions = _running_sums.first_exceeding_positions(
-            weights, (*units, sequence.base), targets
+        positions, accepted = _running_sums.first_exceeding_positions(
+            weights, (*units, sequence.base), targets, sequence.scores
         )
     defined = np.broadcast_to(totals > 0, positions.shape)
-    short = not sequence.complete and bool((positions < 0)[defined].any())
-    thresholds = _rates.threshold_at(sequence.scores, positions)
-    return np.where(defined, thresholds, np.nan), short
+    thresholds = np.where(
+        defined, _rates.threshold_at(sequence.scores, positions), np.nan
+    )
+    if not sequence.complete and (positions < 0)[defined].any():
+        return thresholds, None, True
+    if np.isnan(accepted[defined]).any():
+        known = np.where(defined, thresholds, np.inf)
+        accepted = weight_before(sequence, weights, units, sequence.positions(known))
+    return thresholds, accepted, False
 
 
 def weight_before(sequence, weights, units, positions):

@@ -50,10 +50,13 @@ class Depths:
         About the share of the pairs.
     floors : ndarray of float32, shape (n_groups + 1,)
         The score down to which they are held.
+    equal_error : ndarray of bool, shape (n_groups + 1,)
+        Whether these pairs answer the equal error rate, or else a sample.
     """
 
     shares: np.ndarray
     floors: np.ndarray
+    equal_error: np.ndarray
 
 
 class EmbeddingPairs:
@@ -87,6 +90,7 @@ class EmbeddingPairs:
         # Weight of all impostor pairs of a scope, (n_resamples,), in closed form.
         self.impostor_total = design.impostor_total
         self._counts = {}
+        self._own = {}
         self._samples = {}
         self._histograms = None
         self._version = compared.version
@@ -114,9 +118,11 @@ class EmbeddingPairs:
         return self.compared.n_jobs
 
     @property
-    def device(self):
-        """Where passes over all pairs run."""
-        return self.compared.device
+    def common(self):
+        """Tables that all partitions with the same overall scope have in common."""
+        if self.design.impostors == "same_group":
+            return self._own
+        return self.compared.common.setdefault(self.design.average, {})
 
     @property
     def own_scores(self):
@@ -143,10 +149,16 @@ class EmbeddingPairs:
         if scope not in store:
             if sampled:
                 pairs = self._sample(scope)
-            elif scope is None:
-                pairs = self._overall()
             else:
-                pairs = self._cell(scope)
+                pairs = self._overall() if scope is None else self._cell(scope)
+                # Another partition may hold more, which must not change an answer.
+                floor = self._floor_of(scope)
+                rows = slice(0, int(_rates.count_at_least(pairs.scores, floor)))
+                pairs = replace(pairs.take(rows), complete=bool(np.isneginf(floor)))
+            if scope is None and self.design.impostors == "all":
+                # Partitions have all pairs in common.
+                key = ("overall", sampled, len(pairs))
+                pairs = self.compared.shared.setdefault(key, pairs)
             base = self.design.impostor_base(scope, pairs.left, pairs.right)
             store[scope] = pairs if base is None else pairs.with_base(base)
         return store[scope]
@@ -178,6 +190,10 @@ class EmbeddingPairs:
         """Whether all pairs of the scope are held."""
         return np.isneginf(self._floor_of(scope))
 
+    def holds_equal_error(self, scope):
+        """Whether the pairs held, and not a sample, answer the equal error rate."""
+        return self.is_whole(scope) or self.depths.equal_error[_row_of(scope)]
+
     def holds(self, scope, lowest):
         """Whether all pairs that each threshold accepts are held."""
         # A threshold may lie below the last score held and still above the floor.
@@ -198,7 +214,7 @@ class EmbeddingPairs:
         lowest : float, default=None
             Score down to which all pairs are held; None: twice as large a share of them.
         """
-        row = -1 if scope is None or scope[0] != scope[1] else scope[0]
+        row = _row_of(scope)
         if lowest is None:
             share = self.depths.shares[row] = 2 * self.depths.shares[row]
             floor = _score_at(self._pilot(row, share), share)
@@ -213,17 +229,21 @@ class EmbeddingPairs:
     def _choose_depths(self, equal_error):
         """How much of each scope to hold: DEPTH times far_max, or a small scope whole."""
         n_groups = self.images.n_groups
-        depths = Depths(np.empty(n_groups + 1), np.empty(n_groups + 1, np.float32))
+        depths = Depths(
+            *(np.empty(n_groups + 1, kind) for kind in (float, np.float32, bool))
+        )
         for row in range(-1, n_groups):
             scope = None if row < 0 else (row, row)
             keep = WHOLE if row < 0 else WHOLE_GROUP
             least = keep / max(self.count(scope), 1)
             depth = max(DEPTH * self.far_max, min(1.0, least))
             scores = self._pilot(row, depth)
+            depths.equal_error[row] = scores.size == 0
             if equal_error and scores.size:
                 genuine = self.genuine.ascending(scope).scores
                 share = _share_at_equal_error(scores, genuine)
                 if share <= DEEPEST * self.far_max:
+                    depths.equal_error[row] = True
                     depth = max(depth, DEPTH * share)
             depths.shares[row] = depth
             depths.floors[row] = _score_at(scores, depth)
@@ -287,21 +307,12 @@ class EmbeddingPairs:
         return min(floors[-1], floors[scope[0]])
 
     def _overall(self):
-        """Held pairs of the overall scope; partitions have all pairs in common."""
-        floor = self._floor_of(None)
-        shared = self.compared.shared
-        key = ("overall", float(floor))
-        if key not in shared:
-            held = self.compared.held()
-            rows = slice(0, int(_rates.count_at_least(held.scores, floor)))
-            columns = (held.scores[rows], held.left[rows], held.right[rows])
-            shared[key] = PairSequence(*columns, None, bool(np.isneginf(floor)))
+        """Held pairs of the overall scope."""
+        held = self.compared.held()
         if self.design.impostors == "all":
-            return shared[key]
-        left, right = (
-            self.images.group[i] for i in (shared[key].left, shared[key].right)
-        )
-        return shared[key].take((left == right) & (left >= 0))
+            return held
+        left, right = (self.images.group[i] for i in (held.left, held.right))
+        return held.take((left == right) & (left >= 0))
 
     def _cell(self, scope):
         """Held pairs of two groups; the split by groups is cached."""
@@ -323,10 +334,7 @@ class EmbeddingPairs:
             g, h = min(g, h), max(g, h)
         cell = g * self.images.n_groups + h if across else g
         run = slice(bounds[cell], bounds[cell + 1])
-        floor = self._floor_of(scope)
-        pairs = PairSequence(*(c[run] for c in columns), None, bool(np.isneginf(floor)))
-        # Another partition may hold more of them, which must not change an answer.
-        return pairs.take(slice(0, int(pairs.positions(floor))))
+        return PairSequence(*(column[run] for column in columns))
 
     # ---- the sample ------------------------------------------------------------------
 
@@ -411,6 +419,10 @@ class ListedPairs:
         self._all = listed.impostors
         self._groups = of_impostors
         self._scopes = {}
+        # Tables that all groupings with the same overall scope have in common.
+        self.common = {}
+        if impostors == "all":
+            self.common = listed.common.setdefault(average, {})
 
     def count(self, scope):
         """Number of impostor pairs of a scope."""
@@ -446,6 +458,8 @@ class ListedPairs:
     def is_whole(self, scope):
         """Always true: all listed pairs are held."""
         return True
+
+    holds_equal_error = is_whole
 
     def _base(self, pairs):
         """1 / m_kl, m_kl the number of listed pairs of two people (or of one)."""
@@ -516,6 +530,11 @@ class Genuine:
         if self._design is not None:
             return self._design.genuine_base(scope, pairs.left, pairs.right)
         return self._listed_base(pairs)
+
+
+def _row_of(scope):
+    """Place of a scope in Depths; a cross-group scope has that of all pairs."""
+    return -1 if scope is None or scope[0] != scope[1] else scope[0]
 
 
 def _score_at(scores, share):

@@ -159,10 +159,10 @@ def _draw(images, mode, entropy, start, stop):
 def blocks_of_resamples(images, n_resamples):
     """Blocks (start, stop) for the threads of one worker.
 
-    A block holds at most 256 resamples and at most BLOCK_BYTES, but at least 16
+    A block holds at most 128 resamples and at most BLOCK_BYTES, but at least 16
     resamples; blocks are smaller where there would be fewer of them than threads.
     """
-    fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 1), 16, 256))
+    fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 1), 16, 128))
     size = min(fitting, max(16, -(-n_resamples // n_threads())))
     starts = range(0, n_resamples, size)
     return [(s, min(s + size, n_resamples)) for s in starts]

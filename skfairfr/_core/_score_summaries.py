@@ -62,8 +62,8 @@ def score_histograms(pairs):
         for side, rows in enumerate(pairs.rows)
     )
     columns = (*pairs.rows, (low, high, N_BINS), factors)
-    if _device_tiles.is_at_hand(pairs.device):
-        counts = _device_tiles.histogram(*columns, pairs.device)
+    if _device_tiles.is_at_hand(pairs.compared.device):
+        counts = _device_tiles.histogram(*columns, pairs.compared.device)
     else:
         counts = _pair_tiles.histogram(*columns, pairs.n_jobs)
     edges = np.linspace(low, high, N_BINS + 1)

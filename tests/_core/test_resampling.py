@@ -201,7 +201,7 @@ def test_the_data_are_one_resample():
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("n_resamples", [1, 16, 200, 1000])
 @pytest.mark.parametrize(
-    ("n_images", "fitting"), [(0, 256), (10, 256), (1000, 100), (10**5, 16)]
+    ("n_images", "fitting"), [(0, 128), (10, 128), (1000, 100), (10**5, 16)]
 )
 def test_blocks_fit_in_memory_and_hold_every_resample_once(
     n_images, fitting, n_resamples, threads, monkeypatch

@@ -9,7 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skfairfr._core import _equal_error
-from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
+from skfairfr._core._bootstrap import (
+    Query,
+    Resampling,
+    point_rates,
+    shared_table,
+)
 from skfairfr._core._intervals import Reason
 from skfairfr._core._rates import exceeds
 from skfairfr.metrics._roc import _estimates
@@ -22,8 +27,6 @@ from skfairfr.metrics._roc._records import (
 from skfairfr.utils._errors import Argument, ArgumentError, plain
 from skfairfr.utils._validation import warn_caller, warn_undefined
 
-# Number of tables of rates that an engine caches, one for each set of levels.
-MAX_TABLES = 8
 # Resamples of identities that show whether an interval over images is far too narrow.
 N_COMPARED = 50
 ESTIMAND_RATIO = 1.5
@@ -178,15 +181,11 @@ class Engine:
     def answers(self, question, resamplings):
         """Value, interval and support (levels in increasing order) by each resampling."""
         used = self.groups_with_pairs(question)
-        answers = []
+        answers, tables = [], (self._tables, self.pairs.common, self.pairs)
         for resampling in resamplings:
             parts = []
             for part in self._parts(question):
-                query = self._query(part)
-                key = self._key(query, resampling)
-                table = self._tables.get(key) or self._remember(
-                    key, rate_table(self.pairs, query, resampling, self._known(query))
-                )
+                table = shared_table(*tables, self._query(part), resampling)
                 parts.append(
                     _estimates.answer(
                         self.pairs, table, part, used, self.intervals, self.groups
@@ -204,10 +203,12 @@ class Engine:
             for g in range(n_groups)
             for h in range(0 if self.two_sides else g, n_groups)
         )
-        query, resampling = self._query(question, scopes), self.resampling()
-        key = self._key(query, resampling)
-        table = self._tables.get(key) or self._remember(
-            key, rate_table(self.pairs, query, resampling)
+        table = shared_table(
+            self._tables,
+            self.pairs.common,
+            self.pairs,
+            self._query(question, scopes),
+            self.resampling(),
         )
         return {
             scope: _estimates.answer(
@@ -311,23 +312,6 @@ class Engine:
         needed = {None, *((g, g) for g in with_impostors), *scopes}
         sampled = frozenset(s for s in needed if not self.pairs.is_whole(s))
         return replace(query, sampled=sampled)
-
-    def _key(self, query, resampling):
-        """Key of a table of rates in the cache."""
-        by_level = query.thresholds is None
-        given = query.levels if by_level else query.thresholds
-        levels = (by_level, given.tobytes(), query.operating_point)
-        return *levels, query.scopes, query.wanted, resampling
-
-    def _known(self, query):
-        """The cached table of a query under the resampling of ``fit``, for its points."""
-        return self._tables.get(self._key(query, self.resampling()))
-
-    def _remember(self, key, table):
-        while len(self._tables) >= MAX_TABLES:
-            self._tables.pop(next(iter(self._tables)))
-        self._tables[key] = table
-        return table
 
     # ---- warnings --------------------------------------------------------------------
 

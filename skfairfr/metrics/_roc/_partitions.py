@@ -85,11 +85,16 @@ class EmbeddingPartitions(Partitions):
         self._depths = {}
 
     def hold_all(self, average, impostors):
-        """Let the next pass hold what every attribute and combination needs."""
+        """Let the next pass hold what every attribute, combination and average needs."""
+        sizes = self.images.per_stratum()
+        averages = {average}
+        if sizes.min() < sizes.max():  # else both averages weigh all pairs alike
+            averages = {"pair", "identity"}
         names = tuple(self.columns)
-        for size in range(1, len(names) + 1):
+        for size in range(min(1, len(names)), len(names) + 1):
             for chosen in combinations(names, size):
-                self._pairs(chosen, average, impostors)
+                for held in sorted(averages):
+                    self._pairs(chosen, held, impostors)
 
     def pairs(self, names, average, impostors):
         """Pairs by the combinations of attributes, EmbeddingPairs.

@@ -90,6 +90,8 @@ default="recentered"
         Sorted labels of the groups.
     identities_ : ndarray, shape (n_identities,)
         Sorted labels of the people.
+    n_genuine_, n_impostor_ : ndarrays of int, shape (1 + n_groups,)
+        Number of genuine and of impostor pairs, overall and within each group.
     n_features_in_ : int
         Number of features of the embeddings; absent after ``fit_pairs``.
     feature_names_in_ : ndarray, shape (n_features,)
@@ -386,10 +388,12 @@ shape (n_pairs,), default=None
         for name in ("n_features_in_", "feature_names_in_", "identities_", "_library"):
             if hasattr(self, name):
                 setattr(other, name, getattr(self, name))
-        names = self._names
+        names, pairs = self._names, self._engine.pairs
         if sensitive_features is not None:
             names = self._partitions.names(sensitive_features)
-        pairs = self._partitions.pairs(names, other.average, other.impostors)
+        kept = (names, other.average, other.impostors)
+        if kept != (self._names, self.average, self.impostors):
+            pairs = self._partitions.pairs(*kept)
         asked = (self._engine.far_max, self._engine.intervals)
         other._ask(self._partitions, names, pairs, *asked)
         return other
@@ -797,6 +801,9 @@ shape (n_pairs,), default=None
         self._names = names
         intervals = replace(intervals, **self._settings())
         self._engine = Engine(pairs, self.groups_, far_max, intervals)
+        scopes = (None, *((g, g) for g in range(self.groups_.size)))
+        self.n_genuine_ = np.array([pairs.genuine.count(scope) for scope in scopes])
+        self.n_impostor_ = np.array([pairs.count(scope) for scope in scopes])
 
     def _settings(self):
         """Parameters of intervals."""
