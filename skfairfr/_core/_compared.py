@@ -11,9 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skfairfr._core import _pair_tiles
+from skfairfr._core import _device_tiles, _pair_tiles
 from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sequences import PairSequence, sorted_descending
+from skfairfr._core._pair_sequences import (
+    PairSequence,
+    sort_pairs,
+    sorted_descending,
+)
 from skfairfr._core._resampling import Images
 from skfairfr._core._score_summaries import (
     has_histograms,
@@ -58,6 +62,8 @@ class ComparedImages:
         Codes of every attribute that partitions will be made of; -1 is unknown.
     similarity : {"cosine", "dot"}
     n_jobs : int or None
+    device : str, default="cpu"
+        Where passes over all pairs run; where there is no such device, on the CPU.
 
     Attributes
     ----------
@@ -79,11 +85,20 @@ class ComparedImages:
         For each average, tables of rates that they have in common.
     """
 
-    def __init__(self, vectors, images, columns=(), similarity="cosine", n_jobs=None):
+    def __init__(
+        self,
+        vectors,
+        images,
+        columns=(),
+        similarity="cosine",
+        n_jobs=None,
+        device="cpu",
+    ):
         n_images = images.identity.size
         self.vectors = vectors
         self.similarity = similarity
         self.n_jobs = n_jobs
+        self.device = device
         self.two_sides = images.side is not None
         codes = np.stack(columns) if len(columns) else np.zeros((1, n_images), np.int32)
         _, self.first_of_cell, cell = np.unique(
@@ -151,8 +166,7 @@ class ComparedImages:
         """
         if self._held is None:
             self.shared = {}
-            found = self._pass(self._floors())
-            self._held = sorted_descending(*found)
+            self._held = PairSequence(*self._pass(self._floors()))
             self.version += 1
         return self._held
 
@@ -182,9 +196,16 @@ class ComparedImages:
         missing = [c for c in self._designs if c.histograms is None]
         designs = [counted.design for counted in missing]
         measures = measures_of(self, designs) if missing else None
-        tail, counts = _pair_tiles.compare_all(
-            *self.rows, floors, measures, self.n_jobs
-        )
+        if _device_tiles.is_at_hand(self.device):
+            tail, counts = _device_tiles.compare_all(
+                *self.rows, floors, measures, self.device
+            )
+        else:
+            tail, counts = _pair_tiles.compare_all(
+                *self.rows, floors, measures, self.n_jobs
+            )
+            if tail is not None:
+                tail = sort_pairs(*tail)
         if missing:
             found = histograms_of(designs, measures, counts)
             for counted, histograms in zip(missing, found, strict=True):

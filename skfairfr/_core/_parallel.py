@@ -27,6 +27,11 @@ def show_progress(shown=True):
         _SHOWN.reset(token)
 
 
+def progress_bar(total, description):
+    """A bar on standard error, drawn only inside ``show_progress``."""
+    return tqdm(total=total, desc=description, disable=not _SHOWN.get(), leave=False)
+
+
 @cache
 def _controller():
     return ThreadpoolController().select(user_api="blas")
@@ -86,9 +91,7 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None):
     results : list
     """
     sizes = [1] * len(tasks) if sizes is None else sizes
-    bar = tqdm(
-        total=sum(sizes), desc=description, disable=not _SHOWN.get(), leave=False
-    )
+    bar = progress_bar(sum(sizes), description)
     several = effective_n_jobs(n_jobs) > 1 and len(tasks) > 1
     pool = nullcontext() if several else ThreadPoolExecutor(n_threads())
     collected = []

@@ -68,6 +68,7 @@ def compare_embeddings(
     far_max,
     similarity="cosine",
     n_jobs=None,
+    device="cpu",
     n_probes=None,
     expected=None,
 ):
@@ -79,7 +80,7 @@ def compare_embeddings(
     identity : Labels
     attributes : dict of str -> Labels
     side : ndarray of int8, shape (n_images,), or None
-    far_max, similarity, n_jobs
+    far_max, similarity, n_jobs, device
         Parameters of SimilarityROC.
     n_probes : int, default=None
         Number of rows of X before those of X_reference, for messages.
@@ -95,7 +96,7 @@ def compare_embeddings(
     _check_rows(X, similarity)
     columns = [labels.codes for labels in attributes.values()]
     compared = ComparedImages(
-        unit_rows(X, similarity), images, columns, similarity, n_jobs
+        unit_rows(X, similarity), images, columns, similarity, n_jobs, device
     )
     if side is not None:
         _check_no_photograph_twice(compared, n_probes)

@@ -19,6 +19,7 @@ from skfairfr._core._pair_sets import Expected
 from skfairfr._core._resampling import MODES
 from skfairfr._core._score_summaries import score_moments
 from skfairfr.metrics._roc import _estimates, _inputs
+from skfairfr.metrics._roc._device import check_device
 from skfairfr.metrics._roc._engine import Engine, Intervals
 from skfairfr.metrics._roc._question import check_one_group
 from skfairfr.metrics._roc._records import ScoreSummary, paired, to_asymmetry
@@ -76,8 +77,9 @@ default="recentered"
         and exact at every level.
     similarity : {"cosine", "dot"}, default="cosine"
         Of two embeddings. The distance of unit rows orders pairs as minus their cosine.
-    device : {"cpu"}, default="cpu"
-        Where the pass over all pairs runs.
+    device : {"cpu", "cuda", "cuda:0", ...}, default="cpu"
+        Where ``fit`` compares all pairs; the scores and the pairs held are the same, bit
+        for bit. A CUDA device needs torch, which the extra ``mitigate`` installs.
     n_jobs : int, default=None
         Joblib workers for tiles and for blocks of resamples; results do not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -138,7 +140,7 @@ default="recentered"
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
         "far_max": [Interval(Real, 0, 1, closed="neither")],
         "similarity": [StrOptions({"cosine", "dot"})],
-        "device": [StrOptions({"cpu"})],
+        "device": [str],
         "n_jobs": [None, Integral],
         "random_state": ["random_state"],
     }
@@ -218,9 +220,15 @@ default="recentered"
         ------
         ValueError
             If shapes differ, values are not finite, a row is zero, fewer than two people
-            can be compared, or one photograph stands on both sides.
+            can be compared, or one photograph stands on both sides; if there is no such
+            device.
+        ImportError
+            If the device is not the CPU and torch is not installed.
+        MemoryError
+            If the memory of the device does not suffice.
         """
         self._forget()
+        check_device(self.device)
         library = library_of(
             *(X, y, sensitive_features, domain),
             *(X_reference, y_reference, sensitive_features_reference),
@@ -254,6 +262,7 @@ default="recentered"
             far_max=self.far_max,
             similarity=self.similarity,
             n_jobs=self.n_jobs,
+            device=self.device,
             n_probes=n_probes,
             expected=self._expected,
         )

@@ -387,7 +387,7 @@ def test_real_embeddings_have_the_known_rates(shared_data):
         ("confidence_level", 1.0),
         ("far_max", 0),
         ("similarity", "euclidean"),
-        ("device", "cuda"),
+        ("device", 0),
         ("n_jobs", "two"),
         ("random_state", "x"),
     ],
