@@ -72,6 +72,12 @@ class Query:
             return (None,)
         return tuple((g, g) for g in self.operating_groups)
 
+    @property
+    def impostor_scopes(self):
+        """Scopes whose impostor pairs the answer needs."""
+        scopes = () if self.levels is None else self.operating_scopes
+        return {*scopes, *(self.scopes if "far" in self.wanted else ())}
+
 
 @dataclass(frozen=True)
 class Rates:
@@ -188,9 +194,11 @@ def rate_table(pairs, query, resampling, known=None):
     seeds = (resampling.mode, resampling.entropy)
     blocks = None
     while blocks is None:
-        tasks = [(pairs, query, Resamples(*seeds, *span)) for span in spans]
+        shared = (pairs.for_workers(query.impostor_scopes, query.sampled), query)
+        tasks = [(Resamples(*seeds, *span),) for span in spans]
+        arguments = (tasks, resampling.n_jobs, "resampling", sizes, shared)
         try:
-            blocks = over_blocks(rates, tasks, resampling.n_jobs, "resampling", sizes)
+            blocks = over_blocks(rates, *arguments)
         except TailTooShortError as short:
             query = _reach_further(pairs, query, short)
     if query.sampled != sampled_at_first:

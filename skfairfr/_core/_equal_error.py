@@ -61,11 +61,11 @@ def equal_error_rates(pairs, scope, resampling):
     centre = of_v_statistic if has_copies(pairs, resampling) else of_data
     centre, _ = where_equal(centre, candidates, 1)
     spans = blocks_of_resamples(pairs.images, resampling.n_resamples)
-    tasks = [
-        (pairs, scope, sampled, copies, candidates, resampling, *span) for span in spans
-    ]
+    small = pairs.for_workers((scope,), (scope,) if sampled else ())
+    shared = (small, scope, sampled, copies, candidates, resampling)
     sizes = [stop - start for start, stop in spans]
-    blocks = over_blocks(_block, tasks, resampling.n_jobs, "resampling", sizes)
+    arguments = (spans, resampling.n_jobs, "resampling", sizes, shared)
+    blocks = over_blocks(_block, *arguments)
     return EqualErrorRates(
         value[0], centre[0], threshold[0], np.concatenate(blocks), sampled
     )

@@ -7,6 +7,8 @@ uniform sample replaces the tail where a FAR level needs pairs beyond it. A scop
 (all pairs used), ``(g, g)`` (both images in group g) or ``(g, h)`` (one image in each).
 """
 
+from copy import copy
+
 import numpy as np
 
 from skfairfr._core import _pair_tiles, _rates, _running_sums
@@ -100,6 +102,23 @@ class EmbeddingPairs:
             base = self.design.impostor_base(scope, pairs.left, pairs.right)
             store[scope] = pairs.with_base(base)
         return store[scope]
+
+    def for_workers(self, scopes, sampled=()):
+        """What resampling of some scopes needs, without embeddings, to send elsewhere.
+
+        Parameters
+        ----------
+        scopes : iterable
+            Scopes whose impostor pairs are needed.
+        sampled : collection
+            Those of them whose pairs come from a sample.
+        """
+        small = copy(self)
+        small.vectors = small.rows = small._held = small._histograms = None
+        small._cells = {}
+        small._tails = {s: self.impostors(s) for s in scopes if s not in sampled}
+        small._samples = {s: self.impostors(s, True) for s in scopes if s in sampled}
+        return small
 
     def genuine_total(self, scope, weights, copies):
         """Weight of all genuine pairs of a scope, (n_resamples,)."""
@@ -219,8 +238,9 @@ class EmbeddingPairs:
         floors = np.full((n_groups + 1, n_groups + 1), self._floors[-1])
         own = np.arange(n_groups)
         floors[own, own] = np.minimum(self._floors[:-1], self._floors[-1])
-        scores, left, right = _pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
-        self._held = sorted_descending(scores, left, right)
+        self._held = PairSequence(
+            *_pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
+        )
         self._n_overall = int(self._held.positions(self._floors[-1]))
         self._tails = {}
         self._cells = {}
@@ -351,6 +371,13 @@ class ListedPairs:
             pairs = self._all.take(rows)
             self._scopes[scope] = pairs.with_base(self._base(pairs))
         return self._scopes[scope]
+
+    def for_workers(self, scopes, sampled=()):
+        """What resampling of some scopes needs, as of EmbeddingPairs."""
+        small = copy(self)
+        small._scopes = {scope: self.impostors(scope) for scope in scopes}
+        small._all = small._groups = None
+        return small
 
     def impostor_total(self, scope, weights):
         """Weight of all impostor pairs of a scope, (n_resamples,)."""
