@@ -13,7 +13,7 @@ import numpy as np
 from skfairfr._core import _rates
 from skfairfr._core._pair_sequences import crossings, weight_before
 from skfairfr._core._pair_sets import TailTooShortError, sum_of_all
-from skfairfr._core._parallel import over_blocks
+from skfairfr._core._parallel import each_block
 from skfairfr._core._resampling import (
     Resamples,
     blocks_of_resamples,
@@ -84,6 +84,17 @@ class Query:
         given = self.levels if by_level else self.thresholds
         asked = (by_level, given.tobytes(), self.operating_point, self.scopes)
         return *asked, self.wanted, self.copies, self.sampled, self.deepens
+
+    @property
+    def far_scopes(self):
+        """Scopes whose FAR the answer needs."""
+        return self.scopes if "far" in self.wanted else ()
+
+    @property
+    def impostor_scopes(self):
+        """Scopes whose impostor pairs the answer needs, its thresholds included."""
+        scopes = () if self.levels is None else self.operating_scopes
+        return {*scopes, *self.far_scopes}
 
     def by_partition(self):
         """The part that all partitions have in common, and the part of this one.
@@ -247,11 +258,14 @@ def rate_table(pairs, query, resampling, overall=None):
         try:
             # Rates in the data come first: every resample then finds the pairs they need.
             point = rates(pairs, replace(query, histograms=True), None, at)
+            scopes = query.impostor_scopes if overall is None else query.far_scopes
+            shared = (pairs.for_workers(scopes, query.sampled), query)
             tasks = [
-                (pairs, query, Resamples(*seeds, *span), part)
+                (Resamples(*seeds, *span), part)
                 for span, part in zip(spans, parts, strict=True)
             ]
-            blocks = over_blocks(rates, tasks, resampling.n_jobs, "resampling", sizes)
+            arguments = (tasks, resampling.n_jobs, "resampling", sizes, shared)
+            blocks = list(each_block(rates, *arguments))
         except TailTooShortError as short:
             query = _reach_further(pairs, query, short)
     centre = point = _without_resamples(point)

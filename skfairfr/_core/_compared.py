@@ -7,17 +7,14 @@ the impostor pairs above the lowest floor of their two cells in one pass, and so
 once; the partitions (``EmbeddingPairs``) then read their scopes from the same pairs.
 """
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 
 from skfairfr._core import _device_tiles, _pair_tiles
 from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sequences import (
-    PairSequence,
-    sort_pairs,
-    sorted_descending,
-)
+from skfairfr._core._pair_sequences import PairSequence, sorted_descending
 from skfairfr._core._resampling import Images
 from skfairfr._core._score_summaries import (
     has_histograms,
@@ -170,6 +167,14 @@ class ComparedImages:
             self.version += 1
         return self._held
 
+    def for_workers(self):
+        """What resampling needs: the own scores."""
+        small = copy(self)
+        small.vectors = small.rows = small.genuine = small.sample = None
+        small.shared, small.common, small._designs = {}, {}, []
+        small._held = PairSequence(*(np.empty(0, dtype=np.float32) for _ in range(3)))
+        return small
+
     def histograms(self, design):
         """Histograms of all scores by scope; {} where the weights of a design allow none.
 
@@ -204,8 +209,6 @@ class ComparedImages:
             tail, counts = _pair_tiles.compare_all(
                 *self.rows, floors, measures, self.n_jobs
             )
-            if tail is not None:
-                tail = sort_pairs(*tail)
         if missing:
             found = histograms_of(designs, measures, counts)
             for counted, histograms in zip(missing, found, strict=True):

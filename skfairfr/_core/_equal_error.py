@@ -24,7 +24,7 @@ from skfairfr._core._bootstrap import (
     v_statistic_weights,
 )
 from skfairfr._core._pair_sets import TailTooShortError
-from skfairfr._core._parallel import over_blocks
+from skfairfr._core._parallel import each_block
 from skfairfr._core._resampling import (
     Resamples,
     blocks_of_resamples,
@@ -111,14 +111,17 @@ def _of_scope(pairs, scope, resampling):
     # Resamples of many people need about as many pairs as the data.
     margin = 6 / np.sqrt(pairs.images.n_identities)
     end = int(accepted * (1 + margin)) + ROWS
-    tasks = [(*data, Resamples(*seeds, *span), end) for span in spans]
+    small = pairs.for_workers((scope,), (scope,) if sampled else ())
+    shared = (small, scope, sampled, copies, end)
+    tasks = [(Resamples(*seeds, *span),) for span in spans]
     sizes = [stop - start for start, stop in spans]
-    blocks = over_blocks(_block, tasks, resampling.n_jobs, "resampling", sizes)
+    arguments = (tasks, resampling.n_jobs, "resampling", sizes, shared)
+    blocks = list(each_block(_block, *arguments))
     replicates = np.concatenate(blocks)
     return EqualErrorRates(value, centre, threshold[0], replicates, sampled)
 
 
-def _block(pairs, scope, sampled, copies, resamples, end):
+def _block(pairs, scope, sampled, copies, end, resamples):
     weights = draw(pairs.images, *resamples)
     return equal_error_in(pairs, scope, sampled, copies, weights, end)[0]
 

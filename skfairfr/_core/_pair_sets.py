@@ -7,6 +7,7 @@ uniform sample replaces the tail where a FAR level needs pairs beyond it. A scop
 (all pairs used), ``(g, g)`` (both images in group g) or ``(g, h)`` (one image in each).
 """
 
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -180,6 +181,24 @@ class EmbeddingPairs:
             base = self.design.impostor_base(scope, pairs.left, pairs.right)
             store[scope] = pairs if base is None else pairs.with_base(base)
         return store[scope]
+
+    def for_workers(self, scopes, sampled=()):
+        """What resampling of some scopes needs, without embeddings, to send elsewhere.
+
+        Parameters
+        ----------
+        scopes : iterable
+            Scopes whose impostor pairs are needed.
+        sampled : collection
+            Those of them whose pairs come from a sample.
+        """
+        small = copy(self)
+        small._cells, small._own = {}, {}
+        small._tails = {s: self.impostors(s) for s in scopes if s not in sampled}
+        small._samples = {s: self.impostors(s, True) for s in scopes if s in sampled}
+        small._version = self.compared.version
+        small.compared = self.compared.for_workers()
+        return small
 
     def genuine_total(self, scope, weights, copies):
         """Weight of all genuine pairs of a scope, (n_resamples,)."""
@@ -466,6 +485,14 @@ class ListedPairs:
             pairs = self._all.take(rows)
             self._scopes[scope] = pairs.with_base(self._base(pairs))
         return self._scopes[scope]
+
+    def for_workers(self, scopes, sampled=()):
+        """What resampling of some scopes needs, as of EmbeddingPairs."""
+        small = copy(self)
+        small._scopes = {scope: self.impostors(scope) for scope in scopes}
+        small.compared = small._all = small._groups = None
+        small.common = {}
+        return small
 
     def impostor_total(self, scope, weights):
         """Weight of all impostor pairs of a scope, (n_resamples,)."""

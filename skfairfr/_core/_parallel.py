@@ -6,13 +6,15 @@ One layer is parallel at a time: inside workers and threads, BLAS is limited to 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
 from threading import Lock
 
 from joblib import cpu_count, effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController, threadpool_limits
 from tqdm import tqdm
+
+from skfairfr._core import _cluster
 
 _SHOWN = ContextVar("skfairfr_progress_shown", default=False)
 
@@ -42,6 +44,14 @@ def n_threads():
     return min([cpu_count(), *(blas["num_threads"] for blas in _controller().info())])
 
 
+def n_workers():
+    """Number of workers that blocks should keep busy: threads, or those of a cluster."""
+    cluster = _cluster.active_backend()
+    if cluster is None or _cluster.inside_task():
+        return n_threads()
+    return max(n_threads(), cluster.effective_n_jobs(-1))
+
+
 class _SharedLimit:
     """Limits BLAS to one thread for callers that may overlap; the last one restores.
 
@@ -68,40 +78,71 @@ class _SharedLimit:
 ONE_BLAS_THREAD = _SharedLimit()
 
 
-def over_blocks(function, tasks, n_jobs, description, sizes=None):
-    """Results of ``function(*task)`` for every task, in order.
+def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=()):
+    """Results of ``function(*shared, *task)`` for every task, in order.
 
-    With one worker, tasks share the threads that BLAS would use, and BLAS uses one in
-    each: products are then equal in every bit for any number of threads or workers.
+    With one worker, tasks share the threads that BLAS would use. BLAS uses one thread in
+    each task: products are then equal in every bit for any number of threads or workers.
 
     Parameters
     ----------
     function : callable
         It should release the GIL where it takes long.
     tasks : list of tuples
+        Arguments that go with each task; small ones.
     n_jobs : int or None
         As in scikit-learn; the joblib back end is the caller's choice.
     description : str
         Text of the progress bar.
     sizes : list of int, default=None
         How much each task counts on the progress bar.
+    shared : tuple, default=()
+        First arguments of all tasks. Large arrays in them, also those inside of objects,
+        reach other processes once: as memory maps from joblib's processes, by the network
+        from a Dask cluster. No task may change them.
 
     Returns
     -------
     results : list
     """
+    return list(each_block(function, tasks, n_jobs, description, sizes, shared))
+
+
+def each_block(function, tasks, n_jobs, description, sizes=None, shared=()):
+    """As :func:`over_blocks`, one result after the other."""
     sizes = [1] * len(tasks) if sizes is None else sizes
     bar = progress_bar(sum(sizes), description)
+    cluster = _cluster.active_backend()
     several = effective_n_jobs(n_jobs) > 1 and len(tasks) > 1
+    if cluster is not None and _cluster.inside_task():
+        several = False  # the tasks around this one keep the cluster busy
     pool = nullcontext() if several else ThreadPoolExecutor(n_threads())
-    collected = []
     with bar, ONE_BLAS_THREAD, pool:
-        if several:
-            parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-            results = parallel(delayed(function)(*task) for task in tasks)
+        if not several:
+            results = pool.map(partial(function, *shared), *zip(*tasks, strict=True))
+        elif cluster is not None:
+            shared = (function, *shared)
+            arguments = (_with_one_blas_thread, tasks, shared, description)
+            results = _in_order(_cluster.results(cluster, *arguments))
         else:
-            results = pool.map(function, *zip(*tasks, strict=True))
+            call = delayed(_with_one_blas_thread)
+            parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+            results = parallel(call(function, *shared, *task) for task in tasks)
         for result, size in zip(results, sizes, strict=True):
-            collected.append(result)
+            yield result
             bar.update(size)
-    return collected
+
+
+def _with_one_blas_thread(function, *arguments):
+    with ONE_BLAS_THREAD:
+        return function(*arguments)
+
+
+def _in_order(numbered):
+    """Results in the order of their numbers, which are 0, 1, 2 and so on."""
+    waiting, following = {}, 0
+    for number, result in numbered:
+        waiting[number] = result
+        while following in waiting:
+            yield waiting.pop(following)
+            following += 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from joblib import parallel_config
 from numpy.testing import assert_array_equal
 
-from skfairfr._core import _parallel
+from skfairfr._core import _pair_tiles, _parallel
 from skfairfr._core._pair_tiles import (
     Rows,
     collect_tail,
@@ -79,6 +79,55 @@ def test_tail_of_any_data(seed, tile, sides):
     floors = np.minimum(floors, floors.T)
     found = collect_tail(*make_rows(images, vectors), floors, tile=tile)
     assert as_set(images, *found) == tail_by_loop(images, vectors, floors)
+
+
+def by_visit(images, vectors, floors, tile):
+    """The tail by a stable sort of what a walk through the tiles meets."""
+    probe, reference = make_rows(images, vectors)
+    scores = probe.vectors @ reference.vectors.T
+    met = []
+    for start in range(0, probe.image.size, tile):
+        first = start if probe is reference else 0
+        for column in range(first, reference.image.size, tile):
+            for i in range(start, min(start + tile, probe.image.size)):
+                for j in range(column, min(column + tile, reference.image.size)):
+                    apart = probe.identity[i] != reference.identity[j]
+                    floor = floors[probe.group[i], reference.group[j]]
+                    once = probe is not reference or i < j
+                    if apart and once and scores[i, j] >= floor:
+                        met.append((scores[i, j], probe.image[i], reference.image[j]))
+    return sorted(met, key=lambda pair: -pair[0])
+
+
+@pytest.mark.parametrize("fewest", [1, 2, 64])
+@pytest.mark.parametrize("tile", [3, 5, 2048])
+@pytest.mark.parametrize("sides", [1, 2])
+def test_order_of_ties_depends_on_the_tiles_alone(sides, tile, fewest, monkeypatch):
+    images = make_images(3, sides=sides, groups="unknown", n_identities=9)
+    vectors = make_vectors(images)
+    monkeypatch.setattr(_pair_tiles, "FEWEST", fewest)
+    found = collect_tail(*make_rows(images, vectors), FLOORS, tile=tile)
+    expected = by_visit(images, vectors, FLOORS, tile)
+    assert list(zip(*(c.tolist() for c in found), strict=True)) == expected
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize(("n_rows", "task", "most"), [(40, 1e9, 64), (900, 4e4, 81)])
+def test_runs_of_tiles_are_all_tiles_in_equal_parts(
+    n_rows, task, most, sides, monkeypatch
+):
+    monkeypatch.setattr(_pair_tiles, "TASK", task)
+    nothing = np.zeros(n_rows, dtype=np.int32)
+    vectors = np.zeros((n_rows, 4), dtype=np.float32)
+    one, other = (Rows(vectors, nothing, nothing, nothing) for _ in range(2))
+    runs = _pair_tiles._runs_of_tiles(one, one if sides == 1 else other, 7)
+    starts = range(0, n_rows, 7)
+    tiles = [[r, c] for r in starts for c in starts if sides == 2 or r <= c]
+    assert np.concatenate(runs).tolist() == tiles
+    assert len(runs) <= most * sides
+    areas = [[min(7, n_rows - r) * min(7, n_rows - c) for r, c in run] for run in runs]
+    # A tile is never divided.
+    assert max(map(sum, areas)) - min(map(sum, areas)) <= 2 * 49
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 50])

@@ -206,7 +206,7 @@ def test_the_data_are_one_resample():
 def test_blocks_fit_in_memory_and_hold_every_resample_once(
     n_images, fitting, n_resamples, threads, monkeypatch
 ):
-    monkeypatch.setattr(_resampling, "n_threads", lambda: threads)
+    monkeypatch.setattr(_resampling, "n_workers", lambda: threads)
     monkeypatch.setattr(_resampling, "BLOCK_BYTES", 10**5)
     blocks = blocks_of_resamples(one_person(n_images), n_resamples)
     assert [r for block in blocks for r in range(*block)] == list(range(n_resamples))
