@@ -111,6 +111,8 @@ class EmbeddingPairs:
         self.impostor_total = design.impostor_total
         self._counts = {}
         self._own = {}
+        # What the last questions computed of their support.
+        self.supports = {}
         self._samples = {}
         self._version = compared.version
         self._tails, self._cells = {}, {}
@@ -193,7 +195,7 @@ class EmbeddingPairs:
             Those of them whose pairs come from a sample.
         """
         small = copy(self)
-        small._cells, small._own = {}, {}
+        small._cells, small._own, small.supports = {}, {}, {}
         small._tails = {s: self.impostors(s) for s in scopes if s not in sampled}
         small._samples = {s: self.impostors(s, True) for s in scopes if s in sampled}
         small._version = self.compared.version
@@ -465,6 +467,8 @@ class ListedPairs:
         self._all = listed.impostors
         self._groups = of_impostors
         self._scopes = {}
+        # What the last questions computed of their support.
+        self.supports = {}
         # Tables that all groupings with the same overall scope have in common.
         self.common = {}
         if impostors == "all":
@@ -491,7 +495,7 @@ class ListedPairs:
         small = copy(self)
         small._scopes = {scope: self.impostors(scope) for scope in scopes}
         small.compared = small._all = small._groups = None
-        small.common = {}
+        small.common, small.supports = {}, {}
         return small
 
     def impostor_total(self, scope, weights):
