@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 
+import numpy as np
 import torch
 from torch import nn
 from torch.nn.functional import normalize, relu
@@ -101,15 +102,19 @@ def project(head, rows, index=None):
     projected : ndarray of float32, shape (n_chosen, output_dim)
     """
     head.eval()
-    blocks = []
+    n_chosen = rows.shape[0] if index is None else len(index)
+    projected = np.empty((n_chosen, head.sizes[2]), dtype=np.float32)
+    start = 0
     for block in rows.in_order(BLOCK_ROWS, index):
-        blocks.append(head(block).cpu())
-    return torch.cat(blocks).numpy()
+        projected[start : start + len(block)] = head(block).cpu().numpy()
+        start += len(block)
+    return projected
 
 
 def sums_by_identity(head, rows, people):
     """Sum of the projected images of each identity, (n_identities, n_features_out)."""
-    total = torch.zeros((people.identities.size, head.sizes[2]))
+    shape = (people.identities.size, head.sizes[2])
+    total = torch.zeros(shape, dtype=torch.float32)
     head, y = deepcopy(head).to(rows.device), torch.as_tensor(people.y)
     for start in range(0, people.rows.size, BLOCK_ROWS):
         part = slice(start, start + BLOCK_ROWS)

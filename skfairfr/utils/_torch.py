@@ -1,6 +1,6 @@
 """The edge to torch: devices, generators and precision. Only training code imports it."""
 
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 
 PRECISIONS = ("float32", "tf32", "bfloat16")
 
@@ -50,6 +50,8 @@ def new_generator(random_state):
 def precision_of_products(precision, device):
     """Take matrix products in ``precision``; restore the settings afterwards.
 
+    A block inside another has its own precision.
+
     Raises
     ------
     ValueError
@@ -62,11 +64,13 @@ def precision_of_products(precision, device):
             f"precision='tf32' needs device='cuda', but the device is {device.type!r}; "
             "use 'float32', or 'bfloat16'."
         )
-    half = precision == "bfloat16"
-    autocast = nullcontext()
-    if half:
-        # A cache of rounded weights would outlive the steps that change them.
-        autocast = torch.autocast(device.type, torch.bfloat16, cache_enabled=False)
+    # A cache of rounded weights would outlive the steps that change them.
+    autocast = torch.autocast(
+        device.type,
+        torch.bfloat16,
+        enabled=precision == "bfloat16",
+        cache_enabled=False,
+    )
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
     try:
