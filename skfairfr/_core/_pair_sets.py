@@ -7,9 +7,12 @@ uniform sample replaces the tail where a FAR level needs pairs beyond it. A scop
 (all pairs used), ``(g, g)`` (both images in group g) or ``(g, h)`` (one image in each).
 """
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from skfairfr._core import _pair_tiles, _rates, _running_sums
+from skfairfr._core._compared import ComparedImages
 from skfairfr._core._pair_sequences import (
     PairSequence,
     sorted_descending,
@@ -37,47 +40,89 @@ class TailTooShortError(Exception):
         self.lowest = lowest
 
 
+@dataclass
+class Depths:
+    """How much of each group, and last of all impostor pairs, is held.
+
+    Attributes
+    ----------
+    shares : ndarray, shape (n_groups + 1,)
+        About the share of the pairs.
+    floors : ndarray of float32, shape (n_groups + 1,)
+        The score down to which they are held.
+    """
+
+    shares: np.ndarray
+    floors: np.ndarray
+
+
 class EmbeddingPairs:
-    """Impostor pairs of embeddings: the tail that FAR levels up to far_max need.
+    """Impostor pairs of embeddings, by the groups of one partition of the images.
+
+    Holds the tail that FAR levels up to far_max need. Several partitions of the same
+    images share what was compared.
 
     Parameters
     ----------
-    vectors : ndarray of float32, shape (n_images, n_features)
-        Rows whose inner product is the similarity.
+    compared : ComparedImages
+        Whose columns tell the groups of the design apart.
     design : CompleteDesign
     far_max : float
-    similarity : {"cosine", "dot"}
-    n_jobs : int or None
+    equal_error : bool, default=False
+        Whether the tail also reaches the equal error rates, where these are not so large
+        that a sample must do.
+    depths : Depths, default=None
+        Those of an earlier object with the same arguments, which chose them already.
     """
 
-    def __init__(self, vectors, design, far_max, similarity="cosine", n_jobs=None):
+    def __init__(self, compared, design, far_max, equal_error=False, depths=None):
         images = design.images
         self.images = images
         self.design = design
-        self.vectors = vectors
+        self.compared = compared
         self.far_max = far_max
-        self.similarity = similarity
-        self.n_jobs = n_jobs
-        members = [np.arange(images.identity.size)]
-        if design.two_sides:
-            members = [np.flatnonzero(images.side == s) for s in (0, 1)]
-        rows = [_pair_tiles.Rows.of(vectors, images, m) for m in members]
-        self.rows = rows * (1 if design.two_sides else 2)
-        left, right = _pair_tiles.genuine_pairs(images)
-        scores = _pair_tiles.score_pairs(vectors, left, right)
-        genuine = sorted_descending(scores, left, right)
-        groups = (images.group[genuine.left], images.group[genuine.right])
-        self.genuine = Genuine(genuine, groups, design)
+        sequence = compared.genuine
+        groups = (images.group[sequence.left], images.group[sequence.right])
+        self.genuine = Genuine(sequence, groups, design)
         # Weight of all impostor pairs of a scope, (n_resamples,), in closed form.
         self.impostor_total = design.impostor_total
         self._counts = {}
         self._samples = {}
-        # Score s(x, x) of every image: that of two copies of it.
-        everyone = np.arange(images.identity.size)
-        self.own_scores = _pair_tiles.score_pairs(vectors, everyone, everyone)
         self._histograms = None
-        self._choose_depths()
-        self._collect()
+        self._version = compared.version
+        self._tails, self._cells = {}, {}
+        if depths is None:
+            depths = self._choose_depths(equal_error)
+            compared.hold(images.group, depths.floors[-1], depths.floors[:-1])
+        self.depths = depths
+
+    # ---- what was compared -----------------------------------------------------------
+
+    @property
+    def vectors(self):
+        """Rows whose inner product is the similarity, float32."""
+        return self.compared.vectors
+
+    @property
+    def similarity(self):
+        """Similarity of two embeddings: "cosine" or "dot"."""
+        return self.compared.similarity
+
+    @property
+    def n_jobs(self):
+        """Number of joblib workers."""
+        return self.compared.n_jobs
+
+    @property
+    def own_scores(self):
+        """Score s(x, x) of every image, (n_images,)."""
+        return self.compared.own_scores
+
+    @property
+    def rows(self):
+        """Rows of the probes and of the references, with the groups of this partition."""
+        group = self.images.group
+        return tuple(replace(r, group=group[r.image]) for r in self.compared.rows)
 
     # ---- pairs and totals of a scope -------------------------------------------------
 
@@ -89,16 +134,16 @@ class EmbeddingPairs:
 
     def impostors(self, scope, sampled=False):
         """Pairs of a scope by descending score: the tail held, or a uniform sample."""
-        store = self._samples if sampled else self._tails
+        store = self._samples if sampled else self._held_now()
         if scope not in store:
             if sampled:
-                pairs = self._draw(scope)
+                pairs = self._sample(scope)
             elif scope is None:
                 pairs = self._overall()
             else:
                 pairs = self._cell(scope)
             base = self.design.impostor_base(scope, pairs.left, pairs.right)
-            store[scope] = pairs.with_base(base)
+            store[scope] = pairs if base is None else pairs.with_base(base)
         return store[scope]
 
     def genuine_total(self, scope, weights, copies):
@@ -140,7 +185,7 @@ class EmbeddingPairs:
         return _rates.share_accepted(share.scores, lowest) <= DEEPEST * self.far_max
 
     def deepen(self, scope, lowest=None):
-        """Repeat the pass with a lower floor for a scope.
+        """Hold more pairs of a scope, which takes another pass.
 
         Parameters
         ----------
@@ -150,99 +195,115 @@ class EmbeddingPairs:
         """
         row = -1 if scope is None or scope[0] != scope[1] else scope[0]
         if lowest is None:
-            self._depth[row] *= 2
-            floor = self._pilot(row)
+            share = self.depths.shares[row] = 2 * self.depths.shares[row]
+            floor = _score_at(self._pilot(row, share), share)
         else:
             floor = np.nextafter(np.float32(lowest), np.float32(-np.inf))
-        self._floors[row] = min(self._floors[row], floor)
-        self._collect()
+        floors = self.depths.floors
+        floors[row] = min(floors[row], floor)
+        self.compared.hold(self.images.group, floors[-1], floors[:-1])
 
     # ---- the tail --------------------------------------------------------------------
 
-    def _choose_depths(self):
-        """Set how much of each scope to hold: DEPTH times far_max, or a small scope whole."""
+    def _choose_depths(self, equal_error):
+        """How much of each scope to hold: DEPTH times far_max, or a small scope whole."""
         n_groups = self.images.n_groups
-        self._depth = np.full(n_groups + 1, DEPTH * self.far_max)
-        self._floors = np.empty(n_groups + 1, dtype=np.float32)
+        depths = Depths(np.empty(n_groups + 1), np.empty(n_groups + 1, np.float32))
         for row in range(-1, n_groups):
-            n_pairs = self.count(None if row < 0 else (row, row))
+            scope = None if row < 0 else (row, row)
             keep = WHOLE if row < 0 else WHOLE_GROUP
-            self._depth[row] = max(self._depth[row], min(1.0, keep / max(n_pairs, 1)))
-            self._floors[row] = self._pilot(row)
+            least = keep / max(self.count(scope), 1)
+            depth = max(DEPTH * self.far_max, min(1.0, least))
+            scores = self._pilot(row, depth)
+            if equal_error and scores.size:
+                genuine = self.genuine.ascending(scope).scores
+                share = _share_at_equal_error(scores, genuine)
+                if share <= DEEPEST * self.far_max:
+                    depth = max(depth, DEPTH * share)
+            depths.shares[row] = depth
+            depths.floors[row] = _score_at(scores, depth)
+        return depths
 
-    def _pilot(self, row):
-        """Score above which about the wanted share of a scope lies, from some images.
+    def _pilot(self, row, depth):
+        """Impostor scores of some images of a scope; empty to hold it whole.
 
-        Its error changes how much is held, never a result.
+        Their error changes how much is held, never a result.
         """
-        depth = self._depth[row]
         if depth >= 1:
-            return np.float32(-np.inf)
+            return np.empty(0, dtype=np.float32)
         rng = np.random.default_rng(0)
-        side = int(np.clip(np.sqrt(4000 / depth), 1000, 6000))
-        picked = [self._pick(rows, row, side, rng) for rows in self.rows]
-        scores = picked[0].vectors @ picked[1].vectors.T
-        usable = picked[0].identity[:, None] != picked[1].identity
+        size = int(np.clip(np.sqrt(4000 / depth), 1000, 6000))
+        group = None if row < 0 else row
+        probe, reference = (
+            self._pick(side, group, size, rng) for side in self._two_sides()
+        )
+        scores = self.vectors[probe] @ self.vectors[reference].T
+        identity, group = self.images.identity, self.images.group
+        usable = identity[probe][:, None] != identity[reference]
         if row < 0 and self.design.impostors == "same_group":
-            same = picked[0].group[:, None] == picked[1].group
-            usable &= same & (picked[1].group >= 0)
-        kept = scores[usable]
-        if kept.size == 0:
-            return np.float32(-np.inf)
-        place = int(kept.size * (1 - depth))
-        return np.partition(kept, place)[place]
+            same = group[probe][:, None] == group[reference]
+            usable &= same & (group[reference] >= 0)
+        return scores[usable]
 
-    def _pick(self, rows, group, size, rng):
-        members = np.arange(rows.image.size)
-        if group >= 0:
-            members = np.flatnonzero(rows.group == group)
-        chosen = rng.permutation(members)
+    def _pick(self, side, group, size, rng):
+        """At most ``size`` images of a group on a side."""
+        chosen = rng.permutation(self._members(side, group))
         if self.design.average == "identity":
             # One image of each person, so that every two people weigh the same.
-            _, first = np.unique(rows.identity[chosen], return_index=True)
+            _, first = np.unique(self.images.identity[chosen], return_index=True)
             chosen = chosen[np.sort(first)]
-        chosen = chosen[:size]
-        return _pair_tiles.Rows(
-            rows.vectors[chosen],
-            rows.image[chosen],
-            rows.identity[chosen],
-            rows.group[chosen],
-        )
+        return chosen[:size]
+
+    def _two_sides(self):
+        """The sides of the probe and of the reference; None where there are no sides."""
+        return (0, 1) if self.design.two_sides else (None, None)
+
+    def _members(self, side, group):
+        """Images of a side and a group, in their order; None is all."""
+        chosen = np.ones(self.images.identity.size, dtype=bool)
+        if side is not None:
+            chosen &= self.images.side == side
+        if group is not None:
+            chosen &= self.images.group == group
+        return np.flatnonzero(chosen)
+
+    def _held_now(self):
+        """The scopes read from the last pass, after a new one where a floor was lowered."""
+        self.compared.held()
+        if self._version != self.compared.version:
+            self._version = self.compared.version
+            self._tails, self._cells = {}, {}
+        return self._tails
 
     def _floor_of(self, scope):
+        floors = self.depths.floors
         if scope is None or scope[0] != scope[1]:
-            return self._floors[-1]
-        return min(self._floors[-1], self._floors[scope[0]])
-
-    def _collect(self):
-        n_groups = self.images.n_groups
-        floors = np.full((n_groups + 1, n_groups + 1), self._floors[-1])
-        own = np.arange(n_groups)
-        floors[own, own] = np.minimum(self._floors[:-1], self._floors[-1])
-        scores, left, right = _pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
-        self._held = sorted_descending(scores, left, right)
-        self._n_overall = int(self._held.positions(self._floors[-1]))
-        self._tails = {}
-        self._cells = {}
+            return floors[-1]
+        return min(floors[-1], floors[scope[0]])
 
     def _overall(self):
-        """Held pairs of the overall scope."""
-        held = self._held
-        rows = slice(0, self._n_overall)
-        if self.design.impostors == "same_group":
-            ends = (held.left[rows], held.right[rows])
-            left, right = (self.images.group[i] for i in ends)
-            rows = np.flatnonzero((left == right) & (left >= 0))
-        columns = (held.scores[rows], held.left[rows], held.right[rows])
-        whole = np.isneginf(self._floor_of(None))
-        return PairSequence(*columns, None, whole)
+        """Held pairs of the overall scope; partitions have all pairs in common."""
+        floor = self._floor_of(None)
+        shared = self.compared.shared
+        key = ("overall", float(floor))
+        if key not in shared:
+            held = self.compared.held()
+            rows = slice(0, int(_rates.count_at_least(held.scores, floor)))
+            columns = (held.scores[rows], held.left[rows], held.right[rows])
+            shared[key] = PairSequence(*columns, None, bool(np.isneginf(floor)))
+        if self.design.impostors == "all":
+            return shared[key]
+        left, right = (
+            self.images.group[i] for i in (shared[key].left, shared[key].right)
+        )
+        return shared[key].take((left == right) & (left >= 0))
 
     def _cell(self, scope):
         """Held pairs of two groups; the split by groups is cached."""
         g, h = scope
         across = g != h
         if across not in self._cells:
-            held = self._held
+            held = self.compared.held()
             self._cells[across] = split_by_groups(
                 held.scores,
                 held.left,
@@ -257,11 +318,20 @@ class EmbeddingPairs:
             g, h = min(g, h), max(g, h)
         cell = g * self.images.n_groups + h if across else g
         run = slice(bounds[cell], bounds[cell + 1])
-        columns = (column[run] for column in columns)
-        whole = np.isneginf(self._floor_of(scope))
-        return PairSequence(*columns, None, whole)
+        floor = self._floor_of(scope)
+        pairs = PairSequence(*(c[run] for c in columns), None, bool(np.isneginf(floor)))
+        # Another partition may hold more of them, which must not change an answer.
+        return pairs.take(slice(0, int(pairs.positions(floor))))
 
     # ---- the sample ------------------------------------------------------------------
+
+    def _sample(self, scope):
+        """The sample of a scope; partitions have that of all impostor pairs in common."""
+        if scope is not None or self.design.impostors == "same_group":
+            return self._draw(scope)
+        if self.compared.sample is None:
+            self.compared.sample = self._draw(None)
+        return self.compared.sample
 
     def _draw(self, scope):
         """A uniform sample of a scope's impostor pairs, with replacement, sorted."""
@@ -280,8 +350,7 @@ class EmbeddingPairs:
             missing -= a.size
         left, right = np.concatenate(left), np.concatenate(right)
         scores = _pair_tiles.score_pairs(self.vectors, left, right)
-        pairs = sorted_descending(scores, left, right)
-        return PairSequence(pairs.scores, pairs.left, pairs.right)
+        return sorted_descending(scores, left, right)
 
     def _draw_images(self, scope, size, rng):
         if scope is None and self.design.impostors == "same_group":
@@ -292,24 +361,30 @@ class EmbeddingPairs:
             return tuple(np.concatenate(p)[order] for p in zip(*parts, strict=True))
         groups = (None, None) if scope is None else scope
         images = []
-        for rows, group in zip(self.rows, groups, strict=True):
-            members = rows.image if group is None else rows.image[rows.group == group]
+        for side, group in zip(self._two_sides(), groups, strict=True):
+            members = self._members(side, group)
             images.append(members[rng.integers(0, members.size, size)])
         return tuple(images)
 
 
+def compare_images(vectors, design, far_max, similarity="cosine", n_jobs=None):
+    """EmbeddingPairs of images with one partition into groups, that of the design."""
+    images = design.images
+    compared = ComparedImages(vectors, images, [images.group], similarity, n_jobs)
+    return EmbeddingPairs(compared, design, far_max)
+
+
 class ListedPairs:
-    """Genuine and impostor pairs of a list of scored comparisons.
+    """Genuine and impostor pairs of a list of scored comparisons, by groups.
 
     A list has no design: totals are sums over the pairs. An image is never compared with
     itself, so copies of it make no pair.
 
     Parameters
     ----------
-    scores : ndarray, shape (n_pairs,)
-    left, right : ndarrays of int32, shape (n_pairs,)
-        Images, or identities where images are unnamed.
+    listed : ListedScores
     groups : tuple of two ndarrays of int32, shape (n_pairs,)
+        In the order of the list; -1 is unknown.
     images : Images
     average : {"pair", "identity"}
     impostors : {"all", "same_group"}
@@ -318,22 +393,18 @@ class ListedPairs:
     design = None
     has_copies = False
 
-    def __init__(self, scores, left, right, groups, images, average, impostors):
+    def __init__(self, listed, groups, images, average, impostors):
         self.images = images
         self.average = average
+        self.compared = listed
         self._same_group = impostors == "same_group"
-        order = np.argsort(-scores, kind="stable")
-        everything = PairSequence(scores[order], left[order], right[order])
-        groups = tuple(g[order] for g in groups)
-        genuine = images.identity[everything.left] == images.identity[everything.right]
-        self.genuine = Genuine(
-            everything.take(genuine),
-            tuple(g[genuine] for g in groups),
-            None,
-            self._base,
+        of_genuine, of_impostors = (
+            tuple(g[rows] for g in groups)
+            for rows in (listed.genuine_rows, listed.impostor_rows)
         )
-        self._all = everything.take(~genuine)
-        self._groups = tuple(g[~genuine] for g in groups)
+        self.genuine = Genuine(listed.genuine, of_genuine, None, self._base)
+        self._all = listed.impostors
+        self._groups = of_impostors
         self._scopes = {}
 
     def count(self, scope):
@@ -440,6 +511,22 @@ class Genuine:
         if self._design is not None:
             return self._design.genuine_base(scope, pairs.left, pairs.right)
         return self._listed_base(pairs)
+
+
+def _score_at(scores, share):
+    """Score that about this share of the scores reaches; -inf without scores or for all."""
+    if scores.size == 0 or share >= 1:
+        return np.float32(-np.inf)
+    place = int(scores.size * (1 - share))
+    return np.partition(scores, place)[place]
+
+
+def _share_at_equal_error(impostor, genuine):
+    """About the FAR at which the FRR is the same; ``genuine`` ascending."""
+    some = np.sort(impostor[:: -(-impostor.size // 2**16)])
+    far = 1 - np.arange(some.size) / some.size
+    frr = np.searchsorted(genuine, some, side="left") / max(genuine.size, 1)
+    return far[far >= frr].min()
 
 
 def within(groups, scope, ordered):

@@ -4,7 +4,7 @@ Every resample has a seed of its own, derived from the entropy drawn in ``fit``,
 neither the size of a block nor the number of workers changes a single bit.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,8 @@ from skfairfr._core._parallel import n_threads
 MODES = ("images", "identities", "both")
 # Bytes of the multiplicities that a block of resamples may hold.
 BLOCK_BYTES = 2**26
+# Bytes of all drawn multiplicities that are kept for the next question.
+KEPT_BYTES = 2**28
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,9 @@ class Images:
     side : ndarray of int8, shape (n_images,), or None
         0 for probes and 1 for references where only pairs across are compared.
     n_identities, n_groups : int
+    drawn : dict
+        Multiplicities already drawn, by their seeds; other groups of the same images
+        share them. They stay behind when the images travel to another process.
     """
 
     identity: np.ndarray
@@ -35,6 +40,14 @@ class Images:
     side: np.ndarray | None
     n_identities: int
     n_groups: int
+    drawn: dict = field(default_factory=dict, compare=False, repr=False)
+
+    def __getstate__(self):
+        return vars(self) | {"drawn": {}}
+
+    def by(self, group, n_groups):
+        """The same images by other groups."""
+        return replace(self, group=group, n_groups=n_groups)
 
     @property
     def strata(self):
@@ -113,6 +126,25 @@ def draw(images, mode, entropy, start, stop):
     -------
     weights : Weights
     """
+    key = (mode, entropy, start, stop)
+    if key not in images.drawn:
+        identity, image = _draw(images, *key)
+        drawn = sum(array.nbytes for array in (identity, image) if array is not None)
+        kept = sum(size for *_, size in list(images.drawn.values()))
+        if kept + drawn > KEPT_BYTES:
+            return Weights(identity, image, stop - start)
+        images.drawn[key] = (identity, image, drawn)
+    identity, image, _ = images.drawn[key]
+    return Weights(identity, image, stop - start)
+
+
+def unit_weights():
+    """Weights of the data: one resample in which everything counts once."""
+    return Weights(None, None, 1)
+
+
+def _draw(images, mode, entropy, start, stop):
+    """Multiplicities of identities and of images; None where all are 1."""
     identity = image = None
     if mode in ("identities", "both"):
         identity = np.empty((images.n_identities, stop - start), dtype=np.int64)
@@ -121,12 +153,7 @@ def draw(images, mode, entropy, start, stop):
             identity[:, r] = np.bincount(picks, minlength=images.n_identities)
     if mode in ("images", "both"):
         image = _draw_images(images, _generators(entropy, 1, start, stop), stop - start)
-    return Weights(_smallest(identity), _smallest(image), stop - start)
-
-
-def unit_weights():
-    """Weights of the data: one resample in which everything counts once."""
-    return Weights(None, None, 1)
+    return _smallest(identity), _smallest(image)
 
 
 def blocks_of_resamples(images, n_resamples):

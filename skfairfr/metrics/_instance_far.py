@@ -172,18 +172,19 @@ def instance_far(
     side = None if domain is None else domain.codes.astype(np.int8)
     far_max = FIRST_FAR if far is None else far
     # Groups that the pairs do not depend on would only add tails of their own.
-    used = group if impostors == "same_group" else None
-    pairs = compare_embeddings(
+    attributes = {}
+    if impostors == "same_group" and group is not None:
+        attributes["group"] = group
+    partitions = compare_embeddings(
         X,
         identity,
-        used,
+        attributes,
         side,
-        average="pair",
-        impostors=impostors,
         far_max=far_max,
         similarity=similarity,
         n_jobs=n_jobs,
     )
+    pairs = partitions.pairs(tuple(attributes), "pair", impostors)
     threshold = _threshold(pairs, far_max, question)
     n_impostor = _count_impostors(pairs.images, impostors == "same_group")
     rates = _rates_of_images(pairs, threshold, n_impostor)

@@ -9,7 +9,7 @@ import torch
 from skfairfr._core._bootstrap import Query, point_rates
 from skfairfr._core._disparities import max_min
 from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import EmbeddingPairs
+from skfairfr._core._pair_sets import compare_images
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._resampling import Images
 from skfairfr.projectors._head import project
@@ -160,7 +160,7 @@ def rates_at(far, images, embeddings, scopes, operating_point="overall"):
     rates : Rates, of shape (n_scopes, 1)
     """
     design = CompleteDesign(images, "pair", "all")
-    pairs = EmbeddingPairs(unit_rows(embeddings, "cosine"), design, far)
+    pairs = compare_images(unit_rows(embeddings, "cosine"), design, far)
     query = Query(
         levels=np.array([far]),
         thresholds=None,

@@ -167,8 +167,7 @@ def encode(values, name, *, n_samples=None, allow_unknown=False):
     columns = to_columns(values, name)
     if n_samples is not None:
         check_length(columns[0], n_samples, name, "X")
-    encoded = [_encode_column(column, name) for column in columns]
-    labels = encoded[0] if len(encoded) == 1 else _intersect(encoded)
+    labels = intersect([_encode_column(column, name) for column in columns])
     if not allow_unknown and (labels.codes < 0).any():
         row = int(np.flatnonzero(labels.codes < 0)[0])
         raise ArgumentError(
@@ -177,6 +176,39 @@ def encode(values, name, *, n_samples=None, allow_unknown=False):
             remedy="Drop such rows, with their embeddings, before the call.",
         )
     return labels
+
+
+def label_attributes(y, sensitive_features, n_samples):
+    """Labels of every attribute of the rows of X, by name.
+
+    Parameters
+    ----------
+    y : array-like, shape (n_samples,)
+        Identities, or a structured array or frame, whose group is one attribute.
+    sensitive_features : array-like, frame, or dict of array-likes, or None
+        (n_samples,) or (n_samples, n_attributes).
+    n_samples : int
+        Rows of X.
+
+    Returns
+    -------
+    attributes : dict of str -> Labels
+        Code -1 is unknown. Columns without names are numbered.
+    """
+    _, group, _ = split_labels(y, sensitive_features)
+    return encode_attributes(group, "sensitive_features", n_samples)
+
+
+def encode_attributes(values, name, n_samples):
+    """Labels of every column of an array, series, frame or dict, by its name; {} of None."""
+    if values is None:
+        return {}
+    columns = to_columns(values, name)
+    for column in columns:
+        check_length(column, n_samples, name, "X")
+    names = names_of(values, len(columns))
+    encoded = [_encode_column(column, name) for column in columns]
+    return dict(zip(names, encoded, strict=True))
 
 
 def join_columns(columns):
@@ -202,7 +234,9 @@ def check_length(column, n_samples, name, other):
 
 
 def to_columns(values, name):
-    """One-dimensional numpy columns of an array-like, series or frame."""
+    """One-dimensional numpy columns of an array-like, series, frame or dict of columns."""
+    if isinstance(values, dict):
+        return [to_column(column, f"{name}[{key!r}]") for key, column in values.items()]
     native = nw.from_native(values, pass_through=True, allow_series=True)
     if isinstance(native, nw.DataFrame):
         return [_series_to_numpy(native[column]) for column in native.columns]
@@ -221,6 +255,18 @@ def to_columns(values, name):
             f"{name} must be one-dimensional, (n_samples,); got shape {array.shape}."
         )
     return [array]
+
+
+def names_of(values, n_columns):
+    """Names of columns: those of a dict, frame or series, or else numbers."""
+    if isinstance(values, dict):
+        return list(values)
+    native = nw.from_native(values, pass_through=True, allow_series=True)
+    if isinstance(native, nw.DataFrame):
+        return list(native.columns)
+    if isinstance(native, nw.Series) and native.name is not None:
+        return [native.name]
+    return list(range(n_columns))
 
 
 def to_column(values, name):
@@ -318,8 +364,10 @@ def _is_missing(label):
         return True
 
 
-def _intersect(encoded):
+def intersect(encoded):
     """Labels of the combinations that occur; unknown where any attribute is unknown."""
+    if len(encoded) == 1:
+        return encoded[0]
     codes = np.stack([labels.codes for labels in encoded], axis=1)
     known = (codes >= 0).all(axis=1)
     cells, inverse = np.unique(codes[known], axis=0, return_inverse=True)

@@ -6,8 +6,9 @@ whatever the order of summation, and ties abound.
 
 import numpy as np
 
+from skfairfr._core._compared import ListedScores
 from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import EmbeddingPairs, ListedPairs
+from skfairfr._core._pair_sets import ListedPairs, compare_images
 from skfairfr._core._resampling import Images, unit_weights
 from tests.metrics.oracle import Oracle
 
@@ -51,7 +52,7 @@ def make_vectors(images, seed=0, n_features=4):
 
 def compare(images, vectors, average="pair", impostors="all", far_max=0.1):
     design = CompleteDesign(images, average, impostors)
-    return EmbeddingPairs(vectors, design, far_max, "dot")
+    return compare_images(vectors, design, far_max, "dot")
 
 
 def embedded(seed=0, average="pair", impostors="all", far_max=0.1, **options):
@@ -84,7 +85,13 @@ def listed(seed=0, n=60, average="pair", impostors="all", named=True):
     scores = rng.integers(0, 8, left.size) / 8
     groups = tuple(rng.integers(-1, 2, (2, left.size)))
     arguments = (scores, left, right, groups, images, average, impostors)
-    return ListedPairs(*arguments), arguments
+    return list_pairs(*arguments), arguments
+
+
+def list_pairs(scores, left, right, groups, images, average, impostors):
+    """ListedPairs of scored pairs."""
+    sorted_pairs = ListedScores(scores, left, right, images.identity)
+    return ListedPairs(sorted_pairs, groups, images, average, impostors)
 
 
 def blocks_of(size):

@@ -9,13 +9,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skfairfr._core import _equal_error, _pair_sets
 from skfairfr._core._bootstrap import Resampling
 from skfairfr._core._equal_error import equal_error_rates, where_equal
-from skfairfr._core._pair_sets import ListedPairs
 from skfairfr._core._resampling import MODES, draw
 from tests._core.cases import (
     blocks_of,
     compare,
     embedded,
     hamming,
+    list_pairs,
     listed,
     oracle_of_listed,
     oracle_of_pairs,
@@ -76,7 +76,7 @@ def test_columns_are_searched_apart(n):
 @pytest.mark.parametrize("threshold", [0.25, -1.0])
 def test_where_all_scores_are_the_same_it_is_one_half(threshold):
     _, (scores, *others) = listed(3, 60)
-    pairs = ListedPairs(np.full(scores.shape, threshold), *others)
+    pairs = list_pairs(np.full(scores.shape, threshold), *others)
     found = equal_error_rates(pairs, None, Resampling("both", "naive", 3, 0, None))
     assert (found.value, found.threshold) == (0.5, threshold)
     assert (found.replicates == 0.5).all()

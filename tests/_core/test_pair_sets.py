@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skfairfr._core import _pair_sets
 from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
 from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import EmbeddingPairs, TailTooShortError, sum_of_all
+from skfairfr._core._pair_sets import TailTooShortError, compare_images, sum_of_all
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._resampling import draw
 from tests._core.cases import (
@@ -54,7 +54,7 @@ def continuous(average="pair", impostors="all", far_max=FAR_MAX, **options):
     shift = 0.4 * images.group[:, None]
     X = people + shift + 0.8 * rng.normal(size=people.shape)
     design = CompleteDesign(images, average, impostors)
-    return EmbeddingPairs(unit_rows(X, "cosine"), design, far_max)
+    return compare_images(unit_rows(X, "cosine"), design, far_max)
 
 
 def whole_and_tail(monkeypatch, *args, **options):

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core import _score_summaries
 from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import EmbeddingPairs
+from skfairfr._core._pair_sets import compare_images
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._resampling import Images
 from skfairfr._core._score_summaries import (
@@ -42,7 +42,7 @@ def continuous(sides, average, impostors, groups):
     images = make_images(3, sides=sides, groups=groups, n_identities=25)
     X = np.random.default_rng(0).normal(size=(images.identity.size, 8))
     design = CompleteDesign(images, average, impostors)
-    return EmbeddingPairs(unit_rows(X, "cosine"), design, 0.1)
+    return compare_images(unit_rows(X, "cosine"), design, 0.1)
 
 
 def weights_of(pairs, scope):
@@ -98,7 +98,7 @@ def test_the_ends_of_the_range_count():
     vectors = np.array([[1], [-1], [-1]], dtype=np.float32)  # scores -1, -1 and 1
     for similarity in ("cosine", "dot"):
         design = CompleteDesign(images, "pair", "all")
-        found = EmbeddingPairs(vectors, design, 0.1, similarity).histogram(None)
+        found = compare_images(vectors, design, 0.1, similarity).histogram(None)
         assert found.edges[[0, -1]].tolist() == [-1, 1]
         assert found.far([-1, -0.5, 0, 0.5]) == pytest.approx([1, *[1 / 3] * 3])
 
@@ -164,7 +164,7 @@ def test_moments_of_unit_rows(block, monkeypatch):
     images = make_images(2, n_identities=30)
     X = np.random.default_rng(0).normal(size=(images.identity.size, 16))
     design = CompleteDesign(images, "pair", "all")
-    pairs = EmbeddingPairs(unit_rows(X, "cosine"), design, 0.1)
+    pairs = compare_images(unit_rows(X, "cosine"), design, 0.1)
     for scope in OWN:
         expected = moments_by_loop(oracle_of_pairs(pairs), oracle_scope(scope))
         assert_allclose(score_moments(pairs, scope), expected, rtol=1e-5, atol=1e-6)

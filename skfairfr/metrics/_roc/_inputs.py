@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import EmbeddingPairs, ListedPairs
+from skfairfr._core._compared import ComparedImages, ListedScores
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._rates import count_at_least, next_above
 from skfairfr._core._resampling import Images
+from skfairfr.metrics._roc._partitions import EmbeddingPartitions, ListedPartitions
 from skfairfr.metrics._roc._records import ReversedScoresWarning
 from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._labels import (
@@ -14,7 +14,9 @@ from skfairfr.utils._labels import (
     check_length,
     encode,
     join_columns,
+    names_of,
     to_column,
+    to_columns,
 )
 from skfairfr.utils._validation import check_scores, plain, warn_caller
 
@@ -25,16 +27,6 @@ CHANCE = 2.0
 
 def join_sides(probe, reference):
     """Labels of probes and references, coded together."""
-    if probe is None and reference is None:
-        return None
-    if probe is None or reference is None:
-        missing = (
-            "sensitive_features" if probe is None else "sensitive_features_reference"
-        )
-        raise ValueError(
-            f"{missing} is missing: with a reference side, give the groups of both "
-            "sides or of none."
-        )
     values = encode(join_columns([probe.values, reference.values]), "y").values
     codes = [
         np.where(side.codes >= 0, np.searchsorted(values, side.values)[side.codes], -1)
@@ -43,18 +35,41 @@ def join_sides(probe, reference):
     return Labels(values, np.concatenate(codes).astype(np.int32))
 
 
+def join_attributes(probe, reference):
+    """Attributes of probes and references, coded together; dicts of Labels."""
+    if not probe and not reference:
+        return {}
+    if not probe or not reference:
+        missing = "sensitive_features_reference" if probe else "sensitive_features"
+        raise ValueError(
+            f"{missing} is missing: with a reference side, give the groups of both "
+            "sides or of none."
+        )
+    alike = len(probe) == len(reference) == 1 or list(probe) == list(reference)
+    if not alike:
+        raise ArgumentError(
+            *(
+                Argument("sensitive_features"),
+                f" has the columns {plain(list(probe))}, ",
+            ),
+            *(Argument("sensitive_features_reference"), f" {plain(list(reference))};"),
+            remedy="give the same attributes of both sides, in one order.",
+        )
+    sides = zip(probe.values(), reference.values(), strict=True)
+    return {name: join_sides(*both) for name, both in zip(probe, sides, strict=True)}
+
+
 def compare_embeddings(
     X,
     identity,
-    group,
+    attributes,
     side,
     *,
-    average,
-    impostors,
     far_max,
     similarity="cosine",
     n_jobs=None,
     n_probes=None,
+    equal_error=False,
 ):
     """All pairs of embeddings, one side or two.
 
@@ -62,58 +77,43 @@ def compare_embeddings(
     ----------
     X : ndarray, shape (n_images, n_features)
     identity : Labels
-    group : Labels or None
+    attributes : dict of str -> Labels
     side : ndarray of int8, shape (n_images,), or None
-    average, impostors, far_max, similarity, n_jobs
+    far_max, similarity, n_jobs
         Parameters of SimilarityROC.
     n_probes : int, default=None
         Number of rows of X before those of X_reference, for messages.
+    equal_error : bool, default=False
+        Whether equal error rates will be asked for.
 
     Returns
     -------
-    pairs : EmbeddingPairs
+    partitions : EmbeddingPartitions
     """
-    images = Images(
-        identity.codes,
-        np.full(len(X), -1, dtype=np.int32) if group is None else group.codes,
-        side,
-        identity.values.size,
-        0 if group is None else group.values.size,
-    )
+    images = _images(identity.codes, side, identity.values.size)
     _check_people(images)
     _check_rows(X, similarity)
-    vectors = unit_rows(X, similarity)
-    design = CompleteDesign(images, average, impostors)
-    if design.count_impostors(None) == 0:
-        raise ArgumentError(
-            Argument("impostors", "same_group"),
-            " leaves no impostor pair: no two people share a known group.",
-            remedy=(
-                *("Give ", Argument("sensitive_features")),
-                *(", or use ", Argument("impostors", "all"), "."),
-            ),
-        )
-    pairs = EmbeddingPairs(vectors, design, far_max, similarity, n_jobs)
+    columns = [labels.codes for labels in attributes.values()]
+    compared = ComparedImages(
+        unit_rows(X, similarity), images, columns, similarity, n_jobs
+    )
     if side is not None:
-        _check_no_photograph_twice(pairs, n_probes)
-    return pairs
+        _check_no_photograph_twice(compared, n_probes)
+    return EmbeddingPartitions(attributes, images, compared, far_max, equal_error)
 
 
-def compare_listed(y_score, identities, features, images, *, average, impostors):
+def compare_listed(y_score, identities, features, images):
     """Pairs of a protocol file.
 
     Parameters
     ----------
     y_score : array-like, shape (n_pairs,)
     identities, features, images : tuples of two array-likes, shape (n_pairs,), or Nones
-    average, impostors : str
-        Parameters of SimilarityROC.
 
     Returns
     -------
-    pairs : ListedPairs
-    identity, group : Labels
-        ``group`` may be None.
+    partitions : ListedPartitions
+    identity : Labels
     images_named : bool
         Whether images are named, so that they can be resampled.
     """
@@ -122,7 +122,7 @@ def compare_listed(y_score, identities, features, images, *, average, impostors)
         raise ValueError("y_score is empty; give at least one pair.")
     identity = _encode_both(identities, ("identity_1", "identity_2"), scores.size)
     names = ("sensitive_features_1", "sensitive_features_2")
-    group = _encode_both(features, names, scores.size, allow_unknown=True)
+    attributes = _attributes_of_both(features, names, scores.size)
     image = _encode_both(images, ("image_1", "image_2"), scores.size)
     members = identity if image is None else image
     codes = members.codes.reshape(2, -1)
@@ -130,23 +130,16 @@ def compare_listed(y_score, identities, features, images, *, average, impostors)
     of_image[members.codes] = identity.codes
     if image is not None:
         _check_images(of_image, identity, image)
-    universe = Images(
-        of_image,
-        np.full(of_image.size, -1, dtype=np.int32),
-        None,
-        identity.values.size,
-        0 if group is None else group.values.size,
-    )
-    groups = np.full(2 * scores.size, -1) if group is None else group.codes
-    pairs = ListedPairs(
-        scores,
-        *codes,
-        tuple(groups.reshape(2, -1)),
-        universe,
-        average,
-        impostors,
-    )
-    return pairs, identity, group, image is not None
+    listed = ListedScores(scores, *codes, of_image)
+    universe = _images(of_image, None, identity.values.size)
+    partitions = ListedPartitions(attributes, universe, listed)
+    return partitions, identity, image is not None
+
+
+def _images(identity, side, n_identities):
+    """Images without groups."""
+    unknown = np.full(identity.size, -1, dtype=np.int32)
+    return Images(identity, unknown, side, n_identities, 0)
 
 
 def warn_if_reversed(pairs):
@@ -198,6 +191,43 @@ def _encode_both(columns, names, n_pairs, allow_unknown=False):
         check_length(column, n_pairs, name, "y_score")
     joint = join_columns(columns)
     return encode(joint, f"{names[0]} or {names[1]}", allow_unknown=allow_unknown)
+
+
+def _attributes_of_both(features, names, n_pairs):
+    """Labels of every attribute of both members of every pair, by name."""
+    if features[0] is None or features[1] is None:
+        _encode_both(features, names, n_pairs)  # raises where one is given
+        return {}
+    columns = [to_columns(f, n) for f, n in zip(features, names, strict=True)]
+    first, second = (
+        names_of(f, len(c)) for f, c in zip(features, columns, strict=True)
+    )
+    if len(first) != len(second):
+        raise ArgumentError(
+            *(Argument(names[0]), " and ", Argument(names[1])),
+            f" have {len(first)} and {len(second)} columns;",
+            remedy="give the same attributes of both images.",
+        )
+    together = {}
+    for place, name in enumerate(_common_names(first, second)):
+        both = [of_side[place] for of_side in columns]
+        together[name] = _encode_both(both, names, n_pairs, allow_unknown=True)
+    return together
+
+
+def _common_names(first, second):
+    """Names of attributes whose columns are called alike, or NAME_1 and NAME_2."""
+    stems = [str(name).removesuffix("_1") for name in first]
+    if [f"{stem}_2" for stem in stems] == [str(name) for name in second]:
+        return stems
+    if len(first) == 1 or first == second:
+        return first
+    raise ArgumentError(
+        *(Argument("sensitive_features_1"), " and "),
+        *(Argument("sensitive_features_2"), f" have the columns {plain(list(first))} "),
+        f"and {plain(list(second))};",
+        remedy="give the same attributes of both images, in one order.",
+    )
 
 
 def _check_images(of_image, identity, image):
@@ -263,13 +293,12 @@ def _check_rows(X, similarity):
         )
 
 
-def _check_no_photograph_twice(pairs, n_probes):
-    genuine = pairs.genuine.ascending(None)
-    own = pairs.own_scores
+def _check_no_photograph_twice(compared, n_probes):
+    genuine, own = compared.genuine, compared.own_scores
     # Equal rows score exactly as a row with itself: only such pairs are compared.
     suspects = np.flatnonzero(genuine.scores == own[genuine.left])
     left, right = genuine.left[suspects], genuine.right[suspects]
-    same = (pairs.vectors[left] == pairs.vectors[right]).all(axis=1)
+    same = (compared.vectors[left] == compared.vectors[right]).all(axis=1)
     if same.any():
         row = int(np.flatnonzero(same)[0])
         probe, reference = np.array([left[row], right[row]]).tolist()

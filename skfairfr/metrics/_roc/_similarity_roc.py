@@ -4,10 +4,11 @@ The class checks its arguments and keeps the fitted state; ``_engine`` and ``_es
 compute answers, and ``skfairfr._core`` holds the functions of arrays.
 """
 
+from dataclasses import replace
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
@@ -22,8 +23,19 @@ from skfairfr.metrics._roc._question import check_one_group
 from skfairfr.metrics._roc._records import ScoreSummary, paired, to_asymmetry
 from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._frames import framed, library_of
-from skfairfr.utils._labels import label_images
+from skfairfr.utils._labels import label_attributes, label_images
 from skfairfr.utils._validation import plain
+
+# Parameters that one fit answers with other values.
+ANSWERED = (
+    "average",
+    "impostors",
+    "resample",
+    "method",
+    "n_resamples",
+    "confidence_level",
+    "n_jobs",
+)
 
 
 class SimilarityROC(BaseEstimator):
@@ -177,9 +189,10 @@ default="recentered"
             Identity of each row, of any label type; or the structured array of
             :func:`~skfairfr.face_labels`, or a frame with the columns ``identity``,
             ``group`` and ``domain``.
-        sensitive_features : array-like, shape (n_samples,), default=None
+        sensitive_features : array-like, frame or dict, shape (n_samples,), default=None
             Group of each row; None and NaN are unknown: such images count overall and in
-            no group. Several columns make the groups of their combinations.
+            no group. Several columns, (n_samples, n_attributes) or a dict of names to
+            columns, make the groups of their combinations; :meth:`by` answers by some.
         domain : array-like, shape (n_samples,), default=None
             With two values, only pairs across them are compared (selfie against
             document); the first value in sorted order is the probe's.
@@ -210,33 +223,40 @@ default="recentered"
         X = validate_data(
             self, X, dtype=(np.float32, np.float64), ensure_min_samples=fewest
         )
-        labels = label_images(y, sensitive_features, domain, len(X))
-        identity, group, domain_labels = labels
+        attributes = label_attributes(y, sensitive_features, len(X))
+        identity, _, domain_labels = label_images(
+            y, None, domain, len(X), fields=("identity", "domain")
+        )
         side = None if domain_labels is None else domain_labels.codes.astype(np.int8)
         n_probes = None
         if X_reference is not None or y_reference is not None:
             n_probes = len(X)
-            X, identity, group, side = self._join_reference(
-                X, labels, X_reference, y_reference, sensitive_features_reference
+            X, identity, attributes, side = self._join_reference(
+                (X, identity, attributes, domain_labels),
+                (X_reference, y_reference, sensitive_features_reference),
             )
         elif sensitive_features_reference is not None:
             raise ValueError(
                 "sensitive_features_reference was given without X_reference and "
                 "y_reference; give the three together."
             )
-        pairs = _inputs.compare_embeddings(
+        partitions = _inputs.compare_embeddings(
             X,
             identity,
-            group,
+            attributes,
             side,
-            average=self.average,
-            impostors=self.impostors,
             far_max=self.far_max,
             similarity=self.similarity,
             n_jobs=self.n_jobs,
             n_probes=n_probes,
+            equal_error=True,
         )
-        return self._keep(pairs, identity, group, library)
+        names = partitions.names(None)
+        pairs = partitions.pairs(names, self.average, self.impostors)
+        partitions.hold_all(self.average, self.impostors)
+        partitions.compared.held()
+        self._keep(partitions, pairs, identity, library)
+        return self
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit_pairs(
@@ -265,9 +285,9 @@ default="recentered"
             Similarity of each pair, larger meaning more alike; give minus a distance.
         identity_1, identity_2 : array-like, shape (n_pairs,)
             Whom the two images show; a pair is genuine where they are equal.
-        sensitive_features_1, sensitive_features_2 : array-like, shape (n_pairs,), \
-default=None
-            Group of each image; None and NaN are unknown.
+        sensitive_features_1, sensitive_features_2 : array-like, frame or dict, \
+shape (n_pairs,), default=None
+            Group of each image; None and NaN are unknown. Several columns as in ``fit``.
         image_1, image_2 : array-like, shape (n_pairs,), default=None
             Names of the images, which resampling images needs.
 
@@ -289,27 +309,81 @@ default=None
             distances.
         """
         self._forget()
-        pairs, identity, group, images_named = _inputs.compare_listed(
+        partitions, identity, images_named = _inputs.compare_listed(
             y_score,
             (identity_1, identity_2),
             (sensitive_features_1, sensitive_features_2),
             (image_1, image_2),
-            average=self.average,
-            impostors=self.impostors,
         )
-        if pairs.count(None) == 0:
-            within = " within a group" if self.impostors == "same_group" else ""
-            raise ArgumentError(
-                *(Argument("identity_1"), " and ", Argument("identity_2")),
-                f" list no impostor pair{within};",
-                remedy="a FAR needs pairs of two people.",
-            )
-        _inputs.warn_if_reversed(pairs)
         library = library_of(
             *(y_score, identity_1, identity_2),
             *(sensitive_features_1, sensitive_features_2, image_1, image_2),
         )
-        return self._keep(pairs, identity, group, library, images_named)
+        names = partitions.names(None)
+        pairs = partitions.pairs(names, self.average, self.impostors)
+        _inputs.warn_if_reversed(pairs)
+        self._keep(partitions, pairs, identity, library, images_named)
+        return self
+
+    def by(self, sensitive_features=None, **parameters):
+        """The same comparisons by other groups, or with other parameters.
+
+        Nothing is compared again, and the resamples are the same, so that several
+        attributes, resampling modes and averages cost one pass over the pairs.
+
+        Parameters
+        ----------
+        sensitive_features : str, or tuple of str, default=None
+            Name of an attribute that ``fit`` was given as a column of a frame or a dict
+            (the number of a column without a name), or several, whose combinations are
+            the groups. None keeps all.
+        **parameters
+            Other values of average, impostors, resample, method, n_resamples,
+            confidence_level and n_jobs.
+
+        Returns
+        -------
+        roc : SimilarityROC
+            Fitted.
+
+        Raises
+        ------
+        ValueError
+            If there is no such attribute, or another parameter is given: far_max,
+            similarity, device and random_state need a fit of their own.
+
+        Examples
+        --------
+        >>> from skfairfr import SimilarityROC, make_face_embeddings
+        >>> data = make_face_embeddings(n_identities=300, random_state=0)
+        >>> groups = {"gender": data.sensitive_features, "half": data.y % 2}
+        >>> roc = SimilarityROC(resample="identities", n_resamples=200, random_state=0)
+        >>> roc = roc.fit(data.X, data.y, groups)
+        >>> roc.groups_.tolist()
+        ['female & 0', 'female & 1', 'male & 0', 'male & 1']
+        >>> roc.by("gender").groups_.tolist()
+        ['female', 'male']
+        """
+        check_is_fitted(self)
+        for name, value in parameters.items():
+            if name not in ANSWERED:
+                raise ArgumentError(
+                    Argument(name, value),
+                    " is not among what one fit answers;",
+                    remedy=f"give one of {', '.join(ANSWERED)}, or fit again.",
+                )
+        other = clone(self).set_params(**parameters)
+        other._validate_params()
+        for name in ("n_features_in_", "feature_names_in_", "identities_", "_library"):
+            if hasattr(self, name):
+                setattr(other, name, getattr(self, name))
+        names = self._names
+        if sensitive_features is not None:
+            names = self._partitions.names(sensitive_features)
+        pairs = self._partitions.pairs(names, other.average, other.impostors)
+        asked = (self._engine.far_max, self._engine.intervals)
+        other._ask(self._partitions, names, pairs, *asked)
+        return other
 
     def threshold_at(self, far, *, operating_point="overall", group=None):
         """Threshold that meets a FAR level.
@@ -663,11 +737,12 @@ default=None
     def _forget(self):
         """Delete the state of an earlier fit, so that a failed fit leaves none of it."""
         fitted = [name for name in vars(self) if name.endswith("_")]
-        for name in (*fitted, "_engine", "_library"):
+        for name in (*fitted, "_engine", "_library", "_partitions", "_names"):
             vars(self).pop(name, None)
 
-    def _join_reference(self, X, labels, X_reference, y_reference, features):
-        identity, group, domain = labels
+    def _join_reference(self, probe, reference):
+        X, identity, attributes, domain = probe
+        X_reference, y_reference, features = reference
         if X_reference is None or y_reference is None:
             missing = "X_reference" if X_reference is None else "y_reference"
             raise ValueError(f"{missing} is missing; give X_reference and y_reference.")
@@ -675,39 +750,49 @@ default=None
             raise ValueError(
                 "domain and X_reference both say which pairs are compared; give one."
             )
-        reference = check_array(
+        X_reference = check_array(
             X_reference, dtype=(np.float32, np.float64), input_name="X_reference"
         )
-        if reference.shape[1] != X.shape[1]:
+        if X_reference.shape[1] != X.shape[1]:
             raise ValueError(
-                f"X_reference has {reference.shape[1]} features but X has {X.shape[1]}; "
+                f"X_reference has {X_reference.shape[1]} features but X has {X.shape[1]}; "
                 "both sides need embeddings of one encoder."
             )
-        other = label_images(y_reference, features, None, len(reference))
-        side = np.repeat(np.array([0, 1], dtype=np.int8), (len(X), len(reference)))
+        sizes = (len(X), len(X_reference))
+        other = label_images(y_reference, None, None, sizes[1], fields=("identity",))
         return (
-            np.concatenate([X, reference]),
+            np.concatenate([X, X_reference]),
             _inputs.join_sides(identity, other[0]),
-            _inputs.join_sides(group, other[1]),
-            side,
+            _inputs.join_attributes(
+                attributes, label_attributes(y_reference, features, sizes[1])
+            ),
+            np.repeat(np.array([0, 1], dtype=np.int8), sizes),
         )
 
-    def _keep(self, pairs, identity, group, library, images_named=True):
+    def _keep(self, partitions, pairs, identity, library, images_named=True):
+        """Keep what was compared, and draw the seed of the resamples."""
         self.identities_ = identity.values
-        self.groups_ = np.empty(0) if group is None else group.values
-        random_state = check_random_state(self.random_state)
-        intervals = Intervals(
-            self.resample,
-            self.method,
-            self.n_resamples,
-            self.confidence_level,
-            self.n_jobs,
-            int(random_state.randint(np.iinfo(np.int32).max)),
-            images_named,
-        )
-        self._engine = Engine(pairs, self.groups_, self.far_max, intervals)
         self._library = library
-        return self
+        random_state = check_random_state(self.random_state)
+        entropy = int(random_state.randint(np.iinfo(np.int32).max))
+        drawn = Intervals(
+            **self._settings(), entropy=entropy, images_named=images_named
+        )
+        self._ask(partitions, partitions.names(None), pairs, self.far_max, drawn)
+
+    def _ask(self, partitions, names, pairs, far_max, intervals):
+        """Answer by these attributes, with intervals from the same resamples."""
+        group = partitions.labels(names)
+        self.groups_ = np.empty(0) if group is None else group.values
+        self._partitions = partitions
+        self._names = names
+        intervals = replace(intervals, **self._settings())
+        self._engine = Engine(pairs, self.groups_, far_max, intervals)
+
+    def _settings(self):
+        """Parameters of intervals."""
+        names = ("resample", "method", "n_resamples", "confidence_level", "n_jobs")
+        return {name: getattr(self, name) for name in names}
 
     def _framed(self, record, question=None):
         """The record, with the caller's frame library and the levels of the question."""

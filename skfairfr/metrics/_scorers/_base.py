@@ -121,15 +121,11 @@ def compare_transformed(
     labels = label_images(y, sensitive_features, domain, len(embeddings))
     identity, group, domain = labels
     side = None if domain is None else domain.codes.astype(np.int8)
-    pairs = _inputs.compare_embeddings(
-        embeddings,
-        identity,
-        group,
-        side,
-        average=average,
-        impostors=impostors,
-        far_max=far_max,
+    attributes = {} if group is None else {"group": group}
+    partitions = _inputs.compare_embeddings(
+        embeddings, identity, attributes, side, far_max=far_max
     )
+    pairs = partitions.pairs(tuple(attributes), average, impostors)
     groups = np.empty(0) if group is None else group.values
     return Engine(pairs, groups, far_max)
 

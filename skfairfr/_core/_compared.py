@@ -1,0 +1,185 @@
+"""Embeddings compared once: the pairs that all questions about them share.
+
+The images fall into cells, the combinations of all attributes that occur. A question is
+about the groups of one attribute, or of a combination of several, and every group is a
+union of cells. ``ComparedImages`` takes the floor that each such partition needs, collects
+the impostor pairs above the lowest floor of their two cells in one pass, and sorts them
+once; the partitions (``EmbeddingPairs``) then read their scopes from the same pairs.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skfairfr._core import _pair_tiles
+from skfairfr._core._pair_sequences import PairSequence, sorted_descending
+from skfairfr._core._resampling import Images
+
+
+@dataclass
+class _Floors:
+    """Lowest score held of each group of a partition.
+
+    Attributes
+    ----------
+    group_of_cell : ndarray of int, shape (n_cells,)
+        -1 is unknown.
+    groups : ndarray of float32, shape (n_groups,)
+    """
+
+    group_of_cell: np.ndarray
+    groups: np.ndarray
+
+
+class ComparedImages:
+    """Embeddings, their genuine pairs, and the tail of their impostor pairs.
+
+    Parameters
+    ----------
+    vectors : ndarray of float32, shape (n_images, n_features)
+        Rows whose inner product is the similarity.
+    images : Images
+        Identities and sides; its groups are not used.
+    columns : list of ndarrays of int32, shape (n_images,), default=()
+        Codes of every attribute that partitions will be made of; -1 is unknown.
+    similarity : {"cosine", "dot"}
+    n_jobs : int or None
+
+    Attributes
+    ----------
+    rows : tuple of two Rows
+        Of the probes and of the references: the same object if there is one side.
+    genuine : PairSequence
+        All genuine pairs, descending.
+    own_scores : ndarray of float32, shape (n_images,)
+        Score s(x, x) of every image: that of two copies of it.
+    sample : PairSequence or None
+        A uniform sample of all impostor pairs, once a partition has drawn it.
+    version : int
+        Number of passes over the impostor pairs so far.
+    shared : dict
+        What the partitions compute alike about all pairs; emptied after each pass.
+    """
+
+    def __init__(self, vectors, images, columns=(), similarity="cosine", n_jobs=None):
+        n_images = images.identity.size
+        self.vectors = vectors
+        self.similarity = similarity
+        self.n_jobs = n_jobs
+        self.two_sides = images.side is not None
+        codes = np.stack(columns) if len(columns) else np.zeros((1, n_images), np.int32)
+        _, self._first, cell = np.unique(
+            codes, axis=1, return_index=True, return_inverse=True
+        )
+        self._in_cells = Images(
+            images.identity,
+            cell.ravel().astype(np.int32),
+            images.side,
+            images.n_identities,
+            self._first.size,
+        )
+        members = [np.arange(n_images)]
+        if self.two_sides:
+            members = [np.flatnonzero(images.side == s) for s in (0, 1)]
+        rows = [_pair_tiles.Rows.of(vectors, self._in_cells, m) for m in members]
+        self.rows = tuple(rows * (1 if self.two_sides else 2))
+        left, right = _pair_tiles.genuine_pairs(images)
+        scores = _pair_tiles.score_pairs(vectors, left, right)
+        self.genuine = sorted_descending(scores, left, right)
+        everyone = np.arange(n_images)
+        self.own_scores = _pair_tiles.score_pairs(vectors, everyone, everyone)
+        self.version = 0
+        self.sample = None
+        self.shared = {}
+        self._overall = np.float32(np.inf)
+        self._partitions = []
+        self._held = None
+
+    def hold(self, group, overall, groups):
+        """Hold the impostor pairs of a partition down to its floors.
+
+        Lower floors take effect at the next use of the pairs, so that one pass serves all
+        partitions that ask before it.
+
+        Parameters
+        ----------
+        group : ndarray of int, shape (n_images,)
+            Group of each image in the partition; -1 is unknown.
+        overall : float32
+            Floor of all impostor pairs.
+        groups : ndarray of float32, shape (n_groups,)
+            Floor of the pairs within each group.
+        """
+        self._held = None
+        self._overall = min(self._overall, overall)
+        if groups.size == 0:
+            return
+        asked = _Floors(group[self._first], groups.copy())
+        for known in self._partitions:
+            if np.array_equal(known.group_of_cell, asked.group_of_cell):
+                known.groups = np.minimum(known.groups, asked.groups)
+                break
+        else:
+            self._partitions.append(asked)
+
+    def held(self):
+        """Impostor pairs at or above the floor of their two cells.
+
+        Returns
+        -------
+        held : PairSequence
+            Descending.
+        """
+        if self._held is None:
+            self.shared = {}
+            floors = self._floors()
+            self._held = sorted_descending(
+                *_pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
+            )
+            self.version += 1
+        return self._held
+
+    def _floors(self):
+        """The lowest floor of every two cells; the last row and column are not used."""
+        n_cells = self._first.size
+        floors = np.full((n_cells + 1, n_cells + 1), self._overall)
+        for known in self._partitions:
+            group = known.group_of_cell
+            same = (group[:, None] == group) & (group[:, None] >= 0)
+            own = np.where(same, known.groups[group][:, None], np.float32(np.inf))
+            inside = floors[:n_cells, :n_cells]
+            np.minimum(inside, own, out=inside)
+        return floors
+
+
+class ListedScores:
+    """Scored pairs of a list, sorted once.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (n_pairs,)
+    left, right : ndarrays of int32, shape (n_pairs,)
+        Images, or identities where images are unnamed.
+    identity : ndarray of int32, shape (n_images,)
+
+    Attributes
+    ----------
+    genuine, impostors : PairSequence
+        Descending.
+    genuine_rows, impostor_rows : ndarrays of int
+        Place of each of them in the list.
+    n_pairs : int
+    shared : dict
+        What questions by different groups compute alike.
+    """
+
+    def __init__(self, scores, left, right, identity):
+        order = np.argsort(-scores, kind="stable")
+        self.n_pairs = order.size
+        genuine = identity[left[order]] == identity[right[order]]
+        self.genuine_rows, self.impostor_rows = order[genuine], order[~genuine]
+        self.genuine, self.impostors = (
+            PairSequence(scores[rows], left[rows], right[rows])
+            for rows in (self.genuine_rows, self.impostor_rows)
+        )
+        self.shared = {}

@@ -1,0 +1,166 @@
+"""What was compared, by the groups of every attribute and of their combinations."""
+
+from itertools import combinations
+
+import numpy as np
+
+from skfairfr._core._pair_design import CompleteDesign
+from skfairfr._core._pair_sets import EmbeddingPairs, ListedPairs
+from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.utils._labels import intersect
+
+
+class Partitions:
+    """Base: attributes of what was compared.
+
+    Parameters
+    ----------
+    columns : dict of str -> Labels
+        Attributes by name.
+    images : Images
+        Without groups.
+    """
+
+    def __init__(self, columns, images):
+        self.columns = columns
+        self.images = images
+
+    def names(self, attributes):
+        """Names of columns.
+
+        Parameters
+        ----------
+        attributes : None, name, or sequence of names
+            None is all of them.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column.
+        """
+        if attributes is None:
+            return tuple(self.columns)
+        if not isinstance(attributes, (list, tuple)):
+            attributes = (attributes,)
+        for name in attributes:
+            if name not in self.columns:
+                raise ArgumentError(
+                    Argument("sensitive_features", attributes),
+                    f" names no attribute {plain(name)!r}; fit was given "
+                    f"{plain(list(self.columns))}.",
+                    remedy="Give some of these names.",
+                )
+        if len(set(attributes)) < len(attributes):
+            raise ArgumentError(
+                Argument("sensitive_features", attributes),
+                " names an attribute twice;",
+                remedy="give each once.",
+            )
+        return tuple(attributes)
+
+    def labels(self, names):
+        """Combinations of attributes, Labels; None of no attribute."""
+        columns = [self.columns[name] for name in names]
+        return intersect(columns) if columns else None
+
+
+class EmbeddingPartitions(Partitions):
+    """Partitions of compared embeddings.
+
+    Parameters
+    ----------
+    columns, images
+        As of :class:`Partitions`.
+    compared : ComparedImages
+    far_max : float
+    equal_error : bool
+        Whether the pairs held reach the equal error rates, as in ``EmbeddingPairs``.
+    """
+
+    def __init__(self, columns, images, compared, far_max, equal_error=False):
+        super().__init__(columns, images)
+        self.compared = compared
+        self.far_max = far_max
+        self.equal_error = equal_error
+        self._depths = {}
+
+    def hold_all(self, average, impostors):
+        """Let the next pass hold what every attribute and combination needs."""
+        names = tuple(self.columns)
+        for size in range(1, len(names) + 1):
+            for chosen in combinations(names, size):
+                self._pairs(chosen, average, impostors)
+
+    def pairs(self, names, average, impostors):
+        """Pairs by the combinations of attributes, EmbeddingPairs.
+
+        Raises
+        ------
+        ValueError
+            If no two people share a group where only such pairs are compared.
+        """
+        pairs = self._pairs(names, average, impostors)
+        if pairs.count(None) == 0:
+            raise ArgumentError(
+                Argument("impostors", "same_group"),
+                " leaves no impostor pair: no two people share a known group.",
+                remedy=(
+                    *("Give ", Argument("sensitive_features")),
+                    *(", or use ", Argument("impostors", "all"), "."),
+                ),
+            )
+        return pairs
+
+    def _pairs(self, names, average, impostors):
+        group, images = self.labels(names), self.images
+        if group is not None:
+            images = images.by(group.codes, group.values.size)
+        pairs = EmbeddingPairs(
+            self.compared,
+            CompleteDesign(images, average, impostors),
+            self.far_max,
+            self.equal_error,
+            self._depths.get((names, average, impostors)),
+        )
+        self._depths[names, average, impostors] = pairs.depths
+        return pairs
+
+
+class ListedPartitions(Partitions):
+    """Partitions of listed pairs.
+
+    Parameters
+    ----------
+    columns : dict of str -> Labels, of codes (2 * n_pairs,)
+        Groups of the first images of all pairs, then of the second.
+    images : Images
+    listed : ListedScores
+    """
+
+    def __init__(self, columns, images, listed):
+        super().__init__(columns, images)
+        self.listed = listed
+
+    def pairs(self, names, average, impostors):
+        """Pairs by the combinations of attributes, ListedPairs.
+
+        Raises
+        ------
+        ValueError
+            If there is no impostor pair.
+        """
+        group, images = self.labels(names), self.images
+        if group is None:
+            groups = np.full((2, self.listed.n_pairs), -1)
+        else:
+            images = images.by(images.group, group.values.size)
+            groups = group.codes.reshape(2, -1)
+        pairs = ListedPairs(self.listed, tuple(groups), images, average, impostors)
+        if pairs.count(None) == 0:
+            within = " within a group" if impostors == "same_group" else ""
+            raise ArgumentError(
+                *(Argument("identity_1"), " and ", Argument("identity_2")),
+                f" list no impostor pair{within};",
+                remedy="a FAR needs pairs of two people.",
+            )
+        return pairs
