@@ -73,14 +73,20 @@ class EmbeddingPairs:
         that a sample must do.
     depths : Depths, default=None
         Those of an earlier object with the same arguments, which chose them already.
+    whole : bool, default=True
+        Whether small scopes are held whole, for levels above far_max and for resamples.
+        If not, their pairs are held where a level needs them.
     """
 
-    def __init__(self, compared, design, far_max, equal_error=False, depths=None):
+    def __init__(
+        self, compared, design, far_max, equal_error=False, depths=None, whole=True
+    ):
         images = design.images
         self.images = images
         self.design = design
         self.compared = compared
         self.far_max = far_max
+        self._whole = whole
         sequence = compared.genuine
         groups = (images.group[sequence.left], images.group[sequence.right])
         self.genuine = Genuine(sequence, groups, design)
@@ -181,6 +187,8 @@ class EmbeddingPairs:
 
     def can_reach(self, scope, lowest):
         """Whether a tail down to each score is small enough to hold."""
+        if not self._whole and self.count(scope) <= WHOLE:
+            return np.ones(np.shape(lowest), dtype=bool)
         share = self.impostors(scope, sampled=True)
         return _rates.share_accepted(share.scores, lowest) <= DEEPEST * self.far_max
 
@@ -212,7 +220,7 @@ class EmbeddingPairs:
         for row in range(-1, n_groups):
             scope = None if row < 0 else (row, row)
             keep = WHOLE if row < 0 else WHOLE_GROUP
-            least = keep / max(self.count(scope), 1)
+            least = keep / max(self.count(scope), 1) if self._whole else 0.0
             depth = max(DEPTH * self.far_max, min(1.0, least))
             scores = self._pilot(row, depth)
             if equal_error and scores.size:
@@ -367,11 +375,13 @@ class EmbeddingPairs:
         return tuple(images)
 
 
-def compare_images(vectors, design, far_max, similarity="cosine", n_jobs=None):
+def compare_images(
+    vectors, design, far_max, similarity="cosine", n_jobs=None, whole=True
+):
     """EmbeddingPairs of images with one partition into groups, that of the design."""
     images = design.images
     compared = ComparedImages(vectors, images, [images.group], similarity, n_jobs)
-    return EmbeddingPairs(compared, design, far_max)
+    return EmbeddingPairs(compared, design, far_max, whole=whole)
 
 
 class ListedPairs:

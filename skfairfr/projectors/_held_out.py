@@ -160,7 +160,8 @@ def rates_at(far, images, embeddings, scopes, operating_point="overall"):
     rates : Rates, of shape (n_scopes, 1)
     """
     design = CompleteDesign(images, "pair", "all")
-    pairs = compare_images(unit_rows(embeddings, "cosine"), design, far)
+    vectors = unit_rows(embeddings, "cosine")
+    pairs = compare_images(vectors, design, far, whole=False)
     query = Query(
         levels=np.array([far]),
         thresholds=None,

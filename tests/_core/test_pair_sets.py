@@ -45,7 +45,7 @@ def only_tails(monkeypatch):
     monkeypatch.setattr(_pair_sets, "SAMPLE", 2**15)
 
 
-def continuous(average="pair", impostors="all", far_max=FAR_MAX, **options):
+def continuous(average="pair", impostors="all", far_max=FAR_MAX, whole=True, **options):
     """About 300 embeddings without ties, alike within a person and a group."""
     options = {"n_identities": 75, "most": 7, "groups": "constant"} | options
     images = make_images(5, **options)
@@ -54,7 +54,7 @@ def continuous(average="pair", impostors="all", far_max=FAR_MAX, **options):
     shift = 0.4 * images.group[:, None]
     X = people + shift + 0.8 * rng.normal(size=people.shape)
     design = CompleteDesign(images, average, impostors)
-    return compare_images(unit_rows(X, "cosine"), design, far_max)
+    return compare_images(unit_rows(X, "cosine"), design, far_max, whole=whole)
 
 
 def whole_and_tail(monkeypatch, *args, **options):
@@ -119,6 +119,42 @@ def test_own_scores_are_those_of_an_image_with_itself():
 
 
 # ---- the tail ------------------------------------------------------------------------
+
+
+@designs
+def test_small_scopes_need_not_be_held_whole(sides, average, impostors):
+    """Points of levels, and of any threshold, are the same: pairs are held when needed."""
+    pairs = [
+        continuous(average, impostors, sides=sides, whole=whole)
+        for whole in (True, False)
+    ]
+    assert not any(pairs[1].is_whole(scope) for scope in SCOPES)
+    asked = [query([1e-3, FAR_MAX], None, point) for point in ("overall", "group")]
+    asked += [query([FAR_MAX], None, "worst_group", SCOPES)]
+    asked += [query(None, [t], scopes=SCOPES) for t in (0.9, 0.3, -0.5)]
+    for question in asked:
+        first, second = (point_rates(p, question) for p in pairs)
+        assert first[0].sampled == second[0].sampled == frozenset()
+        for name in ("thresholds", "far", "frr"):
+            assert_array_equal(getattr(first[1], name), getattr(second[1], name))
+        for scope in SCOPES:
+            assert len(pairs[1].impostors(scope)) <= len(pairs[0].impostors(scope))
+
+
+def test_a_pass_is_repeated_for_lower_floors_only():
+    pairs = continuous(whole=False)
+    compared, group = pairs.compared, pairs.images.group
+    first = pairs.impostors(None)
+    floors = pairs.depths.floors
+    compared.hold(group, floors[-1], floors[:-1])
+    compared.hold(group, floors[-1] + 0.1, floors[:-1] + 0.1)
+    assert pairs.impostors(None) is first and compared.version == 1
+    compared.hold(group, floors[-1] - 0.1, floors[:-1])
+    assert len(pairs.impostors(None)) > 0 and compared.version == 2
+    compared.hold(group, floors[-1], floors[:-1] - 0.1)
+    assert len(pairs.impostors(None)) > 0 and compared.version == 3
+    compared.hold(group, floors[-1] - 0.1, floors[:-1] - 0.1)
+    assert len(pairs.impostors(None)) > 0 and compared.version == 3
 
 
 @designs

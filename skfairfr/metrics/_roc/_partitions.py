@@ -75,13 +75,18 @@ class EmbeddingPartitions(Partitions):
     far_max : float
     equal_error : bool
         Whether the pairs held reach the equal error rates, as in ``EmbeddingPairs``.
+    whole : bool
+        Whether small scopes are held whole, as in ``EmbeddingPairs``.
     """
 
-    def __init__(self, columns, images, compared, far_max, equal_error=False):
+    def __init__(
+        self, columns, images, compared, far_max, equal_error=False, whole=True
+    ):
         super().__init__(columns, images)
         self.compared = compared
         self.far_max = far_max
         self.equal_error = equal_error
+        self.whole = whole
         self._depths = {}
 
     def hold_all(self, average, impostors):
@@ -121,6 +126,7 @@ class EmbeddingPartitions(Partitions):
             self.far_max,
             self.equal_error,
             self._depths.get((names, average, impostors)),
+            self.whole,
         )
         self._depths[names, average, impostors] = pairs.depths
         return pairs
