@@ -47,7 +47,7 @@ from skfairfr.projectors._net import (
 from skfairfr.projectors._people import hold_out
 from skfairfr.projectors._validation_sample import sample_to_compare
 from skfairfr.utils._frames import build_frame
-from skfairfr.utils._torch import PRECISIONS, choose_device, new_generator
+from skfairfr.utils._torch import PRECISIONS, choose_device, new_generator, threads_for
 
 
 class BaseProjector(
@@ -167,6 +167,10 @@ class BaseProjector(
         loss : nn.Module
             As trained.
         """
+        with threads_for():
+            return self._train(X, people, library)
+
+    def _train(self, X, people, library):
         device = choose_device(self.device)
         earlier = self._earlier_fit() if self.warm_start else None
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -316,7 +320,8 @@ class BaseProjector(
         X = check_embeddings(self, X, reset=False)
         device = choose_device(self.device)
         head = self.head_ if device.type == "cpu" else deepcopy(self.head_).to(device)
-        return project(head, DeviceRows(X, device))
+        with threads_for():
+            return project(head, DeviceRows(X, device))
 
     def save(self, path):
         """Write what was fitted, without pickle.

@@ -184,15 +184,15 @@ def main(n_values=9, n_identities=400, n_features=64, n_jobs=CORES):
             f"{sum(runnable) / len(runnable):>8.2f} {max(runnable):>5} "
             f"{memory / MIB:>5.0f} MiB"
         )
-    n_identities, n_features = 10_000, 512
+    n_identities, n_features = 5_000, 512
     print(
-        f"\n2 x 2 kappas x {FOLDS} folds, {n_identities * IMAGES_EACH} images of "
+        f"\none candidate x {FOLDS} folds, {n_identities * IMAGES_EACH} images of "
         f"{n_features} features, n_jobs={n_jobs}, one epoch"
     )
     print(f"{'scoring':>10} {'wall':>8} {'worker':>12}")
     for scoring in ("one", "several", "dict"):
         wall, _, _, memory, size = watch(
-            "loky", 2, n_identities, n_features, n_jobs, scoring, 1
+            "loky", 1, n_identities, n_features, n_jobs, scoring, 1
         )
         print(f"{scoring:>10} {wall:>6.1f} s {memory / size:>6.2f} x X")
 

@@ -16,6 +16,7 @@ from skfairfr._compat import SharingScorer
 from skfairfr._core._bootstrap import OPERATING_POINTS
 from skfairfr._core._disparities import DISPARITIES
 from skfairfr._core._pair_tiles import unit_rows
+from skfairfr._core._parallel import own_threads
 from skfairfr.metrics._pairs._checks import check_single_level
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._engine import Engine
@@ -41,8 +42,8 @@ REMEDIES = (
 class Scorer(SharingScorer):
     """Callable that scikit-learn clones, pickles and routes metadata to.
 
-    A subclass defines ``_score_with(shared, estimator, X, y, sensitive_features, domain)``
-    and passes ``shared`` on to :func:`compare_transformed`.
+    A subclass defines ``_measure(shared, estimator, data)``, whose arguments
+    :func:`compare_transformed` takes.
     """
 
     # "estimator" is an argument of score, no metadata.
@@ -55,6 +56,12 @@ class Scorer(SharingScorer):
     def __call__(self, estimator, X, y, sensitive_features=None, domain=None):
         """Call :meth:`score`."""
         return self.score(estimator, X, y, sensitive_features, domain)
+
+    def _score_with(
+        self, shared, estimator, X, y, sensitive_features=None, domain=None
+    ):
+        with own_threads():
+            return self._measure(shared, estimator, (X, y, sensitive_features, domain))
 
     def __repr__(self, N_CHAR_MAX=700):
         """The class, what it measures, and the other parameters that were set."""

@@ -111,11 +111,8 @@ class FairnessScorer(_base.Scorer):
         """
         return self._score_with({}, estimator, X, y, sensitive_features, domain)
 
-    def _score_with(
-        self, shared, estimator, X, y, sensitive_features=None, domain=None
-    ):
+    def _measure(self, shared, estimator, data):
         self.check()
-        data = (X, y, sensitive_features, domain)
         engine = _base.compare_transformed(
             self, estimator, data, self.far, self.average, self.impostors, shared
         )

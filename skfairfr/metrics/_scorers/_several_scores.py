@@ -136,12 +136,9 @@ class FairnessScores(_base.Scorer):
         """
         return self._score_with({}, estimator, X, y, sensitive_features, domain)
 
-    def _score_with(
-        self, shared, estimator, X, y, sensitive_features=None, domain=None
-    ):
+    def _measure(self, shared, estimator, data):
         self.check()
         levels = np.asarray(self.far, dtype=np.float64)
-        data = (X, y, sensitive_features, domain)
         engine = _base.compare_transformed(
             self, estimator, data, float(levels.max()), shared=shared
         )
