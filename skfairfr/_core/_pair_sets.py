@@ -74,8 +74,8 @@ class EmbeddingPairs:
     depths : Depths, default=None
         Those of an earlier object with the same arguments, which chose them already.
     whole : bool, default=True
-        Whether small scopes are held whole, for levels above far_max and for resamples.
-        If not, their pairs are held where a level needs them.
+        Whether up to WHOLE pairs are held whole, for levels above far_max and for
+        resamples. If not, up to WHOLE_GROUP, and others are held where a level needs them.
     """
 
     def __init__(
@@ -219,8 +219,8 @@ class EmbeddingPairs:
         depths = Depths(np.empty(n_groups + 1), np.empty(n_groups + 1, np.float32))
         for row in range(-1, n_groups):
             scope = None if row < 0 else (row, row)
-            keep = WHOLE if row < 0 else WHOLE_GROUP
-            least = keep / max(self.count(scope), 1) if self._whole else 0.0
+            keep = WHOLE if row < 0 and self._whole else WHOLE_GROUP
+            least = keep / max(self.count(scope), 1)
             depth = max(DEPTH * self.far_max, min(1.0, least))
             scores = self._pilot(row, depth)
             if equal_error and scores.size:

@@ -320,8 +320,7 @@ class BaseProjector(
         X = check_embeddings(self, X, reset=False)
         device = choose_device(self.device)
         head = self.head_ if device.type == "cpu" else deepcopy(self.head_).to(device)
-        with threads_for():
-            return project(head, DeviceRows(X, device))
+        return project(head, DeviceRows(X, device))
 
     def save(self, path):
         """Write what was fitted, without pickle.

@@ -122,8 +122,9 @@ def test_own_scores_are_those_of_an_image_with_itself():
 
 
 @designs
-def test_small_scopes_need_not_be_held_whole(sides, average, impostors):
+def test_small_scopes_need_not_be_held_whole(sides, average, impostors, monkeypatch):
     """Points of levels, and of any threshold, are the same: pairs are held when needed."""
+    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
     pairs = [
         continuous(average, impostors, sides=sides, whole=whole)
         for whole in (True, False)
@@ -141,7 +142,8 @@ def test_small_scopes_need_not_be_held_whole(sides, average, impostors):
             assert len(pairs[1].impostors(scope)) <= len(pairs[0].impostors(scope))
 
 
-def test_a_pass_is_repeated_for_lower_floors_only():
+def test_a_pass_is_repeated_for_lower_floors_only(monkeypatch):
+    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
     pairs = continuous(whole=False)
     compared, group = pairs.compared, pairs.images.group
     first = pairs.impostors(None)

@@ -37,18 +37,18 @@ def run_search(backend, n_values, n_identities, n_features, n_jobs, scoring, epo
     from skfairfr import (
         EthicalModule,
         IdentityKFold,
-        bfar_scorer,
-        bfrr_scorer,
         face_labels,
         fairness_scores,
-        frr_at_far_scorer,
         make_face_embeddings,
+        make_fairness_scorer,
     )
 
+    far = 1e-2
+    bfar, bfrr = (make_fairness_scorer(rate=rate, far=far) for rate in ("far", "frr"))
     scorers = {
-        "one": bfar_scorer,
-        "several": fairness_scores(),
-        "dict": {"a": bfar_scorer, "b": bfrr_scorer, "c": frr_at_far_scorer},
+        "one": bfar,
+        "several": fairness_scores(far),
+        "dict": {"bfar": bfar, "bfrr": bfrr},
     }
 
     def fit(faces, values, n_folds):
@@ -68,7 +68,7 @@ def run_search(backend, n_values, n_identities, n_features, n_jobs, scoring, epo
 
     def people(n_identities, n_features):
         return make_face_embeddings(
-            n_identities, IMAGES_EACH, n_features, kappa=60.0, random_state=0
+            n_identities, IMAGES_EACH, n_features, kappa=40.0, random_state=0
         )
 
     faces = people(n_identities, n_features)
@@ -166,7 +166,8 @@ def watch(*arguments):
     wall = time.perf_counter() - start
     cpu = sum(map(cpu_seconds, pids)) - spent
     child.stdin.close()
-    child.wait()
+    if child.wait():
+        raise RuntimeError(f"the search {arguments} ended with an error")
     return wall, cpu, runnable, memory, size
 
 

@@ -76,7 +76,7 @@ class EmbeddingPartitions(Partitions):
     equal_error : bool
         Whether the pairs held reach the equal error rates, as in ``EmbeddingPairs``.
     whole : bool
-        Whether small scopes are held whole, as in ``EmbeddingPairs``.
+        Whether more pairs are held whole, as in ``EmbeddingPairs``.
     """
 
     def __init__(

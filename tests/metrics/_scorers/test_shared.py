@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.preprocessing import FunctionTransformer
 
 from skfairfr import face_labels, make_face_embeddings
-from skfairfr._core import _pair_tiles
+from skfairfr._core import _pair_sets, _pair_tiles
 from skfairfr.metrics import bfar_scorer, frr_at_far_scorer, make_fairness_scorer
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._scorers import _base
@@ -98,7 +98,10 @@ DESIGNS = {
 @pytest.mark.parametrize("scorers", [LEVELS, DESIGNS], ids=["levels", "designs"])
 @pytest.mark.parametrize("in_reverse", [False, True])
 @pytest.mark.parametrize("domain", [None, DOMAIN])
-def test_unlike_scorers_share_the_rows(scorers, in_reverse, domain, counted):
+def test_unlike_scorers_share_the_rows(
+    scorers, in_reverse, domain, counted, monkeypatch
+):
+    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
     if in_reverse:
         scorers = dict(reversed(scorers.items()))
     y = face_labels(IDENTITY, GROUP, domain)
