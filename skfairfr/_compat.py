@@ -1,6 +1,35 @@
 """The only module that touches private scikit-learn names."""
 
+from sklearn.base import BaseEstimator
 from sklearn.base import _fit_context as fit_context
+from sklearn.metrics._scorer import _BaseScorer
+from sklearn.utils._metadata_requests import RequestMethod
 from sklearn.utils._param_validation import Interval, StrOptions
 
-__all__ = ["Interval", "StrOptions", "fit_context"]
+__all__ = ["Interval", "SharingScorer", "StrOptions", "fit_context"]
+
+
+class SharingScorer(BaseEstimator, _BaseScorer):
+    """Base of scorers that share work where several are called with one estimator.
+
+    Given a dict of scorers, scikit-learn calls ``_score`` of each that is a ``_BaseScorer``
+    and passes a cache that lives as long as the call. A subclass defines
+    ``_score_with(shared, estimator, X, y, **metadata)``, where ``shared`` is the cache, or
+    an empty dict if the scorer is alone.
+    """
+
+    # Scikit-learn makes a cache where two scorers name the same method.
+    _response_method = "transform"
+    # Those of _BaseScorer are about a function of y_true and y_pred, and there is none.
+    _get_metadata_request = BaseEstimator._get_metadata_request
+    set_score_request = RequestMethod("score", [])
+
+    def _accept_sample_weight(self):
+        return False
+
+    def _score(self, method_caller, estimator, X, y_true, **metadata):
+        arguments = getattr(method_caller, "args", ())
+        shared = arguments[0] if arguments else None
+        if not isinstance(shared, dict):
+            shared = {}
+        return self._score_with(shared, estimator, X, y_true, **metadata)

@@ -141,17 +141,20 @@ class ComparedImages:
         groups : ndarray of float32, shape (n_groups,)
             Floor of the pairs within each group.
         """
-        self._held = None
-        self._overall = min(self._overall, overall)
+        if overall < self._overall:
+            self._overall, self._held = overall, None
         if groups.size == 0:
             return
         asked = _Floors(group[self.first_of_cell], groups.copy())
         for known in self._partitions:
             if np.array_equal(known.group_of_cell, asked.group_of_cell):
-                known.groups = np.minimum(known.groups, asked.groups)
+                if (asked.groups < known.groups).any():
+                    known.groups = np.minimum(known.groups, asked.groups)
+                    self._held = None
                 break
         else:
             self._partitions.append(asked)
+            self._held = None
 
     def held(self):
         """Impostor pairs at or above the floor of their two cells.

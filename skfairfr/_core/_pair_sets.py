@@ -73,11 +73,15 @@ class Expected:
         The lowest of the thresholds that will be given.
     scores : bool
         Whether histograms of all scores will be needed, for figures.
+    whole : bool
+        Whether up to WHOLE pairs are held whole, for levels above far_max and for
+        resamples. If not, up to WHOLE_GROUP, and others are held where a level needs them.
     """
 
     equal_error: bool = False
     lowest: float | None = None
     scores: bool = False
+    whole: bool = True
 
 
 class EmbeddingPairs:
@@ -100,6 +104,8 @@ class EmbeddingPairs:
 
     def __init__(self, compared, design, far_max, expected=None, depths=None):
         images = design.images
+        expected = expected or Expected()
+        self._whole = expected.whole
         self.images = images
         self.design = design
         self.compared = compared
@@ -117,7 +123,7 @@ class EmbeddingPairs:
         self._version = compared.version
         self._tails, self._cells = {}, {}
         if depths is None:
-            depths = self._choose_depths(expected or Expected())
+            depths = self._choose_depths(expected)
             compared.hold(images.group, depths.floors[-1], depths.floors[:-1])
         self.depths = depths
 
@@ -243,6 +249,8 @@ class EmbeddingPairs:
 
     def can_reach(self, scope, lowest):
         """Whether a tail down to each score is small enough to hold."""
+        if not self._whole and self.count(scope) <= WHOLE:
+            return np.ones(np.shape(lowest), dtype=bool)
         share = self.impostors(scope, sampled=True)
         return _rates.share_accepted(share.scores, lowest) <= DEEPEST * self.far_max
 
@@ -275,7 +283,7 @@ class EmbeddingPairs:
         )
         for row in range(-1, n_groups):
             scope = None if row < 0 else (row, row)
-            keep = WHOLE if row < 0 else WHOLE_GROUP
+            keep = WHOLE if row < 0 and expected.whole else WHOLE_GROUP
             n_people = max(self.n_identities(scope), 1)
             multiple = max(DEPTH, 1 + SPREAD / np.sqrt(n_people))
             least = keep / max(self.count(scope), 1)
@@ -428,11 +436,13 @@ class EmbeddingPairs:
         return tuple(images)
 
 
-def compare_images(vectors, design, far_max, similarity="cosine", n_jobs=None):
+def compare_images(
+    vectors, design, far_max, similarity="cosine", n_jobs=None, expected=None
+):
     """EmbeddingPairs of images with one partition into groups, that of the design."""
     images = design.images
     compared = ComparedImages(vectors, images, [images.group], similarity, n_jobs)
-    return EmbeddingPairs(compared, design, far_max)
+    return EmbeddingPairs(compared, design, far_max, expected)
 
 
 class ListedPairs:

@@ -49,10 +49,14 @@ class Rows:
 
     @classmethod
     def of(cls, vectors, images, members):
-        """Order the rows ``vectors[members]`` by group, then identity."""
+        """Order the rows ``vectors[members]`` by group, then identity.
+
+        Rows that stand in this order are not copied.
+        """
         order = members[np.lexsort((images.identity[members], images.group[members]))]
+        ready = order.size > 0 and (np.diff(order) == 1).all()
         return cls(
-            vectors[order],
+            vectors[order[0] : order[-1] + 1] if ready else vectors[order],
             order.astype(np.int32),
             images.identity[order],
             images.group[order],
@@ -64,19 +68,27 @@ class Rows:
         return starts, np.append(starts[1:], self.group.size), self.group[starts]
 
 
-def unit_rows(X, similarity):
-    """float32 rows whose inner product is the similarity; X is not changed."""
+def unit_rows(X, similarity, order=None):
+    """float32 rows whose inner product is the similarity; X is not changed.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n_images, n_features)
+    similarity : {"cosine", "dot"}
+    order : ndarray of int, shape (n_images,), default=None
+        Which row of X each is; None: all in their order.
+    """
     if similarity == "dot":
-        return np.array(X, dtype=np.float32, order="C")
+        rows = X if order is None else X[order]
+        return np.array(rows, dtype=np.float32, order="C")
     unit = np.empty(X.shape, dtype=np.float32)
     for start in range(0, len(X), TILE):
-        block = X[start : start + TILE].astype(np.float64)
+        part = slice(start, start + TILE)
+        block = X[part if order is None else order[part]].astype(np.float64)
         # Rows are scaled first: squares of very long or short ones leave float64.
         block /= np.abs(block).max(axis=1, keepdims=True)
         norms = np.sqrt(np.einsum("ij,ij->i", block, block))
-        np.divide(
-            block, norms[:, None], out=unit[start : start + TILE], casting="same_kind"
-        )
+        np.divide(block, norms[:, None], out=unit[part], casting="same_kind")
     return unit
 
 

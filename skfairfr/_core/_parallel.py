@@ -1,17 +1,21 @@
 """Blocks of work over joblib workers or threads, with an optional progress bar.
 
 One layer is parallel at a time: inside workers and threads, BLAS is limited to one thread.
+A joblib process starts with its share of the cores in environment variables that BLAS and
+OpenMP read; a joblib thread has no number of its own, and one thread is its share.
 """
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache, partial
-from threading import Lock
+from multiprocessing import current_process
+from threading import Event, Lock, Thread, current_thread, local, main_thread
 
 from joblib import cpu_count, effective_n_jobs
+from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import ThreadpoolController, threadpool_limits
+from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
 
 from skfairfr._core import _cluster
@@ -39,8 +43,29 @@ def _controller():
     return ThreadpoolController().select(user_api="blas")
 
 
+def is_sharing_worker():
+    """Whether this is one of several workers that share the threads of all cores.
+
+    These are the threads of joblib's back ends, and the processes of ``multiprocessing``,
+    which are forked and keep the numbers of threads of their parent.
+    """
+    backend, _ = get_active_backend()
+    if not getattr(backend, "nesting_level", 0):
+        return False
+    return current_thread() is not main_thread() or current_process().daemon
+
+
+@contextmanager
+def own_threads():
+    """Limit BLAS to the share of a worker that shares the cores; otherwise do nothing."""
+    with ONE_BLAS_THREAD if is_sharing_worker() else nullcontext():
+        yield
+
+
 def n_threads():
     """Number of threads that BLAS may use; a limit set on BLAS also limits the package."""
+    if is_sharing_worker():
+        return 1
     return min([cpu_count(), *(blas["num_threads"] for blas in _controller().info())])
 
 
@@ -56,26 +81,63 @@ class _SharedLimit:
     """Limits BLAS to one thread for callers that may overlap; the last one restores.
 
     The limit holds for the whole process: concurrent callers that each restored the limit
-    they had found could leave it at one for good.
+    they had found could leave it at one for good. Since threadpoolctl lets one thread at a
+    time change it, a thread of our own sets the limit and restores it.
     """
 
     def __init__(self):
-        self._lock, self._inside, self._limits = Lock(), 0, None
+        self._lock, self._inside, self._holder = Lock(), 0, None
+        self._of_thread = local()
 
     def __enter__(self):
         with self._lock:
             if self._inside == 0:
-                self._limits = threadpool_limits(1)
+                self._holder = _LimitHolder()
             self._inside += 1
+        # The caller may be that thread, or BLAS may keep a number for each thread.
+        blas = _controller()
+        unlimited = any(library["num_threads"] > 1 for library in blas.info())
+        limits = self._of_thread.__dict__.setdefault("limits", [])
+        limits.append(blas.limit(limits=1) if unlimited else None)
 
     def __exit__(self, *_):
+        limit = self._of_thread.limits.pop()
+        if limit is not None:
+            limit.restore_original_limits()
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
-                self._limits.restore_original_limits()
+                self._holder.end()
+
+
+class _LimitHolder(Thread):
+    """A thread in which BLAS is limited to one thread until it ends."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self._begun, self._ended = Event(), Event()
+        self.start()
+        self._begun.wait()
+
+    def run(self):
+        try:
+            with ThreadpoolController().select(user_api="blas").limit(limits=1):
+                self._begun.set()
+                self._ended.wait()
+        finally:
+            self._begun.set()
+
+    def end(self):
+        self._ended.set()
+        self.join()
 
 
 ONE_BLAS_THREAD = _SharedLimit()
+
+
+def _limit_this_thread():
+    """Limit a BLAS that keeps a number for each thread, in a thread of our own."""
+    _controller().limit(limits=1)
 
 
 def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=()):
@@ -116,7 +178,9 @@ def each_block(function, tasks, n_jobs, description, sizes=None, shared=()):
     several = effective_n_jobs(n_jobs) > 1 and len(tasks) > 1
     if cluster is not None and _cluster.inside_task():
         several = False  # the tasks around this one keep the cluster busy
-    pool = nullcontext() if several else ThreadPoolExecutor(n_threads())
+    pool = nullcontext()
+    if not several:
+        pool = ThreadPoolExecutor(n_threads(), initializer=_limit_this_thread)
     with bar, ONE_BLAS_THREAD, pool:
         if not several:
             results = pool.map(partial(function, *shared), *zip(*tasks, strict=True))

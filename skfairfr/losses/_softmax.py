@@ -118,9 +118,12 @@ def held_out_cross_entropy(embeddings, y, *, scale, offset=None, margin=0.0):
     -------
     loss : float
         >= 0, over the images whose identity has another one; nan if there is none.
+        Under autocast the products are taken in its type, everything else stays in the
+        type of the embeddings.
     """
     n_identities = len(scale)
-    offset = torch.zeros_like(scale) if offset is None else offset
+    scale = scale.to(embeddings)
+    offset = torch.zeros_like(scale) if offset is None else offset.to(embeddings)
     total = embeddings.new_zeros((n_identities, embeddings.shape[1]))
     total.index_add_(0, y, embeddings)
     centroids = scale[:, None] * normalize(total)
@@ -133,7 +136,7 @@ def held_out_cross_entropy(embeddings, y, *, scale, offset=None, margin=0.0):
         cosine = (z * others).sum(1)
         cosine = margin(cosine) if callable(margin) else cosine - margin
         target = scale[own] * cosine + offset[own]
-        logits = torch.addmm(offset, z, centroids.T)
+        logits = torch.addmm(offset, z, centroids.T).to(target.dtype)
         logits.scatter_(1, own[:, None], target[:, None])
         losses.append(torch.logsumexp(logits, 1) - target)
     return float(torch.cat(losses).mean()) if losses else float("nan")

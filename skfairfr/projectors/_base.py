@@ -45,8 +45,9 @@ from skfairfr.projectors._net import (
     train,
 )
 from skfairfr.projectors._people import hold_out
+from skfairfr.projectors._validation_sample import sample_to_compare
 from skfairfr.utils._frames import build_frame
-from skfairfr.utils._torch import PRECISIONS, choose_device, new_generator
+from skfairfr.utils._torch import PRECISIONS, choose_device, new_generator, threads_for
 
 
 class BaseProjector(
@@ -166,6 +167,10 @@ class BaseProjector(
         loss : nn.Module
             As trained.
         """
+        with threads_for():
+            return self._train(X, people, library)
+
+    def _train(self, X, people, library):
         device = choose_device(self.device)
         earlier = self._earlier_fit() if self.warm_start else None
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -177,6 +182,8 @@ class BaseProjector(
         rng = np.random.RandomState(seed)
 
         people, held_out = self._hold_out(people, rng)
+        if held_out is not None:
+            held_out = sample_to_compare(held_out, seed)
         generator = new_generator(rng)
         rows = DeviceRows(X, device)
         head = self._starting_head(X.shape[1], earlier, generator)
@@ -218,6 +225,7 @@ class BaseProjector(
             centroids = sums_by_identity(self.head_, rows, people)
         self.centroids_ = _directions(centroids)
         self.identities_ = people.identities
+        self.n_validation_images_ = 0 if held_out is None else held_out.rows.size
         self._n_features_out = head.sizes[2]
         history = history_columns(net.history)
         self._history = history if earlier is None else _join(earlier.history, history)

@@ -77,7 +77,9 @@ class EthicalModule(BaseProjector):
         group. None visits each once.
     validation_fraction : float, default=0.0
         Share of the identities, in [0, 1), held out and never trained on. With any, the
-        weights of the best epoch are kept instead of the last.
+        weights of the best epoch are kept instead of the last. An epoch compares at most
+        2**24 pairs of their images: of more than 5,792 images a sample, the same in every
+        epoch, of whole people of every group.
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
         What "best" and ``patience`` look at, smaller is better: the loss (on held-out
         people against the mean of their other images, or on those trained on where none
@@ -119,6 +121,9 @@ class EthicalModule(BaseProjector):
         images' disagreement.
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds.
+    n_validation_images_ : int
+        Images held out that the "valid_" columns of the history compare, 5,792 at most;
+        0 where nobody is held out.
     n_features_in_ : int
     feature_names_in_ : ndarray, shape (n_features,)
         Where X was a frame with names.

@@ -2,9 +2,12 @@
 
 from copy import deepcopy
 
+import numpy as np
 import torch
 from torch import nn
 from torch.nn.functional import normalize, relu
+
+from skfairfr.utils._torch import threads_for
 
 HEADS = ("residual", "mlp")
 # Rows projected at a time where nothing is trained.
@@ -101,18 +104,30 @@ def project(head, rows, index=None):
     projected : ndarray of float32, shape (n_chosen, output_dim)
     """
     head.eval()
-    blocks = []
-    for block in rows.in_order(BLOCK_ROWS, index):
-        blocks.append(head(block).cpu())
-    return torch.cat(blocks).numpy()
+    n_chosen = rows.shape[0] if index is None else len(index)
+    projected = np.empty((n_chosen, head.sizes[2]), dtype=np.float32)
+    start = 0
+    with threads_for(_operations_of_block(head, n_chosen)):
+        for block in rows.in_order(BLOCK_ROWS, index):
+            projected[start : start + len(block)] = head(block).cpu().numpy()
+            start += len(block)
+    return projected
 
 
 def sums_by_identity(head, rows, people):
     """Sum of the projected images of each identity, (n_identities, n_features_out)."""
-    total = torch.zeros((people.identities.size, head.sizes[2]))
+    shape = (people.identities.size, head.sizes[2])
+    total = torch.zeros(shape, dtype=torch.float32)
     head, y = deepcopy(head).to(rows.device), torch.as_tensor(people.y)
-    for start in range(0, people.rows.size, BLOCK_ROWS):
-        part = slice(start, start + BLOCK_ROWS)
-        block = project(head, rows, people.rows[part])
-        total.index_add_(0, y[part], torch.from_numpy(block))
+    with threads_for(_operations_of_block(head, people.rows.size)):
+        for start in range(0, people.rows.size, BLOCK_ROWS):
+            part = slice(start, start + BLOCK_ROWS)
+            block = project(head, rows, people.rows[part])
+            total.index_add_(0, y[part], torch.from_numpy(block))
     return total.numpy()
+
+
+def _operations_of_block(head, n_rows):
+    """Multiplications and additions for a block of these rows, for every weight."""
+    n_weights = sum(parameter.numel() for parameter in head.parameters())
+    return 2 * min(BLOCK_ROWS, n_rows) * n_weights

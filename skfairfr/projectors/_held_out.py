@@ -1,4 +1,7 @@
-"""Metrics of people held out of the training, measured after every epoch."""
+"""Metrics of people held out of the training, measured after every epoch.
+
+They are those of ``transform``, in float32 whatever the precision of the training.
+"""
 
 import numpy as np
 import torch
@@ -6,10 +9,11 @@ import torch
 from skfairfr._core._bootstrap import Query, point_rates
 from skfairfr._core._disparities import max_min
 from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import compare_images
+from skfairfr._core._pair_sets import Expected, compare_images
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._resampling import Images
 from skfairfr.projectors._head import project
+from skfairfr.utils._torch import precision_of_products
 
 MONITORS = ("loss", "bfar", "bfrr", "frr_at_far")
 MONITOR_FAR = 1e-3  # the level of the ready scorers
@@ -22,7 +26,7 @@ class HeldOutMetrics:
     ----------
     rows : DeviceRows
     people : People
-        None of whose identities is trained on.
+        None of whose identities is trained on; all pairs of their images are compared.
     monitor : str
         One of MONITORS. The loss is always measured.
     held_out_loss : callable
@@ -44,10 +48,14 @@ class HeldOutMetrics:
         self.extra_metrics = extra_metrics
         if monitor != "loss":
             self._images = images_of(people)
-            _check_monitor(self._images, monitor)
+            _check_monitor(people, self._images, monitor)
 
     def __call__(self, head):
         """All numbers of this head, by name."""
+        with precision_of_products("float32", self.rows.device):
+            return self._measure(head)
+
+    def _measure(self, head):
         embeddings = project(head, self.rows, self.people.rows)
         on_device = torch.from_numpy(embeddings).to(self.rows.device)
         values = {"valid_loss": self.held_out_loss(on_device, self.people)}
@@ -93,6 +101,7 @@ class GroupFARs:
 
     def __init__(self, people, far):
         self.far = far
+        self.people = people
         self.names = [f"far_{label}" for label in people.labels.tolist()]
         self._images = images_of(people)
         # The groups of ``_images`` are those that occur; these are their places.
@@ -109,15 +118,18 @@ class GroupFARs:
         absent = labels[self.n_impostors == 0].tolist()
         if absent:
             raise ValueError(
-                f"sampling='dynamic' needs impostor pairs within every group among the "
-                f"people held out, and {absent} have none; give more people of these "
-                "groups, a larger validation_fraction, or sampling='adjusted'."
+                "sampling='dynamic' needs impostor pairs within every group among "
+                f"{_described(self.people)}, and {absent} have none; give more people of "
+                "these groups, a larger validation_fraction, or sampling='adjusted'."
             )
         if not self.resolved:
+            more = (
+                "" if self.people.is_sample else " or validation_fraction, more people"
+            )
             raise ValueError(
-                f"far={self.far:g} is not resolved by the impostor pairs of the people "
-                "held out, so that dynamic weights would follow noise; give more people, "
-                "a larger far or validation_fraction, or sampling='adjusted'."
+                f"far={self.far:g} is not resolved by the impostor pairs of "
+                f"{_described(self.people)}, so that dynamic weights would follow noise; "
+                f"give a larger far{more}, or sampling='adjusted'."
             )
 
     def __call__(self, embeddings):
@@ -148,7 +160,8 @@ def rates_at(far, images, embeddings, scopes, operating_point="overall"):
     rates : Rates, of shape (n_scopes, 1)
     """
     design = CompleteDesign(images, "pair", "all")
-    pairs = compare_images(unit_rows(embeddings, "cosine"), design, far)
+    vectors = unit_rows(embeddings, "cosine")
+    pairs = compare_images(vectors, design, far, expected=Expected(whole=False))
     query = Query(
         levels=np.array([far]),
         thresholds=None,
@@ -181,7 +194,14 @@ def _within_groups(images):
     return [(g, g) for g in range(images.n_groups)]
 
 
-def _check_monitor(images, monitor):
+def _described(people):
+    """What a message calls the people whose pairs are compared."""
+    if people.is_sample:
+        return f"the {people.rows.size} held-out images that are compared"
+    return "the held-out people"
+
+
+def _check_monitor(people, images, monitor):
     """Raise where these people have too few groups or pairs for the monitor."""
     scopes = [None]
     if monitor != "frr_at_far":
@@ -192,16 +212,19 @@ def _check_monitor(images, monitor):
                 f"{len(scopes)}; give sensitive_features, a larger validation_fraction, "
                 "or monitor='loss' or 'frr_at_far'."
             )
+    more = "give more people, a larger validation_fraction"
+    if people.is_sample:
+        more = "give larger groups"
     design = CompleteDesign(images, "pair", "all")
     fewest = min(design.count_impostors(scope) for scope in scopes)
     if fewest * MONITOR_FAR < 1:
         raise ValueError(
             f"monitor={monitor!r} is measured at FAR {MONITOR_FAR:g}, which {fewest} "
-            "impostor pairs of the held-out people do not resolve; give more people, a "
-            "larger validation_fraction, or monitor='loss'."
+            f"impostor pairs of {_described(people)} do not resolve; {more}, or "
+            "monitor='loss'."
         )
     if monitor != "bfar" and min(design.count_genuine(scope) for scope in scopes) == 0:
         raise ValueError(
-            f"monitor={monitor!r} needs genuine pairs of every group among the held-out "
-            "people; give more people, a larger validation_fraction, or monitor='loss'."
+            f"monitor={monitor!r} needs genuine pairs of every group among "
+            f"{_described(people)}; {more}, or monitor='loss'."
         )

@@ -28,6 +28,8 @@ class People:
         What the codes stand for.
     domain : ndarray of int8, shape (n_images,), or None
         0 or 1, where images of two domains are compared with each other.
+    is_sample : bool
+        Whether others were held out, too, and are not compared: they make too many pairs.
     """
 
     rows: np.ndarray
@@ -37,10 +39,19 @@ class People:
     groups: np.ndarray | None = None
     labels: np.ndarray | None = None
     domain: np.ndarray | None = None
+    is_sample: bool = False
 
-    def of(self, chosen):
-        """The People among the chosen identities (bool, shape (n_identities,))."""
-        images = chosen[self.y]
+    def of(self, chosen, images=None):
+        """The People among the chosen identities, with all or some of their images.
+
+        Parameters
+        ----------
+        chosen : ndarray of bool, shape (n_identities,)
+        images : ndarray of bool, shape (n_images,), default=None
+            One of every chosen identity at least, and none of another; None: all.
+        """
+        if images is None:
+            images = chosen[self.y]
         return People(
             self.rows[images],
             (np.cumsum(chosen) - 1)[self.y[images]],

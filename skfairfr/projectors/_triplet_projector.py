@@ -100,6 +100,8 @@ class TripletProjector(BaseProjector):
         weights of the epoch with the best ``monitor`` are kept; the loss of people held
         out weighs groups as they are found, so that it may prefer an epoch before the
         sampling has served rare ones: 0.0 keeps the last epoch.
+        An epoch compares at most 2**24 pairs of their images: of more than 5,792 images a
+        sample, the same in every epoch, of whole people of every group.
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
         What "best" and ``patience`` look at, smaller is better: the loss over all triplets
         of people held out or, at a FAR of 1e-3, a disparity or the FRR.
@@ -141,6 +143,9 @@ class TripletProjector(BaseProjector):
     history_ : frame
         A row for each epoch: losses, ``n_triplets`` that violated the margin, weights and
         FARs of the groups, learning rate, seconds.
+    n_validation_images_ : int
+        Images held out that the "valid_" columns of the history compare, 5,792 at most;
+        0 where nobody is held out.
     n_features_in_ : int
     feature_names_in_ : ndarray, shape (n_features,)
         Where X was a frame with names.

@@ -1,6 +1,11 @@
 """The edge to torch: devices, generators and precision. Only training code imports it."""
 
-from contextlib import contextmanager, nullcontext
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from math import inf
+from threading import Lock, local
+
+from skfairfr._core._parallel import is_sharing_worker, own_threads
 
 PRECISIONS = ("float32", "tf32", "bfloat16")
 
@@ -50,6 +55,8 @@ def new_generator(random_state):
 def precision_of_products(precision, device):
     """Take matrix products in ``precision``; restore the settings afterwards.
 
+    A block inside another has its own precision.
+
     Raises
     ------
     ValueError
@@ -62,11 +69,13 @@ def precision_of_products(precision, device):
             f"precision='tf32' needs device='cuda', but the device is {device.type!r}; "
             "use 'float32', or 'bfloat16'."
         )
-    half = precision == "bfloat16"
-    autocast = nullcontext()
-    if half:
-        # A cache of rounded weights would outlive the steps that change them.
-        autocast = torch.autocast(device.type, torch.bfloat16, cache_enabled=False)
+    # A cache of rounded weights would outlive the steps that change them.
+    autocast = torch.autocast(
+        device.type,
+        torch.bfloat16,
+        enabled=precision == "bfloat16",
+        cache_enabled=False,
+    )
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
     try:
@@ -79,23 +88,56 @@ def precision_of_products(precision, device):
 # Multiplications and additions of a step that are worth a thread. Below, waiting for each
 # other costs more than it saves, and far more where other processes use the cores, too.
 _WORTH_A_THREAD = 5e8
-_AROUND: list[int] = []  # the numbers of threads around those that were limited
+_LOCK = Lock()
+
+
+class _Around(local):
+    """Numbers of threads around those that were limited, of every thread its own."""
+
+    def __init__(self):
+        self.numbers = []
+
+
+_AROUND = _Around()
 
 
 @contextmanager
-def threads_for(n_operations):
+def threads_for(n_operations=inf):
     """Limit torch to the threads that ``n_operations`` can keep busy.
 
     The operations are those between two waits. There are never more threads than torch had
-    outside of all such blocks, and at least one.
+    outside of all such blocks and at least one. In a worker that shares the cores with
+    others there is one, and BLAS has one, too.
     """
     import torch
 
-    before = torch.get_num_threads()
-    most = _AROUND[0] if _AROUND else before
-    _AROUND.append(before)
-    torch.set_num_threads(int(min(most, max(1, n_operations // _WORTH_A_THREAD))))
+    numbers = _AROUND.numbers
+    numbers.append(torch.get_num_threads())
+    most = 1 if is_sharing_worker() else numbers[0]
+    _set_threads(int(min(most, max(1, n_operations / _WORTH_A_THREAD))))
     try:
-        yield
+        with own_threads():
+            yield
     finally:
-        torch.set_num_threads(_AROUND.pop())
+        _set_threads(numbers.pop())
+
+
+def _set_threads(number):
+    """Set torch's number of threads for this thread, and for no other.
+
+    Torch also takes a number that is set as that of threads in which it has not run yet.
+    Only such a thread can read that number, and put it back without a change here.
+    """
+    import torch
+
+    if number == torch.get_num_threads():
+        return
+    with _LOCK:
+        of_others = _in_new_thread(torch.get_num_threads)
+        torch.set_num_threads(number)
+        _in_new_thread(torch.set_num_threads, of_others)
+
+
+def _in_new_thread(function, *arguments):
+    with ThreadPoolExecutor(1) as new:
+        return new.submit(function, *arguments).result()

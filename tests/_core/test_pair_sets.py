@@ -131,6 +131,44 @@ def test_own_scores_are_those_of_an_image_with_itself():
 
 
 @designs
+def test_small_scopes_need_not_be_held_whole(sides, average, impostors, monkeypatch):
+    """Points of levels, and of any threshold, are the same: pairs are held when needed."""
+    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
+    pairs = [
+        continuous(average, impostors, sides=sides, expected=Expected(whole=whole))
+        for whole in (True, False)
+    ]
+    assert not any(pairs[1].is_whole(scope) for scope in SCOPES)
+    asked = [query([1e-3, FAR_MAX], None, point) for point in ("overall", "group")]
+    asked += [query([FAR_MAX], None, "worst_group", SCOPES)]
+    asked += [query(None, [t], scopes=SCOPES) for t in (0.9, 0.3, -0.5)]
+    for question in asked:
+        first, second = (point_rates(p, question) for p in pairs)
+        assert first[0].sampled == second[0].sampled == frozenset()
+        for name in ("thresholds", "far", "frr"):
+            assert_array_equal(getattr(first[1], name), getattr(second[1], name))
+        for scope in SCOPES:
+            assert len(pairs[1].impostors(scope)) <= len(pairs[0].impostors(scope))
+
+
+def test_a_pass_is_repeated_for_lower_floors_only(monkeypatch):
+    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
+    pairs = continuous(expected=Expected(whole=False))
+    compared, group = pairs.compared, pairs.images.group
+    first = pairs.impostors(None)
+    floors = pairs.depths.floors
+    compared.hold(group, floors[-1], floors[:-1])
+    compared.hold(group, floors[-1] + 0.1, floors[:-1] + 0.1)
+    assert pairs.impostors(None) is first and compared.version == 1
+    compared.hold(group, floors[-1] - 0.1, floors[:-1])
+    assert len(pairs.impostors(None)) > 0 and compared.version == 2
+    compared.hold(group, floors[-1], floors[:-1] - 0.1)
+    assert len(pairs.impostors(None)) > 0 and compared.version == 3
+    compared.hold(group, floors[-1] - 0.1, floors[:-1] - 0.1)
+    assert len(pairs.impostors(None)) > 0 and compared.version == 3
+
+
+@designs
 def test_a_tail_holds_every_pair_down_to_its_floor(
     monkeypatch, sides, average, impostors
 ):

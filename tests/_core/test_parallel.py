@@ -2,16 +2,21 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from joblib import cpu_count, parallel_config
+from joblib import Parallel, cpu_count, delayed, parallel_config
+from joblib.parallel import ThreadingBackend
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from skfairfr._core import _parallel
 from skfairfr._core._parallel import (
+    ONE_BLAS_THREAD,
+    is_sharing_worker,
     n_threads,
     over_blocks,
+    own_threads,
     show_progress,
 )
 
@@ -42,12 +47,29 @@ def test_threads_of_one_worker_give_results_in_order(n_tasks, threads, monkeypat
     assert found == [b**2 for b in range(n_tasks)]
 
 
+def start_blas_with(number):
+    """As the environment would: threadpoolctl knows no thread that limited it."""
+    with ThreadPoolExecutor(1) as ends:
+        ends.submit(threadpool_limits, number, user_api="blas").result()
+
+
 @pytest.fixture
 def two_blas_threads():
     """The tests run with one, and one says nothing of a limit that comes and goes."""
-    with threadpool_limits(2, user_api="blas"):
-        yield
-    assert set(blas_threads()) == {1}
+    start_blas_with(2)
+    assert set(blas_threads()) == {2}
+    yield
+    assert set(blas_threads()) == {2}
+    start_blas_with(1)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_limit_of_the_caller_comes_back(n_jobs, two_blas_threads):
+    """Since threadpoolctl 3.8 nobody but the caller may then change it."""
+    with threadpool_limits(2, user_api="blas"), parallel_config("threading"):
+        inside = over_blocks(blas_threads, TASKS, n_jobs, "asking")
+        assert all(n == 1 for threads in inside for n in threads)
+        assert set(blas_threads()) == {2}
 
 
 def test_a_limit_for_blas_is_one_for_our_threads(two_blas_threads):
@@ -148,3 +170,58 @@ def test_overlapping_callers_leave_blas_as_it_was(two_blas_threads):
         second = callers.submit(over_blocks, time.sleep, tasks * 2, None, "two")
         first.result(), second.result()
     assert set(blas_threads()) == {2}
+
+
+def of_worker():
+    with own_threads():
+        blas = set(blas_threads())
+    return is_sharing_worker(), n_threads(), blas
+
+
+@pytest.mark.parametrize(
+    ("backend", "n_jobs", "sharing"),
+    [
+        ("threading", 2, True),
+        ("threading", 1, False),
+        ("loky", 2, False),
+        ("loky", None, False),
+    ],
+)
+def test_threads_of_joblib_have_one_thread(backend, n_jobs, sharing, two_blas_threads):
+    with parallel_config(backend):
+        found = Parallel(n_jobs=n_jobs)(delayed(of_worker)() for _ in range(3))
+    for shares, n, blas in found:
+        assert shares == sharing
+        if backend == "loky" and n_jobs == 2:
+            # Its environment says how many it has: one in the tests.
+            assert n == 1 and blas == {1}
+        else:
+            assert n == (1 if sharing else min(2, cpu_count()))
+            assert blas == ({1} if sharing else {2})
+    assert not is_sharing_worker() and n_threads() == min(2, cpu_count())
+
+
+def test_forked_workers_share_the_cores(monkeypatch, two_blas_threads):
+    """Those of ``multiprocessing`` run in the main thread and are daemons."""
+    monkeypatch.setattr(
+        _parallel, "get_active_backend", lambda: (ThreadingBackend(nesting_level=1), 1)
+    )
+    assert of_worker() == (False, min(2, cpu_count()), {2})
+    monkeypatch.setattr(
+        _parallel, "current_process", lambda: SimpleNamespace(daemon=True)
+    )
+    assert of_worker() == (True, 1, {1})
+
+
+def test_the_limit_for_blas_is_no_limit_for_openmp():
+    """OpenMP keeps a number for each thread, and another thread may be the last to leave."""
+
+    def openmp():
+        pools = threadpool_info()
+        return [p["num_threads"] for p in pools if p["user_api"] == "openmp"]
+
+    before = openmp()
+    with ONE_BLAS_THREAD:
+        assert openmp() == before
+    with threadpool_limits(2, user_api="openmp"), ONE_BLAS_THREAD:
+        assert set(openmp()) <= {2}

@@ -95,6 +95,20 @@ def test_its_own_image_lowers_no_loss():
     assert loss == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("of_scale", [torch.float32, torch.float64])
+@pytest.mark.parametrize("autocast", [False, True])
+def test_types_may_differ(dtype, of_scale, autocast):
+    scale, offset = SCALE.to(of_scale), OFFSET.to(of_scale)
+    exact = double_loop(embeddings(), Y, SCALE, OFFSET, 0.25)
+    with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+        loss = held_out_cross_entropy(
+            embeddings(dtype), Y, scale=scale, offset=offset, margin=0.25
+        )
+    rounded = autocast or dtype == torch.bfloat16
+    assert loss == pytest.approx(exact, rel=0.02 if rounded else 1e-5)
+
+
 def test_keeps_no_graph():
     z = embeddings().requires_grad_()
     assert isinstance(held_out_cross_entropy(z, Y, scale=SCALE.double()), float)

@@ -4,11 +4,13 @@ import math
 
 import numpy as np
 import pytest
+import torch
 
+from skfairfr import EthicalModule, FPRPenaltyProjector, TripletProjector
 from skfairfr.metrics import all_pairs, bfar, bfrr, frr_at_far
 from skfairfr.projectors._head import ProjectionHead, project
 from skfairfr.projectors._held_out import MONITOR_FAR, MONITORS, HeldOutMetrics
-from tests.projectors.faces import MORE, people_of, rows_of
+from tests.projectors.faces import MORE, MORE_Y, losses, people_of, rows_of
 
 # Loose images: every group has errors of both kinds.
 NOISE = np.random.default_rng(0).standard_normal(MORE.X.shape)
@@ -31,8 +33,8 @@ def measure(monitor, group=GROUP, X=X, y=MORE.y, chosen=None):
     return HeldOutMetrics(rows_of(X), people, monitor, held_out_loss)(HEAD)
 
 
-def of_pairs(monitor, group=GROUP, X=X, y=MORE.y):
-    Z = project(HEAD, rows_of(X))
+def of_pairs(monitor, group=GROUP, X=X, y=MORE.y, Z=None):
+    Z = project(HEAD, rows_of(X)) if Z is None else Z
     given = {} if group is None else {"sensitive_features": group}
     y_true, y_score, *pairs = all_pairs(Z, y, **given)
     if monitor == "frr_at_far":
@@ -100,3 +102,59 @@ def test_a_group_without_genuine_pairs_is_refused(monitor):
 def test_too_few_people_do_not_resolve_the_level():
     with pytest.raises(ValueError, match=r"FAR 0.001, which .* do not resolve"):
         measure("frr_at_far", chosen=np.arange(120) < 5)
+
+
+FITS = [
+    (EthicalModule, {"groups": ("male", "female"), "monitor": "bfar"}),
+    (FPRPenaltyProjector, {"monitor": "frr_at_far"}),
+    (TripletProjector, {"sampling": "equal", "monitor": "bfrr"}),
+]
+
+
+@pytest.mark.parametrize(("kind", "options"), FITS)
+def test_what_is_measured_is_what_transform_gives(kind, options):
+    """Under autocast, too: the monitored number is that of float32 rows."""
+    seen = []
+
+    class Watched(kind):
+        def _held_out_loss(self, embeddings, people):
+            seen.append((embeddings, people))
+            return super()._held_out_loss(embeddings, people)
+
+    fitted = Watched(
+        validation_fraction=0.5,
+        precision="bfloat16",
+        max_epochs=1,
+        random_state=0,
+        device="cpu",
+        **options,
+    ).fit(X, MORE_Y)
+    ((embeddings, people),) = seen
+    np.testing.assert_array_equal(embeddings, fitted.transform(X)[people.rows])
+    name = f"valid_{options['monitor']}"
+    rows = people.rows
+    expected = of_pairs(
+        options["monitor"],
+        None if options["monitor"] == "frr_at_far" else GROUP[rows],
+        None,
+        MORE.y[rows],
+        Z=fitted.transform(X)[rows],
+    )
+    assert losses(fitted)[name] == [pytest.approx(expected, rel=1e-12)]
+    assert math.isfinite(losses(fitted)["valid_loss"][0])
+
+
+@pytest.mark.parametrize(("kind", "options"), FITS)
+def test_a_head_of_another_type(kind, options):
+    usual = {"validation_fraction": 0.5, "max_epochs": 2, "random_state": 0}
+    single = kind(device="cpu", **usual, **options).fit(X, MORE_Y)
+    torch.set_default_dtype(torch.float64)
+    try:
+        double = kind(device="cpu", **usual, **options).fit(X, MORE_Y)
+        assert double.transform(X).dtype == np.float32
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert next(double.head_.parameters()).dtype == torch.float64
+    for name in ("train_loss", "valid_loss"):
+        # Their draws differ by type.
+        assert losses(double)[name] == pytest.approx(losses(single)[name], rel=0.2)

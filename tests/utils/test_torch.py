@@ -1,8 +1,12 @@
 """Devices by name, generators that leave torch alone, precision that is put back."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import numpy as np
 import pytest
 import torch
+from joblib import Parallel, delayed, parallel_config
 from numpy.testing import assert_allclose
 
 from skfairfr.utils._torch import (
@@ -133,3 +137,59 @@ def test_more_threads_come_back_inside_and_after_an_error(four_threads):
         assert torch.get_num_threads() == 1
         raise KeyError
     assert torch.get_num_threads() == 4
+
+
+def in_new_thread():
+    with ThreadPoolExecutor(1) as new:
+        return new.submit(torch.get_num_threads).result()
+
+
+def test_other_threads_keep_their_number(four_threads):
+    with threads_for(1e6):
+        assert (torch.get_num_threads(), in_new_thread()) == (1, 4)
+        with threads_for(1.1e9):
+            assert (torch.get_num_threads(), in_new_thread()) == (2, 4)
+    assert (torch.get_num_threads(), in_new_thread()) == (4, 4)
+
+
+def test_without_a_number_of_operations_nothing_changes(four_threads):
+    with threads_for():
+        assert torch.get_num_threads() == 4
+
+
+def test_threads_that_overlap_get_their_own_number_back(four_threads):
+    first, second = Barrier(2), Barrier(2)
+
+    def enters_first():
+        with threads_for(1e6):
+            first.wait()  # the other one begins inside
+            second.wait()
+        return torch.get_num_threads()
+
+    def enters_inside():
+        first.wait()
+        found = torch.get_num_threads()
+        with threads_for(1e6):
+            second.wait()  # the first one ends inside
+            inside = torch.get_num_threads()
+        return found, inside, torch.get_num_threads()
+
+    with ThreadPoolExecutor(2) as threads:
+        one, other = threads.submit(enters_first), threads.submit(enters_inside)
+        assert one.result(timeout=60) == 4
+        assert other.result(timeout=60) == (4, 1, 4)
+    assert (torch.get_num_threads(), in_new_thread()) == (4, 4)
+
+
+def inside_and_after():
+    with threads_for():
+        inside = torch.get_num_threads()
+    return inside, torch.get_num_threads()
+
+
+def test_a_thread_of_joblib_has_one(four_threads):
+    with parallel_config("threading"):
+        found = Parallel(n_jobs=2)(delayed(inside_and_after)() for _ in range(4))
+        alone = Parallel(n_jobs=1)(delayed(inside_and_after)() for _ in range(2))
+    assert found == 4 * [(1, 4)]
+    assert alone == 2 * [(4, 4)]

@@ -91,15 +91,67 @@ def compare_embeddings(
     -------
     partitions : EmbeddingPartitions
     """
-    images = _images(identity.codes, side, identity.values.size)
-    _check_people(images)
-    _check_rows(X, similarity)
-    columns = [labels.codes for labels in attributes.values()]
-    compared = ComparedImages(
-        unit_rows(X, similarity), images, columns, similarity, n_jobs, device
+    check_embeddings(X, identity, side, similarity)
+    return compare_rows(
+        unit_rows(X, similarity),
+        identity,
+        attributes,
+        side,
+        far_max=far_max,
+        similarity=similarity,
+        n_jobs=n_jobs,
+        device=device,
+        n_probes=n_probes,
+        expected=expected,
     )
+
+
+def check_embeddings(X, identity, side, similarity):
+    """Raise where embeddings have no similarity, or there is no impostor pair.
+
+    Parameters
+    ----------
+    X, identity, side, similarity
+        As in :func:`compare_embeddings`.
+    """
+    _check_people(_images(identity.codes, side, identity.values.size))
+    _check_rows(X, similarity)
+
+
+def compare_rows(
+    vectors,
+    identity,
+    attributes,
+    side,
+    *,
+    far_max,
+    similarity="cosine",
+    n_jobs=None,
+    device="cpu",
+    n_probes=None,
+    expected=None,
+    order=None,
+):
+    """All pairs of the rows of checked embeddings.
+
+    Parameters
+    ----------
+    vectors : ndarray of float32, shape (n_images, n_features)
+        Of ``unit_rows``.
+    identity, attributes, side, far_max, similarity, n_jobs, device, n_probes, expected
+        As in :func:`compare_embeddings`; labels are those of the rows of ``vectors``.
+    order : ndarray of int, shape (n_images,), default=None
+        Which row of X each of them is, for messages; None: the same.
+
+    Returns
+    -------
+    partitions : EmbeddingPartitions
+    """
+    images = _images(identity.codes, side, identity.values.size)
+    columns = [labels.codes for labels in attributes.values()]
+    compared = ComparedImages(vectors, images, columns, similarity, n_jobs, device)
     if side is not None:
-        _check_no_photograph_twice(compared, n_probes)
+        _check_no_photograph_twice(compared, n_probes, order)
     return EmbeddingPartitions(attributes, images, compared, far_max, expected)
 
 
@@ -294,7 +346,7 @@ def _check_rows(X, similarity):
         )
 
 
-def _check_no_photograph_twice(compared, n_probes):
+def _check_no_photograph_twice(compared, n_probes, order=None):
     genuine, own = compared.genuine, compared.own_scores
     # Equal rows score exactly as a row with itself: only such pairs are compared.
     suspects = np.flatnonzero(genuine.scores == own[genuine.left])
@@ -302,7 +354,8 @@ def _check_no_photograph_twice(compared, n_probes):
     same = (compared.vectors[left] == compared.vectors[right]).all(axis=1)
     if same.any():
         row = int(np.flatnonzero(same)[0])
-        probe, reference = np.array([left[row], right[row]]).tolist()
+        ends = np.array([left[row], right[row]])
+        probe, reference = (ends if order is None else order[ends]).tolist()
         where = (f"rows {probe} and {reference} of ", Argument("X"))
         if n_probes is not None:
             where = (f"row {probe} of X and row {reference - n_probes} of X_reference",)

@@ -1,5 +1,7 @@
 """Base of the scorers: one comparison of an estimator's embeddings, checks and signs.
 
+Several scorers of one call share the transform, the rows and the comparison.
+
 A value that cannot be computed must never win a search: where the data of a fold do not
 define it, the scorer raises an error that says what to change. No resample is drawn.
 """
@@ -7,16 +9,20 @@ define it, the scorer raises an error that says what to change. No resample is d
 from inspect import signature
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.metadata_routing import UNUSED
 
+from skfairfr._compat import SharingScorer
 from skfairfr._core._bootstrap import OPERATING_POINTS
 from skfairfr._core._disparities import DISPARITIES
+from skfairfr._core._pair_sets import Expected
+from skfairfr._core._pair_tiles import unit_rows
+from skfairfr._core._parallel import own_threads
 from skfairfr.metrics._pairs._checks import check_single_level
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._engine import Engine
-from skfairfr.utils._labels import label_images
+from skfairfr.metrics._roc._partitions import EmbeddingPartitions
+from skfairfr.utils._labels import Labels, label_images
 from skfairfr.utils._validation import check_option
 
 # Rate, disparity and operating point of each named score.
@@ -27,6 +33,8 @@ ENTRIES = {
     "far_max_geomean": ("far", "max_geomean", "worst_group"),
     "frr_max_geomean": ("frr", "max_geomean", "worst_group"),
 }
+# A search asks for points: fewer pairs need to be held.
+POINTS_ALONE = Expected(whole=False)
 REMEDIES = (
     "give the groups inside y, as y=face_labels(identity, group), which needs nothing "
     "else; or call sklearn.set_config(enable_metadata_routing=True) and pass "
@@ -34,8 +42,12 @@ REMEDIES = (
 )
 
 
-class Scorer(BaseEstimator):
-    """Callable that scikit-learn clones, pickles and routes metadata to."""
+class Scorer(SharingScorer):
+    """Callable that scikit-learn clones, pickles and routes metadata to.
+
+    A subclass defines ``_measure(shared, estimator, data)``, whose arguments
+    :func:`compare_transformed` takes.
+    """
 
     # "estimator" is an argument of score, no metadata.
     __metadata_request__score = {  # noqa: RUF012
@@ -47,6 +59,12 @@ class Scorer(BaseEstimator):
     def __call__(self, estimator, X, y, sensitive_features=None, domain=None):
         """Call :meth:`score`."""
         return self.score(estimator, X, y, sensitive_features, domain)
+
+    def _score_with(
+        self, shared, estimator, X, y, sensitive_features=None, domain=None
+    ):
+        with own_threads():
+            return self._measure(shared, estimator, (X, y, sensitive_features, domain))
 
     def __repr__(self, N_CHAR_MAX=700):
         """The class, what it measures, and the other parameters that were set."""
@@ -87,7 +105,7 @@ def check_question(rate, how, far, operating_point, group):
 
 
 def compare_transformed(
-    scorer, estimator, data, far_max, average="pair", impostors="all"
+    scorer, estimator, data, far_max, average="pair", impostors="all", shared=None
 ):
     """Comparisons of an estimator's embeddings: one transform, one pass over all pairs.
 
@@ -102,13 +120,43 @@ def compare_transformed(
         Largest level of the scores.
     average, impostors : str
         As in :class:`~skfairfr.metrics.SimilarityROC`.
+    shared : dict, default=None
+        What scorers of the same estimator have in common while it stays as it is. The
+        first one puts its transformed rows and pairs there, and others with the same
+        arguments find them.
 
     Returns
     -------
     engine : Engine
         Without intervals.
     """
-    X, y, sensitive_features, domain = data
+    shared = {} if shared is None else shared
+    key = (Scorer, *map(id, data))
+    if key not in shared:
+        # With the data in it, no other object can take their id.
+        shared[key] = data, _compare(scorer, estimator, data, far_max, shared), {}
+    _, partitions, engines = shared[key]
+    asked = average, impostors
+    if asked not in engines or engines[asked].far_max < far_max:
+        if partitions.far_max < far_max:
+            partitions = _partitions(partitions, far_max)
+        attributes = partitions.columns
+        pairs = partitions.pairs(tuple(attributes), average, impostors)
+        groups = attributes["group"].values if attributes else np.empty(0)
+        engines[asked] = Engine(pairs, groups, partitions.far_max)
+    return engines[asked]
+
+
+def _partitions(compared, far_max):
+    """The same rows, compared down to another level."""
+    return EmbeddingPartitions(
+        compared.columns, compared.images, compared.compared, far_max, POINTS_ALONE
+    )
+
+
+def _compare(scorer, estimator, data, far_max, shared):
+    """EmbeddingPartitions of transformed rows, which stand in the order of the pass."""
+    X, *labels = data
     if not hasattr(estimator, "transform"):
         raise TypeError(
             f"{scorer!r} compares the embeddings that transform(X) returns, and "
@@ -116,18 +164,43 @@ def compare_transformed(
             "pipeline that ends with one; for the embeddings as they are, a "
             "sklearn.preprocessing.FunctionTransformer()."
         )
-    options = {"dtype": (np.float32, np.float64), "input_name": "transform(X)"}
-    embeddings = check_array(estimator.transform(X), **options)
-    labels = label_images(y, sensitive_features, domain, len(embeddings))
-    identity, group, domain = labels
-    side = None if domain is None else domain.codes.astype(np.int8)
-    attributes = {} if group is None else {"group": group}
-    partitions = _inputs.compare_embeddings(
-        embeddings, identity, attributes, side, far_max=far_max
+    key = (Scorer, "rows", id(X))
+    if key in shared:
+        _, vectors, placed = shared[key]
+        identity, group, domain = label_images(*labels, len(vectors))
+        order = _order_of_pass(identity, group, domain)
+        if not np.array_equal(order, placed):
+            vectors = vectors[np.argsort(placed)[order]]
+    else:
+        options = {"dtype": (np.float32, np.float64), "input_name": "transform(X)"}
+        embeddings = check_array(estimator.transform(X), **options)
+        identity, group, domain = label_images(*labels, len(embeddings))
+        side = None if domain is None else domain.codes
+        _inputs.check_embeddings(embeddings, identity, side, "cosine")
+        order = _order_of_pass(identity, group, domain)
+        vectors = unit_rows(embeddings, "cosine", order)
+        del embeddings  # during the pass the unit rows are the only copy
+        shared[key] = X, vectors, order
+    identity, group, domain = (
+        labels and Labels(labels.values, labels.codes[order])
+        for labels in (identity, group, domain)
     )
-    pairs = partitions.pairs(tuple(attributes), average, impostors)
-    groups = np.empty(0) if group is None else group.values
-    return Engine(pairs, groups, far_max)
+    return _inputs.compare_rows(
+        vectors,
+        identity,
+        {} if group is None else {"group": group},
+        None if domain is None else domain.codes.astype(np.int8),
+        far_max=far_max,
+        order=order,
+        expected=POINTS_ALONE,
+    )
+
+
+def _order_of_pass(identity, group, domain):
+    """Rows by side, group and identity: in this order a pass takes them without a copy."""
+    groups = np.zeros_like(identity.codes) if group is None else group.codes
+    sides = np.zeros_like(identity.codes) if domain is None else domain.codes
+    return np.lexsort((identity.codes, groups, sides))
 
 
 def answerable_question(scorer, engine, levels, rate, how, operating_point, group=None):

@@ -109,10 +109,12 @@ class FairnessScorer(_base.Scorer):
             If groups are missing, the level cannot be resolved, or the value is undefined
             or infinite; messages say what to change.
         """
+        return self._score_with({}, estimator, X, y, sensitive_features, domain)
+
+    def _measure(self, shared, estimator, data):
         self.check()
-        data = (X, y, sensitive_features, domain)
         engine = _base.compare_transformed(
-            self, estimator, data, self.far, self.average, self.impostors
+            self, estimator, data, self.far, self.average, self.impostors, shared
         )
         question = _base.answerable_question(
             self,

@@ -13,10 +13,11 @@ from skfairfr.utils._validation import check_level, warn_undefined
 def fairness_scores(far=1e-3, *, ratio=None):
     """Build a scorer that returns several scores from one transform and one comparison.
 
-    A dict of scorers would transform and compare once for each. The entries are "bfar" and
-    "bfrr" (eq. (3)-(4) of [1]_), "far_max_geomean" and "frr_max_geomean" at the
-    worst-group operating point, and the overall "frr_at_far", to report next to every
-    disparity.
+    The entries are "bfar" and "bfrr" (eq. (3)-(4) of [1]_), "far_max_geomean" and
+    "frr_max_geomean" at the worst-group operating point, and the overall "frr_at_far", to
+    report next to every disparity. For other scores give the search a dict of scorers of
+    :func:`make_fairness_scorer`: those of the same level, average and impostors share one
+    transform and one comparison as well.
 
     Parameters
     ----------
@@ -133,10 +134,14 @@ class FairnessScores(_base.Scorer):
         ValueError
             If groups are missing or too few, or a level cannot be resolved.
         """
+        return self._score_with({}, estimator, X, y, sensitive_features, domain)
+
+    def _measure(self, shared, estimator, data):
         self.check()
         levels = np.asarray(self.far, dtype=np.float64)
-        data = (X, y, sensitive_features, domain)
-        engine = _base.compare_transformed(self, estimator, data, float(levels.max()))
+        engine = _base.compare_transformed(
+            self, estimator, data, float(levels.max()), shared=shared
+        )
         scores = {}
         for name, (rate, how, operating_point) in self._entries().items():
             question = _base.answerable_question(

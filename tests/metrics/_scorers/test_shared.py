@@ -1,0 +1,238 @@
+"""Scorers of one dict share the transform and the pass; each score is that of one alone."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn import config_context
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.preprocessing import FunctionTransformer
+
+from skfairfr import face_labels, make_face_embeddings
+from skfairfr._core import _pair_sets, _pair_tiles
+from skfairfr.metrics import bfar_scorer, frr_at_far_scorer, make_fairness_scorer
+from skfairfr.metrics._roc import _inputs
+from skfairfr.metrics._scorers import _base
+from tests.metrics.searches import FAR, FOLDS, GROUP, IDENTITY, WEIGHTS, Stretch, X, Y
+
+OVERALL = {"rate": "frr", "how": None, "operating_point": "overall"}
+DICT = {
+    "bfar": make_fairness_scorer(far=FAR),
+    "bfrr": make_fairness_scorer(rate="frr", far=FAR),
+    "frr_at_far": make_fairness_scorer(far=FAR, **OVERALL),
+}
+DOMAIN = np.where(np.arange(len(X)) % 2, "selfie", "document")
+OTHER = np.where(IDENTITY % 2 == 0, "a", "b")
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """How often rows were transformed and pairs compared."""
+    found = {"transforms": 0, "passes": 0}
+    transform, collect = Stretch.transform, _pair_tiles.collect_tail
+
+    def transformed(self, X):
+        found["transforms"] += 1
+        return transform(self, X)
+
+    def collected(*arguments, **options):
+        found["passes"] += 1
+        return collect(*arguments, **options)
+
+    monkeypatch.setattr(Stretch, "transform", transformed)
+    monkeypatch.setattr(_pair_tiles, "collect_tail", collected)
+    return found
+
+
+def of_dict(scorers, *data, estimator=None, **metadata):
+    """Scores of a dict of scorers, as a search calls them."""
+    estimator = Stretch(3.0) if estimator is None else estimator
+    return check_scoring(estimator, scorers)(estimator, *data, **metadata)
+
+
+def alone(scorers, *data, **metadata):
+    """Scores of each scorer by itself."""
+    return {k: scorer(Stretch(3.0), *data, **metadata) for k, scorer in scorers.items()}
+
+
+def test_a_dict_transforms_and_compares_once(counted):
+    found = of_dict(DICT, X, Y)
+    assert counted == {"transforms": 1, "passes": 1}
+    assert found == alone(DICT, X, Y)
+    assert counted == {"transforms": 4, "passes": 4}
+
+
+def test_in_a_search_every_fold_does_once(counted):
+    search = GridSearchCV(
+        Stretch(),
+        {"weight": WEIGHTS},
+        scoring=DICT,
+        cv=FOLDS,
+        refit=False,
+        error_score="raise",
+    ).fit(X, Y)
+    assert counted == {"transforms": 9, "passes": 9}
+    for i, weight in enumerate(WEIGHTS):
+        for name, scorer in DICT.items():
+            expected = [scorer(Stretch(weight), X[test], Y[test]) for _, test in FOLDS]
+            found = [search.cv_results_[f"split{k}_test_{name}"][i] for k in range(3)]
+            assert found == expected
+
+
+LEVELS = {
+    f"{rate}@{far:g}": make_fairness_scorer(rate=rate, far=far)
+    for far in (1e-3, 1e-2, 1e-1)
+    for rate in ("far", "frr")
+}
+DESIGNS = {
+    "pair": make_fairness_scorer(far=FAR),
+    "identity": make_fairness_scorer(far=FAR, average="identity"),
+    "same group": make_fairness_scorer(far=FAR, impostors="same_group"),
+    "overall": make_fairness_scorer(far=FAR, **OVERALL),
+}
+
+
+@pytest.mark.parametrize("scorers", [LEVELS, DESIGNS], ids=["levels", "designs"])
+@pytest.mark.parametrize("in_reverse", [False, True])
+@pytest.mark.parametrize("domain", [None, DOMAIN])
+def test_unlike_scorers_share_the_rows(
+    scorers, in_reverse, domain, counted, monkeypatch
+):
+    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
+    if in_reverse:
+        scorers = dict(reversed(scorers.items()))
+    y = face_labels(IDENTITY, GROUP, domain)
+    found = of_dict(scorers, X, y)
+    assert counted["transforms"] == 1
+    if scorers.keys() == LEVELS.keys():
+        # The level is what a pass reaches down to.
+        assert counted["passes"] == (1 if in_reverse else 3)
+    assert found == alone(scorers, X, y)
+
+
+def test_scorers_of_different_groups_share_the_transform(counted):
+    with config_context(enable_metadata_routing=True):
+        scorers = {
+            name: clone(DICT["bfar"]).set_score_request(
+                sensitive_features=name, domain=False
+            )
+            for name in ("gender", "age")
+        }
+        found = cross_validate(
+            Stretch(),
+            X,
+            IDENTITY,
+            scoring=scorers,
+            cv=FOLDS,
+            params={"gender": GROUP, "age": OTHER},
+        )
+    assert counted == {"transforms": 3, "passes": 6}
+    for name, group in (("gender", GROUP), ("age", OTHER)):
+        expected = [
+            DICT["bfar"](Stretch(), X[t], IDENTITY[t], group[t]) for _, t in FOLDS
+        ]
+        assert found[f"test_{name}"].tolist() == expected
+
+
+def test_nothing_is_shared_between_calls(counted):
+    """An estimator may be fitted again, and X be changed in place."""
+    estimator, rows = Stretch(3.0), X.copy()
+    scorer = check_scoring(estimator, DICT)
+    first = scorer(estimator, rows, Y)
+    estimator.weight = 0.2
+    assert scorer(estimator, rows, Y) != first
+    estimator.weight = 3.0
+    rows[:, :4] *= 5
+    assert scorer(estimator, rows, Y) != first
+    assert scorer(estimator, X, Y) == first
+    assert counted["transforms"] == 4
+
+
+def test_scorers_of_other_kinds_may_be_among_them(counted):
+    def mean(estimator, X, y):
+        return float(np.mean(estimator.transform(X)))
+
+    found = of_dict({"mean": mean, **DICT}, X, Y)
+    assert counted == {"transforms": 2, "passes": 1}
+    assert found.pop("mean") == mean(Stretch(3.0), X, Y)
+    assert found == alone(DICT, X, Y)
+
+
+def test_an_error_of_a_dict_names_the_scorer_s_remedy():
+    with pytest.raises(ValueError, match="face_labels"):
+        of_dict(DICT, X, IDENTITY)
+
+
+def test_without_transform_a_dict_is_refused():
+    class NoTransform(BaseEstimator):
+        def fit(self, X, y=None):
+            return self
+
+    with pytest.raises(AttributeError, match="transform"):
+        of_dict(DICT, X, Y, estimator=NoTransform())
+
+
+# ---- the order of the rows --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("domain", [None, DOMAIN])
+def test_rows_in_the_order_of_the_pass_are_not_copied(domain):
+    y = face_labels(IDENTITY, GROUP, domain)
+    engine = _base.compare_transformed(
+        "s", FunctionTransformer(), (X, y, None, None), FAR
+    )
+    vectors = engine.pairs.compared.vectors
+    for rows in engine.pairs.compared.rows:
+        assert np.shares_memory(rows.vectors, vectors)
+        assert_array_equal(rows.vectors, vectors[rows.image])
+    assert not np.shares_memory(vectors, X)
+
+
+def test_unit_rows_in_an_order():
+    order = np.random.default_rng(0).permutation(len(X))
+    for similarity in ("cosine", "dot"):
+        expected = _pair_tiles.unit_rows(X, similarity)[order]
+        assert_array_equal(_pair_tiles.unit_rows(X, similarity, order), expected)
+
+
+def test_messages_name_rows_of_x():
+    rows = X.copy()
+    rows[77] = 0
+    with pytest.raises(ValueError, match=r"zero row \(77, 1 in all\)"):
+        bfar_scorer(FunctionTransformer(), rows, Y)
+    images = np.flatnonzero(IDENTITY == IDENTITY[0])[:2]
+    domain = np.full(len(X), "document")
+    domain[images[1]] = "selfie"
+    rows = X.copy()
+    rows[images[1]] = rows[images[0]]
+    words = f"rows {images[0]} and {images[1]} of X"
+    with pytest.raises(ValueError, match=words):
+        frr_at_far_scorer(FunctionTransformer(), rows, IDENTITY, domain=domain)
+
+
+def test_the_unit_rows_are_the_only_copy_during_the_pass(monkeypatch):
+    faces = make_face_embeddings(500, 4, 512, kappa=60.0, random_state=0)
+    labels = face_labels(faces.y, faces.sensitive_features)
+    held, collect = [], _pair_tiles.collect_tail
+
+    def collected(*arguments, **options):
+        held.append(tracemalloc.get_traced_memory()[0])
+        return collect(*arguments, **options)
+
+    class Fresh(TransformerMixin, BaseEstimator):
+        def transform(self, X):
+            return X.copy()
+
+    monkeypatch.setattr(_pair_tiles, "collect_tail", collected)
+    bfar_scorer(Fresh(), faces.X, labels)
+    held.clear()
+    tracemalloc.start()
+    bfar_scorer(Fresh(), faces.X, labels)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert held and max(held) < 1.25 * faces.X.nbytes
+    assert peak < 2**26 + 2 * faces.X.nbytes
+    assert _inputs.unit_rows is _pair_tiles.unit_rows

@@ -1,0 +1,362 @@
+"""Held-out images that are compared: all of a small set, of a large one a fixed sample."""
+
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_array_equal
+
+from skfairfr import (
+    EthicalModule,
+    FPRPenaltyProjector,
+    TripletProjector,
+    face_labels,
+    make_face_embeddings,
+)
+from skfairfr._core import _pair_tiles
+from skfairfr.losses import _softmax, _triplet
+from skfairfr.metrics import all_pairs, bfar, frr_at_far
+from skfairfr.projectors import (
+    _ethical_module,
+    _fpr_penalty_projector,
+    _held_out,
+    _triplet_projector,
+    _validation_sample,
+)
+from skfairfr.projectors._head import ProjectionHead, project
+from skfairfr.projectors._held_out import MONITOR_FAR, GroupFARs, HeldOutMetrics
+from skfairfr.projectors._people import People
+from skfairfr.projectors._validation_sample import (
+    FEWEST_IMAGES,
+    MOST_IMAGES,
+    MOST_PAIRS,
+    STREAM,
+    sample_to_compare,
+)
+from tests.projectors.faces import losses, people_of, rows_of
+
+
+def people_with(n_images, group=None, domain=None):
+    """People of so many images each; ``group`` is each one's."""
+    n_images = np.asarray(n_images)
+    y = np.repeat(np.arange(n_images.size), n_images)
+    if group is not None:
+        group = np.asarray(group, dtype=np.int32)
+    labels = None if group is None else np.arange(group.max() + 1)
+    return People(
+        np.arange(y.size),
+        y,
+        np.arange(n_images.size),
+        group,
+        None if group is None else group[y],
+        labels,
+        domain,
+    )
+
+
+def sample_by_loop(people, seed, total, fewest_images, fewest_people):
+    """The images chosen, person by person and image by image, with the same draws."""
+    rng = np.random.default_rng([seed, STREAM])
+    images = defaultdict(list)
+    for image, who in enumerate(people.y):
+        images[who].append(image)
+    strata = defaultdict(list)
+    for who in rng.permutation(people.identities.size):
+        group = 0 if people.attribute is None else people.attribute[who]
+        strata[group, len(images[who]) > 1].append(who)
+    sizes = {s: sum(len(images[w]) for w in who) for s, who in strata.items()}
+    least = min(fewest_images, total // (2 * len(strata)))
+    fewest = {s: min(size, least) for s, size in sizes.items()}
+    kept_back = set()
+    while True:
+        rest = total - sum(fewest[s] for s in kept_back)
+        share = rest / sum(size for s, size in sizes.items() if s not in kept_back)
+        more = {s for s in sizes if s not in kept_back and share * sizes[s] < fewest[s]}
+        if not more:
+            break
+        kept_back |= more
+    turn, place, shuffled = defaultdict(list), Counter(), rng.permutation(len(people.y))
+    side = people.domain if people.domain is not None else np.zeros(len(people.y), int)
+    for image in shuffled:
+        key = people.y[image], side[image]
+        turn[people.y[image]].append((place[key], side[image], image))
+        place[key] += 1
+    chosen = []
+    for s, who in strata.items():
+        quota = fewest[s] if s in kept_back else int(share * sizes[s])
+        most = max(2, quota // min(fewest_people, len(who)))
+        n_taken = 0
+        for person in who:
+            taken = [image for *_, image in sorted(turn[person])][:most]
+            n_taken += len(taken)
+            if n_taken > quota:
+                break
+            chosen += taken
+    return np.sort(chosen)
+
+
+RNG = np.random.default_rng(0)
+CASES = {
+    "one group": people_with(RNG.integers(1, 6, 60)),
+    "two groups": people_with(RNG.integers(1, 6, 90), RNG.integers(0, 2, 90)),
+    "a rare group": people_with(np.full(80, 3), np.arange(80) < 4),
+    "someone with very many": people_with([200, *np.full(30, 2)]),
+    "few people of many images": people_with([50, 60, 70], [0, 0, 1]),
+    "many groups": people_with(np.full(90, 3), np.arange(90) % 30),
+    "mostly single images": people_with(np.where(np.arange(150) < 5, 2, 1)),
+    "two domains": people_with(
+        np.full(30, 12), np.arange(30) % 2, RNG.integers(0, 2, 360).astype(np.int8)
+    ),
+}
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A sample of 80 images, 16 of a rare group and 6 people of a group at least."""
+    for name, value in (
+        ("MOST_IMAGES", 80),
+        ("FEWEST_IMAGES", 16),
+        ("FEWEST_PEOPLE", 6),
+    ):
+        monkeypatch.setattr(_validation_sample, name, value)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_sample_is_that_of_the_loop(case, seed, small):
+    people = CASES[case]
+    sample = sample_to_compare(people, seed)
+    assert_array_equal(sample.rows, sample_by_loop(people, seed, 80, 16, 6))
+    assert 0 < sample.rows.size <= 80 and sample.is_sample
+    assert_array_equal(sample.identities[sample.y], people.y[sample.rows])
+    for name in ("groups", "domain"):
+        given = getattr(people, name)
+        if given is not None:
+            assert_array_equal(getattr(sample, name), given[sample.rows])
+    if people.attribute is not None:
+        assert_array_equal(sample.attribute, people.attribute[sample.identities])
+
+
+def test_other_seeds_are_other_people(small):
+    people = CASES["one group"]
+    first, again, other = (sample_to_compare(people, seed).rows for seed in (0, 0, 1))
+    assert_array_equal(first, again)
+    assert first.tolist() != other.tolist()
+
+
+def test_people_are_whole_and_groups_have_their_share(small):
+    people = people_with(np.full(90, 3), np.arange(90) >= 60)
+    sample = sample_to_compare(people, 0)
+    assert (np.bincount(sample.y) == 3).all()
+    assert np.bincount(sample.groups).tolist() == [51, 24]
+
+
+def test_a_rare_group_keeps_its_images(small):
+    people = people_with(np.full(400, 2), np.arange(400) < 9)
+    assert np.bincount(sample_to_compare(people, 0).groups).tolist() == [64, 16]
+
+
+def test_people_of_two_images_stay_where_most_have_one(small):
+    sample = sample_to_compare(CASES["mostly single images"], 0)
+    assert (np.bincount(sample.y) == 2).sum() == 5
+
+
+def test_nobody_has_more_than_a_part_of_the_group(small):
+    sample = sample_to_compare(CASES["someone with very many"], 0)
+    assert np.bincount(sample.y).max() <= 80 // 6
+    few = sample_to_compare(CASES["few people of many images"], 0)
+    # Of fewer people than six, everybody has as many.
+    assert np.bincount(few.y).tolist() == [24, 24, 31]
+
+
+def test_of_someone_s_images_both_domains_are_drawn(small):
+    domain = np.zeros(300, dtype=np.int8)
+    domain[::100] = 1  # one of a hundred
+    sample = sample_to_compare(people_with([100, 100, 100], None, domain), 0)
+    for who in range(3):
+        assert set(sample.domain[sample.y == who]) == {0, 1}
+
+
+def test_groups_are_known_from_images_where_people_have_none(small):
+    people = people_with(np.full(90, 3), np.arange(90) < 5)
+    bare = People(
+        people.rows, people.y, people.identities, None, people.groups, people.labels
+    )
+    assert_array_equal(
+        sample_to_compare(bare, 0).rows, sample_to_compare(people, 0).rows
+    )
+    ages = np.linspace(20, 60, 90)
+    by_value = People(
+        people.rows, people.y, people.identities, ages, people.groups, people.labels
+    )
+    assert_array_equal(
+        sample_to_compare(by_value, 0).rows, sample_to_compare(people, 0).rows
+    )
+
+
+@pytest.mark.parametrize("n_images", [2, 160, MOST_IMAGES])
+def test_small_sets_are_compared_whole(n_images):
+    people = people_with(np.full(n_images // 2, 2))
+    assert sample_to_compare(people, 0) is people
+
+
+def test_the_stated_numbers():
+    assert (MOST_PAIRS, MOST_IMAGES) == (2**24, 5792)
+    assert MOST_IMAGES**2 / 2 <= MOST_PAIRS < (MOST_IMAGES + 1) ** 2 / 2
+    assert FEWEST_IMAGES * (FEWEST_IMAGES - 1) // 2 == 130_816
+    sample = sample_to_compare(
+        people_with(np.full(20_000, 4), np.arange(20_000) < 200), 0
+    )
+    assert np.bincount(sample.groups).tolist() == [5280, 512]
+
+
+# ---- what is measured on them ----------------------------------------------------------
+
+FACES = make_face_embeddings(
+    300, 4, 16, groups={"male": 0.7, "female": 0.3}, n_domains=2, random_state=0
+)
+NOISE = np.random.default_rng(0).standard_normal(FACES.X.shape)
+X = (FACES.X + 0.25 * NOISE).astype(np.float32)
+Y = face_labels(FACES.y, FACES.sensitive_features)
+HEAD = ProjectionHead(16, 32, 16, "residual", torch.Generator().manual_seed(0))
+
+
+@pytest.fixture
+def medium(monkeypatch):
+    """A sample of 240 images, 80 of a group at least."""
+    monkeypatch.setattr(_validation_sample, "MOST_IMAGES", 240)
+    monkeypatch.setattr(_validation_sample, "FEWEST_IMAGES", 80)
+
+
+def test_metrics_are_those_of_all_pairs_of_the_sample(medium):
+    group = FACES.sensitive_features
+    people = people_of(FACES.y, group)
+    sample = sample_to_compare(people, 3)
+    Z = project(HEAD, rows_of(X))[sample.rows]
+    y_true, y_score, groups = all_pairs(
+        Z, FACES.y[sample.rows], sensitive_features=group[sample.rows]
+    )
+    given = {"sensitive_features": groups, "far": MONITOR_FAR}
+    expected = {
+        "bfar": bfar(y_true, y_score, **given),
+        "frr_at_far": frr_at_far(y_true, y_score, far=MONITOR_FAR),
+    }
+    for monitor, value in expected.items():
+        measure = HeldOutMetrics(rows_of(X), sample, monitor, lambda *_: 0.0)
+        assert measure(HEAD)[f"valid_{monitor}"] == pytest.approx(value, rel=1e-12)
+
+
+def ethical_module(**options):
+    options = {"groups": ("male", "female"), "validation_fraction": 0.5} | options
+    return EthicalModule(25, 15, max_epochs=3, random_state=0, device="cpu", **options)
+
+
+def triplets(**options):
+    options = {"sampling": "dynamic", "validation_fraction": 0.5, "far": 0.01} | options
+    return TripletProjector(max_epochs=3, random_state=0, device="cpu", **options)
+
+
+def fpr_penalty(**options):
+    options = {"validation_fraction": 0.5, "monitor": "frr_at_far"} | options
+    return FPRPenaltyProjector(max_epochs=3, random_state=0, device="cpu", **options)
+
+
+CHOICES = {
+    "loss": ethical_module(),
+    "bfar": ethical_module(monitor="bfar"),
+    "penalty": fpr_penalty(),
+    "triplets": triplets(),
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_the_training_does_not_know_of_the_sample(name, monkeypatch):
+    whole = losses(CHOICES[name].fit(X, Y))
+    assert CHOICES[name].n_validation_images_ == 600
+    monkeypatch.setattr(_validation_sample, "MOST_IMAGES", 240)
+    sampled = losses(CHOICES[name].fit(X, Y))
+    assert 200 < CHOICES[name].n_validation_images_ <= 240
+    assert list(whole) == list(sampled)
+    assert whole["valid_loss"] != sampled["valid_loss"]
+    if name != "triplets":  # dynamic weights follow what is measured
+        assert whole["train_loss"] == sampled["train_loss"]
+    else:
+        assert whole["train_loss"][0] == sampled["train_loss"][0]
+
+
+def test_every_epoch_compares_the_same_images(medium, monkeypatch):
+    seen, measure = [], HeldOutMetrics._measure
+
+    def spy(self, head):
+        seen.append(self.people.rows.copy())
+        return measure(self, head)
+
+    monkeypatch.setattr(HeldOutMetrics, "_measure", spy)
+    fitted = ethical_module().fit(X, Y)
+    assert len(seen) == 3 and len(seen[0]) == fitted.n_validation_images_
+    for rows in seen[1:]:
+        assert_array_equal(rows, seen[0])
+
+
+def test_nobody_held_out_is_no_image():
+    assert ethical_module(validation_fraction=0.0).fit(X, Y).n_validation_images_ == 0
+
+
+def test_the_number_is_saved(tmp_path):
+    fitted = ethical_module().fit(X, Y)
+    fitted.save(tmp_path / "module.safetensors")
+    loaded = EthicalModule.load(tmp_path / "module.safetensors")
+    assert loaded.n_validation_images_ == fitted.n_validation_images_ == 600
+
+
+@pytest.mark.parametrize(
+    ("name", "domain"),
+    [*((name, False) for name in CHOICES), ("triplets", True)],
+)
+def test_pairs_never_exceed_the_most(name, domain, monkeypatch):
+    """Every comparison of held-out people is counted, whatever compares them."""
+    monkeypatch.setattr(_validation_sample, "MOST_IMAGES", 240)
+    counted = Counter()
+    collect = _pair_tiles.collect_tail
+
+    def collected(probe, reference, *rest, **options):
+        n, m = probe.image.size, reference.image.size
+        counted["rates"] = n * (n - 1) // 2 if probe is reference else n * m
+        return collect(probe, reference, *rest, **options)
+
+    def with_means(embeddings, y, *, scale, **options):
+        judged = (torch.bincount(y)[y] > 1).sum()
+        counted["loss"] = int(judged) * len(scale)
+        return _softmax.held_out_cross_entropy(embeddings, y, scale=scale, **options)
+
+    def of_triplets(left, right, y, margin):
+        counted["loss"] = len(left) * len(right) // 2  # i with j's partner, j with i's
+        return _triplet.mean_triplet_loss(left, right, y, margin)
+
+    monkeypatch.setattr(_pair_tiles, "collect_tail", collected)
+    monkeypatch.setattr(_ethical_module, "held_out_cross_entropy", with_means)
+    monkeypatch.setattr(_fpr_penalty_projector, "held_out_cross_entropy", with_means)
+    monkeypatch.setattr(_triplet_projector, "mean_triplet_loss", of_triplets)
+    given = {"domain": FACES.domain} if domain else {}
+    CHOICES[name].fit(X, Y, **given)
+    assert counted["loss"] > 0 and (counted["rates"] > 0) == (name != "loss")
+    assert max(counted.values()) <= 240**2 / 2
+
+
+def test_messages_speak_of_the_sample(small):
+    people = people_with(np.full(400, 2), np.arange(400) < 9)
+    sample = sample_to_compare(people, 0)
+    with pytest.raises(
+        ValueError, match=r"112 impostor pairs.*80 held-out images .*lar"
+    ):
+        HeldOutMetrics(rows_of(X), sample, "bfar", None)
+    with pytest.raises(
+        ValueError, match=r"of the 80 held-out images .* larger far, or"
+    ):
+        GroupFARs(sample, 1e-5).check_for_dynamic(np.array(["a", "b"]))
+    with pytest.raises(ValueError, match="among the 80 held-out images that are comp"):
+        absent = people_with(np.full(400, 2), np.full(400, 1))
+        sampled = sample_to_compare(absent, 0)
+        GroupFARs(sampled, 1e-2).check_for_dynamic(np.array(["a", "b"]))
+    assert _held_out._described(people) == "the held-out people"
