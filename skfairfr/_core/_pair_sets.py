@@ -11,7 +11,7 @@ from copy import copy
 
 import numpy as np
 
-from skfairfr._core import _pair_tiles, _rates, _running_sums
+from skfairfr._core import _memory, _pair_tiles, _rates, _running_sums
 from skfairfr._core._pair_sequences import (
     PairSequence,
     sorted_descending,
@@ -37,6 +37,11 @@ class TailTooShortError(Exception):
         super().__init__(scope, lowest)
         self.scope = scope
         self.lowest = lowest
+
+
+def size_of(design, n_features, n_jobs=None):
+    """Size of the EmbeddingPairs of a design, whose memory ``_memory`` estimates."""
+    return _memory.Size.of(design, n_features, DEPTH, (WHOLE, WHOLE_GROUP), n_jobs)
 
 
 class EmbeddingPairs:
@@ -166,13 +171,23 @@ class EmbeddingPairs:
         scope : tuple of two ints, or None
         lowest : float, default=None
             Score down to which all pairs are held; None: twice as large a share of them.
+
+        Raises
+        ------
+        TooLittleMemoryError
+            If these pairs do not fit into the memory.
         """
         row = -1 if scope is None or scope[0] != scope[1] else scope[0]
         if lowest is None:
             self._depth[row] *= 2
-            floor = self._pilot(row)
+            share, floor = self._depth[row], self._pilot(row)
         else:
+            sample = self.impostors(scope, sampled=True)
+            share = _rates.share_accepted(sample.scores, lowest)
             floor = np.nextafter(np.float32(lowest), np.float32(-np.inf))
+        size = size_of(self.design, self.vectors.shape[1], self.n_jobs)
+        n_more = np.max(share) * size.n_impostors[row + 1]
+        _memory.check_held(size, min(len(self._held) + n_more, size.n_pairs))
         self._floors[row] = min(self._floors[row], floor)
         self._collect()
 
@@ -186,7 +201,7 @@ class EmbeddingPairs:
         for row in range(-1, n_groups):
             n_pairs = self.count(None if row < 0 else (row, row))
             keep = WHOLE if row < 0 else WHOLE_GROUP
-            self._depth[row] = max(self._depth[row], min(1.0, keep / max(n_pairs, 1)))
+            self._depth[row] = _memory.share_to_hold(self._depth[row], keep, n_pairs)
             self._floors[row] = self._pilot(row)
 
     def _pilot(self, row):

@@ -7,6 +7,7 @@ tile, the collected tail and the genuine scores are ever held; nothing is n x n.
 """
 
 from dataclasses import dataclass
+from operator import iadd
 from threading import local
 
 import numpy as np
@@ -14,7 +15,7 @@ from numba import njit
 
 from skfairfr._core import _inner_products, _screen
 from skfairfr._core._pair_sequences import merge_pairs, sort_pairs
-from skfairfr._core._parallel import each_block, over_blocks
+from skfairfr._core._parallel import over_blocks
 
 TILE = 2048
 # Multiply-adds of a task: about a second of a core.
@@ -139,18 +140,15 @@ def histogram(probe, reference, edges, factors, n_jobs=None, tile=TILE):
         All impostor pairs, then those within each group.
     """
     tasks = _runs_of_tiles(probe, reference, tile)
-    parts = each_block(
+    return over_blocks(
         _histogram_of_tiles,
         [(tiles,) for tiles in tasks],
         n_jobs,
         "counting all scores",
         sizes=[len(tiles) for tiles in tasks],
         shared=(probe, reference, edges, factors, tile),
+        add=iadd,
     )
-    counts = next(parts)
-    for part in parts:
-        counts += part
-    return counts
 
 
 def score_pairs(vectors, left, right):

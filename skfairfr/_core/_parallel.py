@@ -6,7 +6,7 @@ One layer is parallel at a time: inside workers and threads, BLAS is limited to 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
 from threading import Lock
 
 from joblib import cpu_count, effective_n_jobs
@@ -73,7 +73,7 @@ class _SharedLimit:
 ONE_BLAS_THREAD = _SharedLimit()
 
 
-def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=()):
+def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=(), add=None):
     """Results of ``function(*shared, *task)`` for every task, in order.
 
     With one worker, tasks share the threads that BLAS would use. BLAS uses one thread in
@@ -96,15 +96,15 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=()):
         reach other processes once: as memory maps from joblib's processes, by the network
         from a Dask cluster. No task may change them.
 
+    add : callable, default=None
+        ``add(total, result)`` gives the total with one more result, which may be the first
+        argument changed. The total of all results is returned then, and no more of them is
+        held than necessary.
+
     Returns
     -------
-    results : list
+    results : list, or the total
     """
-    return list(each_block(function, tasks, n_jobs, description, sizes, shared))
-
-
-def each_block(function, tasks, n_jobs, description, sizes=None, shared=()):
-    """As :func:`over_blocks`, one result after the other."""
     sizes = [1] * len(tasks) if sizes is None else sizes
     bar = tqdm(
         total=sum(sizes), desc=description, disable=not _SHOWN.get(), leave=False
@@ -114,9 +114,11 @@ def each_block(function, tasks, n_jobs, description, sizes=None, shared=()):
     if cluster is not None and _cluster.inside_task():
         several = False  # the tasks around this one keep the cluster busy
     pool = nullcontext() if several else ThreadPoolExecutor(n_threads())
+    collected = []
     with bar, ONE_BLAS_THREAD, pool:
         if not several:
-            results = pool.map(lambda task: function(*shared, *task), tasks)
+            call = partial(function, *shared)
+            results = pool.map(call, *zip(*tasks, strict=True))
         elif cluster is not None:
             shared = (function, *shared)
             arguments = (_with_one_blas_thread, tasks, shared, description)
@@ -126,8 +128,12 @@ def each_block(function, tasks, n_jobs, description, sizes=None, shared=()):
             parallel = Parallel(n_jobs=n_jobs, return_as="generator")
             results = parallel(call(function, *shared, *task) for task in tasks)
         for result, size in zip(results, sizes, strict=True):
-            yield result
+            if add is not None and collected:
+                collected[0] = add(collected[0], result)
+            else:
+                collected.append(result)
             bar.update(size)
+    return collected if add is None else collected[0]
 
 
 def _with_one_blas_thread(function, *arguments):

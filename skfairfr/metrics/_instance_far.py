@@ -183,6 +183,7 @@ def instance_far(
         far_max=far_max,
         similarity=similarity,
         n_jobs=n_jobs,
+        far_name="far",
     )
     threshold = _threshold(pairs, far_max, question)
     n_impostor = _count_impostors(pairs.images, impostors == "same_group")

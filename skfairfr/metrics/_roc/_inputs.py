@@ -3,7 +3,7 @@
 import numpy as np
 
 from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import EmbeddingPairs, ListedPairs
+from skfairfr._core._pair_sets import EmbeddingPairs, ListedPairs, size_of
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._rates import count_at_least, next_above
 from skfairfr._core._resampling import Images
@@ -16,6 +16,7 @@ from skfairfr.utils._labels import (
     join_columns,
     to_column,
 )
+from skfairfr.utils._memory import check_memory
 from skfairfr.utils._validation import check_scores, plain, warn_caller
 
 # Scores look reversed if the share of genuine scores above impostor ones is this many
@@ -55,6 +56,7 @@ def compare_embeddings(
     similarity="cosine",
     n_jobs=None,
     n_probes=None,
+    far_name="far_max",
 ):
     """All pairs of embeddings, one side or two.
 
@@ -68,10 +70,17 @@ def compare_embeddings(
         Parameters of SimilarityROC.
     n_probes : int, default=None
         Number of rows of X before those of X_reference, for messages.
+    far_name : str, default="far_max"
+        The caller's name for far_max, for messages.
 
     Returns
     -------
     pairs : EmbeddingPairs
+
+    Raises
+    ------
+    ArgumentError
+        If no two people can be compared, or not within the memory.
     """
     images = Images(
         identity.codes,
@@ -82,7 +91,6 @@ def compare_embeddings(
     )
     _check_people(images)
     _check_rows(X, similarity)
-    vectors = unit_rows(X, similarity)
     design = CompleteDesign(images, average, impostors)
     if design.count_impostors(None) == 0:
         raise ArgumentError(
@@ -93,6 +101,8 @@ def compare_embeddings(
                 *(", or use ", Argument("impostors", "all"), "."),
             ),
         )
+    check_memory(size_of(design, X.shape[1], n_jobs), Argument(far_name, far_max))
+    vectors = unit_rows(X, similarity)
     pairs = EmbeddingPairs(vectors, design, far_max, similarity, n_jobs)
     if side is not None:
         _check_no_photograph_twice(pairs, n_probes)

@@ -129,6 +129,7 @@ def compare_transformed(
         average=average,
         impostors=impostors,
         far_max=far_max,
+        far_name="far",
     )
     groups = np.empty(0) if group is None else group.values
     return Engine(pairs, groups, far_max)
