@@ -140,7 +140,7 @@ def _limit_this_thread():
     _controller().limit(limits=1)
 
 
-def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=()):
+def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=(), add=None):
     """Results of ``function(*shared, *task)`` for every task, in order.
 
     With one worker, tasks share the threads that BLAS would use. BLAS uses one thread in
@@ -163,15 +163,15 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=()):
         reach other processes once: as memory maps from joblib's processes, by the network
         from a Dask cluster. No task may change them.
 
+    add : callable, default=None
+        ``add(total, result)`` gives the total with one more result, which may be the first
+        argument changed. The total of all results is returned then, and no more of them is
+        held than necessary.
+
     Returns
     -------
-    results : list
+    results : list, or the total
     """
-    return list(each_block(function, tasks, n_jobs, description, sizes, shared))
-
-
-def each_block(function, tasks, n_jobs, description, sizes=None, shared=()):
-    """As :func:`over_blocks`, one result after the other."""
     sizes = [1] * len(tasks) if sizes is None else sizes
     bar = progress_bar(sum(sizes), description)
     cluster = _cluster.active_backend()
@@ -181,9 +181,11 @@ def each_block(function, tasks, n_jobs, description, sizes=None, shared=()):
     pool = nullcontext()
     if not several:
         pool = ThreadPoolExecutor(n_threads(), initializer=_limit_this_thread)
+    collected = []
     with bar, ONE_BLAS_THREAD, pool:
         if not several:
-            results = pool.map(partial(function, *shared), *zip(*tasks, strict=True))
+            call = partial(function, *shared)
+            results = pool.map(call, *zip(*tasks, strict=True))
         elif cluster is not None:
             shared = (function, *shared)
             arguments = (_with_one_blas_thread, tasks, shared, description)
@@ -193,8 +195,12 @@ def each_block(function, tasks, n_jobs, description, sizes=None, shared=()):
             parallel = Parallel(n_jobs=n_jobs, return_as="generator")
             results = parallel(call(function, *shared, *task) for task in tasks)
         for result, size in zip(results, sizes, strict=True):
-            yield result
+            if add is not None and collected:
+                collected[0] = add(collected[0], result)
+            else:
+                collected.append(result)
             bar.update(size)
+    return collected if add is None else collected[0]
 
 
 def _with_one_blas_thread(function, *arguments):
