@@ -88,7 +88,15 @@ class Expected:
 
 def size_of(design, n_features, n_jobs=None):
     """Size of the EmbeddingPairs of a design, whose memory ``_memory`` estimates."""
-    return _memory.Size.of(design, n_features, DEPTH, (WHOLE, WHOLE_GROUP), n_jobs)
+    people, group = design.images.identity, design.images.group
+    counts = [np.unique(people[group == g]).size for g in np.unique(group)]
+    depth = _multiple_of_far_max(min([design.images.n_identities, *counts]))
+    return _memory.Size.of(design, n_features, depth, (WHOLE, WHOLE_GROUP), n_jobs)
+
+
+def _multiple_of_far_max(n_people):
+    """What is held of a scope of so many people, as a multiple of far_max."""
+    return max(DEPTH, 1 + SPREAD / np.sqrt(max(n_people, 1)))
 
 
 class EmbeddingPairs:
@@ -301,8 +309,7 @@ class EmbeddingPairs:
         for row in range(-1, n_groups):
             scope = None if row < 0 else (row, row)
             keep = WHOLE if row < 0 and expected.whole else WHOLE_GROUP
-            n_people = max(self.n_identities(scope), 1)
-            multiple = max(DEPTH, 1 + SPREAD / np.sqrt(n_people))
+            multiple = _multiple_of_far_max(self.n_identities(scope))
             n_pairs = self.count(scope)
             depth = _memory.share_to_hold(multiple * self.far_max, keep, n_pairs)
             scores = self._pilot(row, depth)

@@ -146,7 +146,7 @@ def test_about_as_many_pairs_are_held_as_expected(seed, whole, impostors, monkey
     vectors = np.random.default_rng(seed).normal(size=(images.identity.size, 8))
     found = compare(images, vectors.astype(np.float32), impostors=impostors)
     expected = size_of(found.design, 8).n_held(found.far_max)
-    assert 0.4 * expected < len(found._held) < 1.1 * expected
+    assert 0.4 * expected < len(found.compared.held()) < 1.1 * expected
     assert size_of(found.design, 8).n_held(1.0) == size_of(found.design, 8).n_pairs
 
 
@@ -243,13 +243,13 @@ def test_a_deeper_tail_is_refused_too(memory, monkeypatch):
     monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
     images = make_images(0, n_identities=150)
     pairs = compare(images, make_vectors(images), far_max=0.01)
-    held = pairs._held
+    held = pairs.compared.held()
     memory(1e6)
     with pytest.raises(ValueError, match="smaller far or a larger threshold"):
         pairs.deepen(None)
     with pytest.raises(ValueError, match="smaller far or a larger threshold"):
         pairs.deepen(None, -np.inf)
-    assert pairs._held is held
+    assert pairs.compared.held() is held
 
 
 # What a fit and its questions take, where their numbers are put in.
@@ -299,13 +299,13 @@ with open("/proc/self/statm") as statm:
 limit = taken + int(n_free)
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 try:
-    print("held", len(answer(data, far_max)._held))
+    print("held", len(answer(data, far_max).compared.held()))
 except ValueError as error:
     print(error)
     smaller = re.search(r"give far_max=(\\S+) or less", str(error))
     fewer = re.search(r"compare at most ([\\d,]+) images", str(error))
     fitting = (float(smaller[1]), None) if which else (far_max, int(fewer[1].replace(",", "")))
-    print("held", len(answer(data, *fitting)._held))
+    print("held", len(answer(data, *fitting).compared.held()))
 """
 
 
