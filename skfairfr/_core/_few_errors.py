@@ -91,8 +91,8 @@ class Effective:
     errors, pairs : ndarrays
         Effective numbers, clumps counted once; their quotient is the rate.
     between : ndarray
-        Variance of the logarithm of the rate that more pairs of the same people would
-        leave; 0 of genuine pairs, whose clumps are people.
+        Variance of the logarithm of the odds (of the rate, where it is small) that more
+        pairs of the same people would leave; 0 of genuine pairs, whose clumps are people.
     people : ndarray
         As in ErrorSums.
     """
@@ -115,7 +115,8 @@ class Effective:
     def log_variance(self):
         """Variance of the logarithm of the rate, half an error added to both sides."""
         errors = self.errors + 0.5
-        return (1 - errors / (self.pairs + 1)) / errors + self.between
+        right = 1 - errors / (self.pairs + 1)
+        return right / errors + right**2 * self.between
 
 
 def genuine_sums(rejected, pairs, squared_weights=None):
@@ -238,7 +239,7 @@ def dependence(sums):
     correlation : ndarray in [0, 1], shape (n_levels, n_groups)
         Between errors of pairs of one clump.
     variation : ndarray, shape (n_levels, n_groups)
-        Squared coefficient of variation of people's own rates.
+        Squared coefficient of variation of people's own odds of an error.
     """
     rate = np.nan_to_num(sums.rate)
     binomial = rate * (1 - rate) * sums.pairs
@@ -252,7 +253,7 @@ def dependence(sums):
     correlation = _borrowing(
         correlation, clumps, order, GROUP_WEIGHT, PRIOR_CORRELATION
     )
-    variation = _over(sums.shared, sums.errors**2 * sums.reach, 0.0)
+    variation = _over(sums.shared, (sums.errors * (1 - rate)) ** 2 * sums.reach, 0.0)
     # Two erroneous clumps that share a person say something of the variation, and no more
     # of them than there are people.
     meetings = sums.reach * clumps**2 / 2
@@ -364,8 +365,8 @@ def wilson_interval(effective, quantile, share=1.0):
     with np.errstate(divide="ignore", invalid="ignore"):
         rate = effective.rate
         # One clump more is worth less where people differ: they stay the same people.
-        worth = 1 + effective.errors * effective.between / (1 - rate)
-        n = np.where(rate < 1, effective.pairs / (worth * share), effective.pairs)
+        worth = 1 + effective.errors * (1 - rate) * effective.between
+        n = effective.pairs / (worth * share)
         z2 = np.square(quantile) / n
         centre = (rate + z2 / 2) / (1 + z2)
         half = np.sqrt(z2 * (rate * (1 - rate) + z2 / 4)) / (1 + z2)
