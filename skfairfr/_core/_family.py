@@ -15,6 +15,8 @@ from scipy.special import fdtr, fdtri, ndtr, ndtri, stdtr, stdtrit
 
 # Beyond this many standard deviations probabilities underflow.
 LARGEST = 37.0
+# As good as infinitely many degrees of freedom.
+MANY = 1e9
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def ratios_of(effective, first, second):
     Parameters
     ----------
     effective : Effective
-        Of one level, each (n_groups,).
+        Of one level, each (n_groups,), of groups that have pairs.
     first, second : ndarrays of int, shape (n_comparisons,)
 
     Returns
@@ -60,7 +62,7 @@ def ratios_of(effective, first, second):
     variance = effective.log_variance
     shrunk = (effective.errors + 0.5) / effective.pairs
     of_first, of_second = variance[first], variance[second]
-    free = np.maximum(effective.people - 1, 1.0)
+    free = np.clip(effective.people - 1, 1.0, MANY)
     # Satterthwaite: the degrees of freedom of a sum of two variances.
     freedom = (of_first + of_second) ** 2 / (
         of_first**2 / free[first] + of_second**2 / free[second]

@@ -136,8 +136,9 @@ def test_genuine_sums_are_the_jackknife_of_people():
 def test_people_without_pairs_change_nothing():
     rejected, pairs = np.array([[1, 0, 3, 0, 0]]), np.array([3, 0, 6, 3, 0])
     some = pairs > 0
-    of_all, of_some = genuine_sums(rejected, pairs), genuine_sums(
-        rejected[:, some], pairs[some]
+    of_all, of_some = (
+        genuine_sums(rejected, pairs),
+        genuine_sums(rejected[:, some], pairs[some]),
     )
     for name in vars(of_all):
         assert_array_equal(getattr(of_all, name), getattr(of_some, name))
@@ -274,9 +275,7 @@ def test_no_error_among_many_pairs_bounds_a_rate_by_pairs_and_not_by_people():
 
 
 def test_few_people_widen_an_interval():
-    many, few = (
-        rate_interval(effective(10, 100, people=k), 0.95) for k in (np.inf, 4)
-    )
+    many, few = (rate_interval(effective(10, 100, people=k), 0.95) for k in (np.inf, 4))
     assert few[0] < many[0] < many[1] < few[1]
 
 
