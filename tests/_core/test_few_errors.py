@@ -20,6 +20,7 @@ from skfairfr._core._few_errors import (
     impostor_sums,
     influences,
     rate_interval,
+    replicate_scale,
     share_left,
     wilson_interval,
 )
@@ -227,6 +228,29 @@ def test_many_errors_rely_on_themselves():
     assert_allclose(correlation, [[8 / 9, 0]], atol=1e-3)
 
 
+def test_pairs_that_weigh_less_count_as_fewer():
+    """The average over people: pairs weigh 1 / m, those of two people 1 together."""
+    rng = np.random.default_rng(5)
+    n, m = 40, 4
+    k, h = np.triu_indices(n, 1)
+    left, right = np.repeat(k, m), np.repeat(h, m)
+    accepted = rng.random(left.size) < 0.05
+    order = np.argsort(~accepted, kind="stable")
+    weights = np.full(left.size, 1 / m)
+    errors = np.array([accepted.sum()])
+    of_person, squares = errors_by_person(left[order], right[order], weights, errors, n)
+    sums = impostor_sums(
+        of_person, np.full(n, n - 1), squares, errors / m, k.size, k.size / m
+    )
+    sums = ErrorSums.of_groups([sums])
+    assert_allclose([sums.single, sums.clumped], [[[1 / m]], [[1]]])
+    assert_allclose(sums.rate, accepted.mean())
+    # Independent pairs: as many effective errors as errors.
+    none = np.zeros((1, 1))
+    assert_allclose(effective_errors(sums, none, none).errors, errors[None])
+    assert dependence(sums)[0] < 0.1
+
+
 # Intervals
 
 
@@ -334,3 +358,33 @@ def test_a_group_that_is_everybody_keeps_nothing_of_its_variance():
     assert share_left(cell, one, variance, variance) == 0.01
     assert_allclose(share_left(cell, 0 * one, variance, variance), 1)
     assert_allclose(share_left(cell, -one, variance, 0 * variance), 2)
+
+
+# Resampled people
+
+
+def test_replicates_scaled_vary_as_the_far_does():
+    """Identity resamples of pairs by a loop, against the variance of the U-statistic."""
+    rng = np.random.default_rng(6)
+    n = 60
+    k, h = np.triu_indices(n, 1)
+    frail = rng.gamma(2, 0.5, n)
+    accepted = rng.random(k.size) < 0.05 * frail[k] * frail[h]
+    sums = ErrorSums.of_groups([sums_of(k, h, accepted, n)])
+    variation = sums.shared / (sums.errors**2 * sums.reach)
+    found = effective_errors(sums, np.zeros((1, 1)), variation)
+    replicates = []
+    for _ in range(2000):
+        v = rng.multinomial(n, np.full(n, 1 / n))
+        weight = v[k] * v[h]
+        replicates.append((weight * accepted).sum() / weight.sum())
+    deviations = np.log(np.array(replicates) / accepted.mean())
+    scaled = deviations.std() * replicate_scale(found)
+    expected = np.sqrt(1 / found.errors + found.between)
+    assert_allclose(scaled, expected, rtol=0.06)
+    assert 0.6 < replicate_scale(found) < 0.8
+
+
+def test_replicates_of_few_or_of_many_errors():
+    few, many = (replicate_scale(effective(e, 1e9, 0.01)) for e in (1e-3, 1e6))
+    assert_allclose([few, many], [1 / np.sqrt(3), 1], rtol=1e-3)
