@@ -28,6 +28,7 @@ from skfairfr._core._disparities import gini, max_geomean, max_min
 from skfairfr._core._family import (
     bounds,
     deviates,
+    difference_deviates,
     draw_jointly,
     holm,
     p_values,
@@ -572,7 +573,7 @@ def judge_systems(name, seed, true=None):
         rate = found.rate["frr"]
         difference = difference + sign * rate[:, 0]
         influence = influence + sign * rate * found.threshold_influence["frr"][0]
-    deviate = difference / np.sqrt((influence**2).sum(1))
+    deviate, _ = difference_deviates(difference, influence)
     return {"p": p_values(deviate).tolist()}
 
 
