@@ -32,7 +32,7 @@ class Ratios:
     shape, other_shape : ndarrays
         Inverse variance of the logarithm of either rate.
     freedom : ndarray
-        Student's degrees of freedom, from the people behind either variance.
+        Student's degrees of freedom of the sum of both variances.
     error_free, other_error_free : ndarrays of bool
         Whether either rate is 0.
     """
@@ -62,7 +62,7 @@ def ratios_of(effective, first, second):
     variance = effective.log_variance
     shrunk = (effective.errors + 0.5) / effective.pairs
     of_first, of_second = variance[first], variance[second]
-    free = np.clip(effective.people - 1, 1.0, MANY)
+    free = np.clip(effective.freedom, 1.0, MANY)
     # Satterthwaite: the degrees of freedom of a sum of two variances.
     freedom = (of_first + of_second) ** 2 / (
         of_first**2 / free[first] + of_second**2 / free[second]

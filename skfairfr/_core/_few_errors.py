@@ -93,14 +93,15 @@ class Effective:
     between : ndarray
         Variance of the logarithm of the odds (of the rate, where it is small) that more
         pairs of the same people would leave; 0 of genuine pairs, whose clumps are people.
-    people : ndarray
-        As in ErrorSums.
+    freedom : ndarray
+        Student's degrees of freedom of the variance, 1 at least: it is an estimate, from
+        so many people, and from so many errors that show how they correlate.
     """
 
     errors: np.ndarray
     pairs: np.ndarray
     between: np.ndarray
-    people: np.ndarray
+    freedom: np.ndarray
 
     @property
     def rate(self):
@@ -238,6 +239,8 @@ def dependence(sums):
     -------
     correlation : ndarray in [0, 1], shape (n_levels, n_groups)
         Between errors of pairs of one clump.
+    known : ndarray, shape (n_levels, n_groups)
+        How many independent errors the correlation is as good as estimated from.
     variation : ndarray, shape (n_levels, n_groups)
         Squared coefficient of variation of people's own odds of an error.
     """
@@ -250,39 +253,42 @@ def dependence(sums):
     correlation = np.where(binomial > 0, correlation, 0.0)
     clumps = sums.errors * (1 - rate) / (sums.single + correlation * extra)
     order = np.argsort(-sums.errors.sum(axis=1), kind="stable")
-    correlation = _borrowing(
+    correlation, known = _borrowing(
         correlation, clumps, order, GROUP_WEIGHT, PRIOR_CORRELATION
     )
     variation = _over(sums.shared, (sums.errors * (1 - rate)) ** 2 * sums.reach, 0.0)
     # Two erroneous clumps that share a person say something of the variation, and no more
     # of them than there are people.
     meetings = sums.reach * clumps**2 / 2
-    known = _over(1.0, _over(1.0, meetings, np.inf) + sums.reach / 2, 0.0)
-    variation = _borrowing(
-        variation, known, order, VARIATION_GROUP_WEIGHT, PRIOR_VARIATION
+    met = _over(1.0, _over(1.0, meetings, np.inf) + sums.reach / 2, 0.0)
+    variation, _ = _borrowing(
+        variation, met, order, VARIATION_GROUP_WEIGHT, PRIOR_VARIATION
     )
-    return correlation, np.maximum(variation, 0.0)
+    return correlation, known, np.maximum(variation, 0.0)
 
 
-def effective_errors(sums, correlation, variation):
+def effective_errors(sums, correlation, known, variation):
     """Independent errors and pairs that have the same rate and variance.
 
     Parameters
     ----------
     sums : ErrorSums
-    correlation, variation : ndarrays, shape (n_levels, n_groups)
+    correlation, known, variation : ndarrays, shape (n_levels, n_groups)
         As :func:`dependence` gives them.
 
     Returns
     -------
     effective : Effective
     """
-    together = sums.single + correlation * (sums.clumped - sums.single)
+    estimated = correlation * (sums.clumped - sums.single)
+    together = sums.single + estimated
+    # Only what clumps add is an estimate; where pairs are no clumps all is known.
+    freedom = _over(known * together**2, estimated**2, np.inf)
     return Effective(
         sums.errors / together,
         sums.pairs / together,
         variation * sums.reach,
-        sums.people,
+        np.maximum(np.minimum(freedom, sums.people - 1), 1.0),
     )
 
 
@@ -378,7 +384,7 @@ def rate_interval(effective, confidence_level, share=1.0):
     Wilson (1927); with a variance that allows for dependence, Fogliato, Patil & Perona
     (2024), here one formula from 0 errors on.
     """
-    quantile = student_quantile(confidence_level, effective.people - 1)
+    quantile = student_quantile(confidence_level, effective.freedom)
     return wilson_interval(effective, quantile, share)
 
 
@@ -476,17 +482,23 @@ def _accumulate(left, right, weights, positions, n_people):
 
 
 def _borrowing(own, information, order, group_weight, prior):
-    """Averages of groups' own values and those of all; levels in ``order`` lend onward."""
-    found = np.empty(own.shape)
+    """Averages of groups' own values and those of all; levels in ``order`` lend onward.
+
+    Also how much information they hold: that of two independent sources, each with the
+    square of its weight.
+    """
+    found, known = np.empty(own.shape), np.empty(own.shape)
     lent, weight = prior, PRIOR_WEIGHT
     for level in order:
-        known = information[level]
-        pooled = (known @ own[level] + weight * lent) / (known.sum() + weight)
-        found[level] = (known * own[level] + group_weight * pooled) / (
-            known + group_weight
-        )
+        of_own = information[level]
+        of_all = of_own.sum() + weight
+        pooled = (of_own @ own[level] + weight * lent) / of_all
+        part = of_own / (of_own + group_weight)
+        found[level] = part * own[level] + (1 - part) * pooled
+        variance = _over(part**2, of_own, 0.0) + (1 - part) ** 2 / of_all
+        known[level] = _over(1.0, variance, np.inf)
         lent, weight = pooled, LEVEL_WEIGHT
-    return found
+    return found, known
 
 
 def _over(numerator, denominator, otherwise):

@@ -25,9 +25,9 @@ FIRST, SECOND = np.array([0]), np.array([1])
 Z95 = stats.norm.isf(0.025)
 
 
-def groups(errors, pairs, between=0.0, people=np.inf):
+def groups(errors, pairs, between=0.0, freedom=np.inf):
     """Effective errors of several groups at one level."""
-    columns = np.broadcast_arrays(*map(np.asarray, (errors, pairs, between, people)))
+    columns = np.broadcast_arrays(*map(np.asarray, (errors, pairs, between, freedom)))
     return Effective(*(np.array(column, dtype=float) for column in columns))
 
 
@@ -83,7 +83,7 @@ def test_a_group_with_nine_errors_does_not_silence_a_certain_direction():
 
 
 def test_swapping_groups_mirrors_everything():
-    cell = groups((12.5, 3.1), (400, 900), (0.01, 0.04), (20, 60))
+    cell = groups((12.5, 3.1), (400, 900), (0.01, 0.04), (19, 59))
     one, other = (ratios_of(cell, *pair) for pair in ((FIRST, SECOND), (SECOND, FIRST)))
     assert_allclose(deviates(one), -deviates(other))
     low, high = bounds(one, 2.5)
@@ -97,8 +97,8 @@ def test_swapping_groups_mirrors_everything():
     st.floats(15, 300),
     st.floats(1.5, 4.5),
 )
-def test_bounds_are_where_the_test_rejects(errors, between, people, quantile):
-    found = ratio(errors, (2e4, 3e4), between=between, people=people)
+def test_bounds_are_where_the_test_rejects(errors, between, freedom, quantile):
+    found = ratio(errors, (2e4, 3e4), between=between, freedom=freedom)
     for bound, sign in zip(bounds(found, quantile), (1, -1), strict=True):
         assert_allclose(deviates(found, limit=bound), sign * quantile, rtol=1e-5)
 
@@ -107,7 +107,7 @@ def test_few_people_make_students_deviate():
     """One deviate, and the tail that Student's distribution of Satterthwaite gives it."""
     errors, pairs = (40.0, 20.0), (1e5, 1e5)
     normal = deviates(ratio(errors, pairs))
-    found = ratio(errors, pairs, people=(5, 9))
+    found = ratio(errors, pairs, freedom=(4, 8))
     v = 1 / np.array([40.5, 20.5]) * (1 - np.array([40.5, 20.5]) / (1e5 + 1))
     freedom = v.sum() ** 2 / (v**2 / [4, 8]).sum()
     assert_allclose(found.freedom, freedom)
@@ -332,5 +332,5 @@ def test_the_spread_of_shrunken_rates_is_that_of_the_truth():
 
 
 def test_three_people_bound_no_factor():
-    low, high = bounds(ratio((40, 20), (1e5, 1e5), people=3), 5.0)
+    low, high = bounds(ratio((40, 20), (1e5, 1e5), freedom=2), 5.0)
     assert low < 1e-3 and high > 1e3

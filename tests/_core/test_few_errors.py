@@ -27,9 +27,9 @@ from skfairfr._core._few_errors import (
 from skfairfr._core._intervals import wilson
 
 
-def effective(errors, pairs, between=0.0, people=np.inf):
+def effective(errors, pairs, between=0.0, freedom=np.inf):
     """Effective numbers of one level and group for each value given."""
-    columns = np.broadcast_arrays(*map(np.asarray, (errors, pairs, between, people)))
+    columns = np.broadcast_arrays(*map(np.asarray, (errors, pairs, between, freedom)))
     return Effective(*(np.array(column, dtype=float) for column in columns))
 
 
@@ -178,9 +178,9 @@ def test_people_who_always_err_alike_count_as_one_pair_each():
     pairs = np.full(600, 10)
     rejected = np.where(np.arange(600) < 200, 10, 0)[None]
     sums = ErrorSums.of_groups([genuine_sums(rejected, pairs)])
-    correlation, _ = dependence(sums)
+    correlation, _, _ = dependence(sums)
     assert correlation > 0.95
-    found = effective_errors(sums, np.ones((1, 1)), np.zeros((1, 1)))
+    found = effective_errors(sums, np.ones((1, 1)), np.ones((1, 1)), np.zeros((1, 1)))
     assert_allclose([found.errors, found.pairs], [[[200]], [[600]]])
 
 
@@ -201,7 +201,7 @@ def sums_with(errors, squares, shared=0.0):
 
 
 def test_without_an_error_the_prior_remains():
-    correlation, variation = dependence(sums_with([[0, 0]], [[0, 0]]))
+    correlation, _, variation = dependence(sums_with([[0, 0]], [[0, 0]]))
     assert_allclose(correlation, PRIOR_CORRELATION)
     assert_allclose(variation, PRIOR_VARIATION)
 
@@ -210,7 +210,7 @@ def test_few_errors_borrow_from_the_other_groups_and_levels():
     """200 errors in clumps of 4; a group, and a level, without any take their correlation."""
     binomial = 200 * 0.8
     sums = sums_with([[0, 0], [200, 0]], [[0, 0], [4 * binomial, 0]])
-    correlation, _ = dependence(sums)
+    correlation, _, _ = dependence(sums)
     own = (4 - 1) / (10 - 1)
     clumps = 200 * 0.8 / 4
     pooled = (clumps * own + 3 * PRIOR_CORRELATION) / (clumps + 3)
@@ -224,7 +224,7 @@ def test_many_errors_rely_on_themselves():
     sums = sums_with([[400.0, 400.0]], [[400 * 0.6 * 9, 400 * 0.6]])
     sums = replace(sums, errors=sums.errors * 1e4, pairs=sums.pairs * 1e4)
     sums = replace(sums, squares=sums.squares * 1e4)
-    correlation, _ = dependence(sums)
+    correlation, _, _ = dependence(sums)
     assert_allclose(correlation, [[8 / 9, 0]], atol=1e-3)
 
 
@@ -247,8 +247,24 @@ def test_pairs_that_weigh_less_count_as_fewer():
     assert_allclose(sums.rate, accepted.mean())
     # Independent pairs: as many effective errors as errors.
     none = np.zeros((1, 1))
-    assert_allclose(effective_errors(sums, none, none).errors, errors[None])
+    assert_allclose(effective_errors(sums, none, none, none).errors, errors[None])
     assert dependence(sums)[0] < 0.1
+
+
+def test_the_variance_is_as_certain_as_errors_and_people_make_it():
+    """Ten errors of ten clumps say little of their correlation, single pairs need none."""
+    clumped = sums_with([[10.0, 10.0]], [[60.0, 60.0]])
+    correlation, known, variation = dependence(clumped)
+    # 9.9 binomial variance and clumps of 10: each error is worth 9.9 / 60 of one.
+    of_own = 9.9 * 9.9 / 60
+    part = of_own / (of_own + GROUP_WEIGHT)
+    expected = 1 / (part**2 / of_own + (1 - part) ** 2 / (2 * of_own + 3))
+    assert_allclose(known, expected)
+    found = effective_errors(clumped, correlation, known, variation)
+    estimated = 9 * correlation / (1 + 9 * correlation)
+    assert_allclose(found.freedom, expected / estimated**2)
+    single = replace(clumped, clumped=clumped.single)
+    assert_allclose(effective_errors(single, *dependence(single)).freedom, 39)
 
 
 # Intervals
@@ -299,7 +315,9 @@ def test_no_error_among_many_pairs_bounds_a_rate_by_pairs_and_not_by_people():
 
 
 def test_few_people_widen_an_interval():
-    many, few = (rate_interval(effective(10, 100, people=k), 0.95) for k in (np.inf, 4))
+    many, few = (
+        rate_interval(effective(10, 100, freedom=k), 0.95) for k in (np.inf, 3)
+    )
     assert few[0] < many[0] < many[1] < few[1]
 
 
@@ -372,7 +390,7 @@ def test_replicates_scaled_vary_as_the_far_does():
     accepted = rng.random(k.size) < 0.05 * frail[k] * frail[h]
     sums = ErrorSums.of_groups([sums_of(k, h, accepted, n)])
     variation = sums.shared / (sums.errors**2 * sums.reach)
-    found = effective_errors(sums, np.zeros((1, 1)), variation)
+    found = effective_errors(sums, *np.zeros((2, 1, 1)), variation)
     replicates = []
     for _ in range(2000):
         v = rng.multinomial(n, np.full(n, 1 / n))

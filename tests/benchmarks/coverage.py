@@ -543,7 +543,7 @@ def judge_band(name, seed, true):
         largest = np.abs(draws).max(1)
         quantile = max(quantile, float(np.quantile(largest, CONFIDENCE)))
     effective, share = found.effective["frr"], found.share["frr"]
-    reach = -stdtrit(np.maximum(effective.people - 1, 1), ndtr(-quantile))
+    reach = -stdtrit(effective.freedom, ndtr(-quantile))
     low, high = wilson_interval(effective, reach, share)
     near = rate_interval(effective, CONFIDENCE, share)
     people = np.array(DESIGNS[name].people)
