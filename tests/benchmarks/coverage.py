@@ -59,7 +59,6 @@ FINDINGS = tuple(f"{rate} {level:g}" for rate in RATES for level in LEVELS)
 LIMITS = (1.25, 1.5, 2.0, 3.0)
 CONFIDENCE = 0.95
 N_DRAWS = 2000
-QUIET = Path("/tmp/quiet")  # the study sleeps while this file exists
 DISPARITIES = {"max_min": max_min, "max_geomean": max_geomean, "gini": gini}
 
 
@@ -634,8 +633,11 @@ CHUNK = 20
 # Running
 
 
-def run(path, sizes, cells, n_jobs):
-    """Add what is missing to the file: ``sizes[part]`` data sets of each of the cells."""
+def run(path, sizes, cells, n_jobs, pause=None):
+    """Add what is missing to the file: ``sizes[part]`` data sets of each of the cells.
+
+    No new data set begins while a file named ``pause`` exists.
+    """
     lines = read(path)
     truths = {
         (line["part"], line["cell"]): line["true"]
@@ -665,7 +667,7 @@ def run(path, sizes, cells, n_jobs):
                     for rate, v in truths.get((part, name), {}).items()
                 }
                 for start in range(0, len(seeds), CHUNK):
-                    while QUIET.exists():
+                    while pause is not None and pause.exists():
                         time.sleep(5)
                     chunk = seeds[start : start + CHUNK]
                     found = Parallel(n_jobs)(
@@ -908,12 +910,13 @@ def main():
     parser.add_argument("--file", type=Path, default=Path("coverage.jsonl"))
     parser.add_argument("--cells", nargs="*", default=[])
     parser.add_argument("--parts", nargs="*", default=list(PARTS), choices=list(PARTS))
+    parser.add_argument("--pause", type=Path, help="wait while this file exists")
     parser.add_argument("--tables", action="store_true", help="print them and no more")
     asked = parser.parse_args()
     if not asked.tables:
         sizes = {part: asked.sets if part in asked.parts else 0 for part in PARTS}
         sizes["audit"] = min(sizes["audit"], asked.audit)
-        run(asked.file, sizes, asked.cells, asked.jobs)
+        run(asked.file, sizes, asked.cells, asked.jobs, asked.pause)
     tables(asked.file)
 
 
