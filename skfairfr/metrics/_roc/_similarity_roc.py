@@ -72,7 +72,8 @@ default="recentered"
     far_max : float in (0, 1), default=1e-2
         Largest FAR level answered exactly; above it values come from a histogram of all
         scores and intervals from a sample of the pairs, as ``reason`` says. About
-        ``1.5 * far_max`` of all pairs are held, 12 bytes each: take 1e-3 from 100,000
+        ``1.5 * far_max`` of all pairs are held, 12 bytes each, or as many as the equal
+        error rate needs where it is below four times far_max: take 1e-3 from 100,000
         images on, 1e-4 from a million. Sets of up to four million pairs are held whole
         and exact at every level.
     similarity : {"cosine", "dot"}, default="cosine"
