@@ -32,7 +32,7 @@ INNER = ("<module>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 class InLine:
     """A pool of threads that runs everything at once, in the caller's own thread."""
 
-    def __init__(self, max_workers=None):
+    def __init__(self, max_workers=None, **options):
         pass
 
     def __enter__(self):
@@ -120,7 +120,7 @@ def test_the_work_of_threads_stands_on_its_caller():
         lambda: _parallel.over_blocks(metrics.disparity, tasks, None, "rates")
     )
     names = [name.split(":")[1] for name in stack]
-    assert names[:2] == ["over_blocks", "disparity"]
+    assert names[:3] == ["over_blocks", "each_block", "disparity"]
 
 
 def test_nothing_of_ours_is_an_empty_stack():

@@ -13,7 +13,7 @@ import numpy as np
 from skfairfr._core import _rates
 from skfairfr._core._pair_sequences import crossings, weight_before
 from skfairfr._core._pair_sets import TailTooShortError, sum_of_all
-from skfairfr._core._parallel import over_blocks
+from skfairfr._core._parallel import each_block
 from skfairfr._core._resampling import (
     Resamples,
     blocks_of_resamples,
@@ -22,6 +22,8 @@ from skfairfr._core._resampling import (
 )
 
 OPERATING_POINTS = ("overall", "worst_group", "group")
+# Number of tables of rates that are kept for the next question.
+MAX_TABLES = 8
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class Query:
     histograms : bool
         Whether the rates of those scopes come from the histogram of all scores instead,
         which gives point values only.
+    deepens : bool
+        Whether a given threshold a little below what is held takes another pass.
     """
 
     levels: np.ndarray | None
@@ -59,11 +63,52 @@ class Query:
     sampled: frozenset = frozenset()
     wanted: tuple = ("far", "frr")
     histograms: bool = False
+    deepens: bool = True
 
     @cached_property
     def row_of(self):
         """The row of each scope in the results."""
         return {scope: row for row, scope in enumerate(self.scopes)}
+
+    @property
+    def at_overall_thresholds(self):
+        """Whether the scopes share the thresholds of the overall scope or given ones."""
+        if self.thresholds is None:
+            return self.operating_point == "overall"
+        return None in self.scopes
+
+    @property
+    def key(self):
+        """What tells this query from another, hashable."""
+        by_level = self.thresholds is None
+        given = self.levels if by_level else self.thresholds
+        asked = (by_level, given.tobytes(), self.operating_point, self.scopes)
+        return *asked, self.wanted, self.copies, self.sampled, self.deepens
+
+    @property
+    def far_scopes(self):
+        """Scopes whose FAR the answer needs."""
+        return self.scopes if "far" in self.wanted else ()
+
+    @property
+    def impostor_scopes(self):
+        """Scopes whose impostor pairs the answer needs, its thresholds included."""
+        scopes = () if self.levels is None else self.operating_scopes
+        return {*scopes, *self.far_scopes}
+
+    def by_partition(self):
+        """The part that all partitions have in common, and the part of this one.
+
+        Returns
+        -------
+        overall, others : Query or None
+        """
+        if not self.at_overall_thresholds:
+            return None, self
+        overall = replace(self, scopes=(None,), sampled=self.sampled & {None})
+        scopes = tuple(scope for scope in self.scopes if scope is not None)
+        others = replace(self, scopes=scopes, sampled=self.sampled - {None})
+        return overall, others if scopes else None
 
     @property
     def operating_scopes(self):
@@ -87,6 +132,16 @@ class Rates:
         return cls(
             *(
                 _side_by_side([getattr(b, name) for b in blocks])
+                for name in ("thresholds", "far", "frr")
+            )
+        )
+
+    @classmethod
+    def stacked(cls, one, other):
+        """Rows of scopes one after the other."""
+        return cls(
+            *(
+                np.concatenate([getattr(one, name), getattr(other, name)])
                 for name in ("thresholds", "far", "frr")
             )
         )
@@ -134,6 +189,18 @@ class RateTable:
     centre: Rates
     replicates: Rates
 
+    @classmethod
+    def joined(cls, overall, others):
+        """The table of the overall scope and of other scopes."""
+        sampled = overall.query.sampled | others.query.sampled
+        scopes = (*overall.query.scopes, *others.query.scopes)
+        query = replace(others.query, scopes=scopes, sampled=sampled)
+        tables = (
+            Rates.stacked(getattr(overall, name), getattr(others, name))
+            for name in ("point", "centre", "replicates")
+        )
+        return cls(query, *tables)
+
 
 def point_rates(pairs, query):
     """Rates in the data, without any resample.
@@ -161,7 +228,7 @@ def point_rates(pairs, query):
             query = _reach_further(pairs, query, short)
 
 
-def rate_table(pairs, query, resampling, known=None):
+def rate_table(pairs, query, resampling, overall=None):
     """Rates in the data and in every resample, and the centre of the replicates.
 
     Parameters
@@ -169,42 +236,56 @@ def rate_table(pairs, query, resampling, known=None):
     pairs : EmbeddingPairs or ListedPairs
     query : Query
     resampling : Resampling
-    known : RateTable, default=None
-        Table of the same query under another resampling; its point values are reused.
+    overall : RateTable, default=None
+        Table of the overall scope with the thresholds of the levels, where it is known.
 
     Returns
     -------
     table : RateTable
     """
     query = replace(query, copies=resampling.method != "offdiagonal")
-    # Rates in the data come first: every resample then finds the pairs they need.
-    if known is not None:
-        query, point = replace(known.query, copies=query.copies), known.point
-    else:
-        query, point = point_rates(pairs, query)
-    sampled_at_first = query.sampled
+    known = [None] * 3
+    if overall is not None:
+        tables = (overall.point, overall.centre, overall.replicates)
+        known = [table.thresholds[0] for table in tables]
     spans = blocks_of_resamples(pairs.images, resampling.n_resamples)
     sizes = [stop - start for start, stop in spans]
     seeds = (resampling.mode, resampling.entropy)
+    at = None if overall is None else known[0][:, None]
+    parts = [None if overall is None else known[2][:, slice(*s)] for s in spans]
     blocks = None
     while blocks is None:
-        tasks = [(pairs, query, Resamples(*seeds, *span)) for span in spans]
         try:
-            blocks = over_blocks(rates, tasks, resampling.n_jobs, "resampling", sizes)
+            # Rates in the data come first: every resample then finds the pairs they need.
+            point = rates(pairs, replace(query, histograms=True), None, at)
+            scopes = query.impostor_scopes if overall is None else query.far_scopes
+            shared = (pairs.for_workers(scopes, query.sampled), query)
+            tasks = [
+                (Resamples(*seeds, *span), part)
+                for span, part in zip(spans, parts, strict=True)
+            ]
+            arguments = (tasks, resampling.n_jobs, "resampling", sizes, shared)
+            blocks = list(each_block(rates, *arguments))
         except TailTooShortError as short:
             query = _reach_further(pairs, query, short)
-    if query.sampled != sampled_at_first:
-        query, point = point_rates(pairs, query)
-    centre = point
-    if query.sampled:
-        centre = _without_resamples(rates(pairs, query))
+    centre = point = _without_resamples(point)
+    if query.sampled or (overall is not None and overall.query.sampled):
+        at = None if overall is None else known[1][:, None]
+        centre = _without_resamples(rates(pairs, query, None, at))
     if has_copies(pairs, resampling):
         frr = v_statistic_frr(pairs, query.scopes, centre.thresholds)
         centre = replace(centre, frr=frr)
     return RateTable(query, point, centre, Rates.joined(blocks))
 
 
-def rates(pairs, query, resamples=None):
+def remember(tables, key, table):
+    """Keep a table, and at most MAX_TABLES of them."""
+    while len(tables) >= MAX_TABLES:
+        tables.pop(next(iter(tables)))
+    tables[key] = table
+
+
+def rates(pairs, query, resamples=None, thresholds=None):
     """Rates in the data, or in every resample of a block.
 
     Parameters
@@ -213,6 +294,8 @@ def rates(pairs, query, resamples=None):
     query : Query
     resamples : Resamples, default=None
         None is the data themselves, as one resample.
+    thresholds : ndarray, shape (n_levels, n_resamples), default=None
+        Those of the levels, where they are known.
 
     Returns
     -------
@@ -227,28 +310,37 @@ def rates(pairs, query, resamples=None):
         weights = unit_weights()
     else:
         weights = draw(pairs.images, *resamples)
-    if query.thresholds is None:
-        own = {
-            scope: _level_thresholds(pairs, scope, query, weights)
-            for scope in query.operating_scopes
-        }
-        thresholds = _thresholds_of_scopes(own, query, weights.n_resamples)
-    else:
-        shape = (len(query.scopes), query.thresholds.size, weights.n_resamples)
+    accepted = {}
+    if query.thresholds is not None:
+        shape = (query.thresholds.size, weights.n_resamples)
         thresholds = np.broadcast_to(query.thresholds[:, None], shape)
+    if thresholds is not None:
+        shape = (len(query.scopes), *thresholds.shape)
+        thresholds = np.broadcast_to(thresholds, shape)
+    else:
+        own = {}
+        for scope in query.operating_scopes:
+            own[scope], accepted[scope] = _level_thresholds(
+                pairs, scope, query, weights
+            )
+        thresholds = _thresholds_of_scopes(own, query, weights.n_resamples)
+        if query.operating_point == "worst_group":
+            accepted = {}  # at thresholds of their own
     far, frr = np.full((2, *thresholds.shape), np.nan)
     for row, scope in enumerate(query.scopes):
-        if (
-            "far" in query.wanted
-            and query.histograms
-            and has_histogram(pairs, query, scope)
-        ):
-            far[row] = pairs.histogram(scope).far(thresholds[row])
+        at, sampled = thresholds[row], scope in query.sampled
+        from_histogram = query.histograms and has_histogram(pairs, query, scope)
+        if "far" in query.wanted and from_histogram:
+            far[row] = pairs.histogram(scope).far(at)
+        elif "far" in query.wanted and accepted.get(scope) is not None:
+            total = impostor_total(pairs, scope, weights, sampled)
+            shares = _divide(accepted[scope], total)
+            far[row] = np.where(np.isnan(at), np.nan, shares)
         elif "far" in query.wanted:
-            sampled = scope in query.sampled
-            far[row] = far_in(pairs, scope, thresholds[row], weights, sampled)
-        if "frr" in query.wanted:
-            frr[row] = frr_in(pairs, scope, thresholds[row], weights, query.copies)
+            far[row] = far_in(pairs, scope, at, weights, sampled)
+        if "frr" in query.wanted and not _crosses(scope):
+            held = genuine_weights(pairs, scope, weights, query.copies)
+            frr[row] = frr_in(pairs, scope, at, weights, held, query.copies)
     return Rates(thresholds, far, frr)
 
 
@@ -260,7 +352,9 @@ def has_copies(pairs, resampling):
 
 def _reach_further(pairs, query, short):
     """Deepen the tail of a scope, or else add the scope to the sampled ones."""
-    if short.lowest is None or pairs.can_reach(short.scope, short.lowest):
+    if short.lowest is None or (
+        query.deepens and pairs.can_reach(short.scope, short.lowest)
+    ):
         pairs.deepen(short.scope, short.lowest)
         return query
     return replace(query, sampled=query.sampled | {short.scope})
@@ -279,19 +373,24 @@ def v_statistic_frr(pairs, scopes, thresholds):
         if _crosses(scope):
             centre[row] = np.nan
             continue
-        held = pairs.genuine.ascending(scope)
-        kept = design.kept_share(held.left)
-        base = kept if held.base is None else held.base * kept
+        held, total = v_statistic_weights(pairs, scope)
         rejected = pairs.genuine.rejected(scope, thresholds[row])
-        weight = held.with_base(base).weight_before(rejected)
+        weight = held.weight_before(rejected)
         copies = design.copy_base(scope, images) * design.kept_share(images) / 2
         weight = (
             weight
             + _rejected_copies(pairs, copies[:, None], thresholds[row][:, None])[:, 0]
         )
-        total = design.expected_genuine_total(scope)
         centre[row] = _divide(weight, total)
     return centre
+
+
+def v_statistic_weights(pairs, scope):
+    """Genuine pairs with their expected weights, and that of all with their copies."""
+    held = pairs.genuine.ascending(scope)
+    kept = pairs.design.kept_share(held.left)
+    base = kept if held.base is None else held.base * kept
+    return held.with_base(base), pairs.design.expected_genuine_total(scope)
 
 
 def _thresholds_of_scopes(own, query, n_resamples):
@@ -305,8 +404,9 @@ def _thresholds_of_scopes(own, query, n_resamples):
 
 
 def _level_thresholds(pairs, scope, query, weights):
+    """Thresholds at the levels, and the weight of the pairs that they accept or None."""
     if query.histograms and has_histogram(pairs, query, scope):
-        return pairs.histogram(scope).threshold(query.levels)[:, None]
+        return pairs.histogram(scope).threshold(query.levels)[:, None], None
     sampled = scope in query.sampled
     sequence = pairs.impostors(scope, sampled)
     unit, units = weights.of_impostors(pairs.images, sequence)
@@ -314,10 +414,18 @@ def _level_thresholds(pairs, scope, query, weights):
         total = sum_of_all(sequence, weights.of_impostors, pairs.images)
     else:
         total = pairs.impostor_total(scope, weights)
-    thresholds, short = crossings(sequence, unit, units, query.levels, total)
+    thresholds, accepted, short = crossings(sequence, unit, units, query.levels, total)
     if short:
         raise TailTooShortError(scope)
-    return thresholds
+    return thresholds, accepted
+
+
+def impostor_total(pairs, scope, weights, sampled):
+    """Weight of all impostor pairs of a scope or of its sample, (n_resamples,)."""
+    if sampled:
+        sequence = pairs.impostors(scope, sampled)
+        return sum_of_all(sequence, weights.of_impostors, pairs.images)
+    return pairs.impostor_total(scope, weights)
 
 
 def has_histogram(pairs, query, scope):
@@ -345,34 +453,54 @@ def far_in(pairs, scope, thresholds, weights, sampled=False):
     return np.where(undefined, np.nan, _divide(accepted, total))
 
 
-def frr_in(pairs, scope, thresholds, weights, copies):
+def frr_in(pairs, scope, thresholds, weights, genuine, copies):
     """FRR of a scope at per-resample thresholds (n_levels, n_resamples).
 
+    ``genuine`` is what :func:`genuine_weights` returns for the scope.
+
     Rejected weight is summed, not computed as the complement, so that no rejection gives
-    exactly 0. A cross-group scope has no FRR: the FRR of a group covers pairs within it.
+    exactly 0. A cross-group scope has none: the FRR of a group covers pairs within it.
     """
-    if _crosses(scope):
-        return np.full(thresholds.shape, np.nan)
     undefined = np.isnan(thresholds)
     known = np.where(undefined, -np.inf, thresholds)
+    held, unit, units, total = genuine
+    rejected = weight_before(held, unit, units, pairs.genuine.rejected(scope, known))
+    with_copies = weights.image is not None and pairs.has_copies and copies
+    if with_copies and copies_rejected(pairs, known.max(initial=-np.inf)):
+        rejected = rejected + _rejected_copies(
+            pairs, _copy_weights(pairs, scope, weights), known
+        )
+    return np.where(undefined, np.nan, _divide(rejected, total))
+
+
+def genuine_weights(pairs, scope, weights, copies):
+    """Genuine pairs of a scope and their weights in every resample.
+
+    Returns
+    -------
+    held : PairSequence
+        Ascending, with base weights that make up for copies that are left out.
+    unit, units : tuples
+        As of ``Weights.of_genuine``.
+    total : ndarray, shape (n_resamples,)
+        Weight of all genuine pairs, with those of copies where they count.
+    """
     held = pairs.genuine.ascending(scope)
-    may_copy = weights.image is not None and pairs.has_copies
-    with_copies, without_copies = may_copy and copies, may_copy and not copies
+    without_copies = weights.image is not None and pairs.has_copies and not copies
     if without_copies:
         scale = pairs.design.without_copies(held.left)
         held = held.with_base(scale if held.base is None else held.base * scale)
     unit, units = weights.of_genuine(pairs.images, held)
-    rejected = weight_before(held, unit, units, pairs.genuine.rejected(scope, known))
-    if with_copies:
-        rejected = rejected + _rejected_copies(
-            pairs, _copy_weights(pairs, scope, weights), known
-        )
-    total = pairs.genuine_total(scope, weights, not without_copies)
-    return np.where(undefined, np.nan, _divide(rejected, total))
+    return held, unit, units, pairs.genuine_total(scope, weights, not without_copies)
 
 
 def _crosses(scope):
     return scope is not None and scope[0] != scope[1]
+
+
+def copies_rejected(pairs, highest):
+    """Whether the own score s(x, x) of some image is rejected at a threshold."""
+    return not _rates.accepts(pairs.own_scores.min(), highest)
 
 
 def _copy_weights(pairs, scope, weights):

@@ -7,13 +7,20 @@ the impostor pairs above the lowest floor of their two cells in one pass, and so
 once; the partitions (``EmbeddingPairs``) then read their scopes from the same pairs.
 """
 
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 
-from skfairfr._core import _pair_tiles
+from skfairfr._core import _device_tiles, _pair_tiles
+from skfairfr._core._pair_design import CompleteDesign
 from skfairfr._core._pair_sequences import PairSequence, sorted_descending
 from skfairfr._core._resampling import Images
+from skfairfr._core._score_summaries import (
+    has_histograms,
+    histograms_of,
+    measures_of,
+)
 
 
 @dataclass
@@ -31,6 +38,14 @@ class _Floors:
     groups: np.ndarray
 
 
+@dataclass
+class _Counted:
+    """A design, and the histograms of its scopes once they are counted."""
+
+    design: CompleteDesign
+    histograms: dict | None
+
+
 class ComparedImages:
     """Embeddings, their genuine pairs, and the tail of their impostor pairs.
 
@@ -44,11 +59,15 @@ class ComparedImages:
         Codes of every attribute that partitions will be made of; -1 is unknown.
     similarity : {"cosine", "dot"}
     n_jobs : int or None
+    device : str, default="cpu"
+        Where passes over all pairs run; where there is no such device, on the CPU.
 
     Attributes
     ----------
     rows : tuple of two Rows
         Of the probes and of the references: the same object if there is one side.
+    first_of_cell : ndarray of int, shape (n_cells,)
+        An image of every cell.
     genuine : PairSequence
         All genuine pairs, descending.
     own_scores : ndarray of float32, shape (n_images,)
@@ -58,17 +77,28 @@ class ComparedImages:
     version : int
         Number of passes over the impostor pairs so far.
     shared : dict
-        What the partitions compute alike about all pairs; emptied after each pass.
+        Sequences that the partitions have in common; emptied after each pass.
+    common : dict
+        For each average, tables of rates that they have in common.
     """
 
-    def __init__(self, vectors, images, columns=(), similarity="cosine", n_jobs=None):
+    def __init__(
+        self,
+        vectors,
+        images,
+        columns=(),
+        similarity="cosine",
+        n_jobs=None,
+        device="cpu",
+    ):
         n_images = images.identity.size
         self.vectors = vectors
         self.similarity = similarity
         self.n_jobs = n_jobs
+        self.device = device
         self.two_sides = images.side is not None
         codes = np.stack(columns) if len(columns) else np.zeros((1, n_images), np.int32)
-        _, self._first, cell = np.unique(
+        _, self.first_of_cell, cell = np.unique(
             codes, axis=1, return_index=True, return_inverse=True
         )
         self._in_cells = Images(
@@ -76,7 +106,7 @@ class ComparedImages:
             cell.ravel().astype(np.int32),
             images.side,
             images.n_identities,
-            self._first.size,
+            self.first_of_cell.size,
         )
         members = [np.arange(n_images)]
         if self.two_sides:
@@ -90,10 +120,11 @@ class ComparedImages:
         self.own_scores = _pair_tiles.score_pairs(vectors, everyone, everyone)
         self.version = 0
         self.sample = None
-        self.shared = {}
+        self.shared, self.common = {}, {}
         self._overall = np.float32(np.inf)
         self._partitions = []
         self._held = None
+        self._designs = []
 
     def hold(self, group, overall, groups):
         """Hold the impostor pairs of a partition down to its floors.
@@ -114,7 +145,7 @@ class ComparedImages:
             self._overall, self._held = overall, None
         if groups.size == 0:
             return
-        asked = _Floors(group[self._first], groups.copy())
+        asked = _Floors(group[self.first_of_cell], groups.copy())
         for known in self._partitions:
             if np.array_equal(known.group_of_cell, asked.group_of_cell):
                 if (asked.groups < known.groups).any():
@@ -135,16 +166,61 @@ class ComparedImages:
         """
         if self._held is None:
             self.shared = {}
-            floors = self._floors()
-            self._held = sorted_descending(
-                *_pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
-            )
+            self._held = PairSequence(*self._pass(self._floors()))
             self.version += 1
         return self._held
 
+    def for_workers(self):
+        """What resampling needs: the own scores."""
+        small = copy(self)
+        small.vectors = small.rows = small.genuine = small.sample = None
+        small.shared, small.common, small._designs = {}, {}, []
+        small._held = PairSequence(*(np.empty(0, dtype=np.float32) for _ in range(3)))
+        return small
+
+    def histograms(self, design):
+        """Histograms of all scores by scope; {} where the weights of a design allow none.
+
+        One pass counts them for all designs that were named by ``count_scores``.
+        """
+        self.count_scores(design)
+        counted = self._counted(design)
+        if counted.histograms is None:
+            self._pass(None)
+        return counted.histograms
+
+    def count_scores(self, design):
+        """Let the next pass count all scores by the scopes of a design."""
+        if self._counted(design) is None:
+            nothing = None if has_histograms(design) else {}
+            self._designs.append(_Counted(design, nothing))
+
+    def _counted(self, design):
+        found = (counted for counted in self._designs if counted.design is design)
+        return next(found, None)
+
+    def _pass(self, floors):
+        """One pass over all impostor pairs: the tail, and histograms that are missing."""
+        missing = [c for c in self._designs if c.histograms is None]
+        designs = [counted.design for counted in missing]
+        measures = measures_of(self, designs) if missing else None
+        if _device_tiles.is_at_hand(self.device):
+            tail, counts = _device_tiles.compare_all(
+                *self.rows, floors, measures, self.device
+            )
+        else:
+            tail, counts = _pair_tiles.compare_all(
+                *self.rows, floors, measures, self.n_jobs
+            )
+        if missing:
+            found = histograms_of(designs, measures, counts)
+            for counted, histograms in zip(missing, found, strict=True):
+                counted.histograms = histograms
+        return tail
+
     def _floors(self):
         """The lowest floor of every two cells; the last row and column are not used."""
-        n_cells = self._first.size
+        n_cells = self.first_of_cell.size
         floors = np.full((n_cells + 1, n_cells + 1), self._overall)
         for known in self._partitions:
             group = known.group_of_cell
@@ -172,8 +248,8 @@ class ListedScores:
     genuine_rows, impostor_rows : ndarrays of int
         Place of each of them in the list.
     n_pairs : int
-    shared : dict
-        What questions by different groups compute alike.
+    common : dict
+        For each average, tables of rates that all groupings have in common.
     """
 
     def __init__(self, scores, left, right, identity):
@@ -185,4 +261,4 @@ class ListedScores:
             PairSequence(scores[rows], left[rows], right[rows])
             for rows in (self.genuine_rows, self.impostor_rows)
         )
-        self.shared = {}
+        self.common = {}

@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from skfairfr._core import _rates, _running_sums
+from skfairfr._core._parallel import over_blocks
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,7 @@ def split_by_groups(scores, left, right, group, n_groups, across, ordered):
 
 
 def crossings(sequence, weights, units, levels, totals):
-    """Thresholds at FAR levels in every resample, and whether the pairs held suffice.
+    """Thresholds at FAR levels in every resample, and the weight that they accept.
 
     Parameters
     ----------
@@ -159,20 +160,29 @@ def crossings(sequence, weights, units, levels, totals):
     -------
     thresholds : ndarray, shape (n_levels, n_resamples)
         NaN where there is no weight at all.
+    accepted : ndarray, shape (n_levels, n_resamples)
+        Weight of the pairs above each threshold.
     short : bool
-        Whether some threshold lies below the last score held.
+        Whether some threshold lies below the last score held; ``accepted`` is then None.
     """
     targets = levels[:, None] * totals * (1 + _rates.ROUNDING)
     if _counts_once(weights):
         positions = sequence.first_exceeding(targets)
+        accepted = np.full(positions.shape, np.nan)
     else:
-        positions = _running_sums.first_exceeding_positions(
-            weights, (*units, sequence.base), targets
+        positions, accepted = _running_sums.first_exceeding_positions(
+            weights, (*units, sequence.base), targets, sequence.scores
         )
     defined = np.broadcast_to(totals > 0, positions.shape)
-    short = not sequence.complete and bool((positions < 0)[defined].any())
-    thresholds = _rates.threshold_at(sequence.scores, positions)
-    return np.where(defined, thresholds, np.nan), short
+    thresholds = np.where(
+        defined, _rates.threshold_at(sequence.scores, positions), np.nan
+    )
+    if not sequence.complete and (positions < 0)[defined].any():
+        return thresholds, None, True
+    if np.isnan(accepted[defined]).any():
+        known = np.where(defined, thresholds, np.inf)
+        accepted = weight_before(sequence, weights, units, sequence.positions(known))
+    return thresholds, accepted, False
 
 
 def weight_before(sequence, weights, units, positions):
@@ -192,6 +202,9 @@ def _counts_once(weights):
     """Whether the weights are those of the data: one resample of multiplicities 1."""
     return all(unit.shape[1] == 1 and (unit == 1).all() for unit in weights)
 
+
+# Merged pairs that one task writes.
+MERGED = 2**18
 
 BITS = 11
 BUCKETS = 1 << BITS
@@ -262,3 +275,74 @@ def _radix_sort(bits, left, right):
         first[p] = np.int32(ends[p] >> np.uint64(32))
         second[p] = np.int32(ends[p] & np.uint64(0xFFFFFFFF))
     return keys, first, second
+
+
+# ---- merging sorted pairs ------------------------------------------------------------
+
+
+def merge_pairs(runs):
+    """Sorted pairs in one sequence; of equal scores those of an earlier run come first.
+
+    That is the order in which ``sort_pairs`` puts the concatenated runs. Neighbours are
+    merged, then what they make, as a tree.
+
+    Parameters
+    ----------
+    runs : list of tuples (scores, left, right)
+        As ``sort_pairs`` returns them; at least one. The list is emptied, so that no run
+        outlives its merge.
+
+    Returns
+    -------
+    scores, left, right : ndarrays, shape (n_pairs,)
+    """
+    while len(runs) > 1:
+        merges = [
+            (first, second, tuple(np.empty(n, dtype=c.dtype) for c in first))
+            for first, second in zip(runs[::2], runs[1::2], strict=False)
+            for n in [first[0].size + second[0].size]
+        ]
+        tasks = [
+            (*merge, start, min(start + MERGED, merge[2][0].size))
+            for merge in merges
+            for start in range(0, merge[2][0].size, MERGED)
+        ]
+        if len(tasks) == len(merges):  # too few pairs to be worth threads
+            for task in tasks:
+                _write_merged(*task)
+        else:
+            over_blocks(_write_merged, tasks, 1, "merging pairs")
+        odd = runs[2 * len(merges) :]
+        runs[:] = [merged for _, _, merged in merges] + odd
+    return runs.pop()
+
+
+@njit(nogil=True, cache=True)
+def _write_merged(first, second, merged, start, stop):
+    """Write the places ``start`` to ``stop`` of two merged runs."""
+    a, b = first[0], second[0]
+    # How many of the places before ``start`` the first run takes.
+    low, high = max(0, start - b.size), min(start, a.size)
+    while low < high:
+        middle = (low + high) // 2
+        if a[middle] >= b[start - middle - 1]:
+            low = middle + 1
+        else:
+            high = middle
+    i, j, place = low, start - low, start
+    # Which run is next is a coin toss, which a processor cannot predict: no branch here.
+    while place < stop and i < a.size and j < b.size:
+        one, other = a[i], b[j]
+        one_left, other_left = first[1][i], second[1][j]
+        one_right, other_right = first[2][i], second[2][j]
+        is_first = one >= other
+        merged[0][place] = one if is_first else other
+        merged[1][place] = one_left if is_first else other_left
+        merged[2][place] = one_right if is_first else other_right
+        i += is_first
+        j += not is_first
+        place += 1
+    rest, k = (first, i) if i < a.size else (second, j)
+    merged[0][place:stop] = rest[0][k : k + stop - place]
+    merged[1][place:stop] = rest[1][k : k + stop - place]
+    merged[2][place:stop] = rest[2][k : k + stop - place]

@@ -7,6 +7,7 @@ uniform sample replaces the tail where a FAR level needs pairs beyond it. A scop
 (all pairs used), ``(g, g)`` (both images in group g) or ``(g, h)`` (one image in each).
 """
 
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,11 +19,12 @@ from skfairfr._core._pair_sequences import (
     sorted_descending,
     split_by_groups,
 )
-from skfairfr._core._score_summaries import score_histograms
 
-# A tail holds this multiple of far_max of the pairs: half of all resamples need scores
-# below the one at far_max, and the most extreme one seen had a FAR of .68 far_max there.
+# A tail holds this multiple of far_max of the pairs at least: half of all resamples need
+# scores below the one at far_max, and the most extreme one seen had a FAR of .68 far_max
+# there. Resamples of K people need up to about 1 + SPREAD / sqrt(K) times as many.
 DEPTH = 1.5
+SPREAD = 8.0
 # Scopes of at most this many pairs are held whole, so that every level is exact.
 WHOLE = 2**22
 WHOLE_GROUP = 2**16
@@ -50,10 +52,36 @@ class Depths:
         About the share of the pairs.
     floors : ndarray of float32, shape (n_groups + 1,)
         The score down to which they are held.
+    equal_error : ndarray of bool, shape (n_groups + 1,)
+        Whether these pairs answer the equal error rate, or else a sample.
     """
 
     shares: np.ndarray
     floors: np.ndarray
+    equal_error: np.ndarray
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Questions that one pass should answer, beside those about levels up to far_max.
+
+    Attributes
+    ----------
+    equal_error : bool
+        Whether equal error rates will be asked for.
+    lowest : float or None
+        The lowest of the thresholds that will be given.
+    scores : bool
+        Whether histograms of all scores will be needed, for figures.
+    more : bool
+        Whether levels above far_max or resamples will be asked for, so that up to WHOLE
+        pairs are held whole. If not, up to WHOLE_GROUP, and others where they are needed.
+    """
+
+    equal_error: bool = False
+    lowest: float | None = None
+    scores: bool = False
+    more: bool = True
 
 
 class EmbeddingPairs:
@@ -68,37 +96,32 @@ class EmbeddingPairs:
         Whose columns tell the groups of the design apart.
     design : CompleteDesign
     far_max : float
-    equal_error : bool, default=False
-        Whether the tail also reaches the equal error rates, where these are not so large
-        that a sample must do.
+    expected : Expected, default=None
+        Questions that the tail should answer too.
     depths : Depths, default=None
         Those of an earlier object with the same arguments, which chose them already.
-    whole : bool, default=True
-        Whether up to WHOLE pairs are held whole, for levels above far_max and for
-        resamples. If not, up to WHOLE_GROUP, and others are held where a level needs them.
     """
 
-    def __init__(
-        self, compared, design, far_max, equal_error=False, depths=None, whole=True
-    ):
+    def __init__(self, compared, design, far_max, expected=None, depths=None):
         images = design.images
         self.images = images
         self.design = design
         self.compared = compared
         self.far_max = far_max
-        self._whole = whole
         sequence = compared.genuine
         groups = (images.group[sequence.left], images.group[sequence.right])
         self.genuine = Genuine(sequence, groups, design)
         # Weight of all impostor pairs of a scope, (n_resamples,), in closed form.
         self.impostor_total = design.impostor_total
         self._counts = {}
+        self._own = {}
         self._samples = {}
-        self._histograms = None
         self._version = compared.version
         self._tails, self._cells = {}, {}
+        expected = expected or Expected()
+        self._more = expected.more
         if depths is None:
-            depths = self._choose_depths(equal_error)
+            depths = self._choose_depths(expected)
             compared.hold(images.group, depths.floors[-1], depths.floors[:-1])
         self.depths = depths
 
@@ -118,6 +141,13 @@ class EmbeddingPairs:
     def n_jobs(self):
         """Number of joblib workers."""
         return self.compared.n_jobs
+
+    @property
+    def common(self):
+        """Tables that all partitions with the same overall scope have in common."""
+        if self.design.impostors == "same_group":
+            return self._own
+        return self.compared.common.setdefault(self.design.average, {})
 
     @property
     def own_scores(self):
@@ -144,13 +174,37 @@ class EmbeddingPairs:
         if scope not in store:
             if sampled:
                 pairs = self._sample(scope)
-            elif scope is None:
-                pairs = self._overall()
             else:
-                pairs = self._cell(scope)
+                pairs = self._overall() if scope is None else self._cell(scope)
+                # Another partition may hold more, which must not change an answer.
+                floor = self._floor_of(scope)
+                rows = slice(0, int(_rates.count_at_least(pairs.scores, floor)))
+                pairs = replace(pairs.take(rows), complete=bool(np.isneginf(floor)))
+            if scope is None and self.design.impostors == "all":
+                # Partitions have all pairs in common.
+                key = ("overall", sampled, len(pairs))
+                pairs = self.compared.shared.setdefault(key, pairs)
             base = self.design.impostor_base(scope, pairs.left, pairs.right)
             store[scope] = pairs if base is None else pairs.with_base(base)
         return store[scope]
+
+    def for_workers(self, scopes, sampled=()):
+        """What resampling of some scopes needs, without embeddings, to send elsewhere.
+
+        Parameters
+        ----------
+        scopes : iterable
+            Scopes whose impostor pairs are needed.
+        sampled : collection
+            Those of them whose pairs come from a sample.
+        """
+        small = copy(self)
+        small._cells, small._own = {}, {}
+        small._tails = {s: self.impostors(s) for s in scopes if s not in sampled}
+        small._samples = {s: self.impostors(s, True) for s in scopes if s in sampled}
+        small._version = self.compared.version
+        small.compared = self.compared.for_workers()
+        return small
 
     def genuine_total(self, scope, weights, copies):
         """Weight of all genuine pairs of a scope, (n_resamples,)."""
@@ -158,9 +212,11 @@ class EmbeddingPairs:
 
     def histogram(self, scope):
         """Histogram of all scores of a scope; None where there is none (cross-group)."""
-        if self._histograms is None:
-            self._histograms = score_histograms(self)
-        return self._histograms.get(scope)
+        return self.compared.histograms(self.design).get(scope)
+
+    def count_scores(self):
+        """Let the next pass count all scores too, so that no other needs to."""
+        self.compared.count_scores(self.design)
 
     def n_identities(self, scope):
         """Number of people with an image in a scope."""
@@ -179,6 +235,10 @@ class EmbeddingPairs:
         """Whether all pairs of the scope are held."""
         return np.isneginf(self._floor_of(scope))
 
+    def holds_equal_error(self, scope):
+        """Whether the pairs held, and not a sample, answer the equal error rate."""
+        return self.is_whole(scope) or self.depths.equal_error[_row_of(scope)]
+
     def holds(self, scope, lowest):
         """Whether all pairs that each threshold accepts are held."""
         # A threshold may lie below the last score held and still above the floor.
@@ -187,7 +247,7 @@ class EmbeddingPairs:
 
     def can_reach(self, scope, lowest):
         """Whether a tail down to each score is small enough to hold."""
-        if not self._whole and self.count(scope) <= WHOLE:
+        if not self._more and self.count(scope) <= WHOLE:
             return np.ones(np.shape(lowest), dtype=bool)
         share = self.impostors(scope, sampled=True)
         return _rates.share_accepted(share.scores, lowest) <= DEEPEST * self.far_max
@@ -201,7 +261,7 @@ class EmbeddingPairs:
         lowest : float, default=None
             Score down to which all pairs are held; None: twice as large a share of them.
         """
-        row = -1 if scope is None or scope[0] != scope[1] else scope[0]
+        row = _row_of(scope)
         if lowest is None:
             share = self.depths.shares[row] = 2 * self.depths.shares[row]
             floor = _score_at(self._pilot(row, share), share)
@@ -213,23 +273,34 @@ class EmbeddingPairs:
 
     # ---- the tail --------------------------------------------------------------------
 
-    def _choose_depths(self, equal_error):
-        """How much of each scope to hold: DEPTH times far_max, or a small scope whole."""
+    def _choose_depths(self, expected):
+        """How much of each scope to hold for far_max and for what is expected."""
         n_groups = self.images.n_groups
-        depths = Depths(np.empty(n_groups + 1), np.empty(n_groups + 1, np.float32))
+        depths = Depths(
+            *(np.empty(n_groups + 1, kind) for kind in (float, np.float32, bool))
+        )
         for row in range(-1, n_groups):
             scope = None if row < 0 else (row, row)
-            keep = WHOLE if row < 0 and self._whole else WHOLE_GROUP
+            keep = WHOLE if row < 0 and expected.more else WHOLE_GROUP
+            n_people = max(self.n_identities(scope), 1)
+            multiple = max(DEPTH, 1 + SPREAD / np.sqrt(n_people))
             least = keep / max(self.count(scope), 1)
-            depth = max(DEPTH * self.far_max, min(1.0, least))
+            depth = max(multiple * self.far_max, min(1.0, least))
             scores = self._pilot(row, depth)
-            if equal_error and scores.size:
+            depths.equal_error[row] = scores.size == 0
+            if expected.equal_error and scores.size:
                 genuine = self.genuine.ascending(scope).scores
                 share = _share_at_equal_error(scores, genuine)
                 if share <= DEEPEST * self.far_max:
-                    depth = max(depth, DEPTH * share)
-            depths.shares[row] = depth
-            depths.floors[row] = _score_at(scores, depth)
+                    depths.equal_error[row] = True
+                    depth = max(depth, multiple * share)
+            floor = _score_at(scores, depth)
+            if expected.lowest is not None and scores.size:
+                share = float(_rates.accepts(scores, expected.lowest).mean())
+                if share <= DEEPEST * self.far_max:
+                    below = np.nextafter(np.float32(expected.lowest), np.float32(-1))
+                    depth, floor = max(depth, share), min(floor, below)
+            depths.shares[row], depths.floors[row] = depth, floor
         return depths
 
     def _pilot(self, row, depth):
@@ -290,21 +361,12 @@ class EmbeddingPairs:
         return min(floors[-1], floors[scope[0]])
 
     def _overall(self):
-        """Held pairs of the overall scope; partitions have all pairs in common."""
-        floor = self._floor_of(None)
-        shared = self.compared.shared
-        key = ("overall", float(floor))
-        if key not in shared:
-            held = self.compared.held()
-            rows = slice(0, int(_rates.count_at_least(held.scores, floor)))
-            columns = (held.scores[rows], held.left[rows], held.right[rows])
-            shared[key] = PairSequence(*columns, None, bool(np.isneginf(floor)))
+        """Held pairs of the overall scope."""
+        held = self.compared.held()
         if self.design.impostors == "all":
-            return shared[key]
-        left, right = (
-            self.images.group[i] for i in (shared[key].left, shared[key].right)
-        )
-        return shared[key].take((left == right) & (left >= 0))
+            return held
+        left, right = (self.images.group[i] for i in (held.left, held.right))
+        return held.take((left == right) & (left >= 0))
 
     def _cell(self, scope):
         """Held pairs of two groups; the split by groups is cached."""
@@ -326,10 +388,7 @@ class EmbeddingPairs:
             g, h = min(g, h), max(g, h)
         cell = g * self.images.n_groups + h if across else g
         run = slice(bounds[cell], bounds[cell + 1])
-        floor = self._floor_of(scope)
-        pairs = PairSequence(*(c[run] for c in columns), None, bool(np.isneginf(floor)))
-        # Another partition may hold more of them, which must not change an answer.
-        return pairs.take(slice(0, int(pairs.positions(floor))))
+        return PairSequence(*(column[run] for column in columns))
 
     # ---- the sample ------------------------------------------------------------------
 
@@ -376,12 +435,12 @@ class EmbeddingPairs:
 
 
 def compare_images(
-    vectors, design, far_max, similarity="cosine", n_jobs=None, whole=True
+    vectors, design, far_max, similarity="cosine", n_jobs=None, expected=None
 ):
     """EmbeddingPairs of images with one partition into groups, that of the design."""
     images = design.images
     compared = ComparedImages(vectors, images, [images.group], similarity, n_jobs)
-    return EmbeddingPairs(compared, design, far_max, whole=whole)
+    return EmbeddingPairs(compared, design, far_max, expected)
 
 
 class ListedPairs:
@@ -416,6 +475,10 @@ class ListedPairs:
         self._all = listed.impostors
         self._groups = of_impostors
         self._scopes = {}
+        # Tables that all groupings with the same overall scope have in common.
+        self.common = {}
+        if impostors == "all":
+            self.common = listed.common.setdefault(average, {})
 
     def count(self, scope):
         """Number of impostor pairs of a scope."""
@@ -432,6 +495,14 @@ class ListedPairs:
             pairs = self._all.take(rows)
             self._scopes[scope] = pairs.with_base(self._base(pairs))
         return self._scopes[scope]
+
+    def for_workers(self, scopes, sampled=()):
+        """What resampling of some scopes needs, as of EmbeddingPairs."""
+        small = copy(self)
+        small._scopes = {scope: self.impostors(scope) for scope in scopes}
+        small.compared = small._all = small._groups = None
+        small.common = {}
+        return small
 
     def impostor_total(self, scope, weights):
         """Weight of all impostor pairs of a scope, (n_resamples,)."""
@@ -451,6 +522,8 @@ class ListedPairs:
     def is_whole(self, scope):
         """Always true: all listed pairs are held."""
         return True
+
+    holds_equal_error = is_whole
 
     def _base(self, pairs):
         """1 / m_kl, m_kl the number of listed pairs of two people (or of one)."""
@@ -521,6 +594,11 @@ class Genuine:
         if self._design is not None:
             return self._design.genuine_base(scope, pairs.left, pairs.right)
         return self._listed_base(pairs)
+
+
+def _row_of(scope):
+    """Place of a scope in Depths; a cross-group scope has that of all pairs."""
+    return -1 if scope is None or scope[0] != scope[1] else scope[0]
 
 
 def _score_at(scores, share):

@@ -7,18 +7,27 @@ tile, the collected tail and the genuine scores are ever held; nothing is n x n.
 """
 
 from dataclasses import dataclass
+from threading import local
 
 import numpy as np
 from numba import njit
 
 from skfairfr._core import _inner_products, _screen
-from skfairfr._core._parallel import over_blocks
+from skfairfr._core._pair_sequences import merge_pairs, sort_pairs
+from skfairfr._core._parallel import each_block, over_blocks
 
 TILE = 2048
+# Multiply-adds of a task: about a second of a core.
+TASK = 5e10
+# Tasks of a pass, whatever its size, where there are as many tiles: the first keep many
+# workers busy, the last bound what their results take before they are joined.
+FEWEST, MOST = 64, 512
 # Held pairs that a thread collects before it hands them over.
 BUFFER = 2**17
 # Listed pairs that a thread scores at a time.
 BLOCK = 2**16
+
+_KEPT = local()
 
 
 @dataclass(frozen=True)
@@ -83,27 +92,42 @@ def unit_rows(X, similarity, order=None):
     return unit
 
 
-def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE, precision=None):
-    """Impostor pairs whose score reaches the floor of their two groups.
+def compare_all(
+    probe,
+    reference,
+    floors=None,
+    measures=None,
+    n_jobs=None,
+    tile=TILE,
+    precision=None,
+):
+    """One pass over all impostor pairs: the tail of their scores, and histograms.
 
     Parameters
     ----------
     probe, reference : Rows
         The same object for all pairs within one side.
-    floors : ndarray of float32, shape (n_groups + 1, n_groups + 1)
-        Row and column of a pair's groups; the last ones are those of unknown groups.
+    floors : ndarray of float32, shape (n_groups + 1, n_groups + 1), default=None
+        Lowest score of the tail in the row and column of a pair's groups; the last ones
+        are those of unknown groups. None collects no tail.
+    measures : Measures, default=None
+        Histograms to count; None counts none.
     n_jobs : int, default=None
-        Number of joblib workers, each with its own strip of tiles.
+        Number of joblib workers.
     precision : {None, "float32", "bfloat16"}, default=None
         Precision of the screen, which changes the time alone; None chooses.
 
     Returns
     -------
-    scores, left, right : ndarrays, shape (n_tail,)
-        Unsorted; ``left`` and ``right`` are images.
+    tail : tuple of ndarrays (scores, left, right), shape (n_tail,), or None
+        By descending score, ties in the order of the tiles, whatever the number of tasks
+        and workers; ``left`` and ``right`` are images.
+    counts : ndarray, shape (n_rows, n_bins), or None
     """
     n_features = probe.vectors.shape[1]
     one_side = probe is reference
+    if measures is not None:
+        precision = "float32"  # bfloat16 products miss their bins
     if precision is None:
         n_products = probe.image.size * reference.image.size / (2 if one_side else 1)
         precision = _screen.choose(n_products, n_features, n_jobs)
@@ -111,44 +135,26 @@ def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE, precision=Non
     screens = (screened, screened)
     if not one_side:
         screens = (screened, _screen.ScreenedRows.of(reference.vectors, precision))
-    starts = range(0, probe.image.size, tile)
-    strips = over_blocks(
-        _tail_of_strip,
-        [(probe, reference, screens, floors, start, tile) for start in starts],
+    tasks = _runs_of_tiles(probe, reference, tile)
+    parts = each_block(
+        _compare_tiles,
+        [(tiles,) for tiles in tasks],
         n_jobs,
         "comparing all pairs",
-        sizes=_strip_sizes(probe, reference, starts, tile),
+        sizes=[len(tiles) for tiles in tasks],
+        shared=(probe, reference, screens, floors, measures, tile),
     )
-    scores, left, right = (np.concatenate(parts) for parts in zip(*strips, strict=True))
-    return scores, left, right
+    tails, counts = [], None
+    for tail, counted in parts:
+        tails.append(tail)
+        counts = counted if counts is None else np.add(counts, counted, out=counts)
+    return None if floors is None else merge_pairs(tails), counts
 
 
-def histogram(probe, reference, edges, factors, n_jobs=None, tile=TILE):
-    """Weighted histogram of impostor scores by group, over equal bins.
-
-    Parameters
-    ----------
-    probe, reference : Rows
-    edges : tuple of float, int
-        Lowest score, highest score and number of bins.
-    factors : tuple of two ndarrays of float64, shape (2, n_rows)
-        Each row's factor in the overall scope and in its group's; a pair adds the product.
-    n_jobs : int, default=None
-
-    Returns
-    -------
-    counts : ndarray, shape (1 + n_groups, n_bins)
-        All impostor pairs, then those within each group.
-    """
-    starts = range(0, probe.image.size, tile)
-    strips = over_blocks(
-        _histogram_of_strip,
-        [(probe, reference, edges, factors, start, tile) for start in starts],
-        n_jobs,
-        "counting all scores",
-        sizes=_strip_sizes(probe, reference, starts, tile),
-    )
-    return sum(strips[1:], start=strips[0])
+def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE, precision=None):
+    """The tail alone, of :func:`compare_all`."""
+    found = compare_all(probe, reference, floors, None, n_jobs, tile, precision)
+    return found[0]
 
 
 def score_pairs(vectors, left, right):
@@ -159,9 +165,10 @@ def score_pairs(vectors, left, right):
     starts = range(0, left.size, BLOCK)
     blocks = over_blocks(
         _inner_products.score_pairs,
-        [(vectors, left[s : s + BLOCK], right[s : s + BLOCK]) for s in starts],
+        [(left[s : s + BLOCK], right[s : s + BLOCK]) for s in starts],
         1,
         "scoring listed pairs",
+        shared=(vectors,),
     )
     return np.concatenate(blocks)
 
@@ -198,37 +205,54 @@ def _ramp(lengths):
     return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
-def _strip_sizes(probe, reference, starts, tile):
-    """Number of tiles in each strip, for the progress bar."""
-    n = reference.image.size
-    first = [start if probe is reference else 0 for start in starts]
-    return [-(-(n - f) // tile) for f in first]
+def _runs_of_tiles(probe, reference, size):
+    """Tiles strip by strip, cut into runs of about equal work.
+
+    The runs depend on the data alone, and not on the workers: so do sums over them.
+
+    Returns
+    -------
+    runs : list of ndarrays of int, shape (n_tiles, 2)
+        First row and first column of every tile.
+    """
+    n_rows, n_columns = probe.image.size, reference.image.size
+    rows, columns = np.arange(0, n_rows, size), np.arange(0, n_columns, size)
+    tiles = np.stack(np.meshgrid(rows, columns, indexing="ij"), axis=-1).reshape(-1, 2)
+    if probe is reference:
+        tiles = tiles[tiles[:, 0] <= tiles[:, 1]]
+    work = np.minimum(n_rows - tiles[:, 0], size) * probe.vectors.shape[1]
+    work = work * np.minimum(n_columns - tiles[:, 1], size)
+    done = np.cumsum(work)
+    n_runs = int(np.clip(done[-1] / TASK, FEWEST, MOST))
+    run = (done - work / 2) * n_runs // done[-1]
+    return np.split(tiles, np.flatnonzero(np.diff(run)) + 1)
 
 
-def _columns_of_strip(probe, reference, start, size):
-    """The tiles of one strip: (their columns, whether on the diagonal)."""
-    one_side = probe is reference
-    for column in range(start if one_side else 0, reference.image.size, size):
-        yield slice(column, column + size), one_side and column == start
-
-
-def _tail_of_strip(probe, reference, screens, floors, start, width):
-    strip = slice(start, start + width)
-    rows = (probe.vectors[strip], probe.identity[strip], probe.group[strip])
-    screened = screens[0][strip]
+def _compare_tiles(probe, reference, screens, floors, measures, size, tiles):
+    """The tail of some tiles, sorted, and their counts; None where not asked for."""
     kinds = (np.float32, np.int32, np.int32)
-    buffers = tuple(np.empty(BUFFER + width, dtype=kind) for kind in kinds)
+    buffers = tuple(np.empty(BUFFER + size, dtype=kind) for kind in kinds)
+    all_blocks, memory = reference.blocks(), _memory_of_tile(size)
+    counts = None if measures is None else measures.counts()
     found = []
-    for place, diagonal in _columns_of_strip(probe, reference, start, width):
+    for start, column in tiles:
+        strip, place = slice(start, start + size), slice(column, column + size)
+        rows = (probe.vectors[strip], probe.identity[strip], probe.group[strip])
         columns = (reference.vectors[place], reference.identity[place])
-        across = screens[1][place]
-        blocks = _clip(reference.blocks(), place.start, len(columns[1]))
-        apart = floors[np.ix_(np.unique(rows[2]), blocks[2])]
-        if np.isneginf(apart).all():
+        screened, across = screens[0][strip], screens[1][place]
+        diagonal = probe is reference and column == start
+        blocks = _clip(all_blocks, column, len(columns[1]))
+        whole = False
+        if floors is not None:
+            whole = np.isneginf(floors[np.ix_(np.unique(rows[2]), blocks[2])]).all()
+        if whole and measures is None:
             tile = np.empty((len(rows[0]), 0), dtype=np.int32)
         else:
-            tile = _screen.multiply(screened.values, across.values)
-        row = 0
+            tile = _screen.multiply(screened.values, across.values, memory)
+        if measures is not None:
+            sides = ((strip, *rows[1:]), (place, columns[1]))
+            measures.add(counts, tile.view(np.float32), diagonal, *sides, blocks)
+        row = 0 if floors is not None else len(rows[0])
         while row < len(rows[0]):
             row, n = _collect(
                 row,
@@ -241,29 +265,23 @@ def _tail_of_strip(probe, reference, screens, floors, start, width):
                 buffers,
             )
             scores, left, right = (buffer[:n] for buffer in buffers)
-            images = (probe.image[start + left], reference.image[place.start + right])
+            images = (probe.image[start + left], reference.image[column + right])
             found.append((scores.copy(), *images))
-    scores, left, right = (np.concatenate(part) for part in zip(*found, strict=True))
-    return scores, left, right
+    if floors is None:
+        return None, counts
+    columns = (np.concatenate(part) for part in zip(*found, strict=True))
+    return sort_pairs(*columns), counts
 
 
-def _histogram_of_strip(probe, reference, edges, factors, start, width):
-    low, high, n_bins = edges
-    strip = slice(start, start + width)
-    n_groups = 1 + max(probe.group.max(), reference.group.max(), -1)
-    counts = np.zeros((1 + n_groups, n_bins))
-    for columns, diagonal in _columns_of_strip(probe, reference, start, width):
-        rows, across = probe.vectors[strip], reference.vectors[columns]
-        _count(
-            np.matmul(rows, across.T),
-            diagonal,
-            (probe.identity[strip], probe.group[strip]),
-            (reference.identity[columns], reference.group[columns]),
-            (factors[0][:, strip], factors[1][:, columns]),
-            (low, n_bins / (high - low)),
-            counts,
-        )
-    return counts
+def _memory_of_tile(size):
+    """Memory for the products of a tile, kept by each thread.
+
+    Fresh memory of this size can cost more than the products that are written to it.
+    """
+    memory = getattr(_KEPT, "memory", None)
+    if memory is None or memory.size < 4 * size**2:
+        memory = _KEPT.memory = np.empty(4 * size**2, dtype=np.uint8)
+    return memory
 
 
 def _clip(blocks, column, width):
@@ -321,17 +339,3 @@ def _collect(row, tile, diagonal, rows, columns, blocks, floors, buffers):
                     filled += 1
         row += 1
     return row, filled
-
-
-@njit(nogil=True, cache=True)
-def _count(tile, diagonal, rows, columns, factors, scale, counts):
-    low, per_unit = scale
-    last = counts.shape[1] - 1
-    for r in range(tile.shape[0]):
-        for c in range(r + 1 if diagonal else 0, tile.shape[1]):
-            if rows[0][r] == columns[0][c]:
-                continue
-            b = min(max(int((tile[r, c] - low) * per_unit), 0), last)
-            counts[0, b] += factors[0][0, r] * factors[1][0, c]
-            if rows[1][r] >= 0 and rows[1][r] == columns[1][c]:
-                counts[1 + rows[1][r], b] += factors[0][1, r] * factors[1][1, c]

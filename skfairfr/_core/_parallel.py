@@ -8,7 +8,7 @@ OpenMP read; a joblib thread has no number of its own, and one thread is its sha
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
 from multiprocessing import current_process
 from threading import Event, Lock, Thread, current_thread, local, main_thread
 
@@ -17,6 +17,8 @@ from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
+
+from skfairfr._core import _cluster
 
 _SHOWN = ContextVar("skfairfr_progress_shown", default=False)
 
@@ -29,6 +31,11 @@ def show_progress(shown=True):
         yield
     finally:
         _SHOWN.reset(token)
+
+
+def progress_bar(total, description):
+    """A bar on standard error, drawn only inside ``show_progress``."""
+    return tqdm(total=total, desc=description, disable=not _SHOWN.get(), leave=False)
 
 
 @cache
@@ -62,6 +69,14 @@ def n_threads():
     return min([cpu_count(), *(blas["num_threads"] for blas in _controller().info())])
 
 
+def n_workers():
+    """Number of workers that blocks should keep busy: threads, or those of a cluster."""
+    cluster = _cluster.active_backend()
+    if cluster is None or _cluster.inside_task():
+        return n_threads()
+    return max(n_threads(), cluster.effective_n_jobs(-1))
+
+
 class _SharedLimit:
     """Limits BLAS to one thread for callers that may overlap; the last one restores.
 
@@ -75,24 +90,31 @@ class _SharedLimit:
         self._of_thread = local()
 
     def __enter__(self):
+        blas = _controller()
         with self._lock:
-            if self._inside == 0:
+            if self._inside == 0 and _has_threads(blas):
                 self._holder = _LimitHolder()
             self._inside += 1
-        # The caller may be that thread, or BLAS may keep a number for each thread.
-        blas = _controller()
-        unlimited = any(library["num_threads"] > 1 for library in blas.info())
+        # The caller may be the thread that may change it, or BLAS may keep a number for
+        # each thread.
         limits = self._of_thread.__dict__.setdefault("limits", [])
-        limits.append(blas.limit(limits=1) if unlimited else None)
+        limits.append(blas.limit(limits=1) if _has_threads(blas) else None)
 
     def __exit__(self, *_):
-        limit = self._of_thread.limits.pop()
+        # A generator may be closed in another thread than the one that began it.
+        limits = self._of_thread.__dict__.get("limits")
+        limit = limits.pop() if limits else None
         if limit is not None:
             limit.restore_original_limits()
         with self._lock:
             self._inside -= 1
-            if self._inside == 0:
+            if self._inside == 0 and self._holder is not None:
                 self._holder.end()
+                self._holder = None
+
+
+def _has_threads(blas):
+    return any(library["num_threads"] > 1 for library in blas.info())
 
 
 class _LimitHolder(Thread):
@@ -125,44 +147,73 @@ def _limit_this_thread():
     _controller().limit(limits=1)
 
 
-def over_blocks(function, tasks, n_jobs, description, sizes=None):
-    """Results of ``function(*task)`` for every task, in order.
+def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=()):
+    """Results of ``function(*shared, *task)`` for every task, in order.
 
-    With one worker, tasks share the threads that BLAS would use, and BLAS uses one in
-    each: products are then equal in every bit for any number of threads or workers.
+    With one worker, tasks share the threads that BLAS would use. BLAS uses one thread in
+    each task: products are then equal in every bit for any number of threads or workers.
 
     Parameters
     ----------
     function : callable
         It should release the GIL where it takes long.
     tasks : list of tuples
+        Arguments that go with each task; small ones.
     n_jobs : int or None
         As in scikit-learn; the joblib back end is the caller's choice.
     description : str
         Text of the progress bar.
     sizes : list of int, default=None
         How much each task counts on the progress bar.
+    shared : tuple, default=()
+        First arguments of all tasks. Large arrays in them, also those inside of objects,
+        reach other processes once: as memory maps from joblib's processes, by the network
+        from a Dask cluster. No task may change them.
 
     Returns
     -------
     results : list
     """
+    return list(each_block(function, tasks, n_jobs, description, sizes, shared))
+
+
+def each_block(function, tasks, n_jobs, description, sizes=None, shared=()):
+    """As :func:`over_blocks`, one result after the other."""
     sizes = [1] * len(tasks) if sizes is None else sizes
-    bar = tqdm(
-        total=sum(sizes), desc=description, disable=not _SHOWN.get(), leave=False
-    )
+    bar = progress_bar(sum(sizes), description)
+    cluster = _cluster.active_backend()
     several = effective_n_jobs(n_jobs) > 1 and len(tasks) > 1
+    if cluster is not None and _cluster.inside_task():
+        several = False  # the tasks around this one keep the cluster busy
     pool = nullcontext()
     if not several:
         pool = ThreadPoolExecutor(n_threads(), initializer=_limit_this_thread)
-    collected = []
     with bar, ONE_BLAS_THREAD, pool:
-        if several:
-            parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-            results = parallel(delayed(function)(*task) for task in tasks)
+        if not several:
+            results = pool.map(partial(function, *shared), *zip(*tasks, strict=True))
+        elif cluster is not None:
+            shared = (function, *shared)
+            arguments = (_with_one_blas_thread, tasks, shared, description)
+            results = _in_order(_cluster.results(cluster, *arguments))
         else:
-            results = pool.map(function, *zip(*tasks, strict=True))
+            call = delayed(_with_one_blas_thread)
+            parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+            results = parallel(call(function, *shared, *task) for task in tasks)
         for result, size in zip(results, sizes, strict=True):
-            collected.append(result)
+            yield result
             bar.update(size)
-    return collected
+
+
+def _with_one_blas_thread(function, *arguments):
+    with ONE_BLAS_THREAD:
+        return function(*arguments)
+
+
+def _in_order(numbered):
+    """Results in the order of their numbers, which are 0, 1, 2 and so on."""
+    waiting, following = {}, 0
+    for number, result in numbered:
+        waiting[number] = result
+        while following in waiting:
+            yield waiting.pop(following)
+            following += 1

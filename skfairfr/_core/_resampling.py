@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfairfr._core._parallel import n_threads
+from skfairfr._core._parallel import n_workers
 
 MODES = ("images", "identities", "both")
 # Bytes of the multiplicities that a block of resamples may hold.
@@ -157,13 +157,13 @@ def _draw(images, mode, entropy, start, stop):
 
 
 def blocks_of_resamples(images, n_resamples):
-    """Blocks (start, stop) for the threads of one worker.
+    """Blocks (start, stop) for the workers or threads that compute them.
 
-    A block holds at most 256 resamples and at most BLOCK_BYTES, but at least 16
-    resamples; blocks are smaller where there would be fewer of them than threads.
+    A block holds at most 128 resamples and at most BLOCK_BYTES, but at least 16
+    resamples; blocks are smaller where there would be fewer of them than workers.
     """
-    fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 1), 16, 256))
-    size = min(fitting, max(16, -(-n_resamples // n_threads())))
+    fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 1), 16, 128))
+    size = min(fitting, max(16, -(-n_resamples // n_workers())))
     starts = range(0, n_resamples, size)
     return [(s, min(s + size, n_resamples)) for s in starts]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skfairfr._core import _pair_tiles
+from skfairfr._core._score_counts import Measures
 
 N_BINS = 2**16
 
@@ -38,38 +38,71 @@ class ScoreHistogram:
         return np.interp(levels, self.accepted[::-1], self.edges[::-1])
 
 
-def score_histograms(pairs):
-    """Histograms of the overall scope and of every group, or {} if the weights allow none.
+def measures_of(compared, designs):
+    """What a pass counts for the histograms of several designs.
 
-    One pass over all pairs. Base weights must be products of two images' factors; those of
-    the identity average over same-group pairs of people in several groups are not.
+    Parameters
+    ----------
+    compared : ComparedImages
+    designs : list of CompleteDesign
+        Their base weights must be products of two images' factors; those of the identity
+        average over same-group pairs of people in several groups are not.
+
+    Returns
+    -------
+    measures : Measures
     """
-    design, images = pairs.design, pairs.images
-    same_group = design.impostors == "same_group"
-    if same_group and design.average == "identity" and design.mixed:
-        return {}
     largest = 1.0
-    if pairs.similarity == "dot":
-        largest = float(np.einsum("ij,ij->i", pairs.vectors, pairs.vectors).max())
-    low, high = -largest, largest
-    factors = tuple(
-        np.stack(
-            [
-                _factors(design, c[side], rows)
-                for c in (design.by_identity, design.by_group)
-            ]
+    if compared.similarity == "dot":
+        vectors = compared.vectors
+        largest = float(np.einsum("ij,ij->i", vectors, vectors).max())
+    first, n_rows = compared.first_of_cell, 0
+    row_of_cell, factors = [], ([], [])
+    for design in designs:
+        group = design.images.group[first]
+        overall = np.zeros(first.size, dtype=np.int64)
+        of_group = np.where(group >= 0, group + 1, -1)
+        for cells, row in ((design.by_identity, overall), (design.by_group, of_group)):
+            row_of_cell.append(np.where(row >= 0, row + n_rows, -1))
+            for side, rows in enumerate(compared.rows):
+                factors[side].append(_factors(design, cells[side], rows))
+        n_rows += 1 + design.images.n_groups
+    return Measures(
+        (-largest, largest, N_BINS),
+        np.array(row_of_cell),
+        tuple(np.array(of_side) for of_side in factors),
+        n_rows,
+    )
+
+
+def histograms_of(designs, measures, counts):
+    """Histograms of the scopes of every design, a list of dicts.
+
+    Parameters
+    ----------
+    designs : list of CompleteDesign
+    measures : Measures
+    counts : ndarray, shape (n_rows, n_bins)
+    """
+    low, high, n_bins = measures.edges
+    edges, found, first = np.linspace(low, high, n_bins + 1), [], 0
+    for design in designs:
+        n_groups = design.images.n_groups
+        own = counts[first : first + 1 + n_groups]
+        rows = {(g, g): own[1 + g] for g in range(n_groups)}
+        same_group = design.impostors == "same_group"
+        rows[None] = own[1:].sum(axis=0) if same_group else own[0]
+        found.append(
+            {s: _histogram(edges, row) for s, row in rows.items() if row.any()}
         )
-        for side, rows in enumerate(pairs.rows)
-    )
-    counts = _pair_tiles.histogram(
-        *pairs.rows, (low, high, N_BINS), factors, pairs.n_jobs
-    )
-    edges = np.linspace(low, high, N_BINS + 1)
-    rows = {(g, g): counts[1 + g] for g in range(images.n_groups)}
-    rows[None] = counts[1:].sum(axis=0) if same_group else counts[0]
-    return {
-        scope: _histogram(edges, row) for scope, row in rows.items() if row.sum() > 0
-    }
+        first += 1 + n_groups
+    return found
+
+
+def has_histograms(design):
+    """Whether the base weights of a design allow histograms."""
+    mixed = design.impostors == "same_group" and design.average == "identity"
+    return not (mixed and design.mixed)
 
 
 def _factors(design, cells, rows):

@@ -117,29 +117,32 @@ def choose(n_products, n_features, n_jobs=None):
     return "bfloat16" if faster else "float32"
 
 
-def multiply(rows, columns):
+def multiply(rows, columns, memory=None):
     """Low-precision products of all rows and columns, as ordered integers.
 
     Parameters
     ----------
     rows, columns : ndarrays, shapes (n_rows, n_features) and (n_columns, n_features)
         Values of ScreenedRows.
+    memory : ndarray of uint8, default=None
+        What the tile is written to, at least 4 bytes for each product; None allocates.
 
     Returns
     -------
     tile : ndarray of int32 or int16, shape (n_rows, n_columns)
         The bits of float32 or bfloat16 numbers.
     """
-    shape = (len(rows), len(columns))
+    size = 4 * len(rows) * len(columns)
+    memory = np.empty(size, dtype=np.uint8) if memory is None else memory[:size]
     if rows.dtype == np.float32:
-        tile = np.empty(shape, dtype=np.float32)
+        tile = memory.view(np.float32).reshape(len(rows), -1)
         with np.errstate(over="ignore", invalid="ignore"):  # then every pair is scored
             np.matmul(rows, columns.T, out=tile)
         return tile.view(np.int32)
     torch = _torch()
     if torch is None:  # on another machine than the one that chose
-        return multiply(_as_float32(rows), _as_float32(columns))
-    tile = np.empty(shape, dtype=np.int16)
+        return multiply(_as_float32(rows), _as_float32(columns), memory)
+    tile = memory[: size // 2].view(np.int16).reshape(len(rows), -1)
     a, b, out = (
         torch.from_numpy(_writable(values).view(np.int16)).view(torch.bfloat16)
         for values in (rows, columns, tile)

@@ -9,7 +9,7 @@ import torch
 from skfairfr._core._bootstrap import Query, point_rates
 from skfairfr._core._disparities import max_min
 from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import compare_images
+from skfairfr._core._pair_sets import Expected, compare_images
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._resampling import Images
 from skfairfr.projectors._head import project
@@ -161,7 +161,7 @@ def rates_at(far, images, embeddings, scopes, operating_point="overall"):
     """
     design = CompleteDesign(images, "pair", "all")
     vectors = unit_rows(embeddings, "cosine")
-    pairs = compare_images(vectors, design, far, whole=False)
+    pairs = compare_images(vectors, design, far, expected=Expected(more=False))
     query = Query(
         levels=np.array([far]),
         thresholds=None,

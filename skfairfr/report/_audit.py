@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
+from skfairfr._core._pair_sets import Expected
 from skfairfr._core._parallel import show_progress
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report._arguments import (
@@ -286,8 +287,14 @@ def audit_data(
         if threshold_from is not None:
             points, notes_of_other = points_on(threshold_from, data, points, options)
             notes += notes_of_other
+        # All pairs are compared once; every attribute is a question about them.
+        warnings = []
+        with collecting(warnings):
+            columns = tuple(data.columns)
+            roc = _fit(data, columns, options, points, figures is not None)
+        notes += notes_of(warnings, reading is not None)
         for attributes, folder in zip(chosen, folders, strict=True):
-            found = _audit_by(data, attributes, options, points, folder)
+            found = _audit_by(roc, data, attributes, options, points, folder)
             settings = found.settings | _settings_of_files(data, threshold_from)
             checks = tuple(judge(found, limits))
             audits.append(replace(found, settings=settings, checks=checks))
@@ -418,14 +425,17 @@ def _settings_of_files(data, threshold_from):
     }
 
 
-def _audit_by(data, attributes, options, points, folder):
-    """An audit by one attribute, or by the combinations of several."""
+def _audit_by(roc, data, attributes, options, points, folder):
+    """An audit by one attribute, or by the combinations of several.
+
+    ``roc`` was fitted with all attributes of the data.
+    """
     name = " & ".join(attributes)
     people, images = data.people(), data.images()
     group = data.groups(attributes)
     warnings = []
     with collecting(warnings):
-        audited = AuditedROC(_fit(data, attributes, options, points), points)
+        audited = AuditedROC(roc.by(attributes), points)
         groups = audited.groups(people, images, group)
         levels = audited.levels()
     written = ()
@@ -435,10 +445,17 @@ def _audit_by(data, attributes, options, points, folder):
     share = float(genuine.max() / max(genuine.sum(), 1))
     # The notes already hold what these would warn of.
     with collecting([]):
-        resampled = _resampled(data, attributes, options, points)
+        other = _other(options.resample, "identities", "images")
+        reason = data.lack_of_images() if other == "images" else ""
+        resampled = Other("resample", other, (), reason)
+        if not reason:
+            changed = AuditedROC(audited.roc.by(resample=other), points)
+            resampled = replace(resampled, levels=changed.levels(in_short=True))
         averaged = None
         if share > DOMINANT_SHARE:
-            averaged = _averaged(data, attributes, options, points)
+            other = _other(options.average, "pair", "identity")
+            changed = AuditedROC(audited.roc.by(average=other), points)
+            averaged = Other("average", other, changed.levels(in_short=True))
     members = people if images is None else images
     notes = [
         data.lack_of_genuine(),
@@ -459,10 +476,13 @@ def _audit_by(data, attributes, options, points, folder):
     )
 
 
-def _fit(data, attributes, options, points, **changed):
-    """A SimilarityROC of the data, with some options changed."""
-    parameters = vars(options) | {"far_max": _far_max(data, points)} | changed
-    return data.fit(SimilarityROC(**parameters), attributes)
+def _fit(data, attributes, options, points, figures=False):
+    """A SimilarityROC of the data, ready for the points and, if asked, for figures."""
+    parameters = vars(options) | {"far_max": _far_max(data, points)}
+    roc = SimilarityROC(**parameters)
+    lowest = None if points.threshold is None else float(points.threshold.min())
+    roc._expected = Expected(equal_error=True, lowest=lowest, scores=figures)
+    return data.fit(roc, attributes)
 
 
 def _far_max(data, points):
@@ -482,21 +502,9 @@ def _settings_of(data, points):
     }
 
 
-def _resampled(data, attributes, options, points):
-    """The levels with what intervals are about changed."""
-    value = "images" if options.resample == "identities" else "identities"
-    reason = data.lack_of_images() if value == "images" else ""
-    if reason:
-        return Other("resample", value, (), reason)
-    roc = _fit(data, attributes, options, points, resample=value)
-    return Other("resample", value, AuditedROC(roc, points).levels(in_short=True))
-
-
-def _averaged(data, attributes, options, points):
-    """The levels with the average changed."""
-    value = "pair" if options.average == "identity" else "identity"
-    roc = _fit(data, attributes, options, points, average=value)
-    return Other("average", value, AuditedROC(roc, points).levels(in_short=True))
+def _other(value, usual, instead):
+    """The usual value of an option, or another where it is the usual one already."""
+    return instead if value == usual else usual
 
 
 def _other_data(threshold_from, data, attributes):

@@ -16,7 +16,7 @@ from skfairfr.datasets._scored_pairs import read_pairs
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import Cell, Crossing
 from skfairfr.utils._errors import Argument, ArgumentError
-from skfairfr.utils._labels import encode, to_column
+from skfairfr.utils._labels import encode, intersect, to_column
 
 NO_FRR = (
     ", so that there is no genuine pair and no FRR can be measured: this is an audit of the "
@@ -77,14 +77,15 @@ class EmbeddingData:
         roc : SimilarityROC
             Not fitted.
         attributes : tuple of str, default=()
-            Names of columns whose combinations are the groups; without any, no groups.
+            Names of columns, by which :meth:`~skfairfr.metrics.SimilarityROC.by` answers;
+            their combinations are the groups. Without any, no groups.
 
         Returns
         -------
         roc : SimilarityROC
             Fitted.
         """
-        groups = _as_array(self.groups(attributes)) if attributes else None
+        groups = {name: self.columns[name] for name in attributes} or None
         return roc.fit(self.X, self.y, groups, domain=self.domain)
 
     def groups(self, attributes):
@@ -100,7 +101,9 @@ class EmbeddingData:
         groups : Labels, shape (n_samples,)
             Distinct combinations, and the code of each row; -1 where one is unknown.
         """
-        return _encode([self.columns[name] for name in attributes], attributes)
+        return intersect(
+            [encode(self.columns[a], a, allow_unknown=True) for a in attributes]
+        )
 
     def people(self):
         """Identities as codes.
@@ -203,16 +206,18 @@ class PairData:
         roc : SimilarityROC
             Not fitted.
         attributes : tuple of str, default=()
-            Names of columns whose combinations are the groups; without any, no groups.
+            Names of columns, by which :meth:`~skfairfr.metrics.SimilarityROC.by` answers;
+            their combinations are the groups. Without any, no groups.
 
         Returns
         -------
         roc : SimilarityROC
             Fitted.
         """
-        groups = (None, None)
-        if attributes:
-            groups = np.split(_as_array(self.groups(attributes)), 2)
+        groups = [
+            {name: self.columns[name][member] for name in attributes} or None
+            for member in (0, 1)
+        ]
         return roc.fit_pairs(
             self.y_score,
             *self.identities,
@@ -236,7 +241,12 @@ class PairData:
             Distinct combinations, and the code of each image; -1 where one is unknown.
         """
         columns = [_stacked(self.columns[name], name) for name in attributes]
-        return _encode(columns, attributes)
+        return intersect(
+            [
+                encode(column, name, allow_unknown=True)
+                for column, name in zip(columns, attributes, strict=True)
+            ]
+        )
 
     def people(self):
         """Identities as codes, of the first images, then of the second.
@@ -470,24 +480,6 @@ def _read_pairs(path, attributes, options):
     }
     identities = (data.identity_1, data.identity_2)
     return PairData(data.y_score, identities, columns, (data.image_1, data.image_2))
-
-
-def _encode(columns, attributes):
-    name = " & ".join(attributes)
-    if len(columns) == 1:
-        return encode(columns[0], name, allow_unknown=True)
-    plain = [
-        to_column(c, a).astype(object) for c, a in zip(columns, attributes, strict=True)
-    ]
-    return encode(np.stack(plain, axis=1), name, allow_unknown=True)
-
-
-def _as_array(labels):
-    """Labels by row again, None where unknown."""
-    array = np.full(labels.codes.size, None, dtype=object)
-    known = labels.codes >= 0
-    array[known] = labels.values[labels.codes[known]]
-    return array if not known.all() else labels.values[labels.codes]
 
 
 def _stacked(both, name):

@@ -96,8 +96,7 @@ class AuditedROC:
         self.points = points
         self.at_points = points.arguments()
         self.labels = [None, *roc.groups_.tolist()]
-        summary = roc.score_summary()
-        self.n_pairs = {"far": summary.n_impostor, "frr": summary.n_genuine}
+        self.n_pairs = {"far": roc.n_impostor_, "frr": roc.n_genuine_}
 
     def groups(self, people, images, group):
         """Sizes and equal error rates, everyone first.

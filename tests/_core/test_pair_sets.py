@@ -8,8 +8,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core import _pair_sets
 from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
+from skfairfr._core._compared import ComparedImages
 from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import TailTooShortError, compare_images, sum_of_all
+from skfairfr._core._pair_sets import (
+    EmbeddingPairs,
+    Expected,
+    TailTooShortError,
+    sum_of_all,
+)
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._resampling import draw
 from tests._core.cases import (
@@ -45,7 +51,9 @@ def only_tails(monkeypatch):
     monkeypatch.setattr(_pair_sets, "SAMPLE", 2**15)
 
 
-def continuous(average="pair", impostors="all", far_max=FAR_MAX, whole=True, **options):
+def continuous(
+    average="pair", impostors="all", far_max=FAR_MAX, expected=None, **options
+):
     """About 300 embeddings without ties, alike within a person and a group."""
     options = {"n_identities": 75, "most": 7, "groups": "constant"} | options
     images = make_images(5, **options)
@@ -54,7 +62,8 @@ def continuous(average="pair", impostors="all", far_max=FAR_MAX, whole=True, **o
     shift = 0.4 * images.group[:, None]
     X = people + shift + 0.8 * rng.normal(size=people.shape)
     design = CompleteDesign(images, average, impostors)
-    return compare_images(unit_rows(X, "cosine"), design, far_max, whole=whole)
+    compared = ComparedImages(unit_rows(X, "cosine"), images, [images.group])
+    return EmbeddingPairs(compared, design, far_max, expected)
 
 
 def whole_and_tail(monkeypatch, *args, **options):
@@ -121,13 +130,16 @@ def test_own_scores_are_those_of_an_image_with_itself():
 # ---- the tail ------------------------------------------------------------------------
 
 
+LEVELS_ONLY = Expected(more=False)
+
+
 @designs
 def test_small_scopes_need_not_be_held_whole(sides, average, impostors, monkeypatch):
     """Points of levels, and of any threshold, are the same: pairs are held when needed."""
     monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
     pairs = [
-        continuous(average, impostors, sides=sides, whole=whole)
-        for whole in (True, False)
+        continuous(average, impostors, sides=sides, expected=expected)
+        for expected in (None, LEVELS_ONLY)
     ]
     assert not any(pairs[1].is_whole(scope) for scope in SCOPES)
     asked = [query([1e-3, FAR_MAX], None, point) for point in ("overall", "group")]
@@ -144,7 +156,7 @@ def test_small_scopes_need_not_be_held_whole(sides, average, impostors, monkeypa
 
 def test_a_pass_is_repeated_for_lower_floors_only(monkeypatch):
     monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
-    pairs = continuous(whole=False)
+    pairs = continuous(expected=LEVELS_ONLY)
     compared, group = pairs.compared, pairs.images.group
     first = pairs.impostors(None)
     floors = pairs.depths.floors
@@ -180,11 +192,33 @@ def test_a_tail_holds_every_pair_down_to_its_floor(
 def test_a_group_is_held_as_deep_as_its_own_operating_point_needs(only_tails):
     pairs = continuous()
     for group in (0, 1):
+        people = pairs.n_identities((group, group))
         share = len(pairs.impostors((group, group))) / pairs.count((group, group))
-        assert share >= _pair_sets.DEPTH * FAR_MAX * 0.99
+        assert share >= (1 + _pair_sets.SPREAD / people**0.5) * FAR_MAX * 0.99
+    multiple = 1 + _pair_sets.SPREAD / 75**0.5  # above DEPTH for so few people
+    assert len(pairs.impostors(None)) / pairs.count(None) == pytest.approx(
+        multiple * FAR_MAX, rel=0.05
+    )
+
+
+def test_many_people_need_less_of_a_tail(only_tails, monkeypatch):
+    monkeypatch.setattr(_pair_sets, "SPREAD", 0.1)
+    pairs = continuous()
     assert len(pairs.impostors(None)) / pairs.count(None) == pytest.approx(
         _pair_sets.DEPTH * FAR_MAX, rel=0.02
     )
+
+
+def test_what_is_expected_is_held_from_the_first_pass(only_tails):
+    lowest = float(np.quantile(continuous().impostors(None, sampled=True).scores, 0.96))
+    plain, expecting = continuous(), continuous(expected=Expected(lowest=lowest))
+    assert not plain.holds(None, lowest)
+    for scope in OWN:
+        assert expecting.holds(scope, lowest)
+        assert len(expecting.impostors(scope)) < 0.2 * expecting.count(scope)
+    # A threshold that accepts too many pairs is left to a sample.
+    far_below = continuous(expected=Expected(lowest=0.0))
+    assert_array_equal(far_below.depths.floors, plain.depths.floors)
 
 
 @pytest.mark.parametrize("operating_point", ["overall", "worst_group", "group"])

@@ -1,5 +1,7 @@
 """Facts of the pass over all pairs: it is the full matrix, whatever the tiles."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,15 +9,16 @@ from hypothesis import strategies as st
 from joblib import parallel_config
 from numpy.testing import assert_array_equal
 
-from skfairfr._core import _parallel
+from skfairfr._core import _pair_tiles, _parallel
 from skfairfr._core._pair_tiles import (
     Rows,
     collect_tail,
+    compare_all,
     genuine_pairs,
-    histogram,
     score_pairs,
     unit_rows,
 )
+from skfairfr._core._score_counts import Measures
 from tests._core.cases import GROUPS, make_images, make_vectors, sides_of
 
 FLOORS = np.array([[-2, 3, 1], [3, 4, -np.inf], [1, -np.inf, 0]], dtype=np.float32)
@@ -78,6 +81,55 @@ def test_tail_of_any_data(seed, tile, sides):
     assert as_set(images, *found) == tail_by_loop(images, vectors, floors)
 
 
+def by_visit(images, vectors, floors, tile):
+    """The tail by a stable sort of what a walk through the tiles meets."""
+    probe, reference = make_rows(images, vectors)
+    scores = probe.vectors @ reference.vectors.T
+    met = []
+    for start in range(0, probe.image.size, tile):
+        first = start if probe is reference else 0
+        for column in range(first, reference.image.size, tile):
+            for i in range(start, min(start + tile, probe.image.size)):
+                for j in range(column, min(column + tile, reference.image.size)):
+                    apart = probe.identity[i] != reference.identity[j]
+                    floor = floors[probe.group[i], reference.group[j]]
+                    once = probe is not reference or i < j
+                    if apart and once and scores[i, j] >= floor:
+                        met.append((scores[i, j], probe.image[i], reference.image[j]))
+    return sorted(met, key=lambda pair: -pair[0])
+
+
+@pytest.mark.parametrize("fewest", [1, 2, 64])
+@pytest.mark.parametrize("tile", [3, 5, 2048])
+@pytest.mark.parametrize("sides", [1, 2])
+def test_order_of_ties_depends_on_the_tiles_alone(sides, tile, fewest, monkeypatch):
+    images = make_images(3, sides=sides, groups="unknown", n_identities=9)
+    vectors = make_vectors(images)
+    monkeypatch.setattr(_pair_tiles, "FEWEST", fewest)
+    found = collect_tail(*make_rows(images, vectors), FLOORS, tile=tile)
+    expected = by_visit(images, vectors, FLOORS, tile)
+    assert list(zip(*(c.tolist() for c in found), strict=True)) == expected
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize(("n_rows", "task", "most"), [(40, 1e9, 64), (900, 4e4, 81)])
+def test_runs_of_tiles_are_all_tiles_in_equal_parts(
+    n_rows, task, most, sides, monkeypatch
+):
+    monkeypatch.setattr(_pair_tiles, "TASK", task)
+    nothing = np.zeros(n_rows, dtype=np.int32)
+    vectors = np.zeros((n_rows, 4), dtype=np.float32)
+    one, other = (Rows(vectors, nothing, nothing, nothing) for _ in range(2))
+    runs = _pair_tiles._runs_of_tiles(one, one if sides == 1 else other, 7)
+    starts = range(0, n_rows, 7)
+    tiles = [[r, c] for r in starts for c in starts if sides == 2 or r <= c]
+    assert np.concatenate(runs).tolist() == tiles
+    assert len(runs) <= most * sides
+    areas = [[min(7, n_rows - r) * min(7, n_rows - c) for r, c in run] for run in runs]
+    # A tile is never divided.
+    assert max(map(sum, areas)) - min(map(sum, areas)) <= 2 * 49
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3, 50])
 @pytest.mark.parametrize("sides", [1, 2])
 def test_threads_change_neither_pairs_nor_order(sides, threads, monkeypatch):
@@ -123,12 +175,25 @@ def test_workers_change_no_bit(sides, backend):
     factors = tuple(np.ones((2, r.image.size)) for r in rows)
     floors = np.full((3, 3), 0.1, dtype=np.float32)
     tail = collect_tail(*rows, floors, tile=16)
-    counts = histogram(*rows, (-1, 1, 50), factors, tile=16)
+    measures = measures_by_group((-1, 1, 50), factors)
+    rows = in_cells(rows)
+    counts = compare_all(*rows, None, measures, tile=16)[1]
     with parallel_config(backend):
         for one, two in zip(tail, collect_tail(*rows, floors, 2, 16), strict=True):
             assert_array_equal(one, two)
-        two = histogram(*rows, (-1, 1, 50), factors, 2, 16)
+        two = compare_all(*rows, None, measures, 2, 16)[1]
     assert_array_equal(counts, two)
+
+
+def in_cells(rows):
+    """The same rows, whose cells are the groups from 0 on: unknown, 0 and 1."""
+    shifted = {id(r): replace(r, group=r.group + 1) for r in rows}
+    return [shifted[id(r)] for r in rows]
+
+
+def measures_by_group(edges, factors):
+    """Overall counts by the first factors, those of groups by the second."""
+    return Measures(edges, np.array([[0, 0, 0], [-1, 1, 2]]), factors, 3)
 
 
 def histogram_by_loop(images, vectors, edges, factors):
@@ -155,7 +220,9 @@ def test_histogram_is_that_of_the_full_matrix(groups, sides, tile):
     rows = make_rows(images, vectors)
     factors = tuple(eighths[:, r.image] for r in rows)
     edges = (-4, 6, 20)  # scores beyond both ends fall into the outermost bins
-    found = histogram(*rows, edges, factors, tile=tile)
+    measures = measures_by_group(edges, factors)
+    tail, found = compare_all(*in_cells(rows), None, measures, tile=tile)
+    assert tail is None
     assert_array_equal(found, histogram_by_loop(images, vectors, edges, eighths))
     assert found[0, [0, -1]].all()
 
@@ -167,7 +234,23 @@ def test_histogram_counts_every_impostor_pair_once():
     n_impostor = sum(
         images.identity[i] != images.identity[j] for i, j in all_pairs(images)
     )
-    assert histogram(*rows, (-9, 9, 7), factors, tile=5).sum() == n_impostor
+    measures = measures_by_group((-9, 9, 7), factors)
+    assert compare_all(*in_cells(rows), None, measures, tile=5)[1].sum() == n_impostor
+
+
+@pytest.mark.parametrize("tile", [3, 2048])
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("floor", [-np.inf, 1.0])
+def test_tail_and_histograms_of_one_pass_are_those_of_two(sides, tile, floor):
+    images = make_images(1, sides=sides, groups="unknown")
+    rows = in_cells(make_rows(images, make_vectors(images)))
+    factors = tuple(np.ones((2, r.image.size)) for r in rows)
+    measures = measures_by_group((-4, 6, 20), factors)
+    floors = np.full((4, 4), floor, dtype=np.float32)
+    tail, counts = compare_all(*rows, floors, measures, tile=tile)
+    for one, two in zip(tail, collect_tail(*rows, floors, tile=tile), strict=True):
+        assert_array_equal(one, two)
+    assert_array_equal(counts, compare_all(*rows, None, measures, tile=tile)[1])
 
 
 @pytest.mark.parametrize("most", [1, 4])

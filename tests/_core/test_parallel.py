@@ -4,6 +4,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from joblib import Parallel, cpu_count, delayed, parallel_config
 from joblib.parallel import ThreadingBackend
@@ -81,6 +82,41 @@ def test_one_layer_is_parallel_at_a_time(two_blas_threads):
     with parallel_config("threading"):
         inside = over_blocks(lambda *_: n_threads(), TASKS, 2, "asking")
     assert inside == [1] * 7
+
+
+def raised_at(bases, place, exponent):
+    return bases[place] ** exponent
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_shared_arguments_come_first(n_jobs, backend):
+    with parallel_config(backend):
+        found = over_blocks(
+            raised_at, TASKS, n_jobs, "raising", shared=([5, 6, 7] * 3,)
+        )
+    assert found == [25, 36, 49] * 2 + [25]
+
+
+class Holder:
+    def __init__(self, values):
+        self.values = values
+
+
+def file_of(holder, *_):
+    return getattr(holder.values, "filename", None)
+
+
+def test_processes_map_one_copy_of_a_large_array_inside_an_object():
+    holder = Holder(np.zeros(2**18))
+    files = over_blocks(file_of, TASKS, 2, "asking", shared=(holder,))
+    assert len(set(files)) == 1 and files[0] is not None
+
+
+def test_processes_limit_blas_themselves():
+    with parallel_config("loky", inner_max_num_threads=2):
+        inside = over_blocks(blas_threads, TASKS, 2, "asking")
+    assert all(n == 1 for threads in inside for n in threads)
 
 
 def test_results_come_in_order_from_processes():

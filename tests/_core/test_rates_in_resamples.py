@@ -11,6 +11,7 @@ from skfairfr._core._bootstrap import (
     Resampling,
     far_in,
     frr_in,
+    genuine_weights,
     rate_table,
     rates,
     v_statistic_frr,
@@ -44,6 +45,12 @@ CASES = [
     ("images", 2, "identity", "all", "worst_group", "changing"),
     ("both", 2, "pair", "same_group", "overall", "constant"),
 ]
+
+
+def frr_of(pairs, scope, thresholds, weights):
+    """The FRR of a scope, copies included."""
+    genuine = genuine_weights(pairs, scope, weights, True)
+    return frr_in(pairs, scope, thresholds, weights, genuine, True)
 
 
 def query(levels=LEVELS, thresholds=None, operating_point="overall", **options):
@@ -152,7 +159,7 @@ def test_undefined_thresholds_give_undefined_rates():
     thresholds = np.array([[np.nan], [2.0]])
     for found in (
         far_in(pairs, None, thresholds, ONE),
-        frr_in(pairs, None, thresholds, ONE, True),
+        frr_of(pairs, None, thresholds, ONE),
     ):
         assert np.isnan(found).tolist() == [[True], [False]]
 
@@ -161,7 +168,7 @@ def test_no_rejection_is_exactly_zero():
     pairs = embedded(3, "identity")
     weights = draw(pairs.images, "both", 0, 0, 50)
     everything = np.full((1, 50), -np.inf)
-    assert (frr_in(pairs, None, everything, weights, True) == 0).all()
+    assert (frr_of(pairs, None, everything, weights) == 0).all()
     assert_allclose(far_in(pairs, None, everything, weights), 1)
 
 
@@ -227,7 +234,7 @@ def test_v_statistic_shrinks_the_frr_where_everyone_has_as_many_images():
     flips = np.where(np.random.default_rng(0).random((three.size, 64)) < 0.2, -1, 1)
     pairs = compare(images, (vectors[three] * flips).astype(np.float32))
     thresholds = np.array([[10.0, 20.0, 40.0]])
-    plain = frr_in(pairs, None, thresholds.T, ONE, True).T
+    plain = frr_of(pairs, None, thresholds.T, ONE).T
     assert_allclose(v_statistic_frr(pairs, (None,), thresholds), plain * (1 - 1 / 3))
 
 

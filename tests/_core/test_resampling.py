@@ -201,12 +201,12 @@ def test_the_data_are_one_resample():
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("n_resamples", [1, 16, 200, 1000])
 @pytest.mark.parametrize(
-    ("n_images", "fitting"), [(0, 256), (10, 256), (1000, 100), (10**5, 16)]
+    ("n_images", "fitting"), [(0, 128), (10, 128), (1000, 100), (10**5, 16)]
 )
 def test_blocks_fit_in_memory_and_hold_every_resample_once(
     n_images, fitting, n_resamples, threads, monkeypatch
 ):
-    monkeypatch.setattr(_resampling, "n_threads", lambda: threads)
+    monkeypatch.setattr(_resampling, "n_workers", lambda: threads)
     monkeypatch.setattr(_resampling, "BLOCK_BYTES", 10**5)
     blocks = blocks_of_resamples(one_person(n_images), n_resamples)
     assert [r for block in blocks for r in range(*block)] == list(range(n_resamples))

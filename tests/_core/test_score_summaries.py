@@ -14,7 +14,6 @@ from skfairfr._core._resampling import Images
 from skfairfr._core._score_summaries import (
     N_BINS,
     ScoreHistogram,
-    score_histograms,
     score_moments,
 )
 from tests._core.cases import (
@@ -45,6 +44,11 @@ def continuous(sides, average, impostors, groups):
     return compare_images(unit_rows(X, "cosine"), design, 0.1)
 
 
+def histograms(pairs):
+    """Histograms of all scopes that have one."""
+    return pairs.compared.histograms(pairs.design)
+
+
 def weights_of(pairs, scope):
     group = None if scope is None else scope[0]
     scored = oracle_of_pairs(pairs).weighted_impostors(group)
@@ -56,7 +60,7 @@ def test_far_is_exact_at_the_edges_and_between_its_neighbours_elsewhere(
     sides, average, impostors, groups
 ):
     pairs = continuous(sides, average, impostors, groups)
-    for scope, found in score_histograms(pairs).items():
+    for scope, found in histograms(pairs).items():
         scores, weights = weights_of(pairs, scope)
         width = found.edges[1] - found.edges[0]
         # Scores agree with those of a full product to some float32 ulps, far below a bin.
@@ -70,7 +74,7 @@ def test_far_is_exact_at_the_edges_and_between_its_neighbours_elsewhere(
 @designs
 def test_threshold_is_within_a_bin_of_the_exact_one(sides, average, impostors, groups):
     pairs = continuous(sides, average, impostors, groups)
-    for scope, found in score_histograms(pairs).items():
+    for scope, found in histograms(pairs).items():
         scores, weights = weights_of(pairs, scope)
         order = np.argsort(-scores)
         share = np.cumsum(weights[order]) / weights.sum()
@@ -104,20 +108,20 @@ def test_the_ends_of_the_range_count():
 
 
 def test_far_is_one_below_all_scores_and_zero_above():
-    found = score_histograms(embedded(1))[None]
+    found = embedded(1).histogram(None)
     assert found.far([-np.inf, -99, 99, np.inf]).tolist() == [1, 1, 0, 0]
 
 
 def test_same_group_rates_of_mixed_people_by_identity_have_no_histogram():
-    assert score_histograms(embedded(1, "identity", "same_group")) == {}
     pairs = embedded(1, "identity", "same_group")
+    assert histograms(pairs) == {}
     assert pairs.histogram(None) is None
 
 
 def test_scopes_are_everything_and_each_group_with_a_pair():
-    assert set(score_histograms(embedded(1))) == {None, (0, 0), (1, 1)}
+    assert set(histograms(embedded(1))) == {None, (0, 0), (1, 1)}
     lonely = embedded(1, groups="constant", n_identities=3)  # one person in group 1
-    assert set(score_histograms(lonely)) == {None, (0, 0)}
+    assert set(histograms(lonely)) == {None, (0, 0)}
     assert lonely.histogram((0, 1)) is None
 
 

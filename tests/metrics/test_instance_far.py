@@ -324,13 +324,13 @@ def test_no_more_than_the_tail_is_held(monkeypatch):
     # Small scopes are held whole; made small here.
     designs.hold_tails(monkeypatch)
     seen = []
-    collect = _pair_sets._pair_tiles.collect_tail
+    compare_all = _pair_sets._pair_tiles.compare_all
 
     def spy(*args, **kwargs):
-        found = collect(*args, **kwargs)
-        seen.append(found[0].size)
+        found = compare_all(*args, **kwargs)
+        seen.append(found[0][0].size)
         return found
 
-    monkeypatch.setattr(_pair_sets._pair_tiles, "collect_tail", spy)
+    monkeypatch.setattr(_pair_sets._pair_tiles, "compare_all", spy)
     found = instance_far(FACES.X, FACES.y, far=0.01)
     assert max(seen) < 0.1 * found.n_impostor.sum() / 2

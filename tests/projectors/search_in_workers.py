@@ -57,11 +57,11 @@ class Recorder(Callback):
 
 
 class RecordingScorer:
-    """BFAR; records how many strips of tiles are compared at a time, and their BLAS."""
+    """BFAR; records how many blocks of tiles are compared at a time, and their BLAS."""
 
     def __init__(self, folder):
         self.folder = folder
-        self.strip = _pair_tiles._tail_of_strip
+        self.compare = _pair_tiles._compare_tiles
 
     def recorded(self, *arguments):
         with LOCK:
@@ -69,18 +69,18 @@ class RecordingScorer:
             n_active = len(ACTIVE)
         try:
             write(self.folder, where="score", active=n_active, blas=blas())
-            return self.strip(*arguments)
+            return self.compare(*arguments)
         finally:
             with LOCK:
                 ACTIVE.pop()
 
     def __call__(self, estimator, X, y):
-        strip = _pair_tiles._tail_of_strip
-        _pair_tiles._tail_of_strip = self.recorded
+        compare = _pair_tiles._compare_tiles
+        _pair_tiles._compare_tiles = self.recorded
         try:
             return bfar_scorer(estimator, X, y)
         finally:
-            _pair_tiles._tail_of_strip = strip
+            _pair_tiles._compare_tiles = compare
 
 
 def numbers():

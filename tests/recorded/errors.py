@@ -197,7 +197,7 @@ def record_fits(record):
         (SimilarityROC(confidence_level=1.0).fit, (X, Y), {}),
         (SimilarityROC(far_max=0).fit, (X, Y), {}),
         (SimilarityROC(similarity="l2").fit, (X, Y), {}),
-        (SimilarityROC(device="cuda").fit, (X, Y), {}),
+        (SimilarityROC(device="tpu").fit, (X, Y), {}),
         (SimilarityROC(random_state="seed").fit, (X, Y), {}),
     ]
     refuse(record, "fit", cases)

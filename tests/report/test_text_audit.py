@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from skfairfr._core import _pair_sets
 from skfairfr.report import _audit, to_text
 from skfairfr.report._records import Finding
 from skfairfr.report._text_audit import reading, sections
@@ -79,6 +80,7 @@ def test_a_given_threshold_is_not_called_a_level():
 def test_what_is_not_counted_over_all_pairs_is_said_and_marked(monkeypatch, point):
     hold_tails(monkeypatch)
     monkeypatch.setattr(_audit, "HELD_PAIRS", 2**8)
+    monkeypatch.setattr(_pair_sets, "DEEPEST", 0.5)  # no equal error rate is reached
     found = small_audit(**{"far": None, **point})
     figures = [rates.far for rates in found.levels[0].rates]
     # A level is never above the far_max of its audit; a threshold's far may be.

@@ -5,6 +5,7 @@ import numpy as np
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._plot._from_roc import (
     FromEstimatorMixin,
+    as_compared,
     beyond_far_max,
     check_roc_groups,
     default_thresholds,
@@ -155,7 +156,10 @@ class ErrorRateDisplay(FromEstimatorMixin):
         grid = default_thresholds(roc) if threshold is None else np.sort(threshold)
         columns = {}
         for rate in RATES:
-            found = [roc.estimate(threshold=grid, rate=rate, group=g) for g in groups]
+            with as_compared(roc):
+                found = [
+                    roc.estimate(threshold=grid, rate=rate, group=g) for g in groups
+                ]
             if rate == "far":
                 beyond, sampled_to = beyond_far_max(*found), _sampled_to(grid, found)
             columns[rate] = np.stack([estimate.value for estimate in found])

@@ -3,6 +3,8 @@
 These functions use public methods only. Drawing lives in the displays and in ``_style``.
 """
 
+from contextlib import contextmanager
+
 import numpy as np
 from sklearn.base import clone
 
@@ -87,12 +89,25 @@ def check_roc_groups(roc, groups, *, overall=True):
     return (*([None] if overall else []), *roc.groups_.tolist())
 
 
+@contextmanager
+def as_compared(roc):
+    """Inside, thresholds beyond the pairs held take no other pass over all pairs.
+
+    A figure does not show the difference between an exact FAR and that of a histogram.
+    """
+    engine = roc._engine
+    before, engine.deepens = engine.deepens, False
+    try:
+        yield
+    finally:
+        engine.deepens = before
+
+
 def default_levels(roc, operating_point="overall"):
     """FAR levels, (n_levels,), from what the data can resolve up to 0.1."""
-    summary = roc.score_summary()
-    counts = summary.n_impostor[:1]
+    counts = roc.n_impostor_[:1]
     if operating_point != "overall":
-        counts = summary.n_impostor[1:]
+        counts = roc.n_impostor_[1:]
     counts = counts[counts > 0]
     n_pairs = counts.min() if counts.size else 1
     decade = np.clip(np.ceil(np.log10(PAIRS_ABOVE / n_pairs)), -6, -2)

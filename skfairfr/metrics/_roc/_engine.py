@@ -9,7 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from skfairfr._core import _equal_error
-from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
+from skfairfr._core._bootstrap import (
+    Query,
+    RateTable,
+    Resampling,
+    point_rates,
+    rate_table,
+    remember,
+)
 from skfairfr._core._intervals import Reason
 from skfairfr._core._rates import exceeds
 from skfairfr.metrics._roc import _estimates
@@ -22,8 +29,6 @@ from skfairfr.metrics._roc._records import (
 from skfairfr.utils._errors import Argument, ArgumentError, plain
 from skfairfr.utils._validation import warn_caller, warn_undefined
 
-# Number of tables of rates that an engine caches, one for each set of levels.
-MAX_TABLES = 8
 # Resamples of identities that show whether an interval over images is far too narrow.
 N_COMPARED = 50
 ESTIMAND_RATIO = 1.5
@@ -73,6 +78,8 @@ class Engine:
         self.groups = groups
         self.far_max = far_max
         self.intervals = intervals
+        # Whether a given threshold a little below what is held takes another pass.
+        self.deepens = True
         self._tables = {}
         self._warned_of_estimand = False
 
@@ -175,24 +182,42 @@ class Engine:
         self._warn_unresolved(question)
         self._check_something_to_draw()
 
-    def answers(self, question, resamplings):
-        """Value, interval and support (levels in increasing order) by each resampling."""
+    def answers(self, question, resamplings, scopes=None):
+        """Value, interval and support (levels in increasing order) by each resampling.
+
+        With ``scopes``, a dict of the answers about each of them instead.
+        """
         used = self.groups_with_pairs(question)
         answers = []
         for resampling in resamplings:
             parts = []
             for part in self._parts(question):
-                query = self._query(part)
-                key = self._key(query, resampling)
-                table = self._tables.get(key) or self._remember(
-                    key, rate_table(self.pairs, query, resampling, self._known(query))
-                )
+                query = self._query(part, scopes)
+                # What is overall is computed once for all partitions into groups.
+                stores, table = (self.pairs.common, self._tables), None
+                for tables, asked in zip(stores, query.by_partition(), strict=True):
+                    if asked is None:
+                        continue
+                    key = (asked.key, resampling)
+                    if key not in tables:
+                        found = rate_table(self.pairs, asked, resampling, table)
+                        remember(tables, key, found)
+                    overall, table = table, tables[key]
+                if len(table.query.scopes) < len(query.scopes):
+                    table = RateTable.joined(overall, table)
+                about = (used, self.intervals, self.groups)
+                if scopes is None:
+                    parts.append(_estimates.answer(self.pairs, table, part, *about))
+                    continue
                 parts.append(
-                    _estimates.answer(
-                        self.pairs, table, part, used, self.intervals, self.groups
-                    )
+                    {
+                        scope: _estimates.answer(
+                            self.pairs, table, replace(part, scope=scope), *about
+                        )
+                        for scope in scopes
+                    }
                 )
-            answers.append(_estimates.Answer.joined(parts))
+            answers.append(parts[0] if scopes else _estimates.Answer.joined(parts))
         return answers
 
     def cells(self, question):
@@ -204,22 +229,7 @@ class Engine:
             for g in range(n_groups)
             for h in range(0 if self.two_sides else g, n_groups)
         )
-        query, resampling = self._query(question, scopes), self.resampling()
-        key = self._key(query, resampling)
-        table = self._tables.get(key) or self._remember(
-            key, rate_table(self.pairs, query, resampling)
-        )
-        return {
-            scope: _estimates.answer(
-                self.pairs,
-                table,
-                replace(question, scope=scope),
-                (),
-                self.intervals,
-                self.groups,
-            )
-            for scope in scopes
-        }
+        return self.answers(question, [self.resampling()], scopes)[0]
 
     def compare(self, other, question):
         """Answers of this and another engine about the same images and resamples."""
@@ -289,7 +299,9 @@ class Engine:
         if self.pairs.is_whole(scope):
             return np.ones(thresholds.size, dtype=bool)
         held = self.pairs.holds(scope, thresholds)
-        return held if held.all() else held | self.pairs.can_reach(scope, thresholds)
+        if held.all() or not self.deepens:
+            return held
+        return held | self.pairs.can_reach(scope, thresholds)
 
     def _query(self, question, scopes=None):
         n_groups = self.groups.size
@@ -302,6 +314,7 @@ class Engine:
             question.operating_point,
             scopes,
             with_impostors,
+            deepens=self.deepens,
         )
         if question.levels is None:
             return replace(query, wanted=(question.rate,))
@@ -311,23 +324,6 @@ class Engine:
         needed = {None, *((g, g) for g in with_impostors), *scopes}
         sampled = frozenset(s for s in needed if not self.pairs.is_whole(s))
         return replace(query, sampled=sampled)
-
-    def _key(self, query, resampling):
-        """Key of a table of rates in the cache."""
-        by_level = query.thresholds is None
-        given = query.levels if by_level else query.thresholds
-        levels = (by_level, given.tobytes(), query.operating_point)
-        return *levels, query.scopes, query.wanted, resampling
-
-    def _known(self, query):
-        """The cached table of a query under the resampling of ``fit``, for its points."""
-        return self._tables.get(self._key(query, self.resampling()))
-
-    def _remember(self, key, table):
-        while len(self._tables) >= MAX_TABLES:
-            self._tables.pop(next(iter(self._tables)))
-        self._tables[key] = table
-        return table
 
     # ---- warnings --------------------------------------------------------------------
 

@@ -98,7 +98,10 @@ def scopes_of(question, n_groups):
     if question.scope is not None and question.scope[0] != question.scope[1]:
         return (question.scope,)
     own = tuple((g, g) for g in range(n_groups))
-    return own if question.operating_point == "group" else (None, *own)
+    if question.operating_point == "overall":
+        return (None, *own)
+    of_groups = question.how is not None or question.scope is not None
+    return own if of_groups else (None,)
 
 
 def quantity(rates, query, question, used):

@@ -68,8 +68,9 @@ def compare_embeddings(
     far_max,
     similarity="cosine",
     n_jobs=None,
+    device="cpu",
     n_probes=None,
-    equal_error=False,
+    expected=None,
 ):
     """All pairs of embeddings, one side or two.
 
@@ -79,12 +80,12 @@ def compare_embeddings(
     identity : Labels
     attributes : dict of str -> Labels
     side : ndarray of int8, shape (n_images,), or None
-    far_max, similarity, n_jobs
+    far_max, similarity, n_jobs, device
         Parameters of SimilarityROC.
     n_probes : int, default=None
         Number of rows of X before those of X_reference, for messages.
-    equal_error : bool, default=False
-        Whether equal error rates will be asked for.
+    expected : Expected, default=None
+        Questions that the pass should answer too.
 
     Returns
     -------
@@ -99,8 +100,9 @@ def compare_embeddings(
         far_max=far_max,
         similarity=similarity,
         n_jobs=n_jobs,
+        device=device,
         n_probes=n_probes,
-        equal_error=equal_error,
+        expected=expected,
     )
 
 
@@ -125,10 +127,10 @@ def compare_rows(
     far_max,
     similarity="cosine",
     n_jobs=None,
+    device="cpu",
     n_probes=None,
-    equal_error=False,
+    expected=None,
     order=None,
-    whole=True,
 ):
     """All pairs of the rows of checked embeddings.
 
@@ -136,12 +138,12 @@ def compare_rows(
     ----------
     vectors : ndarray of float32, shape (n_images, n_features)
         Of ``unit_rows``.
-    identity, attributes, side, far_max, similarity, n_jobs, n_probes, equal_error
-        As in :func:`compare_embeddings`; labels are those of the rows of ``vectors``.
+    identity, attributes, side
+        Of these rows, as in :func:`compare_embeddings`.
+    far_max, similarity, n_jobs, device, n_probes, expected
+        As in :func:`compare_embeddings`.
     order : ndarray of int, shape (n_images,), default=None
         Which row of X each of them is, for messages; None: the same.
-    whole : bool, default=True
-        As in ``EmbeddingPairs``.
 
     Returns
     -------
@@ -149,12 +151,10 @@ def compare_rows(
     """
     images = _images(identity.codes, side, identity.values.size)
     columns = [labels.codes for labels in attributes.values()]
-    compared = ComparedImages(vectors, images, columns, similarity, n_jobs)
+    compared = ComparedImages(vectors, images, columns, similarity, n_jobs, device)
     if side is not None:
         _check_no_photograph_twice(compared, n_probes, order)
-    return EmbeddingPartitions(
-        attributes, images, compared, far_max, equal_error, whole
-    )
+    return EmbeddingPartitions(attributes, images, compared, far_max, expected)
 
 
 def compare_listed(y_score, identities, features, images):

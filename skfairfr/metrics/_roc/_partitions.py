@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 
 from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import EmbeddingPairs, ListedPairs
+from skfairfr._core._pair_sets import EmbeddingPairs, Expected, ListedPairs
 from skfairfr.utils._errors import Argument, ArgumentError, plain
 from skfairfr.utils._labels import intersect
 
@@ -73,28 +73,34 @@ class EmbeddingPartitions(Partitions):
         As of :class:`Partitions`.
     compared : ComparedImages
     far_max : float
-    equal_error : bool
-        Whether the pairs held reach the equal error rates, as in ``EmbeddingPairs``.
-    whole : bool
-        Whether more pairs are held whole, as in ``EmbeddingPairs``.
+    expected : Expected, default=None
+        Questions that the pass should answer too.
     """
 
-    def __init__(
-        self, columns, images, compared, far_max, equal_error=False, whole=True
-    ):
+    def __init__(self, columns, images, compared, far_max, expected=None):
         super().__init__(columns, images)
         self.compared = compared
         self.far_max = far_max
-        self.equal_error = equal_error
-        self.whole = whole
-        self._depths = {}
+        self.expected = expected or Expected()
+        self._made = {}
 
     def hold_all(self, average, impostors):
-        """Let the next pass hold what every attribute and combination needs."""
+        """Let the next pass hold what every attribute, combination and average needs."""
+        sizes = self.images.per_stratum()
+        averages = {average}
+        if sizes.min() < sizes.max():  # else both averages weigh all pairs alike
+            averages = {"pair", "identity"}
         names = tuple(self.columns)
-        for size in range(1, len(names) + 1):
+        for size in range(min(1, len(names)), len(names) + 1):
             for chosen in combinations(names, size):
-                self._pairs(chosen, average, impostors)
+                for asked in sorted(averages):
+                    pairs = self._pairs(chosen, asked, impostors)
+                    # Beyond what is held, figures and equal error rates need them.
+                    beyond = self.expected.scores
+                    if self.expected.equal_error and asked == average:
+                        beyond |= not pairs.depths.equal_error.all()
+                    if beyond:
+                        pairs.count_scores()
 
     def pairs(self, names, average, impostors):
         """Pairs by the combinations of attributes, EmbeddingPairs.
@@ -117,18 +123,16 @@ class EmbeddingPartitions(Partitions):
         return pairs
 
     def _pairs(self, names, average, impostors):
-        group, images = self.labels(names), self.images
-        if group is not None:
-            images = images.by(group.codes, group.values.size)
-        pairs = EmbeddingPairs(
-            self.compared,
-            CompleteDesign(images, average, impostors),
-            self.far_max,
-            self.equal_error,
-            self._depths.get((names, average, impostors)),
-            self.whole,
-        )
-        self._depths[names, average, impostors] = pairs.depths
+        key = (names, average, impostors)
+        design, depths = self._made.get(key, (None, None))
+        if design is None:
+            group, images = self.labels(names), self.images
+            if group is not None:
+                images = images.by(group.codes, group.values.size)
+            design = CompleteDesign(images, average, impostors)
+        options = (self.far_max, self.expected, depths)
+        pairs = EmbeddingPairs(self.compared, design, *options)
+        self._made[key] = (design, pairs.depths)
         return pairs
 
 

@@ -15,9 +15,11 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._intervals import METHODS
+from skfairfr._core._pair_sets import Expected
 from skfairfr._core._resampling import MODES
 from skfairfr._core._score_summaries import score_moments
 from skfairfr.metrics._roc import _estimates, _inputs
+from skfairfr.metrics._roc._device import check_device
 from skfairfr.metrics._roc._engine import Engine, Intervals
 from skfairfr.metrics._roc._question import check_one_group
 from skfairfr.metrics._roc._records import ScoreSummary, paired, to_asymmetry
@@ -75,8 +77,9 @@ default="recentered"
         and exact at every level.
     similarity : {"cosine", "dot"}, default="cosine"
         Of two embeddings. The distance of unit rows orders pairs as minus their cosine.
-    device : {"cpu"}, default="cpu"
-        Where the pass over all pairs runs.
+    device : {"cpu", "cuda", "cuda:0", ...}, default="cpu"
+        Where ``fit`` compares all pairs; the scores and the pairs held are the same, bit
+        for bit. A CUDA device needs torch, which the extra ``mitigate`` installs.
     n_jobs : int, default=None
         Joblib workers for tiles and for blocks of resamples; results do not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -88,6 +91,8 @@ default="recentered"
         Sorted labels of the groups.
     identities_ : ndarray, shape (n_identities,)
         Sorted labels of the people.
+    n_genuine_, n_impostor_ : ndarrays of int, shape (1 + n_groups,)
+        Number of genuine and of impostor pairs, overall and within each group.
     n_features_in_ : int
         Number of features of the embeddings; absent after ``fit_pairs``.
     feature_names_in_ : ndarray, shape (n_features,)
@@ -135,10 +140,13 @@ default="recentered"
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
         "far_max": [Interval(Real, 0, 1, closed="neither")],
         "similarity": [StrOptions({"cosine", "dot"})],
-        "device": [StrOptions({"cpu"})],
+        "device": [str],
         "n_jobs": [None, Integral],
         "random_state": ["random_state"],
     }
+
+    # Questions that the pass of fit prepares for, beside levels up to far_max.
+    _expected = Expected(equal_error=True)
 
     def __init__(
         self,
@@ -212,9 +220,15 @@ default="recentered"
         ------
         ValueError
             If shapes differ, values are not finite, a row is zero, fewer than two people
-            can be compared, or one photograph stands on both sides.
+            can be compared, or one photograph stands on both sides; if there is no such
+            device.
+        ImportError
+            If the device is not the CPU and torch is not installed.
+        MemoryError
+            If the memory of the device does not suffice.
         """
         self._forget()
+        check_device(self.device)
         library = library_of(
             *(X, y, sensitive_features, domain),
             *(X_reference, y_reference, sensitive_features_reference),
@@ -248,8 +262,9 @@ default="recentered"
             far_max=self.far_max,
             similarity=self.similarity,
             n_jobs=self.n_jobs,
+            device=self.device,
             n_probes=n_probes,
-            equal_error=True,
+            expected=self._expected,
         )
         names = partitions.names(None)
         pairs = partitions.pairs(names, self.average, self.impostors)
@@ -377,10 +392,12 @@ shape (n_pairs,), default=None
         for name in ("n_features_in_", "feature_names_in_", "identities_", "_library"):
             if hasattr(self, name):
                 setattr(other, name, getattr(self, name))
-        names = self._names
+        names, pairs = self._names, self._engine.pairs
         if sensitive_features is not None:
             names = self._partitions.names(sensitive_features)
-        pairs = self._partitions.pairs(names, other.average, other.impostors)
+        kept = (names, other.average, other.impostors)
+        if kept != (self._names, self.average, self.impostors):
+            pairs = self._partitions.pairs(*kept)
         asked = (self._engine.far_max, self._engine.intervals)
         other._ask(self._partitions, names, pairs, *asked)
         return other
@@ -788,6 +805,9 @@ shape (n_pairs,), default=None
         self._names = names
         intervals = replace(intervals, **self._settings())
         self._engine = Engine(pairs, self.groups_, far_max, intervals)
+        scopes = (None, *((g, g) for g in range(self.groups_.size)))
+        self.n_genuine_ = np.array([pairs.genuine.count(scope) for scope in scopes])
+        self.n_impostor_ = np.array([pairs.count(scope) for scope in scopes])
 
     def _settings(self):
         """Parameters of intervals."""

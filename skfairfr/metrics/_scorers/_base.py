@@ -15,6 +15,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from skfairfr._compat import SharingScorer
 from skfairfr._core._bootstrap import OPERATING_POINTS
 from skfairfr._core._disparities import DISPARITIES
+from skfairfr._core._pair_sets import Expected
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._parallel import own_threads
 from skfairfr.metrics._pairs._checks import check_single_level
@@ -32,6 +33,8 @@ ENTRIES = {
     "far_max_geomean": ("far", "max_geomean", "worst_group"),
     "frr_max_geomean": ("frr", "max_geomean", "worst_group"),
 }
+# Scorers draw no resample, and ask for no level above their far.
+LEVELS_ONLY = Expected(more=False)
 REMEDIES = (
     "give the groups inside y, as y=face_labels(identity, group), which needs nothing "
     "else; or call sklearn.set_config(enable_metadata_routing=True) and pass "
@@ -136,7 +139,7 @@ def compare_transformed(
     asked = average, impostors
     if asked not in engines or engines[asked].far_max < far_max:
         if partitions.far_max < far_max:
-            partitions = _partitions(partitions, far_max)
+            partitions = _deeper(partitions, far_max)
         attributes = partitions.columns
         pairs = partitions.pairs(tuple(attributes), average, impostors)
         groups = attributes["group"].values if attributes else np.empty(0)
@@ -144,11 +147,10 @@ def compare_transformed(
     return engines[asked]
 
 
-def _partitions(compared, far_max):
+def _deeper(partitions, far_max):
     """The same rows, compared down to another level."""
-    return EmbeddingPartitions(
-        compared.columns, compared.images, compared.compared, far_max, whole=False
-    )
+    had = (partitions.columns, partitions.images, partitions.compared)
+    return EmbeddingPartitions(*had, far_max, LEVELS_ONLY)
 
 
 def _compare(scorer, estimator, data, far_max, shared):
@@ -188,8 +190,8 @@ def _compare(scorer, estimator, data, far_max, shared):
         {} if group is None else {"group": group},
         None if domain is None else domain.codes.astype(np.int8),
         far_max=far_max,
+        expected=LEVELS_ONLY,
         order=order,
-        whole=False,
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr import SimilarityROC
-from skfairfr._core import _pair_sets, _parallel, _resampling
+from skfairfr._core import _pair_sets, _parallel
 from tests.covering import daily_pairwise
 from tests.metrics import designs
 from tests.metrics.designs import LEVELS, roc_of
@@ -251,8 +251,7 @@ def test_results_do_not_depend_on_the_workers():
 
 def test_results_do_not_depend_on_the_threads(monkeypatch):
     one = resampled()
-    for module in (_parallel, _resampling):
-        monkeypatch.setattr(module, "n_threads", lambda: 3)
+    monkeypatch.setattr(_parallel, "n_threads", lambda: 3)
     assert_array_equal(resampled(), one)
 
 
@@ -387,7 +386,7 @@ def test_real_embeddings_have_the_known_rates(shared_data):
         ("confidence_level", 1.0),
         ("far_max", 0),
         ("similarity", "euclidean"),
-        ("device", "cuda"),
+        ("device", 0),
         ("n_jobs", "two"),
         ("random_state", "x"),
     ],

@@ -1,0 +1,296 @@
+"""One fitted object answers by several attributes, as separate fits would."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from skfairfr import SimilarityROC, make_face_embeddings
+from skfairfr._core import _pair_sets, _pair_tiles
+from skfairfr.metrics._roc._similarity_roc import ANSWERED
+from skfairfr.report import EmbeddingData, audit_data
+from skfairfr.utils import ArgumentError
+from tests.metrics.designs import hold_tails
+
+OPTIONS = {
+    "resample": "identities",
+    "n_resamples": 20,
+    "far_max": 0.02,
+    "random_state": 3,
+}
+LEVELS = [0.005, 0.02]
+
+
+def make(n_people=150):
+    """Embeddings of people with 1 to 7 images, and three attributes; one changes."""
+    made = make_face_embeddings(n_people, 4, 16, kappa=25.0, random_state=0)
+    rng = np.random.default_rng(0)
+    kept = rng.permutation(len(made.X))[: 3 * n_people]
+    X, y = made.X[kept], made.y[kept]
+    columns = {
+        "gender": made.sensitive_features[kept],
+        "age": np.where(y % 3 == 0, "old", "young"),
+        "light": rng.choice(["day", "night", None], y.size, p=[0.6, 0.3, 0.1]),
+    }
+    return X, y, columns
+
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::skfairfr.metrics.EstimandWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
+]
+
+
+@pytest.fixture
+def passes(monkeypatch):
+    """What each pass over all pairs was for, in a list."""
+    made = []
+    compare_all = _pair_tiles.compare_all
+
+    def counted(probe, reference, floors=None, measures=None, *args, **options):
+        kinds = {"tail": floors, "histograms": measures}
+        made.append([kind for kind, asked in kinds.items() if asked is not None])
+        return compare_all(probe, reference, floors, measures, *args, **options)
+
+    monkeypatch.setattr(_pair_tiles, "compare_all", counted)
+    return made
+
+
+def answers(roc):
+    """Everything that a report asks."""
+    found = [roc.equal_error_rate(g) for g in (None, *roc.groups_)]
+    for rate in ("far", "frr"):
+        found += [
+            roc.estimate(LEVELS, rate=rate, group=g) for g in (None, *roc.groups_)
+        ]
+        for point in ("overall", "worst_group", "group"):
+            asked = {"rate": rate, "how": "max_min", "operating_point": point}
+            found.append(roc.estimate(LEVELS, **asked))
+    return found
+
+
+def assert_same_answers(one, other):
+    assert one.groups_.tolist() == other.groups_.tolist()
+    for first, second in zip(answers(one), answers(other), strict=True):
+        for name in ("value", "low", "high", "standard_error"):
+            # The order of ties may differ, and with it the last bits of a sum of shares.
+            np.testing.assert_allclose(
+                getattr(first, name), getattr(second, name), rtol=1e-9, err_msg=name
+            )
+        assert_array_equal(first.source, second.source)
+
+
+@pytest.mark.parametrize("average", ["pair", "identity"])
+@pytest.mark.parametrize("tails", [False, True])
+@pytest.mark.parametrize(
+    "names", [("gender",), ("light",), ("age", "gender"), ("gender", "age", "light")]
+)
+def test_answers_are_those_of_a_fit_by_that_attribute(
+    monkeypatch, names, tails, average
+):
+    if tails:
+        hold_tails(monkeypatch)
+    X, y, columns = make()
+    asked = {name: columns[name] for name in names}
+    together = SimilarityROC(**OPTIONS, average=average).fit(X, y, columns)
+    alone = SimilarityROC(**OPTIONS, average=average).fit(X, y, asked)
+    assert_same_answers(together.by(names), alone)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"resample": "images"},
+        {"average": "identity"},
+        {"impostors": "same_group"},
+        {"method": "naive", "resample": "both"},
+        {"n_resamples": 7, "confidence_level": 0.8},
+    ],
+)
+def test_other_parameters_answer_as_a_fit_with_them(monkeypatch, changed):
+    hold_tails(monkeypatch)
+    X, y, columns = make()
+    fitted = SimilarityROC(**OPTIONS).fit(X, y, columns["gender"])
+    other = SimilarityROC(**(OPTIONS | changed)).fit(X, y, columns["gender"])
+    found = fitted.by(**changed)
+    assert found.get_params() == other.get_params()
+    assert_same_answers(found, other)
+
+
+def test_listed_pairs_answer_by_several_attributes():
+    rng = np.random.default_rng(0)
+    people = rng.integers(0, 30, (2, 3000))
+    scores = rng.normal(size=3000) + 2 * (people[0] == people[1])
+    frames = [
+        pd.DataFrame({"gender": np.where(p % 2, "f", "m"), "age": p % 3})
+        for p in people
+    ]
+    options = {**OPTIONS, "far_max": 0.5}
+    names = ("sensitive_features_1", "sensitive_features_2")
+    given = dict(zip(names, frames, strict=True))
+    roc = SimilarityROC(**options).fit_pairs(scores, *people, **given)
+    assert roc.groups_.tolist() == [f"{g} & {a}" for g in "fm" for a in "012"]
+    for name in ("gender", "age"):
+        given = {key: frame[name] for key, frame in zip(names, frames, strict=True)}
+        alone = SimilarityROC(**options).fit_pairs(scores, *people, **given)
+        assert_same_answers(roc.by(name), alone)
+
+
+def test_references_have_the_attributes_of_probes():
+    X, y, columns = make()
+    half = len(X) // 2
+    frame = pd.DataFrame(columns)
+    reference = {
+        "X_reference": X[half:],
+        "y_reference": y[half:],
+        "sensitive_features_reference": frame[half:],
+    }
+    roc = SimilarityROC(**OPTIONS).fit(X[:half], y[:half], frame[:half], **reference)
+    reference["sensitive_features_reference"] = columns["age"][half:]
+    alone = SimilarityROC(**OPTIONS).fit(
+        X[:half], y[:half], columns["age"][:half], **reference
+    )
+    assert_same_answers(roc.by("age"), alone)
+
+
+# ---- passes --------------------------------------------------------------------------
+
+
+def test_three_attributes_and_their_combinations_take_one_pass(
+    monkeypatch, passes, tmp_path
+):
+    hold_tails(monkeypatch)
+    monkeypatch.setattr(
+        _pair_sets, "WHOLE_GROUP", 4000
+    )  # the smallest groups, as always
+    X, y, columns = make(200)
+    # One person holds many of the genuine pairs, so that the other average is shown too.
+    y = np.where(np.arange(y.size) % 12 == 0, y[0], y)
+    options = {"far": LEVELS, "n_resamples": 20, "resample": "identities"}
+    report = audit_data(EmbeddingData(X, y, columns), figures=tmp_path, **options)
+    assert len(report.audits) == 7
+    assert all(found.averaged is not None for found in report.audits)
+    assert all(len(found.resampled.levels) == 2 for found in report.audits)
+    assert all(len(found.figures) > 8 for found in report.audits)
+    assert passes == [["tail", "histograms"]]
+
+
+def test_python_asks_one_fit(passes):
+    X, y, columns = make()
+    roc = SimilarityROC(**OPTIONS).fit(X, y, columns)
+    assert passes == [["tail"]]
+    for names in ("gender", "age", ("gender", "age")):
+        for changed in ({}, {"resample": "images"}, {"average": "identity"}):
+            asked = roc.by(names, **changed)
+            asked.estimate(0.01, rate="far", how="max_min")
+            asked.equal_error_rate()
+            asked.curve(LEVELS)
+    assert passes == [["tail"]]
+
+
+def test_levels_beyond_what_is_held_take_one_more_pass_for_all(monkeypatch, passes):
+    hold_tails(monkeypatch)
+    X, y, columns = make()
+    roc = SimilarityROC(**OPTIONS).fit(X, y, columns)
+    n_passes = len(passes)
+    for names in columns:
+        roc.by(names).estimate(0.3, rate="far", how="max_min")
+    assert len(passes) <= n_passes + 1
+
+
+def test_resamples_are_drawn_once(monkeypatch):
+    from skfairfr._core import _resampling
+
+    drawn = []
+    original = _resampling._draw
+    monkeypatch.setattr(
+        _resampling, "_draw", lambda *a: drawn.append(a[1:]) or original(*a)
+    )
+    X, y, columns = make()
+    roc = SimilarityROC(**OPTIONS).fit(X, y, columns)
+    for name in columns:
+        roc.by(name).estimate(LEVELS, rate="far", how="max_min")
+        roc.by(name).equal_error_rate()
+    assert len(drawn) == len(set(drawn)) > 0
+
+
+# ---- names and errors ----------------------------------------------------------------
+
+
+def test_names_are_those_of_a_frame_a_dict_or_numbers():
+    X, y, columns = make()
+    frame = pd.DataFrame(columns)
+    for given in (frame, columns):
+        roc = SimilarityROC(**OPTIONS).fit(X, y, given)
+        assert roc.by("gender").groups_.tolist() == ["female", "male"]
+        assert roc.by(["age", "gender"]).groups_.tolist()[0] == "old & female"
+        assert roc.by().groups_.tolist() == roc.groups_.tolist()
+    roc = SimilarityROC(**OPTIONS).fit(X, y, frame[["gender", "age"]].to_numpy())
+    assert roc.by(1).groups_.tolist() == ["old", "young"]
+    roc = SimilarityROC(**OPTIONS).fit(X, y, frame["age"])
+    assert roc.by("age").groups_.tolist() == ["old", "young"]
+
+
+def test_the_seed_and_the_fitted_attributes_are_kept():
+    X, y, columns = make()
+    roc = SimilarityROC(**OPTIONS | {"random_state": None}).fit(X, y, columns)
+    found = roc.by("gender")
+    assert found.n_features_in_ == 16
+    assert_array_equal(found.identities_, roc.identities_)
+    asked = {"rate": "frr", "threshold": 0.5}
+    one, other = (r.resamples(**asked) for r in (roc, found))
+    assert_array_equal(one, other)
+    assert roc.groups_.size == 8
+
+
+def test_a_pickled_object_still_answers_by_each():
+    X, y, columns = make()
+    roc = SimilarityROC(**OPTIONS).fit(X, y, columns)
+    copy = pickle.loads(pickle.dumps(roc))
+    asked = {"far": 0.01, "rate": "far", "how": "max_min"}
+    one, other = (r.by("age").estimate(**asked) for r in (roc, copy))
+    assert (one.value, one.low, one.high) == (other.value, other.low, other.high)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (("height", {}), "names no attribute 'height'; fit was given ['gender', 'age'"),
+        ((("age", "age"), {}), "names an attribute twice"),
+        ((None, {"far_max": 0.5}), f"give one of {', '.join(ANSWERED)}, or fit again"),
+        ((None, {"n_resamples": 0}), "n_resamples"),
+    ],
+)
+def test_what_cannot_be_asked(asked, words):
+    X, y, columns = make()
+    names, parameters = asked
+    roc = SimilarityROC(**OPTIONS).fit(X, y, columns)
+    with pytest.raises(ValueError) as raised:
+        roc.by(names, **parameters)
+    assert words in str(raised.value)
+
+
+def test_frames_of_both_images_must_have_the_same_columns():
+    people = np.arange(40) % 5, np.arange(40) % 7
+    scores = np.linspace(0, 1, 40)
+    first = pd.DataFrame({"gender": people[0] % 2, "age": people[0] % 3})
+    for second, words in [
+        (first["age"], "2 and 1 columns"),
+        (first.rename(columns={"age": "old"}), "'age'] and"),
+    ]:
+        with pytest.raises(ArgumentError, match=words.replace("[", r"\[")):
+            SimilarityROC(**OPTIONS).fit_pairs(
+                scores,
+                *people,
+                sensitive_features_1=first,
+                sensitive_features_2=second,
+            )
+
+
+def test_a_dict_whose_column_is_short_is_named():
+    X, y, columns = make()
+    columns["age"] = columns["age"][:-1]
+    with pytest.raises(ValueError, match="rows but X has"):
+        SimilarityROC(**OPTIONS).fit(X, y, columns)

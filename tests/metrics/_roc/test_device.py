@@ -1,0 +1,162 @@
+"""SimilarityROC on a device: the same answers, and errors that name the remedy.
+
+A stand-in for the device runs the pass on the CPU's tensors; one test asks for a real one.
+"""
+
+import pickle
+from dataclasses import fields
+
+import pytest
+from numpy.testing import assert_array_equal
+
+from skfairfr import SimilarityROC, make_face_embeddings
+from skfairfr._core import _device_tiles, _pair_sets
+from skfairfr.metrics._roc import _device
+
+FACES = make_face_embeddings(n_identities=150, n_features=32, random_state=0)
+LEVELS = [1e-3, 1e-2]
+QUESTIONS = (
+    {},
+    {"rate": "far", "group": "female"},
+    {"rate": "far", "how": "max_min", "operating_point": "worst_group"},
+)
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::skfairfr.metrics.EstimandWarning"),
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
+]
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    """The CPU's tensors in place of a device; gives the device and kind of every pass."""
+    pytest.importorskip("torch")
+    passes = []
+    names = {"sorted_tail": 3, "histogram": 3}
+
+    def on_the_cpu(name, place, function):
+        def called(*arguments):
+            passes.append((name, arguments[place]))
+            return function(*arguments[:place], "cpu", *arguments[place + 1 :])
+
+        return called
+
+    for name, place in names.items():
+        function = getattr(_device_tiles, name)
+        monkeypatch.setattr(_device_tiles, name, on_the_cpu(name, place, function))
+    for module in (_device_tiles, _device):
+        monkeypatch.setattr(module, "is_at_hand", lambda device: device != "cpu")
+    return passes
+
+
+def fitted(monkeypatch, device="cpu", faces=FACES, **options):
+    """A fit whose tail is not simply everything."""
+    monkeypatch.setattr(_pair_sets, "WHOLE", 0)
+    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 0)
+    options = {"n_resamples": 5, "random_state": 0, "far_max": 2e-2, **options}
+    roc = SimilarityROC(device=device, **options)
+    return roc.fit(faces.X, faces.y, faces.sensitive_features)
+
+
+def assert_same_answers(one, other, levels=LEVELS):
+    for question in QUESTIONS:
+        found = [roc.estimate(levels, **question) for roc in (one, other)]
+        for name in (f.name for f in fields(found[0])):
+            assert_array_equal(*(getattr(record, name) for record in found))
+        replicates = [roc.resamples(levels, **question) for roc in (one, other)]
+        assert_array_equal(*replicates)
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "dot"])
+def test_a_device_gives_the_answers_of_the_cpu(similarity, stand_in, monkeypatch):
+    cpu = fitted(monkeypatch, similarity=similarity)
+    assert stand_in == []
+    there = fitted(monkeypatch, "cuda:1", similarity=similarity)
+    assert stand_in == [("sorted_tail", "cuda:1")]
+    held = [roc._engine.pairs.compared.held() for roc in (cpu, there)]
+    assert 100 < len(held[0]) < cpu._engine.pairs.count(None) / 10
+    for name in ("scores", "left", "right"):
+        assert_array_equal(*(getattr(sequence, name) for sequence in held))
+    assert_same_answers(cpu, there)
+
+
+def test_two_sides_on_a_device(stand_in, monkeypatch):
+    options = {"n_identities": 150, "n_features": 32, "n_domains": 2}
+    faces = make_face_embeddings(**options, random_state=0)
+    monkeypatch.setattr(_pair_sets, "WHOLE", 0)
+    rocs = [
+        SimilarityROC(device=device, n_resamples=5, random_state=0).fit(
+            faces.X, faces.y, faces.sensitive_features, domain=faces.domain
+        )
+        for device in ("cpu", "cuda")
+    ]
+    assert stand_in == [("sorted_tail", "cuda")]
+    assert_same_answers(*rocs)
+
+
+def test_levels_above_far_max_on_a_device(stand_in, monkeypatch):
+    cpu, there = (fitted(monkeypatch, device) for device in ("cpu", "cuda"))
+    found = [roc.estimate([0.1, 0.3], rate="far").value for roc in (cpu, there)]
+    assert ("histogram", "cuda") in stand_in
+    assert found[0] == pytest.approx(found[1], rel=1e-3)
+
+
+def test_deeper_passes_run_on_the_device_too(stand_in, monkeypatch):
+    roc = fitted(monkeypatch, "cuda")
+    lowest = roc.threshold_at(0.05)
+    roc.estimate(threshold=lowest, rate="far")
+    assert stand_in.count(("sorted_tail", "cuda")) > 1
+
+
+def test_a_fit_read_where_there_is_no_device_goes_on_with_the_cpu(
+    stand_in, monkeypatch
+):
+    roc = pickle.loads(pickle.dumps(fitted(monkeypatch, "cuda")))
+    monkeypatch.setattr(_device_tiles, "is_at_hand", lambda device: False)
+    n_passes = len(stand_in)
+    lowest = roc.threshold_at(0.05)
+    expected = fitted(monkeypatch).estimate(threshold=lowest, rate="far")
+    assert roc.estimate(threshold=lowest, rate="far").value == expected.value
+    assert len(stand_in) == n_passes
+
+
+def fit(device):
+    return SimilarityROC(device=device).fit(FACES.X, FACES.y)
+
+
+@pytest.mark.parametrize(
+    "device", ["tpu", "meta", "auto", "", "cuda:", "cuda:-1", "cpu:0"]
+)
+def test_unknown_devices_are_errors(device):
+    with pytest.raises(ValueError, match="'cpu', 'cuda' or 'cuda:' with an index; got"):
+        fit(device)
+
+
+@pytest.mark.parametrize("device", ["cuda", "cuda:7"])
+def test_a_device_that_is_not_there_is_an_error(device, monkeypatch):
+    monkeypatch.setattr(_device, "missing", lambda names: [])
+    monkeypatch.setattr(_device, "is_at_hand", lambda device: False)
+    message = f"device='{device}' was asked for, but torch finds no .* device='cpu'"
+    with pytest.raises(ValueError, match=message):
+        fit(device)
+
+
+def test_a_missing_torch_names_the_extra(monkeypatch):
+    monkeypatch.setattr(_device, "missing", list)
+    message = r"device='cuda' needs torch.*skfairfr\[mitigate\].*device='cpu'"
+    with pytest.raises(ImportError, match=message):
+        fit("cuda")
+    assert fit("cpu").n_features_in_ == 32
+
+
+def test_listed_pairs_need_no_device(monkeypatch):
+    monkeypatch.setattr(_device, "missing", list)
+    roc = SimilarityROC(device="cuda", n_resamples=5)
+    assert roc.fit_pairs([0.1, 0.9], [1, 1], [2, 1]).groups_.size == 0
+
+
+def test_a_card_gives_the_answers_of_the_cpu(monkeypatch):
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    assert_same_answers(fitted(monkeypatch), fitted(monkeypatch, "cuda"))
