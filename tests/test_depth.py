@@ -32,7 +32,7 @@ INNER = ("<module>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 class InLine:
     """A pool of threads that runs everything at once, in the caller's own thread."""
 
-    def __init__(self, max_workers=None, **options):
+    def __init__(self, *_, **__):
         pass
 
     def __enter__(self):

@@ -278,9 +278,9 @@ def rate_table(pairs, query, resampling, overall=None):
     return RateTable(query, point, centre, Rates.joined(blocks))
 
 
-def remember(tables, key, table):
-    """Keep a table, and at most MAX_TABLES of them."""
-    while len(tables) >= MAX_TABLES:
+def remember(tables, key, table, most=MAX_TABLES):
+    """Keep a table, and the last ``most`` of them."""
+    while len(tables) >= most:
         tables.pop(next(iter(tables)))
     tables[key] = table
 

@@ -114,6 +114,9 @@ class CompleteDesign:
         ``average`` replaces that of the design, to count pairs.
         """
         average = self.average if average is None else average
+        key = (self, "impostor", scope, average)
+        if key in weights.totals:
+            return weights.totals[key]
         scopes = [(None, None) if scope is None else scope]
         if scope is None and self.impostors == "same_group":
             if average == "identity" and self.mixed:
@@ -132,7 +135,8 @@ class CompleteDesign:
                 same = (mass_0[row_0] * mass_1[row_1]).sum(axis=0)
                 pairs = mass_0.sum(axis=0) * mass_1.sum(axis=0) - same
             total = total + pairs
-        return np.broadcast_to(total, (weights.n_resamples,))
+        weights.totals[key] = np.broadcast_to(total, (weights.n_resamples,))
+        return weights.totals[key]
 
     def impostor_base(self, scope, left, right):
         """Base weights of given impostor pairs; None where all weigh 1."""
@@ -248,6 +252,9 @@ class CompleteDesign:
         group = None if scope is None else scope[0]
         if self.two_sides:
             return self._genuine_total_across(group, weights, average)
+        kept = (self, "genuine", group, average, copies)
+        if kept in weights.totals:
+            return weights.totals[kept]
         cells = (self.by_identity if group is None else self.by_group)[0]
         key = ("genuine", cells, copies, average)
         if key not in weights.sums:
@@ -262,7 +269,8 @@ class CompleteDesign:
                 scale = scale * np.divide(n, n - 1, out=np.zeros_like(n), where=n > 1)
             weights.sums[key] = scale[:, None] * cells.multiplicity(weights) * pairs
         total = weights.sums[key][cells.rows(group)].sum(axis=0)
-        return np.broadcast_to(total, (weights.n_resamples,))
+        weights.totals[kept] = np.broadcast_to(total, (weights.n_resamples,))
+        return weights.totals[kept]
 
     def without_copies(self, image):
         """n_k / (n_k - 1): compensates for the pairs of copies that are left out."""

@@ -73,15 +73,15 @@ class Expected:
         The lowest of the thresholds that will be given.
     scores : bool
         Whether histograms of all scores will be needed, for figures.
-    more : bool
-        Whether levels above far_max or resamples will be asked for, so that up to WHOLE
-        pairs are held whole. If not, up to WHOLE_GROUP, and others where they are needed.
+    whole : bool
+        Whether up to WHOLE pairs are held whole, for levels above far_max and for
+        resamples. If not, up to WHOLE_GROUP, and others are held where a level needs them.
     """
 
     equal_error: bool = False
     lowest: float | None = None
     scores: bool = False
-    more: bool = True
+    whole: bool = True
 
 
 class EmbeddingPairs:
@@ -104,6 +104,8 @@ class EmbeddingPairs:
 
     def __init__(self, compared, design, far_max, expected=None, depths=None):
         images = design.images
+        expected = expected or Expected()
+        self._whole = expected.whole
         self.images = images
         self.design = design
         self.compared = compared
@@ -115,6 +117,8 @@ class EmbeddingPairs:
         self.impostor_total = design.impostor_total
         self._counts = {}
         self._own = {}
+        # What the last questions computed of their support.
+        self.supports = {}
         self._samples = {}
         self._version = compared.version
         self._tails, self._cells = {}, {}
@@ -199,7 +203,7 @@ class EmbeddingPairs:
             Those of them whose pairs come from a sample.
         """
         small = copy(self)
-        small._cells, small._own = {}, {}
+        small._cells, small._own, small.supports = {}, {}, {}
         small._tails = {s: self.impostors(s) for s in scopes if s not in sampled}
         small._samples = {s: self.impostors(s, True) for s in scopes if s in sampled}
         small._version = self.compared.version
@@ -281,7 +285,7 @@ class EmbeddingPairs:
         )
         for row in range(-1, n_groups):
             scope = None if row < 0 else (row, row)
-            keep = WHOLE if row < 0 and expected.more else WHOLE_GROUP
+            keep = WHOLE if row < 0 and expected.whole else WHOLE_GROUP
             n_people = max(self.n_identities(scope), 1)
             multiple = max(DEPTH, 1 + SPREAD / np.sqrt(n_people))
             least = keep / max(self.count(scope), 1)
@@ -475,6 +479,8 @@ class ListedPairs:
         self._all = listed.impostors
         self._groups = of_impostors
         self._scopes = {}
+        # What the last questions computed of their support.
+        self.supports = {}
         # Tables that all groupings with the same overall scope have in common.
         self.common = {}
         if impostors == "all":
@@ -501,7 +507,7 @@ class ListedPairs:
         small = copy(self)
         small._scopes = {scope: self.impostors(scope) for scope in scopes}
         small.compared = small._all = small._groups = None
-        small.common = {}
+        small.common, small.supports = {}, {}
         return small
 
     def impostor_total(self, scope, weights):

@@ -73,12 +73,16 @@ class Weights:
     n_resamples : int
     sums : dict
         Sums over people that a design has computed; many scopes need the same ones.
+    totals : dict
+        Weights of all pairs of a scope that a design has computed; kept with the drawn
+        multiplicities for the next question.
     """
 
     identity: np.ndarray | None
     image: np.ndarray | None
     n_resamples: int
     sums: dict = field(default_factory=dict, compare=False, repr=False)
+    totals: dict = field(default_factory=dict, compare=False, repr=False)
 
     def of_impostors(self, images, pairs):
         """Unit weights, and the units of pairs whose weight is v_k w_i v_l w_j."""
@@ -133,9 +137,9 @@ def draw(images, mode, entropy, start, stop):
         kept = sum(size for *_, size in list(images.drawn.values()))
         if kept + drawn > KEPT_BYTES:
             return Weights(identity, image, stop - start)
-        images.drawn[key] = (identity, image, drawn)
-    identity, image, _ = images.drawn[key]
-    return Weights(identity, image, stop - start)
+        images.drawn[key] = (identity, image, {}, drawn)
+    identity, image, totals, _ = images.drawn[key]
+    return Weights(identity, image, stop - start, totals=totals)
 
 
 def unit_weights():

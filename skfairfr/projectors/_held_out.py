@@ -161,7 +161,7 @@ def rates_at(far, images, embeddings, scopes, operating_point="overall"):
     """
     design = CompleteDesign(images, "pair", "all")
     vectors = unit_rows(embeddings, "cosine")
-    pairs = compare_images(vectors, design, far, expected=Expected(more=False))
+    pairs = compare_images(vectors, design, far, expected=Expected(whole=False))
     query = Query(
         levels=np.array([far]),
         thresholds=None,

@@ -138,8 +138,8 @@ def test_small_scopes_need_not_be_held_whole(sides, average, impostors, monkeypa
     """Points of levels, and of any threshold, are the same: pairs are held when needed."""
     monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
     pairs = [
-        continuous(average, impostors, sides=sides, expected=expected)
-        for expected in (None, LEVELS_ONLY)
+        continuous(average, impostors, sides=sides, expected=Expected(whole=whole))
+        for whole in (True, False)
     ]
     assert not any(pairs[1].is_whole(scope) for scope in SCOPES)
     asked = [query([1e-3, FAR_MAX], None, point) for point in ("overall", "group")]
@@ -156,7 +156,7 @@ def test_small_scopes_need_not_be_held_whole(sides, average, impostors, monkeypa
 
 def test_a_pass_is_repeated_for_lower_floors_only(monkeypatch):
     monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
-    pairs = continuous(expected=LEVELS_ONLY)
+    pairs = continuous(expected=Expected(whole=False))
     compared, group = pairs.compared, pairs.images.group
     first = pairs.impostors(None)
     floors = pairs.depths.floors

@@ -57,11 +57,11 @@ class Recorder(Callback):
 
 
 class RecordingScorer:
-    """BFAR; records how many blocks of tiles are compared at a time, and their BLAS."""
+    """BFAR; records how many runs of tiles are compared at a time, and their BLAS."""
 
     def __init__(self, folder):
         self.folder = folder
-        self.compare = _pair_tiles._compare_tiles
+        self.strip = _pair_tiles._compare_tiles
 
     def recorded(self, *arguments):
         with LOCK:
@@ -75,12 +75,12 @@ class RecordingScorer:
                 ACTIVE.pop()
 
     def __call__(self, estimator, X, y):
-        compare = _pair_tiles._compare_tiles
+        strip = _pair_tiles._compare_tiles
         _pair_tiles._compare_tiles = self.recorded
         try:
             return bfar_scorer(estimator, X, y)
         finally:
-            _pair_tiles._compare_tiles = compare
+            _pair_tiles._compare_tiles = strip
 
 
 def numbers():

@@ -5,6 +5,7 @@ from itertools import chain
 
 import numpy as np
 
+from skfairfr._core._bootstrap import remember
 from skfairfr._core._intervals import (
     Reason,
     adjusted,
@@ -22,6 +23,9 @@ from skfairfr.metrics._roc._records import (
     to_objects,
 )
 from skfairfr.utils._errors import plain
+
+# Number of supports of rates that are kept for the next question.
+MAX_SUPPORTS = 64
 
 # The end of `reason`, by the source of the value.
 ENDINGS = {
@@ -398,6 +402,10 @@ def _operating(query, scopes):
 
 
 def _support(pairs, rate, scope, thresholds, sampled):
+    """Support of a rate of a scope; that of the last questions is kept."""
+    key = (rate, scope, sampled, thresholds.tobytes())
+    if key in pairs.supports:
+        return pairs.supports[key]
     undefined = np.isnan(thresholds)
     if rate == "far":
         sequence = pairs.impostors(scope, sampled)
@@ -407,7 +415,9 @@ def _support(pairs, rate, scope, thresholds, sampled):
         known = np.where(undefined, -np.inf, thresholds)
         positions = pairs.genuine.rejected(scope, known)
     left, right = sequence.identities(pairs.images)
-    return support_of_first(left, right, positions, pairs.images.n_identities)
+    found = support_of_first(left, right, positions, pairs.images.n_identities)
+    remember(pairs.supports, key, found, MAX_SUPPORTS)
+    return found
 
 
 def _labels_of(scope, labels):

@@ -138,10 +138,8 @@ def compare_rows(
     ----------
     vectors : ndarray of float32, shape (n_images, n_features)
         Of ``unit_rows``.
-    identity, attributes, side
-        Of these rows, as in :func:`compare_embeddings`.
-    far_max, similarity, n_jobs, device, n_probes, expected
-        As in :func:`compare_embeddings`.
+    identity, attributes, side, far_max, similarity, n_jobs, device, n_probes, expected
+        As in :func:`compare_embeddings`; labels are those of the rows of ``vectors``.
     order : ndarray of int, shape (n_images,), default=None
         Which row of X each of them is, for messages; None: the same.
 

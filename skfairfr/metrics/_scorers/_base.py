@@ -33,8 +33,8 @@ ENTRIES = {
     "far_max_geomean": ("far", "max_geomean", "worst_group"),
     "frr_max_geomean": ("frr", "max_geomean", "worst_group"),
 }
-# Scorers draw no resample, and ask for no level above their far.
-LEVELS_ONLY = Expected(more=False)
+# A search asks for points: fewer pairs need to be held.
+POINTS_ALONE = Expected(whole=False)
 REMEDIES = (
     "give the groups inside y, as y=face_labels(identity, group), which needs nothing "
     "else; or call sklearn.set_config(enable_metadata_routing=True) and pass "
@@ -149,8 +149,9 @@ def compare_transformed(
 
 def _deeper(partitions, far_max):
     """The same rows, compared down to another level."""
-    had = (partitions.columns, partitions.images, partitions.compared)
-    return EmbeddingPartitions(*had, far_max, LEVELS_ONLY)
+    return EmbeddingPartitions(
+        compared.columns, compared.images, compared.compared, far_max, POINTS_ALONE
+    )
 
 
 def _compare(scorer, estimator, data, far_max, shared):
@@ -192,6 +193,7 @@ def _compare(scorer, estimator, data, far_max, shared):
         far_max=far_max,
         expected=LEVELS_ONLY,
         order=order,
+        expected=POINTS_ALONE,
     )
 
 
