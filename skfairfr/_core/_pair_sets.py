@@ -122,8 +122,6 @@ class EmbeddingPairs:
         self._samples = {}
         self._version = compared.version
         self._tails, self._cells = {}, {}
-        expected = expected or Expected()
-        self._more = expected.more
         if depths is None:
             depths = self._choose_depths(expected)
             compared.hold(images.group, depths.floors[-1], depths.floors[:-1])
@@ -251,7 +249,7 @@ class EmbeddingPairs:
 
     def can_reach(self, scope, lowest):
         """Whether a tail down to each score is small enough to hold."""
-        if not self._more and self.count(scope) <= WHOLE:
+        if not self._whole and self.count(scope) <= WHOLE:
             return np.ones(np.shape(lowest), dtype=bool)
         share = self.impostors(scope, sampled=True)
         return _rates.share_accepted(share.scores, lowest) <= DEEPEST * self.far_max

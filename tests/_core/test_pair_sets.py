@@ -130,9 +130,6 @@ def test_own_scores_are_those_of_an_image_with_itself():
 # ---- the tail ------------------------------------------------------------------------
 
 
-LEVELS_ONLY = Expected(more=False)
-
-
 @designs
 def test_small_scopes_need_not_be_held_whole(sides, average, impostors, monkeypatch):
     """Points of levels, and of any threshold, are the same: pairs are held when needed."""

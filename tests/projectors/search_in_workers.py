@@ -69,7 +69,7 @@ class RecordingScorer:
             n_active = len(ACTIVE)
         try:
             write(self.folder, where="score", active=n_active, blas=blas())
-            return self.compare(*arguments)
+            return self.strip(*arguments)
         finally:
             with LOCK:
                 ACTIVE.pop()

@@ -139,7 +139,7 @@ def compare_transformed(
     asked = average, impostors
     if asked not in engines or engines[asked].far_max < far_max:
         if partitions.far_max < far_max:
-            partitions = _deeper(partitions, far_max)
+            partitions = _partitions(partitions, far_max)
         attributes = partitions.columns
         pairs = partitions.pairs(tuple(attributes), average, impostors)
         groups = attributes["group"].values if attributes else np.empty(0)
@@ -147,7 +147,7 @@ def compare_transformed(
     return engines[asked]
 
 
-def _deeper(partitions, far_max):
+def _partitions(compared, far_max):
     """The same rows, compared down to another level."""
     return EmbeddingPartitions(
         compared.columns, compared.images, compared.compared, far_max, POINTS_ALONE
@@ -191,7 +191,6 @@ def _compare(scorer, estimator, data, far_max, shared):
         {} if group is None else {"group": group},
         None if domain is None else domain.codes.astype(np.int8),
         far_max=far_max,
-        expected=LEVELS_ONLY,
         order=order,
         expected=POINTS_ALONE,
     )
