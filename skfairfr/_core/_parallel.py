@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache, partial
+from itertools import starmap
 from multiprocessing import current_process
 from threading import Event, Lock, Thread, current_thread, local, main_thread
 
@@ -185,11 +186,14 @@ def each_block(function, tasks, n_jobs, description, sizes=None, shared=()):
     several = effective_n_jobs(n_jobs) > 1 and len(tasks) > 1
     if cluster is not None and _cluster.inside_task():
         several = False  # the tasks around this one keep the cluster busy
+    threads = 0 if several else n_threads()
     pool = nullcontext()
-    if not several:
-        pool = ThreadPoolExecutor(n_threads(), initializer=_limit_this_thread)
+    if threads > 1:
+        pool = ThreadPoolExecutor(threads, initializer=_limit_this_thread)
     with bar, ONE_BLAS_THREAD, pool:
-        if not several:
+        if threads == 1:
+            results = starmap(partial(function, *shared), tasks)
+        elif threads:
             results = pool.map(partial(function, *shared), *zip(*tasks, strict=True))
         elif cluster is not None:
             shared = (function, *shared)
