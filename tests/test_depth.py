@@ -120,7 +120,7 @@ def test_the_work_of_threads_stands_on_its_caller():
         lambda: _parallel.over_blocks(metrics.disparity, tasks, None, "rates")
     )
     names = [name.split(":")[1] for name in stack]
-    assert names[:3] == ["over_blocks", "each_block", "disparity"]
+    assert names[:2] == ["over_blocks", "disparity"]
 
 
 def test_nothing_of_ours_is_an_empty_stack():

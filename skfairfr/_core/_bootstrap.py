@@ -13,7 +13,7 @@ import numpy as np
 from skfairfr._core import _rates
 from skfairfr._core._pair_sequences import crossings, weight_before
 from skfairfr._core._pair_sets import TailTooShortError, sum_of_all
-from skfairfr._core._parallel import each_block
+from skfairfr._core._parallel import over_blocks
 from skfairfr._core._resampling import (
     Resamples,
     blocks_of_resamples,
@@ -265,7 +265,7 @@ def rate_table(pairs, query, resampling, overall=None):
                 for span, part in zip(spans, parts, strict=True)
             ]
             arguments = (tasks, resampling.n_jobs, "resampling", sizes, shared)
-            blocks = list(each_block(rates, *arguments))
+            blocks = over_blocks(rates, *arguments)
         except TailTooShortError as short:
             query = _reach_further(pairs, query, short)
     centre = point = _without_resamples(point)

@@ -24,7 +24,7 @@ from skfairfr._core._bootstrap import (
     v_statistic_weights,
 )
 from skfairfr._core._pair_sets import TailTooShortError
-from skfairfr._core._parallel import each_block
+from skfairfr._core._parallel import over_blocks
 from skfairfr._core._resampling import (
     Resamples,
     blocks_of_resamples,
@@ -116,7 +116,7 @@ def _of_scope(pairs, scope, resampling):
     tasks = [(Resamples(*seeds, *span),) for span in spans]
     sizes = [stop - start for start, stop in spans]
     arguments = (tasks, resampling.n_jobs, "resampling", sizes, shared)
-    blocks = list(each_block(_block, *arguments))
+    blocks = over_blocks(_block, *arguments)
     replicates = np.concatenate(blocks)
     return EqualErrorRates(value, centre, threshold[0], replicates, sampled)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skfairfr._core import _pair_tiles, _rates, _running_sums
+from skfairfr._core import _memory, _pair_tiles, _rates, _running_sums
 from skfairfr._core._compared import ComparedImages
 from skfairfr._core._pair_sequences import (
     PairSequence,
@@ -29,6 +29,8 @@ SPREAD = 8.0
 WHOLE = 2**22
 WHOLE_GROUP = 2**16
 SAMPLE = 2**20
+# Pairs of a scope that are held at most for its equal error rate alone.
+REACH = 2**25
 # A given threshold whose FAR exceeds this multiple of far_max is answered by a sample.
 DEEPEST = 4.0
 
@@ -82,6 +84,19 @@ class Expected:
     lowest: float | None = None
     scores: bool = False
     whole: bool = True
+
+
+def size_of(design, n_features, n_jobs=None):
+    """Size of the EmbeddingPairs of a design, whose memory ``_memory`` estimates."""
+    people, group = design.images.identity, design.images.group
+    counts = [np.unique(people[group == g]).size for g in np.unique(group)]
+    depth = _multiple_of_far_max(min([design.images.n_identities, *counts]))
+    return _memory.Size.of(design, n_features, depth, (WHOLE, WHOLE_GROUP), n_jobs)
+
+
+def _multiple_of_far_max(n_people):
+    """What is held of a scope of so many people, as a multiple of far_max."""
+    return max(DEPTH, 1 + SPREAD / np.sqrt(max(n_people, 1)))
 
 
 class EmbeddingPairs:
@@ -262,14 +277,24 @@ class EmbeddingPairs:
         scope : tuple of two ints, or None
         lowest : float, default=None
             Score down to which all pairs are held; None: twice as large a share of them.
+
+        Raises
+        ------
+        TooLittleMemoryError
+            If these pairs do not fit into the memory.
         """
         row = _row_of(scope)
         if lowest is None:
             share = self.depths.shares[row] = 2 * self.depths.shares[row]
             floor = _score_at(self._pilot(row, share), share)
         else:
+            sample = self.impostors(scope, sampled=True)
+            share = _rates.share_accepted(sample.scores, lowest)
             floor = np.nextafter(np.float32(lowest), np.float32(-np.inf))
-        floors = self.depths.floors
+        floors, held = self.depths.floors, self.compared.held()
+        size = size_of(self.design, self.vectors.shape[1], self.n_jobs)
+        n_more = np.max(share) * size.n_impostors[row + 1]
+        _memory.check_held(size, min(len(held) + n_more, size.n_pairs))
         floors[row] = min(floors[row], floor)
         self.compared.hold(self.images.group, floors[-1], floors[:-1])
 
@@ -284,16 +309,16 @@ class EmbeddingPairs:
         for row in range(-1, n_groups):
             scope = None if row < 0 else (row, row)
             keep = WHOLE if row < 0 and expected.whole else WHOLE_GROUP
-            n_people = max(self.n_identities(scope), 1)
-            multiple = max(DEPTH, 1 + SPREAD / np.sqrt(n_people))
-            least = keep / max(self.count(scope), 1)
-            depth = max(multiple * self.far_max, min(1.0, least))
+            multiple = _multiple_of_far_max(self.n_identities(scope))
+            n_pairs = self.count(scope)
+            depth = _memory.share_to_hold(multiple * self.far_max, keep, n_pairs)
             scores = self._pilot(row, depth)
             depths.equal_error[row] = scores.size == 0
             if expected.equal_error and scores.size:
                 genuine = self.genuine.ascending(scope).scores
                 share = _share_at_equal_error(scores, genuine)
-                if share <= DEEPEST * self.far_max:
+                few = multiple * share * n_pairs <= REACH or multiple * share <= depth
+                if few and share <= DEEPEST * self.far_max:
                     depths.equal_error[row] = True
                     depth = max(depth, multiple * share)
             floor = _score_at(scores, depth)

@@ -14,7 +14,7 @@ from numba import njit
 
 from skfairfr._core import _inner_products, _screen
 from skfairfr._core._pair_sequences import merge_pairs, sort_pairs
-from skfairfr._core._parallel import each_block, over_blocks
+from skfairfr._core._parallel import over_blocks
 
 TILE = 2048
 # Multiply-adds of a task: about a second of a core.
@@ -136,19 +136,25 @@ def compare_all(
     if not one_side:
         screens = (screened, _screen.ScreenedRows.of(reference.vectors, precision))
     tasks = _runs_of_tiles(probe, reference, tile)
-    parts = each_block(
+    tails, counts = over_blocks(
         _compare_tiles,
         [(tiles,) for tiles in tasks],
         n_jobs,
         "comparing all pairs",
         sizes=[len(tiles) for tiles in tasks],
         shared=(probe, reference, screens, floors, measures, tile),
+        add=_together,
     )
-    tails, counts = [], None
-    for tail, counted in parts:
-        tails.append(tail)
-        counts = counted if counts is None else np.add(counts, counted, out=counts)
     return None if floors is None else merge_pairs(tails), counts
+
+
+def _together(parts, part):
+    """The tails of two lots of tasks in one list, and the sum of their counts."""
+    tails, counts = parts
+    tails += part[0]
+    if counts is not None:
+        counts += part[1]
+    return parts
 
 
 def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE, precision=None):
@@ -229,7 +235,7 @@ def _runs_of_tiles(probe, reference, size):
 
 
 def _compare_tiles(probe, reference, screens, floors, measures, size, tiles):
-    """The tail of some tiles, sorted, and their counts; None where not asked for."""
+    """The tail of some tiles, sorted, in a list, and their counts; empty if not asked."""
     kinds = (np.float32, np.int32, np.int32)
     buffers = tuple(np.empty(BUFFER + size, dtype=kind) for kind in kinds)
     all_blocks, memory = reference.blocks(), _memory_of_tile(size)
@@ -268,9 +274,9 @@ def _compare_tiles(probe, reference, screens, floors, measures, size, tiles):
             images = (probe.image[start + left], reference.image[column + right])
             found.append((scores.copy(), *images))
     if floors is None:
-        return None, counts
+        return [], counts
     columns = (np.concatenate(part) for part in zip(*found, strict=True))
-    return sort_pairs(*columns), counts
+    return [sort_pairs(*columns)], counts
 
 
 def _memory_of_tile(size):

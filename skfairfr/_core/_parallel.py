@@ -148,7 +148,7 @@ def _limit_this_thread():
     _controller().limit(limits=1)
 
 
-def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=()):
+def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=(), add=None):
     """Results of ``function(*shared, *task)`` for every task, in order.
 
     With one worker, tasks share the threads that BLAS would use. BLAS uses one thread in
@@ -171,15 +171,15 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=()):
         reach other processes once: as memory maps from joblib's processes, by the network
         from a Dask cluster. No task may change them.
 
+    add : callable, default=None
+        ``add(total, result)`` gives the total with one more result, which may be the first
+        argument changed. The total of all results is returned then, and no more of them is
+        held than necessary.
+
     Returns
     -------
-    results : list
+    results : list, or the total
     """
-    return list(each_block(function, tasks, n_jobs, description, sizes, shared))
-
-
-def each_block(function, tasks, n_jobs, description, sizes=None, shared=()):
-    """As :func:`over_blocks`, one result after the other."""
     sizes = [1] * len(tasks) if sizes is None else sizes
     bar = progress_bar(sum(sizes), description)
     cluster = _cluster.active_backend()
@@ -190,6 +190,7 @@ def each_block(function, tasks, n_jobs, description, sizes=None, shared=()):
     pool = nullcontext()
     if threads > 1:
         pool = ThreadPoolExecutor(threads, initializer=_limit_this_thread)
+    collected = []
     with bar, ONE_BLAS_THREAD, pool:
         if threads == 1:
             results = starmap(partial(function, *shared), tasks)
@@ -204,8 +205,12 @@ def each_block(function, tasks, n_jobs, description, sizes=None, shared=()):
             parallel = Parallel(n_jobs=n_jobs, return_as="generator")
             results = parallel(call(function, *shared, *task) for task in tasks)
         for result, size in zip(results, sizes, strict=True):
-            yield result
+            if add is not None and collected:
+                collected[0] = add(collected[0], result)
+            else:
+                collected.append(result)
             bar.update(size)
+    return collected if add is None else collected[0]
 
 
 def _with_one_blas_thread(function, *arguments):

@@ -183,6 +183,7 @@ def instance_far(
         far_max=far_max,
         similarity=similarity,
         n_jobs=n_jobs,
+        far_name="far",
     )
     pairs = partitions.pairs(tuple(attributes), "pair", impostors)
     threshold = _threshold(pairs, far_max, question)

@@ -30,6 +30,7 @@ from skfairfr.report._data import (
     holds_pairs,
     read_data,
 )
+from skfairfr.report._far_max import choose_far_max
 from skfairfr.report._figures import make_folders, write_figures
 from skfairfr.report._measure import AuditedROC, Points
 from skfairfr.report._notes import collecting, mixed_people, notes_of
@@ -42,8 +43,6 @@ DOMINANT_SHARE = 0.05
 MAX_NUMBERS = 20
 # Every two groups are compared; with more labels than this they are names or numbers.
 MAX_GROUPS = 250
-# Scores above far_max are held, 12 bytes each, in about far_max * n_images**2 pairs.
-HELD_PAIRS = 2**25
 
 
 def audit(X, y, sensitive_features, *, attribute=None, domain=None, **options):
@@ -278,8 +277,10 @@ def audit_data(
     chosen = _all_combinations(tuple(data.columns))
     names = [" & ".join(attributes) for attributes in chosen]
     # Before the long work on the first.
-    for name, attributes in zip(names, chosen, strict=True):
-        check_groups(data.groups(attributes), name)
+    groups = [data.groups(attributes) for attributes in chosen]
+    for name, group in zip(names, groups, strict=True):
+        check_groups(group, name)
+    far_max, note_of_memory = choose_far_max(data, groups, points, options)
     folders = [None] * len(names) if figures is None else make_folders(figures, names)
     notes = [] if reading is None else list(reading.notes)
     audits = []
@@ -287,6 +288,7 @@ def audit_data(
         if threshold_from is not None:
             points, notes_of_other = points_on(threshold_from, data, points, options)
             notes += notes_of_other
+        points = replace(points, far_max=far_max)
         # All pairs are compared once; every attribute is a question about them.
         warnings = []
         with collecting(warnings):
@@ -298,6 +300,7 @@ def audit_data(
             settings = found.settings | _settings_of_files(data, threshold_from)
             checks = tuple(judge(found, limits))
             audits.append(replace(found, settings=settings, checks=checks))
+    notes += filter(None, [note_of_memory])
     audits[0] = replace(audits[0], notes=(*notes, *audits[0].notes))
     combined = [attributes for attributes in chosen if len(attributes) > 1]
     return Report(tuple(audits), tuple(cross(data, names) for names in combined))
@@ -366,13 +369,16 @@ def points_on(threshold_from, data, points, options):
     warnings = []
     try:
         other = _other_data(threshold_from, data, attributes)
+        groups = [other.groups(attributes)] if attributes else []
+        far_max, note = choose_far_max(other, groups, points, options)
         with collecting(warnings):
-            roc = _fit(other, attributes, options, points)
+            there = replace(points, far_max=far_max)
+            roc = _fit(other, attributes, options, there)
             threshold = np.asarray(roc.threshold_at(points.far))
     except ValueError as error:
         raise _about_threshold_from(error, threshold_from) from None
     notes = [] if other.reading is None else list(other.reading.notes)
-    notes += notes_of(warnings, other.reading is not None)
+    notes += [*filter(None, [note]), *notes_of(warnings, other.reading is not None)]
     return replace(points, threshold=threshold, set_on="other data"), notes
 
 
@@ -478,18 +484,10 @@ def _audit_by(roc, data, attributes, options, points, folder):
 
 def _fit(data, attributes, options, points, figures=False):
     """A SimilarityROC of the data, ready for the points and, if asked, for figures."""
-    parameters = vars(options) | {"far_max": _far_max(data, points)}
-    roc = SimilarityROC(**parameters)
+    roc = SimilarityROC(**vars(options) | {"far_max": points.far_max})
     lowest = None if points.threshold is None else float(points.threshold.min())
     roc._expected = Expected(equal_error=True, lowest=lowest, scores=figures)
     return data.fit(roc, attributes)
-
-
-def _far_max(data, points):
-    """The FAR up to which all pairs are held."""
-    held = HELD_PAIRS / data.people().size ** 2
-    usual = min(1e-2, held)
-    return float(usual if points.far is None else max(points.far.max(), usual))
 
 
 def _settings_of(data, points):
@@ -498,7 +496,7 @@ def _settings_of(data, points):
     return {
         "far": None if far is None else far.tolist(),
         "threshold": None if threshold is None else threshold.tolist(),
-        "far_max": _far_max(data, points),
+        "far_max": points.far_max,
     }
 
 

@@ -130,7 +130,7 @@ class EmbeddingData:
         -------
         counts : ndarray of int, shape (n_identities,)
         """
-        by_side = self._images_by_side()
+        by_side = self.images_by_side()
         if len(by_side) == 2:
             return by_side[0] * by_side[1]
         return by_side[0] * (by_side[0] - 1) // 2
@@ -158,12 +158,19 @@ class EmbeddingData:
         reason : str
             Empty if they can.
         """
-        if self._images_by_side().max() > 1:
+        if self.images_by_side().max() > 1:
             return ""
         where = "" if self.domain is None else " in each domain"
         return f"every person has one image{where}, so that there are no others to draw"
 
-    def _images_by_side(self):
+    def images_by_side(self):
+        """Count the images of each identity on each side.
+
+        Returns
+        -------
+        counts : ndarray of int, shape (1, n_identities) or (2, n_identities)
+            Two rows where there are two domains.
+        """
         people = self.people()
         size = people.max() + 1
         if self.domain is None:

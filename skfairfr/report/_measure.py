@@ -36,11 +36,14 @@ class Points:
     threshold : ndarray, shape (n_levels,), or None
         Similarities; None where the audited data set them.
     set_on : {"these data", "other data", "given"}
+    far_max : float, default=None
+        FAR up to which all pairs are held; None before the data are known.
     """
 
     far: np.ndarray | None
     threshold: np.ndarray | None
     set_on: str
+    far_max: float | None = None
 
     @classmethod
     def of(cls, far=None, threshold=None, distance=False):

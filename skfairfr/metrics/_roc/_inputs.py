@@ -1,8 +1,12 @@
 """Checks of a caller's arrays, and the pairs that SimilarityROC makes of them."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from skfairfr._core._compared import ComparedImages, ListedScores
+from skfairfr._core._pair_design import CompleteDesign
+from skfairfr._core._pair_sets import size_of
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._rates import count_at_least, next_above
 from skfairfr._core._resampling import Images
@@ -18,6 +22,7 @@ from skfairfr.utils._labels import (
     to_column,
     to_columns,
 )
+from skfairfr.utils._memory import check_memory
 from skfairfr.utils._validation import check_scores, plain, warn_caller
 
 # Scores look reversed if the share of genuine scores above impostor ones is this many
@@ -71,6 +76,7 @@ def compare_embeddings(
     device="cpu",
     n_probes=None,
     expected=None,
+    far_name="far_max",
 ):
     """All pairs of embeddings, one side or two.
 
@@ -86,12 +92,21 @@ def compare_embeddings(
         Number of rows of X before those of X_reference, for messages.
     expected : Expected, default=None
         Questions that the pass should answer too.
+    far_name : str, default="far_max"
+        The caller's name for far_max, for messages.
 
     Returns
     -------
     partitions : EmbeddingPartitions
+
+    Raises
+    ------
+    ArgumentError
+        If no two people can be compared, or not within the memory.
     """
     check_embeddings(X, identity, side, similarity)
+    limit = Argument(far_name, far_max)
+    check_size(X.shape[1], identity, attributes, side, n_jobs, limit)
     return compare_rows(
         unit_rows(X, similarity),
         identity,
@@ -116,6 +131,31 @@ def check_embeddings(X, identity, side, similarity):
     """
     _check_people(_images(identity.codes, side, identity.values.size))
     _check_rows(X, similarity)
+
+
+def check_size(n_features, identity, attributes, side, n_jobs, far_max):
+    """Raise unless the pairs that will be held fit into the memory.
+
+    Parameters
+    ----------
+    n_features : int
+    identity, attributes, side, n_jobs
+        As in :func:`compare_embeddings`.
+    far_max : Argument
+
+    Raises
+    ------
+    ArgumentError
+        With what would fit.
+    """
+    images = _images(identity.codes, side, identity.values.size)
+    whole = size_of(CompleteDesign(images, "pair", "all"), n_features, n_jobs)
+    held = list(whole.n_impostors)
+    for labels in attributes.values():
+        grouped = images.by(labels.codes, labels.values.size)
+        design = CompleteDesign(grouped, "pair", "all")
+        held += size_of(design, n_features, n_jobs).n_impostors[1:]
+    check_memory(replace(whole, n_impostors=tuple(held)), far_max)
 
 
 def compare_rows(

@@ -22,6 +22,7 @@ from skfairfr.metrics._pairs._checks import check_single_level
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._engine import Engine
 from skfairfr.metrics._roc._partitions import EmbeddingPartitions
+from skfairfr.utils._errors import Argument
 from skfairfr.utils._labels import Labels, label_images
 from skfairfr.utils._validation import check_option
 
@@ -177,6 +178,9 @@ def _compare(scorer, estimator, data, far_max, shared):
         identity, group, domain = label_images(*labels, len(embeddings))
         side = None if domain is None else domain.codes
         _inputs.check_embeddings(embeddings, identity, side, "cosine")
+        attributes = {} if group is None else {"group": group}
+        shape = (embeddings.shape[1], identity, attributes, side, None)
+        _inputs.check_size(*shape, Argument("far", far_max))
         order = _order_of_pass(identity, group, domain)
         vectors = unit_rows(embeddings, "cosine", order)
         del embeddings  # during the pass the unit rows are the only copy

@@ -1,0 +1,511 @@
+"""Rates from few, dependent errors: how many independent errors they are worth, and intervals.
+
+Errors come in clumps: the pairs of one person (FRR) or of the same two people (FAR) err
+together, and a person who resembles many others is in many false accepts. ``ErrorSums``
+holds the sums from which both are estimated, ``dependence`` the estimates, in which groups
+and levels with few errors borrow from those with many, and ``effective_errors`` the number
+of independent errors and pairs of the same variance. ``rate_interval`` is Wilson's with
+these numbers: one method from no error to all.
+"""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numba import njit
+from scipy.special import stdtrit
+
+# Where there is no error at all: the correlation of errors within a clump, the squared
+# coefficient of variation of people's own rates, and how many errors they count as.
+PRIOR_CORRELATION = 0.5
+PRIOR_VARIATION = 1.0
+PRIOR_WEIGHT = 3.0
+# How many errors of its own a group needs to weigh as much as the average of all groups,
+# and all groups at one level to weigh as much as the level with the next more errors.
+GROUP_WEIGHT = 20.0
+VARIATION_GROUP_WEIGHT = 10.0
+LEVEL_WEIGHT = 10.0
+# A person with more of the pairs than this is no longer extrapolated from (jackknife).
+MAX_LEVERAGE = 0.5
+# Least share of a rate's variance that the threshold of the same data may leave.
+LEAST_SHARE = 0.01
+
+
+@dataclass(frozen=True)
+class ErrorSums:
+    """Errors, and the sums that show their dependence; each (n_levels, n_groups).
+
+    A clump is what errs together: all genuine pairs of one person, or all impostor pairs
+    of the same two people.
+
+    Attributes
+    ----------
+    errors, pairs : ndarrays
+        Weight of the erroneous pairs, and of all.
+    single, clumped : ndarrays
+        Sum of the squared weights of pairs, and of clumps, over ``pairs``: by how much
+        more than independent pairs of weight 1 the errors would vary if pairs of a clump
+        were independent, and if they erred all together.
+    squares : ndarray
+        Sum over clumps of the squared deviation of their errors from their share.
+    shared : ndarray
+        Sum over pairs of clumps that share a person of the product of their deviations,
+        each in both orders; 0 of genuine pairs, whose clumps share nobody.
+    reach : ndarray
+        Sum over people of the squared share of the pairs that they are in; ``shared`` is
+        errors**2 * reach times the squared coefficient of variation of people's own rates.
+        0 of genuine pairs.
+    people : ndarray
+        Effective number of people, at most their number.
+    """
+
+    errors: np.ndarray
+    pairs: np.ndarray
+    single: np.ndarray
+    clumped: np.ndarray
+    squares: np.ndarray
+    shared: np.ndarray
+    reach: np.ndarray
+    people: np.ndarray
+
+    @property
+    def rate(self):
+        """Errors over pairs; nan without pairs."""
+        return _over(self.errors, self.pairs, np.nan)
+
+    @classmethod
+    def of_groups(cls, groups):
+        """Sums of several groups, each (n_levels,), side by side."""
+        columns = (
+            np.stack([getattr(sums, field.name) for sums in groups], axis=-1)
+            for field in fields(cls)
+        )
+        return cls(*columns)
+
+
+@dataclass(frozen=True)
+class Effective:
+    """Independent errors and pairs of the same rate and variance, (n_levels, n_groups).
+
+    Attributes
+    ----------
+    errors, pairs : ndarrays
+        Effective numbers, clumps counted once; their quotient is the rate.
+    between : ndarray
+        Variance of the logarithm of the odds (of the rate, where it is small) that more
+        pairs of the same people would leave; 0 of genuine pairs, whose clumps are people.
+    freedom : ndarray
+        Student's degrees of freedom of the variance, 1 at least: it is an estimate, from
+        so many people, and from so many errors that show how they correlate.
+    """
+
+    errors: np.ndarray
+    pairs: np.ndarray
+    between: np.ndarray
+    freedom: np.ndarray
+
+    @property
+    def rate(self):
+        """Errors over pairs; nan without pairs."""
+        return _over(self.errors, self.pairs, np.nan)
+
+    def at(self, level):
+        """Those of one level, each (n_groups,)."""
+        return Effective(*(getattr(self, field.name)[level] for field in fields(self)))
+
+    @property
+    def log_variance(self):
+        """Variance of the logarithm of the rate, half an error added to both sides."""
+        errors = self.errors + 0.5
+        right = 1 - errors / (self.pairs + 1)
+        return right / errors + right**2 * self.between
+
+
+def genuine_sums(rejected, pairs, squared_weights=None):
+    """Sums of the rejected genuine pairs of a group.
+
+    Parameters
+    ----------
+    rejected : ndarray, shape (n_levels, n_people)
+        Weight of each person's rejected pairs.
+    pairs : ndarray, shape (n_people,)
+        Weight of each person's pairs; people without any are left out.
+    squared_weights : float, default=None
+        Sum of the squared weights of pairs; None if all weigh 1.
+
+    Returns
+    -------
+    sums : ErrorSums
+        Each (n_levels,).
+    """
+    seen = pairs > 0
+    rejected, pairs = (
+        rejected[:, seen].astype(np.float64),
+        pairs[seen].astype(np.float64),
+    )
+    errors, total = rejected.sum(axis=1), pairs.sum()
+    share = pairs / total if total else pairs
+    # Delete-one jackknife: what is left of a deviation once the person has no part in the
+    # rate that it is measured against.
+    deviations = (rejected - errors[:, None] * share) / np.maximum(
+        1 - share, MAX_LEVERAGE
+    )
+    n = pairs.size
+    squares = (deviations**2).sum(axis=1) * ((n - 1) / n if n else 0.0)
+    single = total if squared_weights is None else squared_weights
+    levels, none = np.ones(errors.size), np.zeros(errors.size)
+    return ErrorSums(
+        errors,
+        total * levels,
+        _over(single, total, 1.0) * levels,
+        _over((pairs**2).sum(), total, 1.0) * levels,
+        squares,
+        none,
+        none,
+        _over(1.0, (share**2).sum(), 0.0) * levels,
+    )
+
+
+def impostor_sums(accepted, pairs, squares, sized, sizes, squared_weights=None):
+    """Sums of the accepted impostor pairs of a scope.
+
+    Parameters
+    ----------
+    accepted : ndarray, shape (n_levels, n_people)
+        Weight of the accepted pairs that each person is in, so that it adds up to twice
+        the weight of all.
+    pairs : ndarray, shape (n_people,)
+        Weight of all pairs that each person is in.
+    squares : ndarray, shape (n_levels,)
+        Sum over two people of the squared weight of their accepted pairs.
+    sized : ndarray, shape (n_levels,)
+        Sum over two people of the weight of their accepted pairs times that of all.
+    sizes : float
+        Sum over two people of the squared weight of all their pairs.
+    squared_weights : float, default=None
+        Sum of the squared weights of pairs; None if all weigh 1.
+
+    Returns
+    -------
+    sums : ErrorSums
+        Each (n_levels,).
+
+    Notes
+    -----
+    With X the deviation of the errors of two people from their share and r_k its sum over
+    all pairs of people with k, ``squares`` is the sum of X**2 and ``shared`` is sum r_k**2
+    minus twice that: Var = squares + shared, the U-statistic's variance of Fogliato, Patil
+    & Perona (2024) in O(n_people). Deviations from an estimated rate are too small, to
+    first order by the two corrections here.
+    """
+    seen = pairs > 0
+    accepted, pairs = (
+        accepted[:, seen].astype(np.float64),
+        pairs[seen].astype(np.float64),
+    )
+    errors, total = accepted.sum(axis=1) / 2, pairs.sum() / 2
+    rate = _over(errors, total, 0.0)
+    deviations = accepted - rate[:, None] * pairs
+    own = np.maximum(squares - 2 * rate * sized + rate**2 * sizes, 0.0)
+    squared = (pairs**2).sum()
+    reach = _over(squared, total**2, 0.0)
+    lost = 2 * _over((pairs**3).sum(), total * squared, 0.0)
+    shared = (deviations**2).sum(axis=1) - 2 * own + reach * own
+    levels = np.ones(errors.size)
+    single = total if squared_weights is None else squared_weights
+    return ErrorSums(
+        errors,
+        total * levels,
+        _over(single, total, 1.0) * levels,
+        _over(sizes, total, 1.0) * levels,
+        own,
+        shared / max(1 - lost, 0.3),
+        reach * levels,
+        _over(4.0, reach, 0.0) * levels,
+    )
+
+
+def dependence(sums):
+    """How errors of a clump correlate, and how much people's own rates vary.
+
+    Both are averages of a group's own estimate and that of all groups, the more of the
+    group's own the more errors it has; the estimate of all groups borrows in the same way
+    from the level with more errors.
+
+    Parameters
+    ----------
+    sums : ErrorSums
+
+    Returns
+    -------
+    correlation : ndarray in [0, 1], shape (n_levels, n_groups)
+        Between errors of pairs of one clump.
+    known : ndarray, shape (n_levels, n_groups)
+        How many independent errors the correlation is as good as estimated from.
+    variation : ndarray, shape (n_levels, n_groups)
+        Squared coefficient of variation of people's own odds of an error.
+    """
+    rate = np.nan_to_num(sums.rate)
+    binomial = rate * (1 - rate) * sums.pairs
+    extra = sums.clumped - sums.single
+    correlation = _over(
+        _over(sums.squares, binomial, 0.0) - sums.single, extra, 0.0
+    ).clip(0, 1)
+    correlation = np.where(binomial > 0, correlation, 0.0)
+    clumps = sums.errors * (1 - rate) / (sums.single + correlation * extra)
+    order = np.argsort(-sums.errors.sum(axis=1), kind="stable")
+    correlation, known = _borrowing(
+        correlation, clumps, order, GROUP_WEIGHT, PRIOR_CORRELATION
+    )
+    variation = _over(sums.shared, (sums.errors * (1 - rate)) ** 2 * sums.reach, 0.0)
+    # Two erroneous clumps that share a person say something of the variation, and no more
+    # of them than there are people.
+    meetings = sums.reach * clumps**2 / 2
+    met = _over(1.0, _over(1.0, meetings, np.inf) + sums.reach / 2, 0.0)
+    variation, _ = _borrowing(
+        variation, met, order, VARIATION_GROUP_WEIGHT, PRIOR_VARIATION
+    )
+    return correlation, known, np.maximum(variation, 0.0)
+
+
+def effective_errors(sums, correlation, known, variation):
+    """Independent errors and pairs that have the same rate and variance.
+
+    Parameters
+    ----------
+    sums : ErrorSums
+    correlation, known, variation : ndarrays, shape (n_levels, n_groups)
+        As :func:`dependence` gives them.
+
+    Returns
+    -------
+    effective : Effective
+    """
+    estimated = correlation * (sums.clumped - sums.single)
+    together = sums.single + estimated
+    # Only what clumps add is an estimate; where pairs are no clumps all is known.
+    freedom = _over(known * together**2, estimated**2, np.inf)
+    return Effective(
+        sums.errors / together,
+        sums.pairs / together,
+        variation * sums.reach,
+        np.maximum(np.minimum(freedom, sums.people - 1), 1.0),
+    )
+
+
+def share_left(effective, slope, threshold_variance, covariance):
+    """Share of a rate's variance where its threshold was set on the same data.
+
+    The logarithm of the rate at the estimated threshold is, to first order, that at the
+    true one minus ``slope`` times the error of the logarithm of the FAR which sets it.
+
+    Parameters
+    ----------
+    effective : Effective
+    slope : ndarray, shape (n_levels, n_groups)
+        Derivative of the logarithm of the rate by that of the FAR that sets the threshold.
+    threshold_variance : ndarray, shape (n_levels, 1)
+        Variance of the logarithm of that FAR at a given threshold.
+    covariance : ndarray, shape (n_levels, n_groups)
+        Of the logarithms of the rate and of that FAR, at a given threshold.
+
+    Returns
+    -------
+    share : ndarray, shape (n_levels, n_groups)
+        Above 1 where the threshold adds variance; 1 without errors.
+    """
+    added = slope**2 * threshold_variance - 2 * slope * covariance
+    share = np.maximum(1 + added / effective.log_variance, LEAST_SHARE)
+    return np.where(effective.errors > 0, share, 1.0)
+
+
+def replicate_scale(effective):
+    """By how much replicates of a FAR over resampled people deviate too far, inverted.
+
+    A pair of people who are drawn v and w times weighs v w, which varies by 3 and not by 1:
+    identity resampling counts clumps of impostor pairs three times, and people rightly.
+    The deviation of a replicate's logarithm from that of the FAR, times this, varies as
+    the logarithm of the FAR does.
+
+    Parameters
+    ----------
+    effective : Effective
+        Of impostor pairs.
+
+    Returns
+    -------
+    scale : ndarray in [1 / sqrt(3), 1], shape (n_levels, n_groups)
+        1 / sqrt(3) where errors are few.
+    """
+    people = effective.errors * effective.between
+    return np.sqrt((1 + people) / (3 + people))
+
+
+def influences(errors, pairs, ends=1):
+    """Each person's part in the logarithm of a rate, to first order.
+
+    Parameters
+    ----------
+    errors : ndarray, shape (n_levels, n_people)
+        Weight of the erroneous pairs that each person is in.
+    pairs : ndarray, shape (n_people,)
+        Weight of all pairs that each person is in.
+    ends : {1, 2}, default=1
+        How many people a pair is in: 1 of genuine pairs, 2 of impostor pairs.
+
+    Returns
+    -------
+    influence : ndarray, shape (n_levels, n_people)
+        Adds up to 0 over people, and in squares to the variance of the logarithm, save
+        that clumps of impostor pairs count twice; 0 without errors.
+    """
+    total = errors.sum(axis=1, keepdims=True)
+    share = pairs / pairs.sum()
+    counted = np.where(total > 0, total, 1.0)
+    return np.where(total > 0, ends * (errors / counted - share), 0.0)
+
+
+def rate_interval(effective, confidence_level, share=1.0):
+    """Wilson's interval of a rate from effective errors, with Student's quantile.
+
+    Parameters
+    ----------
+    effective : Effective
+    confidence_level : float in (0, 1)
+    share : ndarray or float, default=1.0
+        As :func:`share_left` gives it.
+
+    Returns
+    -------
+    low, high : ndarrays in [0, 1]
+        NaN without pairs. With everything else fixed, more errors raise both.
+
+    References
+    ----------
+    Wilson (1927); with a variance that allows for dependence, Fogliato, Patil & Perona
+    (2024), here one formula from 0 errors on.
+    """
+    quantile = student_quantile(confidence_level, effective.freedom)
+    return wilson_interval(effective, quantile, share)
+
+
+def wilson_interval(effective, quantile, share=1.0):
+    """Wilson's interval at a quantile in place of a confidence level."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate = effective.rate
+        # One clump more is worth less where people differ: they stay the same people.
+        worth = 1 + effective.errors * (1 - rate) * effective.between
+        n = effective.pairs / (worth * share)
+        z2 = np.square(quantile) / n
+        centre = (rate + z2 / 2) / (1 + z2)
+        half = np.sqrt(z2 * (rate * (1 - rate) + z2 / 4)) / (1 + z2)
+        low = np.where(rate > 0, centre - half, 0.0)
+        high = np.where(rate < 1, centre + half, 1.0)
+    undefined = np.isnan(rate)
+    low, high = (np.where(undefined, np.nan, end) for end in (low, high))
+    return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+
+def student_quantile(confidence_level, freedom):
+    """Two-sided quantile of Student's distribution; at least one degree of freedom."""
+    tail = (1 - confidence_level) / 2
+    return -stdtrit(np.maximum(freedom, 1.0), tail)
+
+
+def errors_by_person(left, right, weights, positions, n_people):
+    """Errors of each person, and of each two people squared, as a sequence grows.
+
+    Parameters
+    ----------
+    left, right : ndarrays of int, shape (n_pairs,)
+        People of the pairs, errors first; a person with herself is a genuine pair.
+    weights : ndarray of float64, shape (n_pairs,), or None where every pair weighs 1
+    positions : ndarray of int, shape (n_levels,)
+        How many of the first pairs are errors at each level, in any order.
+    n_people : int
+
+    Returns
+    -------
+    of_person : ndarray, shape (n_levels, n_people)
+        Weight of the errors that each person is in; a genuine pair counts once.
+    squares : ndarray, shape (n_levels,)
+        Sum over two people (of genuine pairs, over people) of their squared weight.
+    """
+    positions = np.asarray(positions, dtype=np.int64)
+    order = np.argsort(positions, kind="stable")
+    last = int(positions.max(initial=0))
+    left, right = left[:last], right[:last]
+    if weights is None:
+        weights = np.ones(1)
+    found = np.empty((positions.size, n_people))
+    squares = np.empty(positions.size)
+    found[order], squares[order] = _accumulate(
+        left, right, weights, positions[order], n_people
+    )
+    return found, squares
+
+
+@njit(nogil=True, cache=True)
+def _accumulate(left, right, weights, positions, n_people):
+    n_levels = positions.size
+    of_person = np.zeros((n_levels, n_people))
+    squares = np.zeros(n_levels)
+    capacity = 16
+    while capacity < 2 * left.size:
+        capacity *= 2
+    # A table of the two people met so far, by open addressing.
+    keys = np.full(capacity, -1, dtype=np.int64)
+    sums = np.zeros(capacity)
+    mask = capacity - 1
+    now = np.zeros(n_people)
+    total = 0.0
+    p = 0
+    for level in range(n_levels):
+        while p < positions[level]:
+            one, other = left[p], right[p]
+            if one > other:
+                one, other = other, one
+            weight = weights[p] if weights.size > 1 else weights[0]
+            now[one] += weight
+            if other != one:
+                now[other] += weight
+            key = np.int64(one) * n_people + other
+            place = (key * np.int64(-7046029254386353131) >> 20) & mask
+            while keys[place] != -1 and keys[place] != key:
+                place = (place + 1) & mask
+            keys[place] = key
+            total += weight * (2 * sums[place] + weight)
+            sums[place] += weight
+            p += 1
+        of_person[level] = now
+        squares[level] = total
+    return of_person, squares
+
+
+def _borrowing(own, information, order, group_weight, prior):
+    """Averages of groups' own values and those of all; levels in ``order`` lend onward.
+
+    Also how much information they hold: that of two independent sources, each with the
+    square of its weight.
+    """
+    found, known = np.empty(own.shape), np.empty(own.shape)
+    lent, weight = prior, PRIOR_WEIGHT
+    for level in order:
+        of_own = information[level]
+        of_all = of_own.sum() + weight
+        pooled = (of_own @ own[level] + weight * lent) / of_all
+        part = of_own / (of_own + group_weight)
+        found[level] = part * own[level] + (1 - part) * pooled
+        variance = _over(part**2, of_own, 0.0) + (1 - part) ** 2 / of_all
+        known[level] = _over(1.0, variance, np.inf)
+        lent, weight = pooled, LEVEL_WEIGHT
+    return found, known
+
+
+def _over(numerator, denominator, otherwise):
+    """Quotient, with a value of its own where the denominator is 0."""
+    numerator, denominator = np.broadcast_arrays(
+        np.asarray(numerator, dtype=np.float64),
+        np.asarray(denominator, dtype=np.float64),
+    )
+    found = np.full(numerator.shape, float(otherwise))
+    return np.divide(numerator, denominator, out=found, where=denominator != 0)

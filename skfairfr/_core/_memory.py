@@ -1,0 +1,330 @@
+"""How much memory is free, and how much a comparison of all pairs takes.
+
+The estimates are upper ones, fitted to measurements, and decide one thing only: whether work
+begins. What is held never depends on the machine, so that no result does either; where it
+does not fit, an error says so before the work, with what would fit.
+"""
+
+import math
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
+
+from skfairfr._core import _cluster
+from skfairfr._core._parallel import n_threads
+
+# Share of the free memory that a comparison may take.
+SHARE = 0.8
+
+# Bytes that are held for each of these at one time, at most; tests compare the estimates
+# with measurements.
+OF_IMAGE = 200  # labels, designs, lengths of rows
+OF_GENUINE = 100  # a genuine pair, while all are sorted
+OF_HELD = 40  # a held pair during the pass: its part, merges, what the allocator keeps
+OF_ANSWERED = {"pair": 64, "identity": 88}  # a held pair in its scopes, with its people
+OF_SAMPLED = 2**27  # a uniform sample of a scope, while it is drawn
+OF_PILOT = 9  # a pair whose score helps to choose a floor
+OF_THREAD = 2**25  # a tile, buffers and a stack
+OF_PROCESS = 3 * 2**27  # what a worker process imports
+OF_MULTIPLICITY = 9  # of an image in a resample: 8 bytes when drawn, 1 when kept
+# Pairs wanted above a floor when it is chosen, and pairs compared for that.
+PICKED, PILOT = 4000, (1e6, 3.6e7)
+# Resamples that a thread draws at a time, and multiplicities that it draws at most.
+RESAMPLES, FEWEST_RESAMPLES, MULTIPLICITIES = 256, 16, 2**26
+
+
+class TooLittleMemoryError(ValueError):
+    """A comparison does not fit into the memory.
+
+    Attributes
+    ----------
+    needed, usable : float
+        Bytes.
+    far_max : float or None
+        A smaller value that fits; None where none does.
+    n_images : int or None
+        Number of images that fits with the value asked for; None where none does.
+    """
+
+    def __init__(self, needed, usable, far_max=None, n_images=None):
+        super().__init__(needed, usable, far_max, n_images)
+        self.needed = needed
+        self.usable = usable
+        self.far_max = far_max
+        self.n_images = n_images
+
+    def __str__(self):
+        return (
+            f"this takes about {in_units(self.needed)} of memory, and "
+            f"{in_units(self.usable)} may be used ({SHARE:.0%} of what is free). Ask for a "
+            "smaller far or a larger threshold, or free memory."
+        )
+
+
+def in_units(n_bytes):
+    """Bytes as a person reads them: ``3.4 GB``."""
+    unit, size = ("GB", 1e9) if n_bytes >= 1e9 else ("MB", 1e6)
+    return f"{n_bytes / size:.{1 if n_bytes < 10 * size else 0}f} {unit}"
+
+
+# ---- what there is -------------------------------------------------------------------
+
+
+def usable_bytes():
+    """Bytes that a comparison may take: a share of what is free; inf where unknown."""
+    return SHARE * free_bytes()
+
+
+def free_bytes(root=Path("/")):
+    """Bytes free under all limits: the machine's, those of control groups, of addresses.
+
+    Parameters
+    ----------
+    root : Path
+        Where ``proc`` and ``sys`` are.
+
+    Returns
+    -------
+    n_bytes : float
+        inf where nothing tells.
+    """
+    found = [_free_of_machine(root), *_free_of_groups(root), _free_addresses(root)]
+    return max(min(found), 0.0)
+
+
+def _free_of_machine(root):
+    for line in _lines(root / "proc/meminfo"):
+        if line.startswith("MemAvailable:"):
+            return 1024.0 * int(line.split()[1])
+    try:
+        # Half of the memory, where its free part is unknown.
+        return 0.5 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return math.inf
+
+
+def _free_of_groups(root):
+    """Bytes free in every control group that the process is in, of both versions."""
+    for line in _lines(root / "proc/self/cgroup"):
+        number, controllers, path = line.split(":", 2)
+        if number == "0":
+            tops = [root / "sys/fs/cgroup", root / "sys/fs/cgroup/unified"]
+            names = ("memory.max", "memory.current", "inactive_file")
+        elif "memory" in controllers.split(","):
+            tops = [root / "sys/fs/cgroup/memory"]
+            names = (
+                "memory.limit_in_bytes",
+                "memory.usage_in_bytes",
+                "total_inactive_file",
+            )
+        else:
+            continue
+        parts = [part for part in path.split("/") if part]
+        for top in tops:
+            # In a container, the path may be that of the machine outside.
+            for n in range(len(parts) + 1):
+                yield _free_of_group(top.joinpath(*parts[:n]), *names)
+
+
+def _free_of_group(group, limit, usage, reclaimable):
+    try:
+        free = int((group / limit).read_text()) - int((group / usage).read_text())
+    except (OSError, ValueError):  # there is no such group, or "max"
+        return math.inf
+    for line in _lines(group / "memory.stat"):
+        name, value = line.split()
+        if name == reclaimable:
+            free += int(value)
+    return float(free)
+
+
+def _free_addresses(root):
+    """Bytes of addresses that the process may still take (``ulimit -v``)."""
+    try:
+        import resource
+    except ImportError:  # on Windows
+        return math.inf
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    sizes = _lines(root / "proc/self/statm")
+    if limit == resource.RLIM_INFINITY or not sizes:
+        return math.inf
+    return float(limit - int(sizes[0].split()[0]) * os.sysconf("SC_PAGE_SIZE"))
+
+
+def _lines(path):
+    try:
+        return path.read_text().splitlines()
+    except OSError:
+        return []
+
+
+# ---- what a comparison takes ---------------------------------------------------------
+
+
+def share_to_hold(depth, keep, n_pairs):
+    """Share of a scope's pairs that is held: all of a small scope."""
+    return max(depth, min(1.0, keep / max(n_pairs, 1)))
+
+
+@dataclass(frozen=True)
+class Size:
+    """What the memory of a comparison depends on.
+
+    Attributes
+    ----------
+    n_images, n_features : int
+    n_pairs : int
+        Pairs compared, genuine or not.
+    n_genuine : int
+    n_impostors : tuple of int
+        Impostor pairs of the overall scope, then of each group.
+    depth : float
+        What is held of a scope, as a multiple of far_max.
+    keep : tuple of two ints
+        Impostor pairs up to which the overall scope, and a group, is held whole.
+    average : {"pair", "identity"}
+    n_jobs : int or None
+    """
+
+    n_images: int
+    n_features: int
+    n_pairs: int
+    n_genuine: int
+    n_impostors: tuple
+    depth: float
+    keep: tuple
+    average: str = "pair"
+    n_jobs: int | None = None
+
+    @classmethod
+    def of(cls, design, n_features, depth, keep, n_jobs=None):
+        """Size of the comparison of a CompleteDesign."""
+        images = design.images
+        sides = [images.identity]
+        if design.two_sides:
+            sides = [images.identity[images.side == s] for s in (0, 1)]
+        counts = [np.bincount(side, minlength=images.n_identities) for side in sides]
+        if design.two_sides:
+            n_genuine = int((counts[0] * counts[1]).sum())
+            n_pairs = sides[0].size * sides[1].size
+        else:
+            n_genuine = int((counts[0] * (counts[0] - 1) // 2).sum())
+            n_pairs = sides[0].size * (sides[0].size - 1) // 2
+        scopes = (None, *((g, g) for g in range(images.n_groups)))
+        return cls(
+            images.identity.size,
+            n_features,
+            n_pairs,
+            n_genuine,
+            tuple(design.count_impostors(scope) for scope in scopes),
+            depth,
+            keep,
+            design.average,
+            n_jobs,
+        )
+
+    def scaled(self, factor):
+        """The same comparison with another number of people."""
+        return replace(
+            self,
+            n_images=max(int(self.n_images * factor), 2),
+            n_pairs=int(self.n_pairs * factor**2),
+            n_genuine=int(self.n_genuine * factor),
+            n_impostors=tuple(int(n * factor**2) for n in self.n_impostors),
+        )
+
+    def n_held(self, far_max):
+        """Number of pairs that are held, about."""
+        overall, *groups = self.n_impostors
+        depth, (keep, keep_of_group) = self.depth * far_max, self.keep
+        # The floor of the overall scope holds for all pairs.
+        held = self.n_pairs * share_to_hold(depth, keep, overall)
+        held += sum(n * share_to_hold(depth, keep_of_group, n) for n in groups)
+        return min(held, self.n_pairs)
+
+    def n_bytes(self, n_held):
+        """Bytes that are needed at one time, at most, beside the embeddings given."""
+        workers, of_worker, copies = self._workers()
+        rows = 4 * self.n_images * self.n_features
+        # Unit rows and rows in order, and what other processes map.
+        lasting = (2 + copies) * rows + 12 * copies * n_held
+        lasting += OF_IMAGE * self.n_images + OF_GENUINE * self.n_genuine
+        picked = np.clip(PICKED * self.n_pairs / max(n_held, 1), *PILOT)
+        pilot = OF_PILOT * min(picked, self.n_pairs)
+        resamples = np.clip(MULTIPLICITIES / self.n_images, FEWEST_RESAMPLES, RESAMPLES)
+        collected = OF_HELD * n_held
+        answers = n_held * OF_ANSWERED[self.average]
+        answers += OF_SAMPLED * (n_held < self.n_pairs)
+        answers += workers * OF_MULTIPLICITY * resamples * self.n_images
+        return lasting + max(pilot, workers * of_worker + max(collected, answers))
+
+    def _workers(self):
+        """Workers of this machine, the bytes of each, and copies of what they share."""
+        if _cluster.active_backend() is not None:
+            return n_threads(), OF_THREAD, 1
+        n_jobs = effective_n_jobs(self.n_jobs)
+        backend, _ = get_active_backend()
+        if n_jobs == 1 or getattr(backend, "supports_sharedmem", False):
+            return max(n_jobs, n_threads()), OF_THREAD, 0
+        return n_jobs, OF_THREAD + OF_PROCESS, 1
+
+
+def fits(size, far_max):
+    """Whether a comparison fits into the memory that may be used now."""
+    return _needed(size, far_max) <= usable_bytes()
+
+
+def _needed(size, far_max):
+    return size.n_bytes(size.n_held(far_max))
+
+
+def check(size, far_max):
+    """Raise unless a comparison fits into the memory.
+
+    Parameters
+    ----------
+    size : Size
+    far_max : float
+
+    Raises
+    ------
+    TooLittleMemoryError
+        With what would fit.
+    """
+    needed, usable = _needed(size, far_max), usable_bytes()
+    if needed <= usable:
+        return
+    values = [float(f"{digit}e-{k}") for k in range(1, 10) for digit in (5, 2, 1)]
+    smaller = [v for v in values if v < far_max and _needed(size, v) <= usable]
+    low, high = 0.0, 1.0
+    for _ in range(30):
+        middle = (low + high) / 2
+        fitting = _needed(size.scaled(middle), far_max) <= usable
+        low, high = (middle, high) if fitting else (low, middle)
+    n_images = int(size.n_images * low)
+    n_images -= n_images % 10 ** max(len(str(n_images)) - 2, 0)  # two digits
+    far_max = max(smaller, default=None)
+    raise TooLittleMemoryError(
+        needed, usable, far_max, n_images if n_images > 1 else None
+    )
+
+
+def check_held(size, n_held):
+    """Raise unless so many pairs fit into the memory.
+
+    Parameters
+    ----------
+    size : Size
+    n_held : float
+
+    Raises
+    ------
+    TooLittleMemoryError
+    """
+    needed, usable = size.n_bytes(n_held), usable_bytes()
+    if needed > usable:
+        raise TooLittleMemoryError(needed, usable)

@@ -1,0 +1,85 @@
+"""How much of the impostor scores an audit holds: by a rule, or as memory allows."""
+
+import numpy as np
+
+from skfairfr._core import _memory, _pair_sets
+from skfairfr.report._data import PairData
+from skfairfr.utils._errors import Argument
+from skfairfr.utils._memory import check_memory
+
+# Scores above far_max are held, 12 bytes each, in about far_max * n_images**2 pairs.
+HELD_PAIRS = 2**25
+# Of a smaller far_max, where there are no levels; far fewer pairs are held whole.
+SMALLEST = 1e-6
+
+
+def choose_far_max(data, groups, points, options):
+    """The FAR up to which all pairs are held.
+
+    The rule depends on the number of images alone. Where its pairs do not fit into the
+    memory, it is halved until they do, but for the levels asked about: rates at these are
+    exact in any case, and only what exceeds far_max, such as the FAR of one group at a
+    threshold for all, comes from a histogram and a sample. The audit says so.
+
+    Parameters
+    ----------
+    data : EmbeddingData or PairData
+    groups : list of Labels
+        Those of every attribute and combination; may be empty.
+    points : Points
+    options : AuditOptions
+
+    Returns
+    -------
+    far_max : float
+    note : str
+        That memory changed it; empty otherwise.
+
+    Raises
+    ------
+    ValueError
+        If not even the levels fit into the memory.
+    """
+    level = None if points.far is None else float(points.far.max())
+    rule = min(1e-2, HELD_PAIRS / data.people().size ** 2)
+    rule = rule if level is None else max(rule, level)
+    if isinstance(data, PairData):  # all pairs are held as they are
+        return rule, ""
+    sizes = [_size(data, group.codes, options) for group in groups]
+    sizes = sizes or [_size(data, np.empty(0, dtype=np.int64), options)]
+    largest = max(sizes, key=lambda size: size.n_held(rule))
+    least = SMALLEST if level is None else level
+    far_max = rule
+    while far_max > least and not _memory.fits(largest, far_max):
+        far_max = max(far_max / 2, least)
+    if level is not None:
+        check_memory(largest, Argument("far", level))
+    if far_max == rule:
+        return rule, ""
+    return far_max, (
+        f"For lack of memory, rates are exact up to a FAR of {far_max:.3g} only, and not "
+        f"up to {rule:.3g}: above it, values come from a histogram of all scores and "
+        "intervals from a sample of the pairs. The levels asked about are not concerned."
+    )
+
+
+def _size(data, codes, options):
+    """Size of the comparison by the groups of one attribute, codes of the images."""
+    n_images = data.people().size
+    by_side = data.images_by_side().sum(axis=1)
+    n_pairs = n_images * (n_images - 1) // 2
+    if by_side.size == 2:
+        n_pairs = int(by_side[0] * by_side[1])
+    of_group = np.bincount(codes[codes >= 0])
+    shape = np.shape(data.X)
+    return _memory.Size(
+        n_images,
+        shape[1] if len(shape) == 2 else 1,  # another shape is an error of fit
+        n_pairs,
+        int(data.genuine_pairs().sum()),
+        (n_pairs, *(min(n_pairs, n * (n - 1) // 2) for n in of_group.tolist())),
+        _pair_sets.DEPTH,
+        (_pair_sets.WHOLE, _pair_sets.WHOLE_GROUP),
+        options.average,
+        options.n_jobs,
+    )

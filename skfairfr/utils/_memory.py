@@ -1,0 +1,37 @@
+"""The check, before the work, that a comparison of all pairs fits into the memory."""
+
+from skfairfr._core import _memory
+from skfairfr.utils._errors import ArgumentError
+
+
+def check_memory(size, far_max):
+    """Raise unless a comparison fits into the memory.
+
+    Parameters
+    ----------
+    size : Size
+        As ``_core._memory`` defines it.
+    far_max : Argument
+        The largest FAR that is answered from all pairs, as the caller names it.
+
+    Raises
+    ------
+    ArgumentError
+        With what is needed, what there is, and what would fit.
+    """
+    try:
+        _memory.check(size, far_max.value)
+    except _memory.TooLittleMemoryError as error:
+        fitting = []
+        if error.far_max is not None:
+            fitting += ["give ", far_max._replace(value=error.far_max), " or less, "]
+        if error.n_images is not None:
+            fitting += [f"compare at most {error.n_images:,} images, "]
+        raise ArgumentError(
+            far_max,
+            f" means to hold {size.n_held(far_max.value):,.0f} pairs of "
+            f"{size.n_images:,} images: about {_memory.in_units(error.needed)} of memory, "
+            f"while {_memory.in_units(error.usable)} may be used, {_memory.SHARE:.0%} of "
+            "what is free:",
+            remedy=(*fitting, "or free memory." if fitting else "free memory."),
+        ) from None

@@ -1,0 +1,408 @@
+"""Effective errors against loops and closed forms, and Wilson's interval from 0 errors on."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import binomtest
+
+from skfairfr._core._few_errors import (
+    GROUP_WEIGHT,
+    PRIOR_CORRELATION,
+    PRIOR_VARIATION,
+    Effective,
+    ErrorSums,
+    dependence,
+    effective_errors,
+    errors_by_person,
+    genuine_sums,
+    impostor_sums,
+    influences,
+    rate_interval,
+    replicate_scale,
+    share_left,
+    wilson_interval,
+)
+from skfairfr._core._intervals import wilson
+
+
+def effective(errors, pairs, between=0.0, freedom=np.inf):
+    """Effective numbers of one level and group for each value given."""
+    columns = np.broadcast_arrays(*map(np.asarray, (errors, pairs, between, freedom)))
+    return Effective(*(np.array(column, dtype=float) for column in columns))
+
+
+def drawn_pairs(rng, n_people=9, images=3, rate=0.2):
+    """All impostor pairs of images, whose they are, and which are accepted."""
+    who = np.repeat(np.arange(n_people), images)
+    first, second = np.triu_indices(who.size, 1)
+    left, right = who[first], who[second]
+    impostor = left != right
+    left, right = left[impostor], right[impostor]
+    frail = rng.random(n_people)
+    accepted = rng.random(left.size) < rate * (frail[left] + frail[right])
+    return left, right, accepted
+
+
+def sums_of(left, right, accepted, n_people):
+    """ErrorSums as an engine computes them, from the pairs themselves."""
+    order = np.argsort(~accepted, kind="stable")
+    n = np.array([accepted.sum()])
+    of_person, squares = errors_by_person(left[order], right[order], None, n, n_people)
+    pairs = np.bincount(left, minlength=n_people) + np.bincount(
+        right, minlength=n_people
+    )
+    sizes = np.zeros((n_people, n_people))
+    np.add.at(sizes, (left, right), 1)
+    sized = np.array([sizes[left[accepted], right[accepted]].sum()])
+    return impostor_sums(of_person, pairs, squares, sized, (sizes**2).sum())
+
+
+# Sums
+
+
+def test_errors_by_person_is_a_loop_over_pairs():
+    rng = np.random.default_rng(0)
+    left, right = rng.integers(0, 7, (2, 60))
+    weights = rng.random(60)
+    positions = np.array([40, 0, 60, 7])
+    found, squares = errors_by_person(left, right, weights, positions, 7)
+    for level, n in enumerate(positions):
+        person, couple = np.zeros(7), {}
+        for k, h, w in zip(left[:n], right[:n], weights[:n], strict=True):
+            person[k] += w
+            if h != k:
+                person[h] += w
+            couple[frozenset((k, h))] = couple.get(frozenset((k, h)), 0) + w
+        assert_allclose(found[level], person)
+        assert_allclose(squares[level], sum(w**2 for w in couple.values()))
+
+
+def test_errors_without_weights_count_once():
+    left, right = np.array([[0, 0, 1, 2], [1, 1, 2, 0]])
+    found, squares = errors_by_person(left, right, None, [4], 4)
+    assert_array_equal(found, [[3, 3, 2, 0]])
+    assert_array_equal(squares, [4 + 1 + 1])
+
+
+def test_impostor_sums_are_loops_over_people():
+    left, right, accepted = drawn_pairs(np.random.default_rng(1))
+    sums = sums_of(left, right, accepted, 9)
+    rate = accepted.mean()
+    deviation, m = np.zeros((9, 9)), np.zeros((9, 9))
+    for k, h, e in zip(left, right, accepted, strict=True):
+        deviation[k, h] += e - rate
+        deviation[h, k] += e - rate
+        m[k, h] += 1
+        m[h, k] += 1
+    couples = [(k, h) for k in range(9) for h in range(k)]
+    squares = sum(deviation[c] ** 2 for c in couples)
+    wedges = sum(
+        deviation[a, b] * deviation[a, c]
+        for a in range(9)
+        for b in range(9)
+        for c in range(9)
+        if len({a, b, c}) == 3
+    )
+    of = m.sum(1)
+    reach = (of**2).sum() / accepted.size**2
+    kept = 1 - 2 * (of**3).sum() / (accepted.size * (of**2).sum())
+    assert_allclose(sums.errors, accepted.sum())
+    assert_allclose(sums.pairs, accepted.size)
+    assert_allclose(sums.squares, squares)
+    assert_allclose(sums.shared, (wedges + reach * squares) / kept)
+    assert_allclose(sums.reach, reach)
+    assert_allclose(sums.clumped, sum(m[c] ** 2 for c in couples) / accepted.size)
+    # 9 people in equally many pairs: two of nine shares for each person.
+    assert_allclose(sums.people, 9)
+
+
+def test_genuine_sums_are_the_jackknife_of_people():
+    rng = np.random.default_rng(2)
+    pairs = rng.integers(1, 30, 40)
+    rejected = rng.binomial(pairs, 0.2)
+    sums = genuine_sums(rejected[None], pairs)
+    total = rejected.sum() / pairs.sum()
+    others = [
+        (rejected.sum() - r) / (pairs.sum() - m)
+        for r, m in zip(rejected, pairs, strict=True)
+    ]
+    variance = 39 / 40 * sum((o - total) ** 2 for o in others)
+    assert_allclose(sums.squares / pairs.sum() ** 2, variance)
+    assert_allclose(sums.people, pairs.sum() ** 2 / (pairs**2).sum())
+    assert sums.shared == 0 and sums.reach == 0
+
+
+def test_people_without_pairs_change_nothing():
+    rejected, pairs = np.array([[1, 0, 3, 0, 0]]), np.array([3, 0, 6, 3, 0])
+    some = pairs > 0
+    of_all, of_some = (
+        genuine_sums(rejected, pairs),
+        genuine_sums(rejected[:, some], pairs[some]),
+    )
+    for name in vars(of_all):
+        assert_array_equal(getattr(of_all, name), getattr(of_some, name))
+
+
+def test_the_variance_of_a_far_is_right_on_average():
+    """Independent clumps, people who vary: squares and shared add up to the variance."""
+    rng = np.random.default_rng(3)
+    n = 30
+    k, h = np.triu_indices(n, 1)
+    couple = np.repeat(np.arange(k.size), 4)
+    rates, variances = [], []
+    for _ in range(400):
+        frail = rng.gamma(4, 1 / 4, n)
+        alike = rng.gamma(1, 1, k.size)
+        p = np.clip(0.01 * frail[k] * frail[h] * alike, 0, 1)[couple]
+        accepted = rng.random(couple.size) < p
+        sums = sums_of(k[couple], h[couple], accepted, n)
+        rates.append(sums.rate[0])
+        variances.append((sums.squares + sums.shared)[0] / couple.size**2)
+    assert_allclose(np.mean(variances), np.var(rates, ddof=1), rtol=0.2)
+
+
+# Dependence
+
+
+def test_independent_pairs_are_worth_one_each():
+    """One pair a person, or a pair of people: clumps of one pair need no correction."""
+    sums = genuine_sums(np.array([[1, 0, 1, 0, 0, 0]]), np.ones(6, dtype=int))
+    groups = ErrorSums.of_groups([sums])
+    found = effective_errors(groups, *dependence(groups))
+    assert_allclose([found.errors, found.pairs], [[[2]], [[6]]])
+
+
+def test_people_who_always_err_alike_count_as_one_pair_each():
+    pairs = np.full(600, 10)
+    rejected = np.where(np.arange(600) < 200, 10, 0)[None]
+    sums = ErrorSums.of_groups([genuine_sums(rejected, pairs)])
+    correlation, _, _ = dependence(sums)
+    assert correlation > 0.95
+    found = effective_errors(sums, np.ones((1, 1)), np.ones((1, 1)), np.zeros((1, 1)))
+    assert_allclose([found.errors, found.pairs], [[[200]], [[600]]])
+
+
+def sums_with(errors, squares, shared=0.0):
+    """Sums of groups of 1000 pairs in clumps of 10, (n_levels, n_groups)."""
+    errors = np.asarray(errors, dtype=float)
+    full = np.ones(errors.shape)
+    return ErrorSums(
+        errors,
+        1000 * full,
+        full,
+        10 * full,
+        squares * full,
+        shared * full,
+        0.1 * full,
+        40 * full,
+    )
+
+
+def test_without_an_error_the_prior_remains():
+    correlation, _, variation = dependence(sums_with([[0, 0]], [[0, 0]]))
+    assert_allclose(correlation, PRIOR_CORRELATION)
+    assert_allclose(variation, PRIOR_VARIATION)
+
+
+def test_few_errors_borrow_from_the_other_groups_and_levels():
+    """200 errors in clumps of 4; a group, and a level, without any take their correlation."""
+    binomial = 200 * 0.8
+    sums = sums_with([[0, 0], [200, 0]], [[0, 0], [4 * binomial, 0]])
+    correlation, _, _ = dependence(sums)
+    own = (4 - 1) / (10 - 1)
+    clumps = 200 * 0.8 / 4
+    pooled = (clumps * own + 3 * PRIOR_CORRELATION) / (clumps + 3)
+    assert_allclose(correlation[1, 1], pooled)
+    assert_allclose(correlation[0], pooled)
+    expected = (clumps * own + GROUP_WEIGHT * pooled) / (clumps + GROUP_WEIGHT)
+    assert_allclose(correlation[1, 0], expected)
+
+
+def test_many_errors_rely_on_themselves():
+    sums = sums_with([[400.0, 400.0]], [[400 * 0.6 * 9, 400 * 0.6]])
+    sums = replace(sums, errors=sums.errors * 1e4, pairs=sums.pairs * 1e4)
+    sums = replace(sums, squares=sums.squares * 1e4)
+    correlation, _, _ = dependence(sums)
+    assert_allclose(correlation, [[8 / 9, 0]], atol=1e-3)
+
+
+def test_pairs_that_weigh_less_count_as_fewer():
+    """The average over people: pairs weigh 1 / m, those of two people 1 together."""
+    rng = np.random.default_rng(5)
+    n, m = 40, 4
+    k, h = np.triu_indices(n, 1)
+    left, right = np.repeat(k, m), np.repeat(h, m)
+    accepted = rng.random(left.size) < 0.05
+    order = np.argsort(~accepted, kind="stable")
+    weights = np.full(left.size, 1 / m)
+    errors = np.array([accepted.sum()])
+    of_person, squares = errors_by_person(left[order], right[order], weights, errors, n)
+    sums = impostor_sums(
+        of_person, np.full(n, n - 1), squares, errors / m, k.size, k.size / m
+    )
+    sums = ErrorSums.of_groups([sums])
+    assert_allclose([sums.single, sums.clumped], [[[1 / m]], [[1]]])
+    assert_allclose(sums.rate, accepted.mean())
+    # Independent pairs: as many effective errors as errors.
+    none = np.zeros((1, 1))
+    assert_allclose(effective_errors(sums, none, none, none).errors, errors[None])
+    assert dependence(sums)[0] < 0.1
+
+
+def test_the_variance_is_as_certain_as_errors_and_people_make_it():
+    """Ten errors of ten clumps say little of their correlation, single pairs need none."""
+    clumped = sums_with([[10.0, 10.0]], [[60.0, 60.0]])
+    correlation, known, variation = dependence(clumped)
+    # 9.9 binomial variance and clumps of 10: each error is worth 9.9 / 60 of one.
+    of_own = 9.9 * 9.9 / 60
+    part = of_own / (of_own + GROUP_WEIGHT)
+    expected = 1 / (part**2 / of_own + (1 - part) ** 2 / (2 * of_own + 3))
+    assert_allclose(known, expected)
+    found = effective_errors(clumped, correlation, known, variation)
+    estimated = 9 * correlation / (1 + 9 * correlation)
+    assert_allclose(found.freedom, expected / estimated**2)
+    single = replace(clumped, clumped=clumped.single)
+    assert_allclose(effective_errors(single, *dependence(single)).freedom, 39)
+
+
+# Intervals
+
+
+@pytest.mark.parametrize("errors", [0, 1, 7, 50, 99, 100])
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_independent_errors_have_wilson_interval(errors, level):
+    """deff = 1: scipy's own interval of a proportion."""
+    low, high = rate_interval(effective(errors, 100), level)
+    expected = binomtest(errors, 100).proportion_ci(level, method="wilson")
+    assert_allclose([low, high], expected, atol=1e-12)
+
+
+def test_clumped_errors_have_that_of_fewer_pairs():
+    found = rate_interval(effective(12 / 3, 600 / 3), 0.95)
+    assert_allclose(found, wilson(4, 200))
+
+
+def test_what_people_add_is_that_of_the_variance():
+    """n_eff = p (1 - p) / Var(p), Var(log odds) = 1 / (errors (1 - p)) + between."""
+    errors, pairs, between = 40.0, 1000.0, 0.05
+    rate = errors / pairs
+    of_odds = 1 / (errors * (1 - rate)) + between
+    n = 1 / (rate * (1 - rate) * of_odds)
+    found = rate_interval(effective(errors, pairs, between), 0.95)
+    assert_allclose(found, wilson(rate * n, n))
+    halved = rate_interval(effective(errors, pairs, between), 0.95, share=0.5)
+    assert_allclose(halved, wilson(2 * rate * n, 2 * n))
+
+
+@pytest.mark.parametrize("between", [0.0, 0.02, 0.5])
+@pytest.mark.parametrize("share", [0.2, 1.0, 1.5])
+def test_more_errors_never_lower_a_bound(between, share):
+    errors = np.concatenate([[0], np.geomspace(1e-3, 5000, 4000), [5000]])
+    low, high = rate_interval(effective(errors, 5000.0, between, 30), 0.95, share)
+    assert (np.diff(high) >= -1e-15).all() and (np.diff(low) >= -1e-15).all()
+    # No seam: close numbers of errors have close bounds, the first above 0 among them.
+    assert high[1] - high[0] < 1e-4 and low[1] < 1e-4
+    assert (low <= errors / 5000).all() and (errors / 5000 <= high).all()
+
+
+def test_no_error_among_many_pairs_bounds_a_rate_by_pairs_and_not_by_people():
+    """One error in 128,815 pairs bounds the rate less tightly than none in 421,930."""
+    none = rate_interval(effective(0, 421_930, 0.0, 200), 0.95)[1]
+    one = rate_interval(effective(1, 128_815, 0.0, 200), 0.95)[1]
+    assert none < 1e-5 < one < 6e-5
+
+
+def test_few_people_widen_an_interval():
+    many, few = (
+        rate_interval(effective(10, 100, freedom=k), 0.95) for k in (np.inf, 3)
+    )
+    assert few[0] < many[0] < many[1] < few[1]
+
+
+def test_a_rate_without_pairs_is_undefined():
+    low, high = rate_interval(effective(0, 0), 0.95)
+    assert np.isnan(low) and np.isnan(high)
+
+
+def test_a_larger_quantile_gives_a_band():
+    cell = effective([0, 5, 50], 500)
+    low, high = wilson_interval(cell, 1.959964)
+    band_low, band_high = wilson_interval(cell, 2.8)
+    assert (band_low <= low).all() and (high < band_high).all()
+
+
+# Thresholds of the same data
+
+
+def test_influences_are_derivatives():
+    """Of the logarithm of a rate by each person's multiplicity, numerically."""
+    rng = np.random.default_rng(4)
+    left, right, accepted = drawn_pairs(rng, 6, 2)
+    pairs = np.bincount(left, minlength=6) + np.bincount(right, minlength=6)
+    errors = np.bincount(left[accepted], minlength=6) + np.bincount(
+        right[accepted], minlength=6
+    )
+
+    def log_rate(v):
+        weight = v[left] * v[right]
+        return np.log((weight * accepted).sum() / weight.sum())
+
+    step = 1e-6 * np.eye(6)
+    numerical = [(log_rate(1 + s) - log_rate(1 - s)) / 2e-6 for s in step]
+    assert_allclose(influences(errors[None], pairs, ends=2)[0], numerical, atol=1e-8)
+
+
+def test_influences_of_genuine_pairs_are_derivatives():
+    rejected, pairs = np.array([2.0, 0.0, 5.0]), np.array([3.0, 6.0, 10.0])
+
+    def log_rate(v):
+        return np.log(v @ rejected / (v @ pairs))
+
+    step = 1e-6 * np.eye(3)
+    numerical = [(log_rate(1 + s) - log_rate(1 - s)) / 2e-6 for s in step]
+    assert_allclose(influences(rejected[None], pairs)[0], numerical, atol=1e-8)
+
+
+def test_nobody_influences_a_rate_without_errors():
+    assert_array_equal(influences(np.zeros((1, 3)), np.ones(3)), np.zeros((1, 3)))
+
+
+def test_a_group_that_is_everybody_keeps_nothing_of_its_variance():
+    cell = effective([[400.0]], [[40_000.0]], 0.01, 100)
+    variance = cell.log_variance
+    one = np.ones((1, 1))
+    assert share_left(cell, one, variance, variance) == 0.01
+    assert_allclose(share_left(cell, 0 * one, variance, variance), 1)
+    assert_allclose(share_left(cell, -one, variance, 0 * variance), 2)
+
+
+# Resampled people
+
+
+def test_replicates_scaled_vary_as_the_far_does():
+    """Identity resamples of pairs by a loop, against the variance of the U-statistic."""
+    rng = np.random.default_rng(6)
+    n = 60
+    k, h = np.triu_indices(n, 1)
+    frail = rng.gamma(2, 0.5, n)
+    accepted = rng.random(k.size) < 0.05 * frail[k] * frail[h]
+    sums = ErrorSums.of_groups([sums_of(k, h, accepted, n)])
+    variation = sums.shared / (sums.errors**2 * sums.reach)
+    found = effective_errors(sums, *np.zeros((2, 1, 1)), variation)
+    replicates = []
+    for _ in range(2000):
+        v = rng.multinomial(n, np.full(n, 1 / n))
+        weight = v[k] * v[h]
+        replicates.append((weight * accepted).sum() / weight.sum())
+    deviations = np.log(np.array(replicates) / accepted.mean())
+    scaled = deviations.std() * replicate_scale(found)
+    expected = np.sqrt(1 / found.errors + found.between)
+    assert_allclose(scaled, expected, rtol=0.06)
+    assert 0.6 < replicate_scale(found) < 0.8
+
+
+def test_replicates_of_few_or_of_many_errors():
+    few, many = (replicate_scale(effective(e, 1e9, 0.01)) for e in (1e-3, 1e6))
+    assert_allclose([few, many], [1 / np.sqrt(3), 1], rtol=1e-3)
