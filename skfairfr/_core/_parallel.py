@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache, partial
+from itertools import starmap
 from multiprocessing import current_process
 from threading import Event, Lock, Thread, current_thread, local, main_thread
 
@@ -90,24 +91,31 @@ class _SharedLimit:
         self._of_thread = local()
 
     def __enter__(self):
+        blas = _controller()
         with self._lock:
-            if self._inside == 0:
+            if self._inside == 0 and _has_threads(blas):
                 self._holder = _LimitHolder()
             self._inside += 1
-        # The caller may be that thread, or BLAS may keep a number for each thread.
-        blas = _controller()
-        unlimited = any(library["num_threads"] > 1 for library in blas.info())
+        # The caller may be the thread that may change it, or BLAS may keep a number for
+        # each thread.
         limits = self._of_thread.__dict__.setdefault("limits", [])
-        limits.append(blas.limit(limits=1) if unlimited else None)
+        limits.append(blas.limit(limits=1) if _has_threads(blas) else None)
 
     def __exit__(self, *_):
-        limit = self._of_thread.limits.pop()
+        # A generator may be closed in another thread than the one that began it.
+        limits = self._of_thread.__dict__.get("limits")
+        limit = limits.pop() if limits else None
         if limit is not None:
             limit.restore_original_limits()
         with self._lock:
             self._inside -= 1
-            if self._inside == 0:
+            if self._inside == 0 and self._holder is not None:
                 self._holder.end()
+                self._holder = None
+
+
+def _has_threads(blas):
+    return any(library["num_threads"] > 1 for library in blas.info())
 
 
 class _LimitHolder(Thread):
@@ -178,14 +186,16 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=(), add
     several = effective_n_jobs(n_jobs) > 1 and len(tasks) > 1
     if cluster is not None and _cluster.inside_task():
         several = False  # the tasks around this one keep the cluster busy
+    threads = 0 if several else n_threads()
     pool = nullcontext()
-    if not several:
-        pool = ThreadPoolExecutor(n_threads(), initializer=_limit_this_thread)
+    if threads > 1:
+        pool = ThreadPoolExecutor(threads, initializer=_limit_this_thread)
     collected = []
     with bar, ONE_BLAS_THREAD, pool:
-        if not several:
-            call = partial(function, *shared)
-            results = pool.map(call, *zip(*tasks, strict=True))
+        if threads == 1:
+            results = starmap(partial(function, *shared), tasks)
+        elif threads:
+            results = pool.map(partial(function, *shared), *zip(*tasks, strict=True))
         elif cluster is not None:
             shared = (function, *shared)
             arguments = (_with_one_blas_thread, tasks, shared, description)

@@ -1,10 +1,11 @@
 """What a search costs: cores kept busy, threads that compete for them, memory of a worker.
 
 A grid of n_values x n_values kappas over 5 folds, with every joblib back end in a process
-of its own that another one watches. Printed are the CPU seconds over wall seconds x cores,
-the threads of all processes that run or wait for a core (the mean, and the most seen at
-once), and the largest private memory of a worker above what it has with nothing to do. A
-second table has the memory on a larger X, in multiples of X.
+of its own that another one watches. Printed are the CPU seconds over wall seconds x cores
+of the search ("busy") and of everything else on the machine ("others"), the threads of the
+search that run or wait for a core (the mean, and the most seen at once), and the largest
+private memory of a worker above what it has with nothing to do. A second table has the
+memory on a larger X, in multiples of X.
 
     python -m tests.benchmarks.bench_search [n_values [n_identities [n_features [n_jobs]]]]
 
@@ -120,6 +121,12 @@ def cpu_seconds(pid):
     return sum(map(int, fields[11:13])) / TICKS if fields else 0.0
 
 
+def cpu_seconds_of_all():
+    """Seconds that all processes of the machine have run."""
+    user, nice, system = read("/proc/stat").split()[1:4]
+    return (int(user) + int(nice) + int(system)) / TICKS
+
+
 def private_bytes(pid):
     """Memory that no other process shares and no file backs."""
     for line in read(f"/proc/{pid}/status").splitlines():
@@ -133,8 +140,8 @@ def watch(*arguments):
 
     Returns
     -------
-    wall, cpu : float
-        Seconds.
+    wall, cpu, others : float
+        Seconds; the last of all other processes.
     runnable : list of int
         Threads that ran or waited, at every look.
     memory : int
@@ -152,7 +159,7 @@ def watch(*arguments):
     size = int(child.stdout.readline().split()[1])
     pids = tree(child.pid)
     before = {pid: private_bytes(pid) for pid in pids}
-    spent = sum(map(cpu_seconds, pids))
+    spent, of_all = sum(map(cpu_seconds, pids)), cpu_seconds_of_all()
     os.set_blocking(child.stdout.fileno(), False)
     runnable, memory = [], 0
     start = time.perf_counter()
@@ -165,10 +172,11 @@ def watch(*arguments):
         time.sleep(PERIOD)
     wall = time.perf_counter() - start
     cpu = sum(map(cpu_seconds, pids)) - spent
+    others = cpu_seconds_of_all() - of_all - cpu
     child.stdin.close()
     if child.wait():
         raise RuntimeError(f"the search {arguments} ended with an error")
-    return wall, cpu, runnable, memory, size
+    return wall, cpu, others, runnable, memory, size
 
 
 def main(n_values=9, n_identities=400, n_features=64, n_jobs=CORES):
@@ -176,12 +184,15 @@ def main(n_values=9, n_identities=400, n_features=64, n_jobs=CORES):
         f"{n_values} x {n_values} kappas x {FOLDS} folds, {n_identities * IMAGES_EACH} "
         f"images of {n_features} features, n_jobs={n_jobs}, {CORES} cores"
     )
-    print(f"{'':>10} {'wall':>8} {'busy':>6} {'threads':>8} {'most':>5} {'worker':>9}")
+    print(
+        f"{'':>10} {'wall':>8} {'busy':>6} {'others':>7} {'threads':>8} {'most':>5} {'worker':>9}"
+    )
     for backend in ("loky", "threading", "sequential"):
         arguments = (n_values, n_identities, n_features, n_jobs, "one", 3)
-        wall, cpu, runnable, memory, _ = watch(backend, *arguments)
+        wall, cpu, others, runnable, memory, _ = watch(backend, *arguments)
         print(
             f"{backend:>10} {wall:>6.1f} s {cpu / wall / CORES:>6.0%} "
+            f"{others / wall / CORES:>7.0%} "
             f"{sum(runnable) / len(runnable):>8.2f} {max(runnable):>5} "
             f"{memory / MIB:>5.0f} MiB"
         )
@@ -192,7 +203,7 @@ def main(n_values=9, n_identities=400, n_features=64, n_jobs=CORES):
     )
     print(f"{'scoring':>10} {'wall':>8} {'worker':>12}")
     for scoring in ("one", "several", "dict"):
-        wall, _, _, memory, size = watch(
+        wall, *_, memory, size = watch(
             "loky", 1, n_identities, n_features, n_jobs, scoring, 1
         )
         print(f"{scoring:>10} {wall:>6.1f} s {memory / size:>6.2f} x X")
