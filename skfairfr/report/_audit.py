@@ -447,7 +447,6 @@ def _audit_by(roc, data, attributes, options, points, folder):
     written = ()
     if folder is not None:
         written = tuple(write_figures(audited.roc, folder, points))
-    del audited  # the next fit needs the memory of its rows and pairs
     genuine = data.genuine_pairs()
     share = float(genuine.max() / max(genuine.sum(), 1))
     # The notes already hold what these would warn of.
