@@ -6,9 +6,9 @@ work, by least squares of relative errors without negative coefficients. Seconds
 these, divided by the threads and stretched by a factor, the median of what was measured: 1
 where all threads are busy all the time, and several times that on a machine with other work.
 It prints the measurements, the coefficients, two larger measurements that the fit did not
-see, and a table for larger sets. It writes nothing else; the guide shows what it printed:
+see, and a table for larger sets. It writes nothing else:
 
-    python -m tests.benchmarks.cost_model > docs/user_guide/cost_model.txt
+    python -m tests.benchmarks.cost_model > costs.txt
 
 The sets of the fit are not held whole, as small sets are, and all are screened in the
 precision of large ones, so that they cost what large sets cost for each pair. Take a quiet

@@ -344,8 +344,9 @@ shape (n_pairs,), default=None
     def by(self, sensitive_features=None, **parameters):
         """The same comparisons by other groups, or with other parameters.
 
-        Nothing is compared again, and the resamples are the same, so that several
-        attributes, resampling modes and averages cost one pass over the pairs.
+        The resamples are the same, and several attributes, resampling modes and averages
+        cost one pass over the pairs. Only other ``impostors`` than those of the fit, or a
+        threshold below the pairs held, may take another.
 
         Parameters
         ----------
