@@ -15,6 +15,9 @@ from joblib.parallel import get_active_backend
 
 # How often the shared objects are sent before the tasks are given up.
 ATTEMPTS = 5
+# Bytes that a worker needs beside what it is sent, and the share of its memory above which
+# Dask lets it rest.
+OF_WORKER, RESTS = 3 * 2**27, 0.8
 # Seconds to wait for a worker; one that ended takes some to come back.
 WAIT = 120
 
@@ -61,6 +64,8 @@ def results(backend, function, tasks, shared, description):
 
     Raises
     ------
+    ValueError
+        If a worker has too little memory for the shared objects.
     RuntimeError
         If all workers that held the shared objects ended, time after time, or if there is
         no worker for long.
@@ -83,6 +88,7 @@ def results(backend, function, tasks, shared, description):
 def _attempt(function, tasks, shared, name, client, options):
     """Yield the results of the tasks whose data some worker keeps."""
     _wait_for_worker(client, options)
+    _check_room((function, shared), client)
     try:
         held = _send((function, shared), client, options)
     except OSError:  # the worker ended while it received them
@@ -119,6 +125,25 @@ def _wait_for_worker(client, options):
             f"No worker of the cluster was ready within {WAIT} s: start workers, or leave "
             "joblib's Dask back end."
         ) from None
+
+
+def _check_room(objects, client):
+    """Raise if the objects do not fit into a worker, which Dask would end again and again."""
+    from cloudpickle import dumps
+
+    sizes = []
+    dumps(objects, protocol=5, buffer_callback=lambda b: sizes.append(b.raw().nbytes))
+    needed = sum(sizes) + OF_WORKER
+    workers = client.scheduler_info()[
+        "workers"
+    ].values()  # some of them; they are alike
+    limits = [w["memory_limit"] for w in workers if w["memory_limit"]]
+    if limits and needed > RESTS * min(limits):
+        raise ValueError(
+            f"Every worker of the cluster needs {needed / 1e9:.1f} GB of memory, and one has "
+            f"{min(limits) / 1e9:.1f} GB, of which Dask uses {RESTS:.0%}: give the workers "
+            "more memory, or start fewer of them on each machine."
+        )
 
 
 def _send(objects, client, options):

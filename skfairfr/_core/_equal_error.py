@@ -33,8 +33,9 @@ from skfairfr._core._resampling import (
 )
 from skfairfr._core._running_sums import weight_of
 
-# Rows, at which the rates of all resamples are known.
+# Rows, at which the rates of all resamples are known, and impostor pairs between them.
 ROWS = 1024
+STEP = 256
 # Thresholds tried per round of the bisection.
 GRID = 15
 
@@ -237,7 +238,7 @@ def _rates_at_rows(impostor, genuine, end):
     sums : tuple of two ndarrays, shape (n_rows, n_resamples)
         Weights of these pairs.
     """
-    step = max(_running_sums.CHUNK, -(-end // ROWS))
+    step = max(STEP, -(-end // ROWS))
     score = impostor.scores[np.arange(0, end, step)]
     score = score[np.flatnonzero(np.diff(score, prepend=np.inf))]
     accepted = _rates.count_at_least(impostor.scores, _rates.next_above(score))

@@ -14,7 +14,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
-from skfairfr._core import _cluster
+from skfairfr._core import _cluster, _screen
 from skfairfr._core._parallel import n_threads
 
 # Share of the free memory that a comparison may take.
@@ -30,11 +30,12 @@ OF_SAMPLED = 2**27  # a uniform sample of a scope, while it is drawn
 OF_PILOT = 9  # a pair whose score helps to choose a floor
 OF_THREAD = 2**25  # a tile, buffers and a stack
 OF_PROCESS = 3 * 2**27  # what a worker process imports
-OF_MULTIPLICITY = 9  # of an image in a resample: 8 bytes when drawn, 1 when kept
+OF_TORCH = 2**28  # the library, which a long pass may import
+OF_MULTIPLICITY = 32  # of an image in a resample: 8 bytes when drawn, and its products
 # Pairs wanted above a floor when it is chosen, and pairs compared for that.
 PICKED, PILOT = 4000, (1e6, 3.6e7)
 # Resamples that a thread draws at a time, and multiplicities that it draws at most.
-RESAMPLES, FEWEST_RESAMPLES, MULTIPLICITIES = 256, 16, 2**26
+RESAMPLES, FEWEST_RESAMPLES, MULTIPLICITIES = 128, 16, 2**26
 
 
 class TooLittleMemoryError(ValueError):
@@ -253,6 +254,8 @@ class Size:
         # Unit rows and rows in order, and what other processes map.
         lasting = (2 + copies) * rows + 12 * copies * n_held
         lasting += OF_IMAGE * self.n_images + OF_GENUINE * self.n_genuine
+        if self.n_pairs * self.n_features >= _screen.PAYS:
+            lasting += rows / 2 + OF_TORCH  # rows in bfloat16
         picked = np.clip(PICKED * self.n_pairs / max(n_held, 1), *PILOT)
         pilot = OF_PILOT * min(picked, self.n_pairs)
         resamples = np.clip(MULTIPLICITIES / self.n_images, FEWEST_RESAMPLES, RESAMPLES)

@@ -90,11 +90,11 @@ def size_of(design, n_features, n_jobs=None):
     """Size of the EmbeddingPairs of a design, whose memory ``_memory`` estimates."""
     people, group = design.images.identity, design.images.group
     counts = [np.unique(people[group == g]).size for g in np.unique(group)]
-    depth = _multiple_of_far_max(min([design.images.n_identities, *counts]))
+    depth = multiple_of_far_max(min([design.images.n_identities, *counts]))
     return _memory.Size.of(design, n_features, depth, (WHOLE, WHOLE_GROUP), n_jobs)
 
 
-def _multiple_of_far_max(n_people):
+def multiple_of_far_max(n_people):
     """What is held of a scope of so many people, as a multiple of far_max."""
     return max(DEPTH, 1 + SPREAD / np.sqrt(max(n_people, 1)))
 
@@ -135,7 +135,7 @@ class EmbeddingPairs:
         # What the last questions computed of their support.
         self.supports = {}
         self._samples = {}
-        self._version = compared.version
+        self._read = None
         self._tails, self._cells = {}, {}
         if depths is None:
             depths = self._choose_depths(expected)
@@ -219,7 +219,6 @@ class EmbeddingPairs:
         small._cells, small._own, small.supports = {}, {}, {}
         small._tails = {s: self.impostors(s) for s in scopes if s not in sampled}
         small._samples = {s: self.impostors(s, True) for s in scopes if s in sampled}
-        small._version = self.compared.version
         small.compared = self.compared.for_workers()
         return small
 
@@ -309,7 +308,7 @@ class EmbeddingPairs:
         for row in range(-1, n_groups):
             scope = None if row < 0 else (row, row)
             keep = WHOLE if row < 0 and expected.whole else WHOLE_GROUP
-            multiple = _multiple_of_far_max(self.n_identities(scope))
+            multiple = multiple_of_far_max(self.n_identities(scope))
             n_pairs = self.count(scope)
             depth = _memory.share_to_hold(multiple * self.far_max, keep, n_pairs)
             scores = self._pilot(row, depth)
@@ -374,11 +373,16 @@ class EmbeddingPairs:
         return np.flatnonzero(chosen)
 
     def _held_now(self):
-        """The scopes read from the last pass, after a new one where a floor was lowered."""
+        """The scopes read from the last pass, after a new one where a floor was lowered.
+
+        Another partition may have lowered the floors before, so that this one's own floors
+        move without a pass: what was cut at them is read again.
+        """
         self.compared.held()
-        if self._version != self.compared.version:
-            self._version = self.compared.version
-            self._tails, self._cells = {}, {}
+        read = (self.compared.version, self.depths.floors.tobytes())
+        if self._read != read:
+            self._read = read
+            self._tails, self._cells, self.supports = {}, {}, {}
         return self._tails
 
     def _floor_of(self, scope):

@@ -45,15 +45,13 @@ def choose_far_max(data, groups, points, options):
     rule = rule if level is None else max(rule, level)
     if isinstance(data, PairData):  # all pairs are held as they are
         return rule, ""
-    sizes = [_size(data, group.codes, options) for group in groups]
-    sizes = sizes or [_size(data, np.empty(0, dtype=np.int64), options)]
-    largest = max(sizes, key=lambda size: size.n_held(rule))
+    size = _size(data, [group.codes for group in groups], options)
     least = SMALLEST if level is None else level
     far_max = rule
-    while far_max > least and not _memory.fits(largest, far_max):
+    while far_max > least and not _memory.fits(size, far_max):
         far_max = max(far_max / 2, least)
     if level is not None:
-        check_memory(largest, Argument("far", level))
+        check_memory(size, Argument("far", level))
     if far_max == rule:
         return rule, ""
     return far_max, (
@@ -63,22 +61,28 @@ def choose_far_max(data, groups, points, options):
     )
 
 
-def _size(data, codes, options):
-    """Size of the comparison by the groups of one attribute, codes of the images."""
-    n_images = data.people().size
+def _size(data, partitions, options):
+    """Size of the comparison by the groups of all partitions, lists of codes of images."""
+    people = data.people()
+    n_images = people.size
     by_side = data.images_by_side().sum(axis=1)
     n_pairs = n_images * (n_images - 1) // 2
     if by_side.size == 2:
         n_pairs = int(by_side[0] * by_side[1])
-    of_group = np.bincount(codes[codes >= 0])
+    held, n_people = [n_pairs], [np.unique(people).size]
+    for codes in partitions:
+        for group in np.unique(codes[codes >= 0]):
+            inside = people[codes == group]
+            held.append(min(n_pairs, inside.size * (inside.size - 1) // 2))
+            n_people.append(np.unique(inside).size)
     shape = np.shape(data.X)
     return _memory.Size(
         n_images,
         shape[1] if len(shape) == 2 else 1,  # another shape is an error of fit
         n_pairs,
         int(data.genuine_pairs().sum()),
-        (n_pairs, *(min(n_pairs, n * (n - 1) // 2) for n in of_group.tolist())),
-        _pair_sets.DEPTH,
+        tuple(held),
+        _pair_sets.multiple_of_far_max(min(n_people)),
         (_pair_sets.WHOLE, _pair_sets.WHOLE_GROUP),
         options.average,
         options.n_jobs,

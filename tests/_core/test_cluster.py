@@ -179,6 +179,17 @@ def test_tasks_that_are_always_lost_are_an_error(monkeypatch):
         list(_cluster.results(BackEnd, None, "abc", (), "spelling"))
 
 
+class Holder:
+    """An object with a large array inside."""
+
+    def __init__(self, values):
+        self.values = values
+
+
+def take(holder, place):
+    return int(holder.values[place])
+
+
 class NoWorkers:
     """A client whose tasks never end."""
 
@@ -192,6 +203,18 @@ class NoWorkers:
 def test_without_workers_there_is_an_error():
     with pytest.raises(RuntimeError, match="No worker"):
         list(_cluster._attempt(None, {}, (), "nothing", NoWorkers(), {}))
+
+
+def test_objects_that_do_not_fit_into_a_worker_are_not_sent(on_cluster, monkeypatch):
+    info = {"workers": {"a": {"memory_limit": 10**9}, "b": {"memory_limit": 0}}}
+    monkeypatch.setattr(on_cluster, "scheduler_info", lambda: info)
+    shared = (Holder(np.zeros(50_000_000, dtype=np.uint8)),)
+    assert over_blocks(take, [(0,), (1,)], None, "taking", shared=shared) == [0, 0]
+    shared = (Holder(np.zeros(500_000_000, dtype=np.uint8)),)
+    with pytest.raises(
+        ValueError, match=r"needs 0\.9 GB of memory, and one has 1\.0 GB"
+    ):
+        over_blocks(take, [(0,), (1,)], None, "taking", shared=shared)
 
 
 # ---- where tasks are computed --------------------------------------------------------

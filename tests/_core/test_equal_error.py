@@ -168,11 +168,59 @@ def test_identities_and_listed_pairs_are_centred_on_the_data():
     assert found.value == pytest.approx(brute_force(twin, None, twin.frr)[0], abs=1e-9)
 
 
+@pytest.mark.parametrize("step", [1, 2, 7, 50])
+@pytest.mark.parametrize("mode", MODES)
+def test_rows_change_no_bit(mode, step, monkeypatch):
+    pairs = compare(*hamming(2, n_identities=20, most=5))
+    asked = Resampling(mode, "recentered", 12, 1, None)
+    for scope in OWN:
+        pairs.common.clear()
+        whole = equal_error_rates(pairs, scope, asked)
+        pairs.common.clear()
+        monkeypatch.setattr(_equal_error, "STEP", step)
+        found = equal_error_rates(pairs, scope, asked)
+        monkeypatch.undo()
+        assert_array_equal(found.replicates, whole.replicates)
+        assert (found.value, found.centre) == (whole.value, whole.centre)
+        assert found.threshold == whole.threshold
+
+
+@pytest.mark.parametrize("step", [1, 3])
+@pytest.mark.parametrize("average", ["pair", "identity"])
+def test_with_many_rows_it_is_that_of_the_oracle(average, step, monkeypatch):
+    monkeypatch.setattr(_equal_error, "STEP", step)
+    pairs = compare(*hamming(1, n_identities=8, most=4), average)
+    asked = Resampling("identities", "naive", 6, 2, None)
+    twin, weights = oracle_of_pairs(pairs), draw(pairs.images, "identities", 2, 0, 6)
+    for scope in OWN:
+        found = equal_error_rates(pairs, scope, asked)
+        for r, rate in enumerate(found.replicates):
+            times = resample(pairs.images, weights, r)
+            expected, _ = brute_force(twin, oracle_scope(scope), twin.frr, **times)
+            assert_allclose(rate, expected, atol=1e-9)
+
+
+def test_a_tail_that_ends_before_the_rates_meet_is_deepened(monkeypatch):
+    images, vectors = hamming(1)
+    asked = Resampling("identities", "naive", 20, 0, None)
+    whole = equal_error_rates(compare(images, vectors / 8), None, asked)
+    for name in ("WHOLE", "WHOLE_GROUP"):
+        monkeypatch.setattr(_pair_sets, name, 1)
+    tail = compare(images, vectors / 8, far_max=0.001)
+    tail.depths.equal_error[:] = True
+    found = equal_error_rates(tail, None, asked)
+    assert not found.sampled
+    assert not tail.is_whole(None)
+    assert_array_equal(found.replicates, whole.replicates)
+    assert (found.value, found.threshold) == (whole.value, whole.threshold)
+
+
 def test_blocks_change_no_bit(monkeypatch):
     pairs, asked = embedded(1), Resampling("both", "naive", 11, 0, None)
     whole = equal_error_rates(pairs, None, asked).replicates
     for size in (4, 11):
         blocks = blocks_of(size)
+        pairs.common.clear()
         monkeypatch.setattr(_equal_error, "blocks_of_resamples", blocks)
         assert_array_equal(equal_error_rates(pairs, None, asked).replicates, whole)
 

@@ -344,9 +344,10 @@ def test_under_a_limit_a_fit_is_refused_or_ends(n_free, which):
         (20_000, 64, 1e-2, "identity"),
         (20_000, 512, 1e-3, "pair"),
         (30_000, 16, 5e-2, "identity"),
+        (60_000, 16, 1e-3, "pair"),
     ],
 )
 def test_no_more_is_taken_than_estimated(n_images, n_features, far_max, average):
     arguments = (n_images, n_features, far_max, average, 0, 0)
     taken, estimate = run_in_a_process(MEASURED, *arguments)[0].split()
-    assert float(taken) < float(estimate) < 2 * float(taken)
+    assert float(taken) < float(estimate) < 2.5 * float(taken)

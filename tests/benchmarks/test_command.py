@@ -8,7 +8,8 @@ import pytest
 
 from tests.benchmarks._command import run_command
 
-BENCHMARKS = sorted(Path(__file__).parent.glob("bench_*.py"))
+HERE = Path(__file__).parent
+BENCHMARKS = [*sorted(HERE.glob("bench_*.py")), HERE / "cost_model.py"]
 
 
 @pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.stem)

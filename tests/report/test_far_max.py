@@ -69,7 +69,7 @@ def test_it_ends_where_nothing_fits(fitting):
 def test_no_less_is_expected_than_in_the_fit(two_sides):
     data = data_of(60, np.array(["x", "y"])[np.arange(60) % 2] if two_sides else None)
     labels = data.groups(("group",))
-    size = _far_max._size(data, labels.codes, OPTIONS)
+    size = _far_max._size(data, [labels.codes], OPTIONS)
     side = encode(data.domain, "domain").codes.astype(np.int8) if two_sides else None
     images = Images(data.people().astype(np.int32), labels.codes, side, 20, 2)
     exact = size_of(CompleteDesign(images, "identity", "all"), 3, 2)

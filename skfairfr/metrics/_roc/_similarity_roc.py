@@ -72,7 +72,8 @@ default="recentered"
     far_max : float in (0, 1), default=1e-2
         Largest FAR level answered exactly; above it values come from a histogram of all
         scores and intervals from a sample of the pairs, as ``reason`` says. About
-        ``1.5 * far_max`` of all pairs are held, 12 bytes each: take 1e-3 from 100,000
+        ``1.5 * far_max`` of all pairs are held, 12 bytes each, or as many as the equal
+        error rate needs where it is below four times far_max: take 1e-3 from 100,000
         images on, 1e-4 from a million. Sets of up to four million pairs are held whole
         and exact at every level.
     similarity : {"cosine", "dot"}, default="cosine"
@@ -343,8 +344,9 @@ shape (n_pairs,), default=None
     def by(self, sensitive_features=None, **parameters):
         """The same comparisons by other groups, or with other parameters.
 
-        Nothing is compared again, and the resamples are the same, so that several
-        attributes, resampling modes and averages cost one pass over the pairs.
+        The resamples are the same, and several attributes, resampling modes and averages
+        cost one pass over the pairs. Only other ``impostors`` than those of the fit, or a
+        threshold below the pairs held, may take another.
 
         Parameters
         ----------

@@ -200,6 +200,43 @@ def test_levels_beyond_what_is_held_take_one_more_pass_for_all(monkeypatch, pass
     assert len(passes) <= n_passes + 1
 
 
+@pytest.mark.parametrize("names", ["gender", ("gender", "age")])
+def test_a_partition_sees_what_another_one_deepened(monkeypatch, names):
+    hold_tails(monkeypatch)
+    X, y, columns = make()
+    alone = SimilarityROC(**OPTIONS, average="identity").fit(X, y, columns)
+    level = alone.threshold_at([0.03, 0.045, 0.06])
+    roc = SimilarityROC(**OPTIONS).fit(X, y, columns)
+    first, second = roc.by(names), roc.by(names, average="identity")
+    alone = alone.by(names)
+    for threshold in level:
+        # The second has answered since the last pass, and the first deepens before it asks.
+        second.estimate(0.01, rate="far")
+        first.estimate(threshold=threshold, rate="far")
+        asked = {"threshold": threshold, "rate": "far"}
+        for group in (None, *second.groups_):
+            found, expected = (
+                r.estimate(**asked, group=group) for r in (second, alone)
+            )
+            assert found.value == pytest.approx(expected.value, rel=1e-9)
+            assert found.low == pytest.approx(expected.low, rel=1e-9)
+
+
+def test_a_matrix_sees_what_another_attribute_deepened(monkeypatch):
+    hold_tails(monkeypatch)
+    X, y, columns = make()
+    alone = SimilarityROC(**OPTIONS).fit(X, y, columns)
+    threshold = alone.threshold_at(0.05)
+    roc = SimilarityROC(**OPTIONS).fit(X, y, columns)
+    other = roc.by("light")
+    other.far_matrix(0.01)
+    roc.by("gender").estimate(threshold=threshold, rate="far")
+    found = other.far_matrix(threshold=threshold)
+    np.testing.assert_allclose(
+        found.far, alone.by("light").far_matrix(threshold=threshold).far
+    )
+
+
 def test_resamples_are_drawn_once(monkeypatch):
     from skfairfr._core import _resampling
 

@@ -1,0 +1,350 @@
+"""What a fit and an audit cost in time and memory: a model, fitted to measurements.
+
+``python -m tests.benchmarks.cost_model`` measures small sets on all threads of this machine,
+each in a process of its own, and fits the seconds of all cores together to counts of the
+work, by least squares of relative errors without negative coefficients. Seconds to wait are
+these, divided by the threads and stretched by a factor, the median of what was measured: 1
+where all threads are busy all the time, and several times that on a machine with other work.
+It prints the measurements, the coefficients, two larger measurements that the fit did not
+see, and a table for larger sets. It writes nothing else:
+
+    python -m tests.benchmarks.cost_model > costs.txt
+
+The sets of the fit are not held whole, as small sets are, and all are screened in the
+precision of large ones, so that they cost what large sets cost for each pair. Take a quiet
+machine and some five minutes.
+"""
+
+import json
+import platform
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import nnls
+
+from skfairfr import SimilarityROC, make_face_embeddings
+from skfairfr._core import _memory, _pair_sets, _screen
+from skfairfr._core._memory import RESAMPLES, Size, share_to_hold
+from skfairfr._core._parallel import n_threads
+from skfairfr.report import _far_max, audit
+from tests.benchmarks._command import run_command
+from tests.benchmarks.bench_similarity_roc import peak_above
+
+ROOT = Path(__file__).resolve().parents[2]
+# n_images, n_features, far_max, resamples; every far_max is held from 65,536 pairs on.
+FITTED = [
+    (3_000, 64, 3e-3, 100),
+    (3_000, 512, 1e-2, 400),
+    (6_000, 64, 3e-2, 100),
+    (6_000, 256, 1e-2, 50),
+    (9_000, 512, 1e-3, 200),
+    (9_000, 64, 1e-2, 800),
+    (12_000, 128, 3e-3, 50),
+    (12_000, 512, 1e-2, 100),
+    (16_000, 64, 1e-3, 800),
+    (16_000, 256, 1e-2, 200),
+    (16_000, 1024, 1e-3, 20),
+    (24_000, 32, 1e-2, 300),
+    (24_000, 512, 1e-3, 50),
+]
+NOT_FITTED = [(30_000, 256, 1e-3, 500), (14_000, 512, 1e-2, 1_000)]
+TABLE = [(10_000, 1e-2), (100_000, 1e-3), (1_000_000, 1e-4)]
+N_FEATURES, N_RESAMPLES = 512, 1_000
+# Images of a person, as make_face_embeddings is asked for.
+IMAGES = 4
+WHOLE = 2**16
+# A cluster: cores, and bytes that its network sends in a second (1 Gbit/s). An audit sends
+# the embeddings for the tail, and for the histogram of all scores.
+N_WORKERS, NETWORK = 64, 1.25e8
+N_PASSES = 2
+# A card: multiply-adds of bfloat16 in a second at a third of the data sheet of an H200,
+# bytes of its memory in a second, and bytes for each pair that is screened.
+CARD_PRODUCTS, CARD_MEMORY, CARD_BYTES = 1.6e14, 4.8e12, 8
+
+# Work that is counted, and whether workers share it; the rest is done in one place.
+WORK = {
+    "a call": False,
+    "1e12 multiply-adds": True,
+    "1e9 pairs compared": True,
+    "1e6 pairs held": True,
+    "1e9 images x features x features": False,
+    "1e9 pairs up to far_max x resamples": True,
+    "1e9 sampled pairs x resamples": True,
+    "1e9 images x resamples": True,
+}
+
+
+# ---- sets and their sizes ------------------------------------------------------------
+
+
+def size_of(n_images, n_features):
+    """Size of a set of two equal groups."""
+    n_pairs, n_groups = n_images**2 // 2, 2
+    own = (n_images // n_groups) ** 2 // 2
+    return Size(
+        n_images,
+        n_features,
+        n_pairs,
+        n_images * (IMAGES - 1) // 2,
+        (n_pairs, *[own] * n_groups),
+        _pair_sets.DEPTH,
+        (_pair_sets.WHOLE, _pair_sets.WHOLE_GROUP),
+    )
+
+
+def n_held(n_images, far_max):
+    """Pairs held of a set whose groups have like scores."""
+    size = size_of(n_images, 1)
+    return size.n_pairs * share_to_hold(
+        size.depth * far_max, size.keep[0], size.n_pairs
+    )
+
+
+def estimate(n_images, n_features, n_held, n_resamples):
+    """Bytes that the package expects to need at most."""
+    blocks = -(-n_resamples // n_threads())
+    _memory.RESAMPLES = min(RESAMPLES, max(_memory.FEWEST_RESAMPLES, blocks))
+    return size_of(n_images, n_features).n_bytes(n_held)
+
+
+# ---- measuring -----------------------------------------------------------------------
+
+
+def measure(n_images, n_features, far_max, n_resamples, whole):
+    """Print the seconds of a fit and of an audit, bytes beside X, and pairs held."""
+    warnings.simplefilter("ignore")
+    precision = large_precision()
+    _screen.choose = lambda *_: precision
+    if not whole:
+        _pair_sets.WHOLE = _pair_sets.WHOLE_GROUP = WHOLE
+    run(300, n_features, 1e-2, 16)  # compiles
+    print(json.dumps(run(n_images, n_features, far_max, n_resamples)))
+
+
+def large_precision():
+    """Precision in which a million images are screened."""
+    return _screen.choose(1e12 / 2, N_FEATURES)
+
+
+def run(n_images, n_features, far_max, n_resamples):
+    """Seconds, bytes and pairs of one set."""
+    _far_max.HELD_PAIRS = far_max * n_images**2
+    data = make_face_embeddings(n_images // IMAGES, IMAGES, n_features, random_state=0)
+    columns = (data.X.astype(np.float32), data.y, data.sensitive_features)
+    data.X = None
+    seconds, held = [], []
+
+    def clocks():
+        return time.perf_counter(), time.process_time()
+
+    def work():
+        start = clocks()
+        roc = SimilarityROC(far_max=far_max, random_state=0).fit(*columns)
+        seconds.append(np.subtract(clocks(), start))
+        held.append(len(roc._engine.pairs.compared.held()))
+        del roc
+        start = clocks()
+        audit(*columns, far=[far_max / 10, far_max], n_resamples=n_resamples)
+        seconds.append(np.subtract(clocks(), start))
+
+    n_bytes = peak_above(work)
+    case = (n_images, n_features, held[0], n_resamples)
+    waited, busy = np.transpose(seconds).tolist()
+    return {
+        "bytes": n_bytes,
+        "waited": waited,
+        "busy": busy,
+        "held": held[0],
+        "estimate": estimate(*case),
+    }
+
+
+def measured(case, whole):
+    """What a process of its own measures."""
+    code = f"from tests.benchmarks import cost_model as c; c.measure(*{case}, {whole})"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout)
+
+
+# ---- the model -----------------------------------------------------------------------
+
+
+def work_of(n_images, n_features, far_max, n_held, n_resamples):
+    """Counts of the work, in the units of WORK."""
+    n_pairs = n_images**2 / 2
+    return np.array(
+        [
+            1.0,
+            n_pairs * n_features / 1e12,
+            n_pairs / 1e9,
+            n_held / 1e6,
+            n_images * n_features**2 / 1e9,
+            far_max * n_pairs * n_resamples / 1e9,
+            min(n_pairs, _pair_sets.SAMPLE) * n_resamples / 1e9,
+            n_images * n_resamples / 1e9,
+        ]
+    )
+
+
+def least_squares(counts, found):
+    """Coefficients >= 0 with the least sum of squared relative errors."""
+    counts, found = np.array(counts), np.array(found)
+    return nnls(counts / found[:, None], np.ones(found.size))[0]
+
+
+class Model:
+    """Coefficients of the core seconds of a fit and of an audit, and a share of the memory.
+
+    Bytes are a share of the upper estimate by which the package decides whether to begin.
+    """
+
+    def __init__(self, cases, results):
+        held = [result["held"] for result in results]
+        self.seconds = []
+        for i in range(2):  # resamples have no part in a fit
+            counts = [
+                work_of(n, d, far_max, h, i * b)
+                for (n, d, far_max, b), h in zip(cases, held, strict=True)
+            ]
+            busy = [result["busy"][i] for result in results]
+            self.seconds.append(least_squares(counts, busy))
+        waited, busy = (
+            np.array([result[name] for result in results])
+            for name in ("waited", "busy")
+        )
+        self.stretch = float(np.median(n_threads() * waited / busy))
+        self.share = least_squares(
+            [[result["estimate"]] for result in results],
+            [result["bytes"] for result in results],
+        )[0]
+
+    def of(self, n_images, n_features, far_max, n_held, n_resamples):
+        """Seconds to wait for a fit, and for an audit."""
+        case = (n_images, n_features, far_max, n_held)
+        busy = (
+            self.seconds[0] @ work_of(*case, 0),
+            self.seconds[1] @ work_of(*case, n_resamples),
+        )
+        return [self.stretch * seconds / n_threads() for seconds in busy]
+
+    def on_cluster(self, n_images, n_features, far_max, n_held, n_resamples):
+        """Seconds of an audit by the workers of a cluster."""
+        counts = work_of(n_images, n_features, far_max, n_held, n_resamples)
+        work, shared = self.seconds[1] * counts, np.array(list(WORK.values()))
+        copies = 2 + np.ceil(np.log2(N_WORKERS))  # one after the other, as a tree
+        rows = 4 * n_images * n_features * copies
+        sent = N_PASSES * rows + 2 * 12 * n_held
+        busy = work[~shared].sum() / n_threads() + work[shared].sum() / N_WORKERS
+        return self.stretch * busy + sent / NETWORK
+
+
+def on_card(n_images, n_features):
+    """Seconds of one pass over all pairs, from the data sheet of a card."""
+    n_pairs = n_images**2 / 2
+    return n_pairs * (n_features / CARD_PRODUCTS + CARD_BYTES / CARD_MEMORY)
+
+
+# ---- what is printed -----------------------------------------------------------------
+
+
+def shown(seconds):
+    """Seconds as a person reads them."""
+    units = (("ms", 1e-3, 1e3), ("s", 1, 100), ("min", 60, 100), ("h", 3600, np.inf))
+    unit, size = next((u, size) for u, size, most in units if seconds < most * size)
+    value = seconds / size
+    return f"{value:.{0 if value >= 9.95 else 1}f} {unit}"
+
+
+def processor():
+    """Its name, where Linux tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    names = [line.split(":")[1].strip() for line in lines if "model name" in line]
+    return names[0] if names else platform.processor()
+
+
+def show_measurements(title, model, cases, results):
+    """A line for each measurement beside the model."""
+    print(f"\n{title}")
+    print(
+        "  images     d  far_max     B | fit: s   model | audit: s  model | memory: MB"
+        "  model"
+    )
+    for (n, d, far_max, b), result in zip(cases, results, strict=True):
+        fit, audited = model.of(n, d, far_max, result["held"], b)
+        seconds, n_bytes = result["waited"], model.share * result["estimate"]
+        print(
+            f"{n:8,} {d:5} {far_max:8g} {b:5} | {seconds[0]:6.2f} {fit:7.2f} | "
+            f"{seconds[1]:8.2f} {audited:6.2f} | {result['bytes'] / 1e6:10.0f} "
+            f"{n_bytes / 1e6:6.0f}"
+        )
+
+
+def show_coefficients(model):
+    """What each unit of work and of memory costs."""
+    print("\nCore seconds of a fit, and of an audit by one attribute of two groups")
+    for name, fit, audited in zip(WORK, *model.seconds, strict=True):
+        print(f"{fit:12.4g} {audited:12.4g}  {name}")
+    print(
+        f"Seconds to wait are {model.stretch:.2f} times the core seconds over the threads;"
+        f"\nmemory is {model.share:.2f} of the estimate by which the package decides."
+    )
+
+
+def show_table(model):
+    """Time and memory of larger sets."""
+    print(
+        f"\nComputed by the model: d = {N_FEATURES}, B = {N_RESAMPLES:,}, two groups. The "
+        f"cluster has {N_WORKERS} such cores and\na network of {NETWORK * 8e-9:g} Gbit/s. "
+        "The card is computed from a data sheet, not measured: one pass over\nall pairs. "
+        "'Needs' is what the package asks to be free before it begins."
+    )
+    print(
+        "   images  far_max |     fit    audit   memory    needs | audit on a cluster | "
+        "pass on a card"
+    )
+    for n, far_max in TABLE:
+        held = n_held(n, far_max)
+        case = (n, N_FEATURES, far_max, held, N_RESAMPLES)
+        fit, audited = model.of(*case)
+        size = size_of(n, N_FEATURES)
+        n_bytes = model.share * estimate(n, N_FEATURES, held, N_RESAMPLES)
+        needed = size.n_bytes(size.n_held(far_max))
+        print(
+            f"{n:9,} {far_max:8g} | {shown(fit):>7} {shown(audited):>8} "
+            f"{n_bytes / 1e9:5.1f} GB {needed / 1e9:5.1f} GB | "
+            f"{shown(model.on_cluster(*case)):>18} | {shown(on_card(n, N_FEATURES)):>14}"
+        )
+
+
+def main(repeats=1):
+    """Measure, fit and print; of several repeats the shortest counts."""
+    results = [shortest(case, False, repeats) for case in FITTED]
+    model = Model(FITTED, results)
+    print(f"{processor()}, {n_threads()} threads; screened in {large_precision()}")
+    show_measurements("Fitted to", model, FITTED, results)
+    show_coefficients(model)
+    unseen = [shortest(case, True, repeats) for case in NOT_FITTED]
+    show_measurements("Not fitted to", model, NOT_FITTED, unseen)
+    show_table(model)
+
+
+def shortest(case, whole, repeats):
+    """The measurement whose audit took the shortest time."""
+    runs = [measured(case, whole) for _ in range(repeats)]
+    return min(runs, key=lambda result: result["waited"][1])
+
+
+if __name__ == "__main__":
+    run_command(main, __doc__)

@@ -1,0 +1,58 @@
+"""The cost model finds the coefficients of costs that have some."""
+
+import numpy as np
+import pytest
+
+from tests.benchmarks import cost_model
+from tests.benchmarks.cost_model import FITTED, WORK, Model, n_threads, shown, work_of
+
+BUSY = np.array([[0.1, 8, 1, 0.2, 0.1, 0, 0, 0], [0.5, 30, 3, 0, 0.3, 2, 1, 4]])
+
+
+@pytest.fixture
+def model():
+    results = []
+    for n, d, far_max, b in FITTED:
+        works = [work_of(n, d, far_max, far_max * n**2, i * b) for i in (0, 1)]
+        busy = [float(c @ w) for c, w in zip(BUSY, works, strict=True)]
+        results.append(
+            {
+                "busy": busy,
+                "waited": [1.25 * seconds / n_threads() for seconds in busy],
+                "held": far_max * n**2,
+                "bytes": 0.5 * n,
+                "estimate": n,
+            }
+        )
+    return Model(FITTED, results)
+
+
+def test_coefficients_are_found(model):
+    assert len(WORK) == BUSY.shape[1]
+    assert np.array(model.seconds) == pytest.approx(BUSY, rel=1e-6, abs=1e-6)
+    assert model.stretch == pytest.approx(1.25)
+    assert model.share == pytest.approx(0.5)
+
+
+def test_a_cluster_divides_what_is_shared(model, monkeypatch):
+    case = (100_000, 512, 1e-3, 1e7, 100)
+    alone = model.of(*case)[1]
+    monkeypatch.setattr(cost_model, "NETWORK", np.inf)
+    monkeypatch.setattr(cost_model, "N_WORKERS", n_threads())
+    assert model.on_cluster(*case) == pytest.approx(alone)
+    monkeypatch.setattr(cost_model, "N_WORKERS", 64)
+    assert alone / 64 < model.on_cluster(*case) < alone / 2
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.0042, "4.2 ms"),
+        (0.97, "970 ms"),
+        (12, "12 s"),
+        (600, "10 min"),
+        (9e3, "2.5 h"),
+    ],
+)
+def test_seconds_are_shown_in_units(seconds, text):
+    assert shown(seconds) == text
