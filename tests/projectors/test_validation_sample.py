@@ -18,6 +18,7 @@ from skfairfr._core import _pair_tiles
 from skfairfr.losses import _softmax, _triplet
 from skfairfr.metrics import all_pairs, bfar, frr_at_far
 from skfairfr.projectors import (
+    _base,
     _ethical_module,
     _fpr_penalty_projector,
     _held_out,
@@ -26,7 +27,7 @@ from skfairfr.projectors import (
 )
 from skfairfr.projectors._head import ProjectionHead, project
 from skfairfr.projectors._held_out import MONITOR_FAR, GroupFARs, HeldOutMetrics
-from skfairfr.projectors._people import People
+from skfairfr.projectors._people import People, hold_out
 from skfairfr.projectors._validation_sample import (
     FEWEST_IMAGES,
     MOST_IMAGES,
@@ -283,6 +284,24 @@ def test_the_training_does_not_know_of_the_sample(name, monkeypatch):
         assert whole["train_loss"] == sampled["train_loss"]
     else:
         assert whole["train_loss"][0] == sampled["train_loss"][0]
+
+
+@pytest.mark.parametrize("most", [MOST_IMAGES, 240])
+def test_the_draws_of_the_fit_stay_as_they_are(most, monkeypatch):
+    """The seed, the people held out, then the seed of the training: nothing between."""
+    monkeypatch.setattr(_validation_sample, "MOST_IMAGES", most)
+    begun, new_generator = [], _base.new_generator
+
+    def spy(rng):
+        begun.append(new_generator(rng))
+        return begun[-1]
+
+    monkeypatch.setattr(_base, "new_generator", spy)
+    fitted = fpr_penalty().fit(X, FACES.y)
+    rng = np.random.RandomState(np.random.RandomState(0).randint(2**31 - 1))
+    trained, _ = hold_out(people_of(FACES.y), 0.5, rng)
+    assert_array_equal(fitted.identities_, trained.identities)
+    assert begun[0].initial_seed() == rng.randint(2**31 - 1)
 
 
 def test_every_epoch_compares_the_same_images(medium, monkeypatch):
