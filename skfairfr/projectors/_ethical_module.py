@@ -122,7 +122,7 @@ class EthicalModule(BaseProjector):
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds.
     n_validation_images_ : int
-        Images held out that the "valid_" columns of the history compare, 5,792 at most;
+        Images held out that the ``valid_`` columns of the history compare, 5,792 at most;
         0 where nobody is held out.
     n_features_in_ : int
     feature_names_in_ : ndarray, shape (n_features,)

@@ -144,7 +144,7 @@ class TripletProjector(BaseProjector):
         A row for each epoch: losses, ``n_triplets`` that violated the margin, weights and
         FARs of the groups, learning rate, seconds.
     n_validation_images_ : int
-        Images held out that the "valid_" columns of the history compare, 5,792 at most;
+        Images held out that the ``valid_`` columns of the history compare, 5,792 at most;
         0 where nobody is held out.
     n_features_in_ : int
     feature_names_in_ : ndarray, shape (n_features,)
