@@ -151,13 +151,13 @@ def test_threshold_of_meets_the_level(impostors):
 
 
 def test_a_sample_stands_for_all_pairs(monkeypatch):
-    monkeypatch.setattr(_pair_sets, "SAMPLE", 200_000)
+    monkeypatch.setattr(_pair_sets, "SAMPLE", 2_000_000)
     pairs = embedded(8, n_identities=30)
     every = accepted_impostors(pairs, (0, 0), np.array([2.0]))
     drawn = accepted_impostors(pairs, (0, 0), np.array([2.0]), sampled=True)
     for name in ("errors", "pairs", "squares", "shared", "clumped"):
         found, expected = (getattr(c.sums, name)[0] for c in (drawn, every))
-        assert_allclose(found, expected, rtol=0.03, err_msg=name)
+        assert_allclose(found, expected, rtol=0.05, err_msg=name)
 
 
 def test_fewer_drawn_pairs_leave_more_variance(monkeypatch):
