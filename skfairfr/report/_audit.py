@@ -22,7 +22,7 @@ from skfairfr.report._arguments import (
     pair_columns,
     two_columns,
 )
-from skfairfr.report._checks import check_limits, judge
+from skfairfr.report._checks import check, check_limits, operating_points_of
 from skfairfr.report._data import (
     EmbeddingData,
     PairData,
@@ -32,9 +32,15 @@ from skfairfr.report._data import (
 )
 from skfairfr.report._far_max import choose_far_max
 from skfairfr.report._figures import make_folders, write_figures
-from skfairfr.report._measure import AuditedROC, Points
+from skfairfr.report._measure import (
+    ENOUGH_IMPOSTORS,
+    SMALLEST_FAR,
+    AuditedROC,
+    Points,
+)
 from skfairfr.report._notes import collecting, mixed_people, notes_of
 from skfairfr.report._records import Audit, Other, Report
+from skfairfr.report._verdicts import judge
 from skfairfr.utils._errors import Argument, ArgumentError, plain
 
 # Above this share of the genuine pairs by one person, both averages are shown.
@@ -180,7 +186,7 @@ def audit_data(
     resample="identities",
     average="pair",
     impostors="all",
-    method="recentered",
+    method=None,
     n_resamples=1000,
     confidence_level=0.95,
     n_jobs=None,
@@ -193,7 +199,8 @@ def audit_data(
     data : EmbeddingData or PairData
         Such as :func:`read_data` gives.
     far : float in (0, 1) or array-like, shape (n_levels,), default=None
-        Levels to operate at; None takes 1e-2 and 1e-3.
+        Levels to operate at; None takes 1e-2 and 1e-3, and 1e-4 where the data have the
+        impostor pairs for it.
     threshold : float or array-like, shape (n_levels,), default=None
         Similarities from which on a deployed system accepts, instead; of data that were
         read as distances, distances up to which it does.
@@ -201,10 +208,11 @@ def audit_data(
         Other data, on which the thresholds of the levels are set; a path is read as
         ``data`` were.
     limits : dict of str -> float, default=None
-        Largest max / min allowed of the groups' rates, above 1: ``max_bfar`` and
-        ``max_bfrr`` at the threshold where no group's FAR exceeds the level,
-        ``max_far_ratio`` and ``max_frr_ratio`` at the overall threshold. They become the
-        ``checks`` of the report and its ``exit_code``.
+        Largest rate allowed of each group, in (0, 1): ``max_fmr`` and ``max_fnmr``, the FAR
+        and the FRR at the overall threshold. Largest max / min allowed of the groups'
+        rates, above 1: ``max_far_ratio`` and ``max_frr_ratio`` there, ``max_bfar`` and
+        ``max_bfrr`` at the threshold where no group's FAR exceeds the level. They become
+        the ``checks`` of the report and its ``exit_code``.
     figures : path-like, default=None
         Folder that the displays are written to, those of each audit in a folder of its
         own; made if it does not exist. None writes none.
@@ -217,9 +225,11 @@ def audit_data(
         Whether every pair weighs the same, or every person.
     impostors : {"all", "same_group"}, default="all"
         Pairs whose FAR sets the threshold.
-    method : {"recentered", "naive", "multiplicative", "offdiagonal"}, \
-            default="recentered"
-        How resamples become an interval, as in :class:`~skfairfr.metrics.SimilarityROC`.
+    method : {"wilson", "recentered", "naive", "multiplicative", "offdiagonal"}, \
+            default=None
+        How an interval is made, as in :class:`~skfairfr.metrics.SimilarityROC`; None takes
+        "wilson" with ``resample="identities"`` and "recentered" otherwise. Findings and
+        checks do not depend on it: they are about other people of the same population.
     n_resamples : int, default=1000
         Bootstrap resamples.
     confidence_level : float in (0, 1), default=0.95
@@ -257,7 +267,7 @@ def audit_data(
         resample,
         average,
         impostors,
-        method,
+        method or _usual_method(resample),
         n_resamples,
         confidence_level,
         n_jobs,
@@ -268,6 +278,7 @@ def audit_data(
     reading = data.reading
     is_distance = reading is not None and reading.options["distance"]
     points = Points.of(far, threshold, is_distance)
+    by_default = far is None and threshold is None and threshold_from is None
     if threshold is not None and threshold_from is not None:
         raise ArgumentError(
             *(Argument("threshold", threshold), " and ", Argument("threshold_from")),
@@ -295,10 +306,18 @@ def audit_data(
             columns = tuple(data.columns)
             roc = _fit(data, columns, options, points, figures is not None)
         notes += notes_of(warnings, reading is not None)
-        for attributes, folder in zip(chosen, folders, strict=True):
-            found = _audit_by(roc, data, attributes, options, points, folder)
+        if by_default and _reach_further(roc, columns):
+            points = replace(points, far=np.append(points.far, SMALLEST_FAR))
+        sizes = [len(attributes) for attributes in chosen]
+        audited = [AuditedROC(roc.by(attributes), points) for attributes in chosen]
+        operating_points = operating_points_of(limits)
+        told = _judge(audited, sizes, options, operating_points)
+        for attributes, own, judged, folder in zip(
+            chosen, audited, told, folders, strict=True
+        ):
+            found = _audit_by(own, data, attributes, options, judged, folder)
             settings = found.settings | _settings_of_files(data, threshold_from)
-            checks = tuple(judge(found, limits))
+            checks = tuple(check(found, judged, limits))
             audits.append(replace(found, settings=settings, checks=checks))
     notes += filter(None, [note_of_memory])
     audits[0] = replace(audits[0], notes=(*notes, *audits[0].notes))
@@ -431,19 +450,43 @@ def _settings_of_files(data, threshold_from):
     }
 
 
-def _audit_by(roc, data, attributes, options, points, folder):
-    """An audit by one attribute, or by the combinations of several.
+def _usual_method(resample):
+    """The method of intervals about other people, or about photographs."""
+    return "wilson" if resample == "identities" else "recentered"
 
-    ``roc`` was fitted with all attributes of the data.
-    """
+
+def _reach_further(roc, columns):
+    """Whether two groups of every attribute have the pairs for the smallest level."""
+    enough = [
+        np.count_nonzero(roc.by(name).n_impostor_[1:] >= ENOUGH_IMPOSTORS) > 1
+        for name in columns
+    ]
+    return all(enough)
+
+
+def _judge(audited, sizes, options, operating_points=("overall",)):
+    """Findings of several audits, as ``_verdicts.judge`` gives them."""
+    # The notes of each audit hold what this would warn of.
+    with collecting([]):
+        return judge(
+            audited,
+            sizes,
+            options.confidence_level,
+            options.random_state,
+            operating_points,
+        )
+
+
+def _audit_by(audited, data, attributes, options, judged, folder):
+    """An audit by one attribute, or by the combinations of several."""
+    points = audited.points
     name = " & ".join(attributes)
     people, images = data.people(), data.images()
     group = data.groups(attributes)
     warnings = []
     with collecting(warnings):
-        audited = AuditedROC(roc.by(attributes), points)
         groups = audited.groups(people, images, group)
-        levels = audited.levels()
+        levels = audited.levels(judged)
     written = ()
     if folder is not None:
         written = tuple(write_figures(audited.roc, folder, points))
@@ -455,13 +498,20 @@ def _audit_by(roc, data, attributes, options, points, folder):
         reason = data.lack_of_images() if other == "images" else ""
         resampled = Other("resample", other, (), reason)
         if not reason:
-            changed = AuditedROC(audited.roc.by(resample=other), points)
-            resampled = replace(resampled, levels=changed.levels(in_short=True))
+            method = _usual_method(other)
+            changed = AuditedROC(audited.roc.by(resample=other, method=method), points)
+            found = changed.levels({}, in_short=True)
+            found = tuple(
+                replace(new, findings=_as_found(changed, place, old.findings))
+                for place, (new, old) in enumerate(zip(found, levels, strict=True))
+            )
+            resampled = replace(resampled, levels=found)
         averaged = None
         if share > DOMINANT_SHARE:
             other = _other(options.average, "pair", "identity")
             changed = AuditedROC(audited.roc.by(average=other), points)
-            averaged = Other("average", other, changed.levels(in_short=True))
+            (told,) = _judge([changed], [len(attributes)], options)
+            averaged = Other("average", other, changed.levels(told, in_short=True))
     members = people if images is None else images
     notes = [
         data.lack_of_genuine(),
@@ -479,6 +529,16 @@ def _audit_by(roc, data, attributes, options, points, folder):
         averaged,
         tuple(filter(None, notes)),
         figures=written,
+    )
+
+
+def _as_found(changed, level, findings):
+    """The findings with the ratios' intervals under another setting."""
+    return tuple(
+        f
+        if f.worst is None
+        else replace(f, ratio=changed.ratio(f.rate, level, f.best, f.worst))
+        for f in findings
     )
 
 

@@ -1,19 +1,25 @@
-"""An audit as a check: does a disparity stay within a limit?"""
+"""An audit as a check: do rates, or a disparity, stay within a limit?"""
 
 import math
 import numbers
+from dataclasses import replace
+
+import numpy as np
 
 from skfairfr.report._records import Check
 from skfairfr.utils._errors import Argument, ArgumentError, plain
 from skfairfr.utils._validation import check_option
 
+# Limit -> the rate of each group that it limits, at the overall threshold.
+RATE_LIMITS = {"max_fmr": "far", "max_fnmr": "frr"}
 # Limit -> the rate and the operating point whose max / min it limits.
-CHECKS = {
+RATIO_LIMITS = {
     "max_bfar": ("far", "worst_group"),
     "max_bfrr": ("frr", "worst_group"),
     "max_far_ratio": ("far", "overall"),
     "max_frr_ratio": ("frr", "overall"),
 }
+LIMITS = (*RATE_LIMITS, *RATIO_LIMITS)
 
 
 def check_limits(limits, threshold_is_set):
@@ -22,7 +28,7 @@ def check_limits(limits, threshold_is_set):
     Parameters
     ----------
     limits : dict of str -> float
-        With keys of CHECKS.
+        With keys of LIMITS.
     threshold_is_set : bool
         Whether the audited data set the threshold, which BFAR and BFRR are about.
     """
@@ -33,14 +39,24 @@ def check_limits(limits, threshold_is_set):
             value=limits,
         )
     for name, limit in limits.items():
-        check_option(name, "limits", tuple(CHECKS))
-        if not isinstance(limit, numbers.Real):
+        check_option(name, "limits", LIMITS)
+        what = "between 0 and 1" if name in RATE_LIMITS else "above 1"
+        if not isinstance(limit, numbers.Real) or isinstance(limit, bool):
+            largest = "rate" if name in RATE_LIMITS else "max / min"
             raise ArgumentError(
                 Argument(name),
-                f" must be a number above 1; got {plain(limit)!r}.",
-                remedy="Give the largest max / min allowed, or leave it out.",
+                f" must be a number {what}; got {plain(limit)!r}.",
+                remedy=f"Give the largest {largest} allowed, or leave it out.",
                 value=limit,
             )
+        if name in RATE_LIMITS:
+            if not 0 < limit < 1:
+                raise ArgumentError(
+                    Argument(name),
+                    f" must lie in (0, 1), as a rate does; got {limit:g}.",
+                    value=limit,
+                )
+            continue
         if not 1 < limit < math.inf:
             raise ArgumentError(
                 Argument(name),
@@ -48,8 +64,8 @@ def check_limits(limits, threshold_is_set):
                 f"and finite; got {limit:g}.",
                 value=limit,
             )
-        if CHECKS[name][1] == "worst_group" and not threshold_is_set:
-            other = Argument(f"max_{CHECKS[name][0]}_ratio")
+        if RATIO_LIMITS[name][1] == "worst_group" and not threshold_is_set:
+            other = Argument(f"max_{RATIO_LIMITS[name][0]}_ratio")
             raise ArgumentError(
                 Argument(name, limit),
                 " is about the threshold where no group's FAR exceeds a level, and the "
@@ -58,12 +74,20 @@ def check_limits(limits, threshold_is_set):
             )
 
 
-def judge(audit, limits):
+def operating_points_of(limits):
+    """Operating points at which every two groups have to be compared, a tuple of str."""
+    asked = {RATIO_LIMITS[name][1] for name in limits if name in RATIO_LIMITS}
+    return ("overall", *sorted(asked - {"overall"}))
+
+
+def check(audit, judged, limits):
     """A Check for each limit and level of an audit.
 
     Parameters
     ----------
     audit : Audit
+    judged : dict
+        (rate, operating point, level) -> Judged.
     limits : dict of str -> float
 
     Returns
@@ -71,34 +95,60 @@ def judge(audit, limits):
     checks : list of Check
     """
     return [
-        _judge(audit, level, name, limit)
+        _check(audit, place, level, name, limit, judged)
         for name, limit in limits.items()
-        for level in audit.levels
+        for place, level in enumerate(audit.levels)
     ]
 
 
-def _judge(audit, level, name, limit):
-    rate, operating_point = CHECKS[name]
+def _check(audit, place, level, name, limit, judged):
+    if name in RATE_LIMITS:
+        rate, operating_point = RATE_LIMITS[name], "overall"
+    else:
+        rate, operating_point = RATIO_LIMITS[name]
+    found = judged.get((rate, operating_point, place))
+    known = [] if found is None else found.labels
+    not_covered = tuple(row.group for row in level.rates[1:] if row.group not in known)
+    if name in RATE_LIMITS:
+        figure, groups = _of_rates(level, rate, limit, found, audit)
+    else:
+        figure, groups = _of_ratios(level, rate, operating_point, limit, found)
+    overall = operating_point == "overall"
+    threshold = level.threshold if overall else level.worst_group_threshold
+    about = (name, limit, audit.attribute, level.far, threshold)
+    return Check(*about, figure, groups, not_covered, verdict_of(figure, limit))
+
+
+def _of_rates(level, rate, limit, found, audit):
+    """Figure and groups of a limit that the rate of each group has to keep."""
+    figures = {row.group: getattr(row, rate) for row in level.rates[1:]}
+    if found is None:  # no group has pairs
+        return next(iter(figures.values())), ()
+    low, high = found.one_sided(audit.settings["confidence_level"])
+    worst = found.labels[int(np.argmax(high))]
+    exceeding = tuple(
+        label for label, end in zip(found.labels, low, strict=True) if end > limit
+    )
+    ends = {"low": float(low.max()), "high": float(high.max())}
+    return replace(figures[worst], **ends), exceeding or (worst,)
+
+
+def _of_ratios(level, rate, operating_point, limit, found):
+    """Figure and groups of a limit that max / min of the groups' rates has to keep."""
     disparity = next(
         d
         for d in level.disparities
         if (d.how, d.operating_point) == ("max_min", operating_point)
     )
     figure = getattr(disparity, rate)
-    not_covered = tuple(
-        row.group for row in level.rates[1:] if math.isnan(getattr(row, rate).value)
-    )
-    overall = operating_point == "overall"
-    threshold = level.threshold if overall else level.worst_group_threshold
-    verdict = verdict_of(figure, limit)
-    operating = (level.far, threshold)
-    return Check(name, limit, audit.attribute, *operating, figure, not_covered, verdict)
+    if found is None or len(found.labels) < 2:
+        return figure, ()
+    low, high, lowest, highest = found.largest_ratio()
+    return replace(figure, low=low, high=high), lowest if low > limit else highest
 
 
 def verdict_of(figure, limit):
-    """Verdict of an interval about a limit; undetermined where the data do not support it."""
-    if not figure.supported:
-        return "undetermined"
+    """Verdict of an interval about a limit; undetermined where there is none."""
     if figure.low > limit:
         return "failed"
     return "passed" if figure.high <= limit else "undetermined"

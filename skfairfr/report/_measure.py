@@ -1,12 +1,10 @@
 """The numbers of an audit: rates, disparities and findings from a fitted SimilarityROC."""
 
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
 
 from skfairfr._core._disparities import DISPARITIES
-from skfairfr._core._intervals import simultaneous
 from skfairfr.metrics import Reason
 from skfairfr.report._records import (
     Disparity,
@@ -21,6 +19,10 @@ from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._validation import check_level, check_threshold, plain
 
 DEFAULT_FAR = (1e-2, 1e-3)
+# Audited too where two groups of every attribute have this many impostor pairs, of which
+# some 30 are accepted.
+SMALLEST_FAR = 1e-4
+ENOUGH_IMPOSTORS = 300_000
 HOWS = ("max_min", "max_geomean", "log_geomean", "gini", "difference")
 RATES = ("far", "frr")
 
@@ -101,6 +103,19 @@ class AuditedROC:
         self.labels = [None, *roc.groups_.tolist()]
         self.n_pairs = {"far": roc.n_impostor_, "frr": roc.n_genuine_}
 
+    def evidence(self, rate, operating_point):
+        """Evidence about every group, and the place of each of its levels in the points."""
+        asked = {"far": None, "threshold": None, **self.at_points}
+        if operating_point == "worst_group" and self.points.threshold is not None:
+            return None, np.empty(0, dtype=int)
+        return self.roc._evidence_by_group(
+            **asked, rate=rate, operating_point=operating_point
+        )
+
+    def label_of(self, scope):
+        """Label of the group of a scope."""
+        return self.labels[scope[0] + 1]
+
     def groups(self, people, images, group):
         """Sizes and equal error rates, everyone first.
 
@@ -128,8 +143,15 @@ class AuditedROC:
             rows.append(GroupRow(label, *sizes, equal))
         return tuple(rows)
 
-    def levels(self, in_short=False):
-        """Records of all levels; in short: max_min at the overall threshold alone."""
+    def levels(self, judged, in_short=False):
+        """Records of all levels; in short: max_min at the overall threshold alone.
+
+        Parameters
+        ----------
+        judged : dict
+            (rate, operating point, level) -> Judged, as ``_verdicts.judge`` gives it.
+        in_short : bool, default=False
+        """
         points = self.points
         rates = {}
         for rate in RATES:
@@ -161,7 +183,10 @@ class AuditedROC:
                     for row, label in enumerate(self.labels)
                 ),
                 tuple(of_levels[level] for of_levels in disparities),
-                tuple(self._finding(r, level, rates[r]) for r in RATES),
+                tuple(
+                    self._finding(r, level, judged.get((r, "overall", level)))
+                    for r in RATES
+                ),
                 points.set_on,
             )
             for level in range(points.size)
@@ -212,64 +237,38 @@ class AuditedROC:
         n_groups = np.count_nonzero(self.n_pairs[rate][1:])
         return None if n_groups > 1 else _only(n_groups)
 
-    def _finding(self, rate, level, rates):
-        """The extremes of the groups that the data support; of all if there are not two."""
-        figures = {
-            label: of_levels[level]
-            for label, of_levels in zip(self.labels[1:], rates[1:], strict=True)
-            if np.isfinite(of_levels[level].value)
-        }
-        supported = [label for label in figures if figures[label].supported]
-        compared = supported if len(supported) > 1 else list(figures)
+    def _finding(self, rate, level, judged):
+        """The two groups that differ most certainly at a level."""
+        compared = [] if judged is None else judged.labels
         left_out = tuple(label for label in self.labels[1:] if label not in compared)
         if len(compared) < 2:
-            ratio = Figure.undefined(self._few_groups(rate) or _only(len(compared)))
-            return Finding(rate, None, None, ratio, 0, left_out, "unsupported")
-        ordered = sorted(compared, key=lambda label: figures[label].value)
-        best, worst = ordered[0], ordered[-1]
-        how = ("ratio", best, worst)
-        ratio = figures_of(self.roc.estimate(**self.at_points, rate=rate, how=how))[
-            level
-        ]
-        if len(ordered) > 2 and ratio.supported:
-            values = np.array([figures[label].value for label in ordered])
-            ratio = self._widened(ratio, values, self._replicates(rate, level, ordered))
-        verdict = "worse" if ratio.low > 1 else "undecided"
-        verdict = verdict if ratio.supported else "unsupported"
-        return Finding(rate, worst, best, ratio, len(compared), left_out, verdict)
-
-    def _replicates(self, rate, level, labels):
-        return np.array(
-            [
-                self.roc.resamples(**self.at_points, rate=rate, group=label)[:, level]
-                for label in labels
-            ]
+            n_groups = np.count_nonzero(self.n_pairs[rate][1:])
+            why = self._few_groups(rate) or _only(min(n_groups, 1))
+            return Finding.untested(rate, Figure.undefined(why), left_out)
+        worst, best, p_value, p_adjusted, low, high = judged.most_certain()
+        tells = p_adjusted <= 1 - self.roc.confidence_level
+        ratio = replace(self.ratio(rate, level, best, worst), low=low, high=high)
+        return Finding(
+            rate,
+            worst,
+            best,
+            worst if tells else None,
+            max(1.0, low),
+            ratio,
+            p_value,
+            p_adjusted,
+            judged.n_comparisons,
+            len(compared),
+            left_out,
+            "worse" if tells else "undecided",
         )
 
-    def _widened(self, ratio, values, replicates):
-        """Interval of the largest ratio that holds for all pairs of groups at once.
-
-        Logarithms make the two directions of a ratio alike. Groups come in increasing
-        order of their rate, so that the last over the first is the ratio.
-        """
-        low, high = combinations_of(len(values))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs, points = np.log(replicates), np.log(values)
-            own = np.log([ratio.low, ratio.high])
-            varied, differences = logs[high] - logs[low], points[high] - points[low]
-        picked = len(values) - 2
-        ends = [
-            np.where(np.arange(low.size) == picked, end, differences) for end in own
+    def ratio(self, rate, level, best, worst):
+        """Figure of the rate of one group over that of another at a level."""
+        how = ("ratio", best, worst)
+        return figures_of(self.roc.estimate(**self.at_points, rate=rate, how=how))[
+            level
         ]
-        level = self.roc.confidence_level
-        band = simultaneous(varied, differences, ends, level, (-np.inf, np.inf))
-        bounds = [float(np.exp(end[picked])) for end in band]
-        return replace(ratio, low=bounds[0], high=bounds[1])
-
-
-def combinations_of(n):
-    """Both members of every two of ``range(n)``; (0, n - 1) stands at n - 2."""
-    return np.array(list(combinations(range(n), 2))).T
 
 
 def figures_of(estimate):
@@ -281,13 +280,18 @@ def figures_of(estimate):
         estimate.standard_error,
         estimate.supported,
     )
+    none = np.full(np.shape(estimate.value), None)
+    tested = [
+        np.atleast_1d(none if values is None else values).tolist()
+        for values in (estimate.corrected, estimate.p_value)
+    ]
     rows = zip(*(np.atleast_1d(column).tolist() for column in columns), strict=True)
     sources = np.atleast_1d(estimate.source).tolist()
     one_level = np.ndim(estimate.value) == 0
     reasons = [estimate.reasons] if one_level else estimate.reasons.tolist()
     return [
-        Figure(*row, in_words(why, source), source, why)
-        for row, source, why in zip(rows, sources, reasons, strict=True)
+        Figure(*row, in_words(why, source), source, why, *more)
+        for row, source, why, *more in zip(rows, sources, reasons, *tested, strict=True)
     ]
 
 

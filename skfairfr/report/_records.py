@@ -15,7 +15,7 @@ from skfairfr.report._text import to_text
 from skfairfr.report._text_layout import in_words
 from skfairfr.utils._errors import Message
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 # A field that stays out of the JSON.
 HIDDEN = {"json": False}
 
@@ -35,6 +35,8 @@ class Figure:
         What the value was computed from.
     reasons : tuple of skfairfr.metrics.Reason
         The parts of ``reason``, as data.
+    corrected, p_value : float or None
+        Of a disparity, as in :class:`skfairfr.metrics.Estimate`.
     """
 
     value: float
@@ -45,6 +47,8 @@ class Figure:
     reason: str
     source: str = "all pairs"
     reasons: tuple = field(default=(), metadata=HIDDEN)
+    corrected: float | None = None
+    p_value: float | None = None
 
     @classmethod
     def undefined(cls, *reasons):
@@ -93,32 +97,54 @@ class Disparity:
 
 @dataclass(frozen=True)
 class Finding:
-    """The group with the highest rate against that with the lowest.
+    """The two groups whose rates differ most certainly, out of every two.
 
     Attributes
     ----------
     rate : {"far", "frr"}
     worst, best : labels
-        Among the groups compared; None where there are not two.
+        The group with the higher rate and the other; None where there are not two.
+    direction : label or None
+        The group that is treated worse, so far as the test tells; None where it does not.
+    at_least : float >= 1
+        Lower bound of the factor between the two rates in the population. Those of all
+        comparisons hold at once.
     ratio : Figure
-        Rate of ``worst`` over that of ``best``. Its interval can include 1, as that of
-        max_min cannot. Among more than two groups it is widened to hold for every two of
-        them at once, since these two were picked for being the extremes.
+        Rate of ``worst`` over that of ``best``; its interval holds with those of all
+        comparisons at once.
+    p_value, p_adjusted : float in (0, 1]
+        Of the hypothesis that both groups have the same rate in the population: of this
+        comparison alone, and adjusted for all comparisons of the report. nan without two
+        groups.
+    n_comparisons : int
+        That it is adjusted for: every two groups, of each rate, level and attribute (or
+        of each combination of attributes).
     n_compared : int
         Groups that the two were picked from.
     not_compared : tuple of labels
-        Groups that the data do not support, left out where two others remain.
-    verdict : {"worse", "undecided", "unsupported"}
-        Whether the interval excludes 1, includes it, or cannot be relied upon.
+        Groups without the pairs.
+    verdict : {"worse", "undecided", "untested"}
+        Whether the test tells, does not tell, or has no two groups to compare.
     """
 
     rate: str
     worst: object
     best: object
+    direction: object
+    at_least: float
     ratio: Figure
+    p_value: float
+    p_adjusted: float
+    n_comparisons: int
     n_compared: int
     not_compared: tuple
     verdict: str
+
+    @classmethod
+    def untested(cls, rate, ratio, not_compared):
+        """That fewer than two groups have the pairs."""
+        none = (None, None, None, 1.0, ratio, math.nan, math.nan, 0, 0)
+        return cls(rate, *none, not_compared, "untested")
 
 
 @dataclass(frozen=True)
@@ -174,24 +200,32 @@ class Other:
 
 @dataclass(frozen=True)
 class Check:
-    """Whether a disparity stays within a limit, as far as its interval tells.
+    """Whether rates or a disparity stay within a limit, as far as the data tell.
 
     Attributes
     ----------
     name : str
         Of the limit.
-    limit : float > 1
+    limit : float
+        Above 1 of a ratio; in (0, 1) of a rate.
     attribute : str
     far : float in (0, 1) or None
     threshold : float
         Operating point, as of a Level.
     figure : Figure
-        The disparity, larger being less fair.
+        The disparity, or the rate of the group with the largest upper bound. ``low`` is
+        the largest of the lower bounds, which hold for all groups at once, ``high`` the
+        largest of the upper bounds, which hold one by one; bounds of rates are one-sided.
+    groups : tuple of labels
+        Whom the verdict is about: those that exceed the limit, or else those with the
+        largest upper bound; of a ratio the worse group, then the better one.
     not_covered : tuple of labels
         Groups without the pairs it needs, which it is not about.
     verdict : {"passed", "failed", "undetermined"}
-        Passed where the data support the interval and it ends at the limit or below; failed
-        where they support it and it begins above.
+        Failed where ``low`` is above the limit, passed where ``high`` is not.
+    people_needed : tuple of (label, int)
+        Of an undetermined check, how many people of which groups would settle it, if rates
+        stay as they were found; empty where no number does.
     """
 
     name: str
@@ -200,8 +234,10 @@ class Check:
     far: float | None
     threshold: float
     figure: Figure
+    groups: tuple
     not_covered: tuple
     verdict: str
+    people_needed: tuple = ()
 
 
 @dataclass(frozen=True)

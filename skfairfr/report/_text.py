@@ -9,7 +9,6 @@ from skfairfr.report._text_layout import (
     LABEL_WIDTH,
     accepted,
     bounds,
-    mark,
     number,
     paragraph,
     printable,
@@ -21,6 +20,8 @@ from skfairfr.report._text_layout import (
 CELL_WIDTH = 15
 MOST_COLUMNS = 5
 CHECK_NAMES = {
+    "max_fmr": "FMR of each group",
+    "max_fnmr": "FNMR of each group",
     "max_bfar": "BFAR",
     "max_bfrr": "BFRR",
     "max_far_ratio": "max / min of the FAR",
@@ -135,29 +136,45 @@ def check_lines(checks, settings):
     return lines
 
 
+def _why(check, of_ratio):
+    """The number, its bounds and the groups that they are about."""
+    found, groups = check.figure, list(map(short, check.groups))
+    if not groups:
+        return f"{number(found.value)} {bounds(found)}; there is nothing to judge by"
+    if of_ratio:
+        pair = f"{groups[0]} over {groups[1]}"
+        ends = {
+            "passed": f"largest for {pair}, at most {number(found.high)}",
+            "failed": f"{pair} is at least {number(found.low)}",
+            "undetermined": f"{pair} may be as large as {number(found.high)}",
+        }
+        return f"{number(found.value)} {bounds(found)}; {ends[check.verdict]}"
+    named = ", ".join(groups)
+    ends = {
+        "passed": f"largest for {named}, at most {number(found.high)}",
+        "failed": f"above it for {named}, at least {number(found.low)}",
+        "undetermined": f"for {named} it may be as large as {number(found.high)}",
+    }
+    return ends[check.verdict]
+
+
 def _sentence(check, settings):
     """The verdict of a check and the reason for it."""
     where = f"FAR {check.far:g}" if check.far is not None else "the given threshold"
     if settings.get("threshold_from"):
         where += f" on {printable(settings['threshold_from'])}"
-    found = check.figure
-    why = {
-        "passed": "the interval ends there or below",
-        "failed": "the interval begins above",
-        "undetermined": "the interval holds it",
-    }[check.verdict]
-    if found.low != found.low or found.high != found.high:
-        why = "there is no interval"
-    elif check.verdict == "failed" and not found.supported:
-        why += f", though the data do not support it ({printable(found.reason)})"
-    elif check.verdict == "undetermined" and found.high <= check.limit:
-        why = f"the data do not support the interval ({printable(found.reason)})"
+    of_ratio = check.name not in ("max_fmr", "max_fnmr")
+    by = "by" if of_ratio else "of"
     text = (
-        f"{check.verdict.upper()}: {CHECK_NAMES[check.name]} by "
-        f"{printable(check.attribute)} at most {check.limit:g}, at {where} "
-        f"({accepted(check.threshold, settings)}): {number(found.value)} "
-        f"{bounds(found)}{mark(found)}; {why}."
+        f"{check.verdict.upper()}: {CHECK_NAMES[check.name]} {by} "
+        f"{printable(check.attribute)} at most {number(check.limit)}, at {where} "
+        f"({accepted(check.threshold, settings)}): {_why(check, of_ratio)}."
     )
+    if check.people_needed:
+        people = " and ".join(
+            f"about {n:,} people of {short(group)}" for group, n in check.people_needed
+        )
+        text += f" {people[0].upper()}{people[1:]} would settle it."
     if check.not_covered:
         left_out = ", ".join(map(short, check.not_covered))
         text += f" Says nothing of {left_out}, without the pairs it needs."

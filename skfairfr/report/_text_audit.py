@@ -3,6 +3,8 @@
 What the data do not support carries a question mark, and the reason stands beneath.
 """
 
+import math
+
 from skfairfr._core._intervals import MIN_ERRORS, MIN_IDENTITIES
 from skfairfr.report._text_layout import (
     DISPARITY_NAMES,
@@ -11,6 +13,7 @@ from skfairfr.report._text_layout import (
     RATE_NAMES,
     UNSUPPORTED,
     accepted,
+    bounds,
     bullets,
     disparity_label,
     figure,
@@ -97,7 +100,7 @@ def _opening(audit, source):
 
 
 def _findings(audit):
-    lines = title("What the data say")
+    lines = [*title("What the data say"), *_error_rate(audit)]
     for index, level in enumerate(audit.levels):
         lines.append(f"At {level_name(level, audit.settings)}")
         for position, finding in enumerate(level.findings):
@@ -116,27 +119,63 @@ def _sentence(finding, level):
         return f"{kind}: not measured, {finding.ratio.reason} (see Notes)."
     if finding.worst is None:
         return f"{kind}: the data do not tell, {finding.ratio.reason}."
-    rates = {row.group: getattr(row, finding.rate).value for row in level.rates}
-    worst, best = short(finding.worst), short(finding.best)
     if _without_errors(level, finding.rate):
-        among = f"either group, {best} or {worst}"
+        among = f"either group, {short(finding.best)} or {short(finding.worst)}"
         if finding.n_compared > 2:
             among = f"any of the {finding.n_compared} groups"
         return f"{kind}: {_verdict(finding)}. There are no errors in {among}."
-    observed = (
-        f"{RATE_NAMES[finding.rate]} {number(rates[finding.worst])} for {worst} against "
-        f"{number(rates[finding.best])} for {best}, a factor of {figure(finding.ratio)}"
-    )
-    why = {
-        "worse": "the interval excludes 1",
-        "undecided": "the interval includes 1",
-        "unsupported": "too few errors, or errors of too few people, carry it (see below)",
-    }[finding.verdict]
-    text = f"{kind}: {_verdict(finding)}. {observed}; {why}."
-    if finding.not_compared and finding.verdict != "unsupported":
+    text = f"{kind}: {_verdict(finding)}. {_observed(finding, level)}."
+    if finding.not_compared:
         left_out = ", ".join(map(short, finding.not_compared))
-        text += f" Too little data to judge: {left_out}."
+        text += f" Without the pairs to judge: {left_out}."
     return text
+
+
+def _observed(finding, level):
+    """Both rates, their factor and the p-value of their difference."""
+    rates = {row.group: getattr(row, finding.rate).value for row in level.rates}
+    ratio = finding.ratio
+    factor = f"a factor of {number(ratio.value)} {bounds(ratio)}"
+    if finding.verdict == "worse" and not (
+        ratio.supported and math.isfinite(ratio.value)
+    ):
+        factor = (
+            f"a factor of at least {number(finding.at_least)}; how much more cannot be "
+            f"determined ({_too_few(finding)})"
+        )
+    return (
+        f"{RATE_NAMES[finding.rate]} {number(rates[finding.worst])} for "
+        f"{short(finding.worst)} against {number(rates[finding.best])} for "
+        f"{short(finding.best)}, {factor}; p {_p_value(finding.p_adjusted)}"
+    )
+
+
+def _too_few(finding):
+    """Whose errors are too few, and how many there are."""
+    reasons = finding.ratio.reasons
+    of_one = [r for r in reasons if r.code in ("no_errors", "few_errors")] or reasons
+    return printable("; ".join(f"{r.label}: {r.words}" for r in of_one))
+
+
+def _p_value(p):
+    return "< 0.001" if p < 0.001 else f"= {p:.3f}" if p < 0.1 else f"= {p:.2f}"
+
+
+def _error_rate(audit):
+    """What the verdicts of the report can be relied upon for."""
+    numbers = {f.n_comparisons for level in audit.levels for f in level.findings}
+    n_comparisons = max(numbers, default=0)
+    if n_comparisons == 0:
+        return []
+    wrong = 100 * (1 - audit.settings["confidence_level"])
+    compared = (
+        "The comparison" if n_comparisons == 1 else f"All {n_comparisons:,} comparisons"
+    )
+    return paragraph(
+        f"{compared} of two groups, over rates, levels and attributes, have one error rate: "
+        f"if no group were treated worse, at most {wrong:g} % of such audits would name one. "
+        "Factors in brackets and p take this into account."
+    )
 
 
 def _verdict(finding):
@@ -215,7 +254,10 @@ def _ratio_row(level):
 def _disparity(disparity, level, rate):
     if disparity.operating_point == "overall" and _without_errors(level, rate):
         return NO_ERRORS
-    return figure(getattr(disparity, rate))
+    found = getattr(disparity, rate)
+    if found.corrected is None or not math.isfinite(found.corrected):
+        return figure(found)
+    return f"{figure(found)} ({number(found.corrected)})"
 
 
 def _without_errors(level, rate):
@@ -349,14 +391,16 @@ def reading(audit):
                 f"{AVERAGES[settings['average']]} weighs the same.",
                 "Disparities: larger is less fair; in brackets the value when all groups "
                 "have the same rate. Apart from the first they cannot fall below it, so "
-                "that their intervals do not tell whether groups differ; that of worst / "
-                "best, of the two groups under 'What the data say', does. Among more than "
-                "two groups it is widened, since the two were picked as the extremes.",
-                f"? marks what the data do not support (under {MIN_ERRORS} errors in a "
-                f"group, from under {MIN_IDENTITIES} people, or one person in over a third "
-                "of them): no fact in "
-                "either direction. ~ marks what was not counted over all pairs; "
-                "beneath stands where it comes from instead.",
+                "that their intervals do not tell whether groups differ; 'What the data "
+                "say' does. Worst / best is about the two groups named there, which differ "
+                "most certainly; its interval holds with those of all comparisons. Few "
+                "errors make disparities too large: in brackets behind them stands what is "
+                "left when rates are moved together by as much as they are noise.",
+                f"? marks what rests on few errors (under {MIN_ERRORS} in a group, from "
+                f"under {MIN_IDENTITIES} people, or one person in over a third of them): "
+                "no fact in either direction. What the data say, the checks, and intervals "
+                "of rates for other people allow for that. ~ marks what was not counted "
+                "over all pairs; beneath stands where it comes from instead.",
                 "An interval speaks of sampling alone: not of how these people were "
                 "chosen or labelled, nor of other cameras or conditions.",
             ]

@@ -746,6 +746,13 @@ shape (n_pairs,), default=None
         columns = [np.array(column) for column in zip(*moments, strict=True)]
         return self._framed(ScoreSummary((None, *self.groups_.tolist()), *columns))
 
+    def _evidence_by_group(self, far, threshold, rate, operating_point):
+        """Evidence about the rate of every group, and the caller's place of each level."""
+        engine = self._engine
+        arguments = (far, threshold, rate, None, "max_min", operating_point)
+        question = engine.question(*arguments)
+        return engine.evidence(question), question.order
+
     def _question_of_cells(self, name, far, threshold):
         """A question at one level or threshold, about every two groups."""
         check_is_fitted(self)
