@@ -5,6 +5,7 @@ The arithmetic, with the formulas that later judge the data, is in ``_core/_plan
 
 import math
 import numbers
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -81,9 +82,8 @@ class Dependence:
     def __post_init__(self):
         if self.lent is None:
             object.__setattr__(self, "lent", self.correlation)
-        for name, highest in (("correlation", 1), ("variation", MOST), ("lent", 1)):
-            value = getattr(self, name)
-            _check_number(value, name, lambda v, most=highest: 0 <= v <= most, _RANGES)
+        for name in ("correlation", "variation", "lent"):
+            _check_number(getattr(self, name), name)
 
     def inflation(self, rate, images_per_person):
         """By how much errors vary more than those of independent pairs: phi.
@@ -103,19 +103,6 @@ class Dependence:
         m = check_count(images_per_person, "images_per_person", 1)
         clump = m**2 if rate == "far" else max(m * (m - 1) / 2, 1)
         return float(1 + self.correlation * (clump - 1))
-
-
-_RANGES = {
-    "correlation": "a number in [0, 1]",
-    "lent": "a number in [0, 1]",
-    "variation": "a finite number of at least 0",
-    "assumed": "a finite number of at least 0: 0 for no error and equal groups, 1 for the "
-    "limit itself",
-    "power": "a number in (0, 1)",
-    "confidence_level": "a number in (0.5, 1)",
-    "frr": "a number in (0, 1)",
-    "factor": "a finite number above 1",
-}
 
 
 @dataclass(frozen=True)
@@ -142,7 +129,7 @@ class Plan(Framed):
         Assumed: of the largest to the smallest.
     basis : ndarray of str
         "rule of 3" or "rule of 30" (as many errors are expected), "independent pairs", and
-        "assumed dependence" or "pilot".
+        "assumed dependence" or "pilot"; "none" where what is assumed rules the answer out.
     people : ndarray
         Per group; inf where no number is enough, which ``reason`` explains.
     pairs : ndarray
@@ -212,113 +199,114 @@ class Plan(Framed):
         text : str
             Of several lines.
         """
-        lines = [
-            f"People per group, with {self.images_per_person} "
-            f"image{'s' * (self.images_per_person > 1)} of each person"
-        ]
+        lines = [f"People per group, {self.images_per_person} image(s) of each person"]
         for question in dict.fromkeys(self.question.tolist()):
             rows = np.flatnonzero(self.question == question)
-            lines += ["", question]
-            if self.reason[rows[0]]:
+            lines += ["", *_wrapped(f"{question}:", "  ")]
+            if self.basis[rows[0]] == "none":
                 lines.append(f"  {self.reason[rows[0]]}")
-                continue
-            lines += self._table(rows)
-        return "\n".join([*lines, "", *self._assumptions(), ""])
+            else:
+                lines += self._table(rows)
+        if np.isfinite(self.people).any():
+            lines += ["", "Assumed:"]
+            for text in self._assumptions():
+                lines += _wrapped(f"- {text}", "  ")
+        if self.left_out:
+            lines += ["", f"Not planned for: {', '.join(self.left_out)}."]
+        return "\n".join([*lines, ""])
 
     def _table(self, rows):
+        """A line of titles, and one for each basis."""
+        cells = [["basis", "people", "pairs", "errors", "bound", "chance"]]
         certified = self.kind[rows[0]] == "certify"
-        titles = ["basis", "people", "pairs", "errors", "bound", "chance"]
-        cells = [titles + ["at most"] * certified]
+        cells[0] += ["allowed"] * certified
         for row in rows:
-            if self.reason[row]:
-                cells.append([self.basis[row], self.reason[row]])
-                continue
-            line = [
-                self.basis[row],
-                f"{self.people[row]:,.0f}",
-                f"{self.pairs[row]:,.0f}",
-                f"{self.expected_errors[row]:,.1f}",
-                f"{self.bound[row]:.3g}",
-                f"{self.chance[row]:.2f}",
-            ]
-            most = self.most_errors[row]
-            certifiable = "-" if most < 0 else f"{most:,.0f} errors"
-            cells.append(line + [certifiable] * certified)
+            line = [self.basis[row], *_FORMATS[0].format(self.people[row]).split()]
+            if not self.reason[row]:
+                for name, form in zip(_NUMBERS, _FORMATS[1:], strict=True):
+                    line.append(form.format(getattr(self, name)[row]))
+                most = self.most_errors[row]
+                line += ["none" if most < 0 else f"{most:,.0f}"] * certified
+            else:
+                line = [self.basis[row], self.reason[row]]
+            cells.append(line)
         whole = [line for line in cells if len(line) == len(cells[0])]
-        widths = [max(len(line[c]) for line in whole) for c in range(len(cells[0]))]
+        widths = [max(map(len, column)) for column in zip(*whole, strict=True)]
         widths[0] = max(len(line[0]) for line in cells)
         return [
             "  "
-            + line[0].ljust(widths[0])
-            + "".join(
-                f"  {cell:>{w}}" for cell, w in zip(line[1:], widths[1:], strict=False)
+            + "  ".join(
+                [line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]
             )
             for line in cells
         ]
 
     def _assumptions(self):
-        """What the numbers rest on, each a line."""
-        lines = ["Assumed:"]
-
-        def say(text):
-            lines.append(f"- {text}")
-
-        say(
-            f"{self.groups} groups of as many people each; all pairs within a group are "
+        """What the numbers rest on, each a sentence or two."""
+        level = f"{100 * self.confidence_level:g} %"
+        yield (
+            f"{self.groups} group(s) of as many people each. All pairs within a group are "
             "compared, at a threshold that other data set."
         )
-        say(
-            "errors, bound: in a group whose errors are as many as expected. chance: that "
-            f"the data then answer so; at least {self.power:g} was asked for."
+        yield (
+            "errors: expected in the group with the smallest rate. bound: what is compared "
+            "with the limit if errors are as expected. chance: probability of the answer, "
+            f"of which at least {self.power:g} was asked for."
         )
-        level = f"{100 * self.confidence_level:g} %"
         if "certify" in self.kind:
-            say(
-                f"certified: the upper one-sided {level} bound of every group's rate stays "
-                "within the limit, as it does with no more errors than the last column says."
+            yield (
+                f"The upper one-sided {level} bound of every group's rate must stay within "
+                "the limit. allowed: errors of a group with which it does."
             )
         if (self.limit >= 1).any():
-            say(
-                f"ratios of rates: two-sided {level} bounds, widened for {self.comparisons} "
-                f"comparison{'s' * (self.comparisons != 1)}."
+            yield (
+                f"Bounds of ratios are two-sided, at {level}, widened for "
+                f"{self.comparisons} comparison(s)."
             )
-        say(
-            "independent pairs: as if every pair had people and images of its own; fewer "
-            "people are never enough. The rules of 3 and 30 ask for 3 / limit pairs (none "
-            "of which errs), or for 30 errors."
+        yield (
+            "rule of 3: 3 / limit pairs, none of which errs. rule of 30: 30 errors. "
+            "independent pairs: as if every pair had people of its own."
         )
-        rates = dict.fromkeys(self.rate.tolist())
         for basis in ("assumed dependence", "pilot"):
-            if basis not in self.basis:
-                continue
-            for rate in rates:
-                found = self.dependence[rate]
-                phi = found.inflation(rate, self.images_per_person)
-                text = (
-                    f"{basis}, {ISO[rate]}: {phi:.3g} errors count as one (correlation "
-                    f"{found.correlation:.3g})"
+            if basis in self.basis:
+                yield from map(
+                    self._dependence_in_words, dict.fromkeys(self.rate), [basis] * 2
                 )
-                if rate == "far":
-                    text += (
-                        f"; the square of people's own coefficient of variation is "
-                        f"{found.variation:.3g}"
-                    )
-                say(text + ".")
         if "assumed dependence" in self.basis:
-            say(
-                "assumed dependence is what an audit starts from where no error shows more; "
-                "a pilot replaces it."
+            yield (
+                "An audit assumes this dependence where there is no error to learn from. "
+                "A pilot replaces it."
             )
-        if self.left_out:
-            say(f"not planned for: {', '.join(self.left_out)}.")
-        return lines
+
+    def _dependence_in_words(self, rate, basis):
+        found = self.dependence[str(rate)]
+        phi = found.inflation(str(rate), self.images_per_person)
+        text = (
+            f"{basis}, {ISO[str(rate)]}: errors vary {phi:.3g} times as much as independent "
+            f"ones (correlation {found.correlation:.3g})"
+        )
+        if rate == "far":
+            text += (
+                f", and people's own rates differ (coefficient of variation "
+                f"{math.sqrt(found.variation):.3g})"
+            )
+        return f"{text}."
+
+
+_NUMBERS = ("pairs", "expected_errors", "bound", "chance")
+_FORMATS = ("{:,.0f}", "{:,.0f}", "{:,.1f}", "{:.3g}", "{:.2f}")
+
+
+def _wrapped(text, indent):
+    """Lines of at most 88 characters, all but the first indented."""
+    return textwrap.wrap(text, 88, subsequent_indent=indent)
 
 
 def plan_test(
     *,
-    max_fmr=None,
-    max_fnmr=None,
-    factor=None,
+    certify_fmr=None,
+    certify_fnmr=None,
+    detect_factor=None,
     rate="far",
     policy=None,
     far=1e-3,
@@ -334,32 +322,32 @@ def plan_test(
     """Plan a test: how many people per group it takes to get an answer.
 
     Any of three kinds of question: to certify that the rate of every group is within a
-    limit (``max_fmr``, ``max_fnmr``), to detect that the rates of two groups differ by a
-    ``factor``, to pass or fail a ``policy``. Each is answered as if pairs were
+    limit (``certify_fmr``, ``certify_fnmr``), to detect that the rates of two groups differ by a
+    ``detect_factor``, to pass or fail a ``policy``. Each is answered as if pairs were
     independent, and with the dependence of errors that an audit allows for.
 
     Parameters
     ----------
-    max_fmr, max_fnmr : float in (0, 1), default=None
+    certify_fmr, certify_fnmr : float in (0, 1), default=None
         Certify that every group's FAR, or FRR, is at most this: its upper one-sided bound
         stays within.
-    factor : float above 1, default=None
+    detect_factor : float above 1, default=None
         Detect that one group's rate is so many times that of the others, by a two-sided
         test at 1 - ``confidence_level``.
     rate : {"far", "frr"}, default="far"
-        The one that ``factor`` is about.
+        The one that ``detect_factor`` is about.
     policy : mapping or object, default=None
         Limits by name: ``max_fmr`` and ``max_fnmr`` of every group's rate,
         ``max_far_ratio`` and ``max_frr_ratio`` of the largest to the smallest. Or an object
         with such a mapping as its attribute ``limits``, and ``far``, ``confidence_level``.
     far : float in (0, 1), or several, default=1e-3
-        FAR of the groups that have the smaller one, for ``factor`` and ``max_far_ratio``;
+        FAR of the groups that have the smaller one, for ``detect_factor`` and ``max_far_ratio``;
         of a policy object, its own.
     frr : float in (0, 1), default=1e-2
-        FRR of the groups that have the smaller one, for ``factor`` and ``max_frr_ratio``.
+        FRR of the groups that have the smaller one, for ``detect_factor`` and ``max_frr_ratio``.
     assumed : float of at least 0, default=0.0
         What is true, as a share of the way from no error, or equal groups, to the limit:
-        with 0.5 the FMR is half of ``max_fmr``, and a limit of 2 for ratios is met with
+        with 0.5 the FMR is half of ``certify_fmr``, and a limit of 2 for ratios is met with
         1.5. Above 1 the plan of a policy is one for its failure.
     groups : int, default=2
         Number of groups, with as many people each; the first has the larger rate where
@@ -410,7 +398,7 @@ def plan_test(
     Examples
     --------
     >>> from skfairfr.metrics import plan_test
-    >>> plan = plan_test(max_fmr=1e-4, images_per_person=1)
+    >>> plan = plan_test(certify_fmr=1e-4, images_per_person=1)
     >>> dict(zip(plan.basis.tolist(), plan.people.astype(int).tolist()))
     {'rule of 3': 246, 'independent pairs': 234, 'assumed dependence': 235}
     """
@@ -423,7 +411,7 @@ def plan_test(
         ("confidence_level", confidence_level),
         ("frr", frr),
     ):
-        _check_number(value, name, _ALLOWED[name], _RANGES)
+        _check_number(value, name)
     groups = check_count(groups, "groups", 1)
     images = check_count(images_per_person, "images_per_person", 1)
     if comparisons is None:
@@ -432,15 +420,18 @@ def plan_test(
     check_option(rate, "rate", RATES)
     base = {"far": levels, "frr": [float(frr)]}
     asked = []
-    for name, limit in (("max_fmr", max_fmr), ("max_fnmr", max_fnmr)):
+    for name, of, limit in (
+        ("certify_fmr", "far", certify_fmr),
+        ("certify_fnmr", "frr", certify_fnmr),
+    ):
         if limit is not None:
-            _check_limit(name, limit)
-            asked.append(_asked_of_rate(LIMITS[name][0], limit, assumed, True))
-    if factor is not None:
-        _check_number(factor, "factor", lambda f: 1 < f < math.inf, _RANGES)
-        asked += [_Asked("detect", rate, 1.0, a, float(factor)) for a in base[rate]]
+            _check_number(limit, name)
+            asked.append(_asked_of_rate(of, limit, assumed, True))
+    if detect_factor is not None:
+        _check_number(detect_factor, "detect_factor")
+        factor = float(detect_factor)
+        asked += [_Asked("detect", rate, 1.0, a, factor) for a in base[rate]]
     for name, limit in limits.items():
-        _check_limit(name, limit)
         kind, of_ratio = LIMITS[name]
         if of_ratio:
             asked += [_asked_of_ratio(kind, limit, assumed, a) for a in base[kind]]
@@ -536,7 +527,7 @@ class _Test:
     def rows(self, asked, basis, dependence):
         """A row, as a dict, for each basis of a question."""
         if asked.reason:
-            return [self._row(asked, basis, None, None, asked.reason)]
+            return [self._row(asked, "none", None, None, asked.reason)]
         alone = self._question(asked)
         given = self._question(
             asked, dependence.correlation, dependence.variation, dependence.lent
@@ -598,38 +589,38 @@ class _Test:
 
 # ---- arguments -----------------------------------------------------------------------
 
-_ALLOWED = {
-    "assumed": lambda a: 0 <= a < math.inf,
-    "power": lambda p: 0 < p < 1,
-    "confidence_level": lambda p: 0.5 < p < 1,
-    "frr": lambda p: 0 < p < 1,
+# Argument -> lowest and highest number, whether they are allowed, and the range in words.
+_RANGES = {
+    "correlation": (0, 1, True, "a number in [0, 1]"),
+    "lent": (0, 1, True, "a number in [0, 1]"),
+    "variation": (0, MOST, True, "a finite number of at least 0"),
+    "assumed": (
+        *(0, MOST, True),
+        "a finite number of at least 0: 0 for no error and equal groups, 1 for the limit "
+        "itself",
+    ),
+    "power": (0, 1, False, "a number in (0, 1)"),
+    "confidence_level": (0.5, 1, False, "a number in (0.5, 1)"),
+    "frr": (0, 1, False, "a number in (0, 1)"),
+    "certify_fmr": (0, 1, False, "a number in (0, 1)"),
+    "certify_fnmr": (0, 1, False, "a number in (0, 1)"),
+    "detect_factor": (1, math.inf, False, "a finite number above 1"),
 }
 
 
-def _check_number(value, name, is_allowed, ranges):
-    """Raise unless a number is in its range."""
-    if (
-        not isinstance(value, numbers.Real)
-        or isinstance(value, bool)
-        or not is_allowed(value)
-    ):
+def _check_number(value, name):
+    """Raise unless an argument is a number in its range."""
+    low, high, ends, meaning = _RANGES[name]
+    if not _is_number(value, low, high, ends):
         raise ArgumentError(
-            Argument(name),
-            f" must be {ranges[name]}; got {plain(value)!r}.",
-            value=value,
+            Argument(name), f" must be {meaning}; got {plain(value)!r}.", value=value
         )
 
 
-def _check_limit(name, limit):
-    """Raise unless a limit can be one."""
-    of_ratio = LIMITS[name][1]
-    meaning = "a finite number above 1" if of_ratio else "a number in (0, 1)"
-    _check_number(
-        limit,
-        name,
-        lambda x: 1 < x < math.inf if of_ratio else 0 < x < 1,
-        {name: meaning},
-    )
+def _is_number(value, low, high, ends=False):
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        return False
+    return low <= value <= high if ends else low < value < high
 
 
 def _read_policy(policy, far, confidence_level):
@@ -650,8 +641,16 @@ def _read_policy(policy, far, confidence_level):
         of_policy = getattr(policy, "far", None)
         far = far if of_policy is None else of_policy
         level = getattr(policy, "confidence_level", level)
-    for name in limits:
+    for name, limit in limits.items():
         check_option(name, "policy", tuple(LIMITS))
+        of_ratio = LIMITS[name][1]
+        if not _is_number(limit, of_ratio, math.inf if of_ratio else 1):
+            meaning = "a finite number above 1" if of_ratio else "a number in (0, 1)"
+            raise ArgumentError(
+                Argument("policy"),
+                f" has {name}, which must be {meaning}; got {plain(limit)!r}.",
+                value=limit,
+            )
     levels = np.unique(check_level(far)).tolist()
     return (
         limits,
@@ -686,9 +685,8 @@ def _check_asked(asked, groups, images, left_out):
         raise ArgumentError(
             f"Nothing was asked{none}.",
             remedy=(
-                *("Give ", Argument("max_fmr"), " or ", Argument("max_fnmr")),
-                *(" to certify, ", Argument("factor"), " to detect, or a "),
-                *(Argument("policy"), "."),
+                *("Give ", Argument("certify_fmr"), ", ", Argument("certify_fnmr")),
+                *(", ", Argument("detect_factor"), " or ", Argument("policy"), "."),
             ),
         )
     if images < 2 and any(a.rate == "frr" for a in asked):

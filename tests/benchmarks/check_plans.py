@@ -158,7 +158,7 @@ def plan_of(case, truth, known):
         limits = {name: case.limit * case.true_rate}
         return plan_test(policy=limits, assumed=1 / case.limit, **given)
     if case.kind == "detect":
-        return plan_test(factor=float(ratio), rate=case.rate, **given)
+        return plan_test(detect_factor=float(ratio), rate=case.rate, **given)
     assumed = 0.0 if case.kind == "pass" else float((ratio - 1) / (case.limit - 1))
     return plan_test(
         policy={f"max_{case.rate}_ratio": case.limit}, assumed=assumed, **given
