@@ -72,6 +72,10 @@ class ErrorSums:
         """Errors over pairs; nan without pairs."""
         return _over(self.errors, self.pairs, np.nan)
 
+    def rows(self, levels):
+        """Sums of some levels, a slice or their positions."""
+        return ErrorSums(*(getattr(self, field.name)[levels] for field in fields(self)))
+
     @classmethod
     def of_groups(cls, groups):
         """Sums of several groups, each (n_levels,), side by side."""
@@ -111,6 +115,12 @@ class Effective:
     def at(self, level):
         """Those of one level, each (n_groups,)."""
         return Effective(*(getattr(self, field.name)[level] for field in fields(self)))
+
+    def columns(self, groups):
+        """Those of some groups, their positions, each (n_levels, len(groups))."""
+        return Effective(
+            *(getattr(self, field.name)[..., groups] for field in fields(self))
+        )
 
     @property
     def log_variance(self):
