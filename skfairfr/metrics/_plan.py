@@ -6,12 +6,16 @@ The arithmetic, with the formulas that later judge the data, is in ``_core/_plan
 import math
 import numbers
 import textwrap
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._core._few_errors import PRIOR_CORRELATION, PRIOR_VARIATION
+from skfairfr._core._few_errors import dependence as dependence_of
 from skfairfr._core._planning import (
     RateAbove,
     RateWithin,
@@ -20,6 +24,7 @@ from skfairfr._core._planning import (
     fewest_people,
     first_number,
 )
+from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._errors import Argument, ArgumentError, plain
 from skfairfr.utils._frames import Framed
 from skfairfr.utils._validation import check_count, check_level, check_option
@@ -32,6 +37,7 @@ LIMITS = {
     "max_far_ratio": ("far", True),
     "max_frr_ratio": ("frr", True),
 }
+USUAL_FRR = 0.01
 MOST = np.finfo(np.float64).max
 ISO = {"far": "FMR", "frr": "FNMR"}
 
@@ -129,7 +135,7 @@ class Plan(Framed):
         Assumed: of the largest to the smallest.
     basis : ndarray of str
         "rule of 3" or "rule of 30" (as many errors are expected), "independent pairs", and
-        "assumed dependence" or "pilot"; "none" where what is assumed rules the answer out.
+        "assumed dependence", "given dependence" or "pilot"; "none" where what is assumed rules the answer out.
     people : ndarray
         Per group; inf where no number is enough, which ``reason`` explains.
     pairs : ndarray
@@ -199,7 +205,9 @@ class Plan(Framed):
         text : str
             Of several lines.
         """
-        lines = [f"People per group, {self.images_per_person} image(s) of each person"]
+        lines = [
+            f"People per group, {_count(self.images_per_person, 'image')} of each person"
+        ]
         for question in dict.fromkeys(self.question.tolist()):
             rows = np.flatnonzero(self.question == question)
             lines += ["", *_wrapped(f"{question}:", "  ")]
@@ -245,7 +253,7 @@ class Plan(Framed):
         """What the numbers rest on, each a sentence or two."""
         level = f"{100 * self.confidence_level:g} %"
         yield (
-            f"{self.groups} group(s) of as many people each. All pairs within a group are "
+            f"{_count(self.groups, 'group')} of as many people each. All pairs within a group are "
             "compared, at a threshold that other data set."
         )
         yield (
@@ -261,13 +269,13 @@ class Plan(Framed):
         if (self.limit >= 1).any():
             yield (
                 f"Bounds of ratios are two-sided, at {level}, widened for "
-                f"{self.comparisons} comparison(s)."
+                f"{_count(self.comparisons, 'comparison')}."
             )
         yield (
             "rule of 3: 3 / limit pairs, none of which errs. rule of 30: 30 errors. "
             "independent pairs: as if every pair had people of its own."
         )
-        for basis in ("assumed dependence", "pilot"):
+        for basis in ("assumed dependence", "given dependence", "pilot"):
             if basis in self.basis:
                 yield from map(
                     self._dependence_in_words, dict.fromkeys(self.rate), [basis] * 2
@@ -297,6 +305,10 @@ _NUMBERS = ("pairs", "expected_errors", "bound", "chance")
 _FORMATS = ("{:,.0f}", "{:,.0f}", "{:,.1f}", "{:.3g}", "{:.2f}")
 
 
+def _count(n, thing):
+    return f"{n} {thing}{'s' * (n != 1)}"
+
+
 def _wrapped(text, indent):
     """Lines of at most 88 characters, all but the first indented."""
     return textwrap.wrap(text, 88, subsequent_indent=indent)
@@ -310,7 +322,7 @@ def plan_test(
     rate="far",
     policy=None,
     far=1e-3,
-    frr=1e-2,
+    frr=None,
     assumed=0.0,
     groups=2,
     images_per_person=2,
@@ -318,6 +330,7 @@ def plan_test(
     confidence_level=None,
     comparisons=None,
     dependence=None,
+    pilot=None,
 ):
     """Plan a test: how many people per group it takes to get an answer.
 
@@ -343,8 +356,9 @@ def plan_test(
     far : float in (0, 1), or several, default=1e-3
         FAR of the groups that have the smaller one, for ``detect_factor`` and ``max_far_ratio``;
         of a policy object, its own.
-    frr : float in (0, 1), default=1e-2
-        FRR of the groups that have the smaller one, for ``detect_factor`` and ``max_frr_ratio``.
+    frr : float in (0, 1), default=None
+        FRR of the groups that have the smaller one, for ``detect_factor`` and
+        ``max_frr_ratio``; None is that of the pilot, or 0.01.
     assumed : float of at least 0, default=0.0
         What is true, as a share of the way from no error, or equal groups, to the limit:
         with 0.5 the FMR is half of ``certify_fmr``, and a limit of 2 for ratios is met with
@@ -363,8 +377,11 @@ def plan_test(
         (Bonferroni); None is the number of pairs of groups. For an audit of several
         levels, rates or attributes give their total.
     dependence : Dependence, or dict of "far" and "frr" to one, default=None
-        How errors depend on each other, as a pilot shows. None is what an audit assumes
-        where it sees no errors.
+        How errors depend on each other. None is what the pilot shows or, without one,
+        what an audit assumes where it sees no errors.
+    pilot : SimilarityROC, default=None
+        Fitted, best with groups: its errors show the dependence, at the smallest FAR that
+        is asked about or as near as its pairs allow.
 
     Returns
     -------
@@ -406,6 +423,17 @@ def plan_test(
         policy, far, confidence_level
     )
     for name, value in (
+        ("certify_fmr", certify_fmr),
+        ("certify_fnmr", certify_fnmr),
+        ("detect_factor", detect_factor),
+    ):
+        if value is not None:
+            _check_number(value, name)
+    known, frr_there = _known(
+        dependence, pilot, min([*levels, *_fmr_limits(limits, certify_fmr)])
+    )
+    frr = frr_there if frr is None else frr
+    for name, value in (
         ("assumed", assumed),
         ("power", power),
         ("confidence_level", confidence_level),
@@ -420,15 +448,10 @@ def plan_test(
     check_option(rate, "rate", RATES)
     base = {"far": levels, "frr": [float(frr)]}
     asked = []
-    for name, of, limit in (
-        ("certify_fmr", "far", certify_fmr),
-        ("certify_fnmr", "frr", certify_fnmr),
-    ):
+    for of, limit in (("far", certify_fmr), ("frr", certify_fnmr)):
         if limit is not None:
-            _check_number(limit, name)
             asked.append(_asked_of_rate(of, limit, assumed, True))
     if detect_factor is not None:
-        _check_number(detect_factor, "detect_factor")
         factor = float(detect_factor)
         asked += [_Asked("detect", rate, 1.0, a, factor) for a in base[rate]]
     for name, limit in limits.items():
@@ -438,9 +461,9 @@ def plan_test(
         else:
             asked.append(_asked_of_rate(kind, limit, assumed, False))
     _check_asked(asked, groups, images, left_out)
-    known = _by_rate(dependence)
     test = _Test(groups, images, power, confidence_level, comparisons)
-    name = "assumed dependence" if dependence is None else "pilot"
+    name = "pilot" if pilot is not None else "given dependence"
+    name = "assumed dependence" if pilot is None and dependence is None else name
     rows = [row for a in asked for row in test.rows(a, name, known[a.rate])]
     columns = {key: np.array([row[key] for row in rows]) for key in rows[0]}
     return Plan(
@@ -647,8 +670,8 @@ def _read_policy(policy, far, confidence_level):
         if not _is_number(limit, of_ratio, math.inf if of_ratio else 1):
             meaning = "a finite number above 1" if of_ratio else "a number in (0, 1)"
             raise ArgumentError(
-                Argument("policy"),
-                f" has {name}, which must be {meaning}; got {plain(limit)!r}.",
+                Argument(name),
+                f" must be {meaning}; got {plain(limit)!r}.",
                 value=limit,
             )
     levels = np.unique(check_level(far)).tolist()
@@ -660,10 +683,73 @@ def _read_policy(policy, far, confidence_level):
     )
 
 
+def _known(dependence, pilot, far):
+    """A Dependence for either rate, and the FRR that is usual.
+
+    Parameters
+    ----------
+    dependence, pilot
+        As of :func:`plan_test`.
+    far : float
+        Level at which the pilot is asked.
+    """
+    if pilot is None:
+        return _by_rate(Dependence() if dependence is None else dependence), USUAL_FRR
+    if dependence is not None:
+        raise ArgumentError(
+            *(Argument("dependence"), " and ", Argument("pilot"), " were both given;"),
+            remedy="leave one out.",
+        )
+    if not isinstance(pilot, SimilarityROC):
+        raise ArgumentError(
+            Argument("pilot"),
+            f" must be a fitted SimilarityROC; got {plain(pilot)!r}.",
+            value=pilot,
+        )
+    check_is_fitted(pilot)
+    found, frr = {}, USUAL_FRR
+    for rate in RATES:
+        sums, row = _sums_of_pilot(pilot, rate, far)
+        if sums is None:
+            found[rate] = Dependence()
+            continue
+        correlation, _, variation = dependence_of(sums)
+        most = np.argmax(sums.errors.sum(axis=1))
+        # Of the group with the most of either, which needs the most people.
+        found[rate] = Dependence(
+            float(correlation[row].max()),
+            float(variation[row].max()),
+            float(correlation[most].max()),
+        )
+        errors = float(sums.errors[row].sum())
+        if rate == "frr" and errors:
+            frr = errors / float(sums.pairs[row].sum())
+    return found, min(frr, 1 - USUAL_FRR)
+
+
+def _sums_of_pilot(roc, rate, far):
+    """ErrorSums of the groups, or of everybody, and the row that is about the level."""
+    engine = roc._engine
+    # Levels with more errors, as an audit has them, show more of their dependence.
+    levels = np.array([min(far, engine.far_max), 0.1 * engine.far_max, engine.far_max])
+    how = "gini" if roc.groups_.size > 1 else None
+    levels, rows = np.unique(levels, return_inverse=True)
+    question = engine.question(levels, None, rate, None, how, "overall")
+    with warnings.catch_warnings():
+        # A level that the pilot cannot resolve shows no error, which is no fault here.
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        evidence = engine.evidence(question)
+    return None if evidence is None else evidence.sums, rows[0]
+
+
+def _fmr_limits(limits, certify_fmr):
+    """FAR levels that limits are about."""
+    found = (limits.get("max_fmr"), certify_fmr)
+    return [x for x in found if x is not None]
+
+
 def _by_rate(dependence):
     """A Dependence for either rate."""
-    if dependence is None:
-        dependence = Dependence()
     if isinstance(dependence, Dependence):
         return dict.fromkeys(RATES, dependence)
     if not isinstance(dependence, Mapping) or not all(

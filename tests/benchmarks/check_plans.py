@@ -34,7 +34,7 @@ from tests.benchmarks.coverage import (
 )
 
 PILOT = 600
-BASES = ("independent pairs", "pilot")
+BASES = ("independent pairs", "given dependence")
 # A level with many errors, which lends what it shows of their dependence.
 LENDING = {"far": 1e-2, "frr": 0.1}
 CONFIDENCE = 0.95
