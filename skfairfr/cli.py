@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 import traceback
+import warnings
 from pathlib import Path
 
 from skfairfr import __version__
@@ -492,7 +493,10 @@ def _pilot(given):
     data = read_data(given["pilot"], attributes, **reading)
     # Errors are counted, and nothing is resampled.
     roc = SimilarityROC(n_resamples=1, random_state=0)
-    return data.fit(roc, tuple(data.columns)), data.reading.notes
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        data.fit(roc, tuple(data.columns))
+    return roc, [*data.reading.notes, *(str(w.message) for w in caught)]
 
 
 def _demo(arguments):

@@ -25,7 +25,10 @@ from skfairfr._core._few_errors import (
 MAX_PEOPLE = 10**7
 # Audits look at levels with many errors too, from which those with few learn dependence.
 LENDING = {"far": 1e-2, "frr": 0.1}
-N_NODES = 2048
+N_NODES = 1024
+# Numbers of errors that are told apart, and how far from their mean.
+MAX_VALUES = 2048
+MOST_SPREADS = 10
 # Numbers of people tried one by one where the probability goes up and down.
 MAX_TRIED = 200
 
@@ -262,15 +265,12 @@ class RatioJudged:
     def probability(self, people, more=0.0, whole=True):
         """That the answer is yes; ``more`` and ``whole`` are for rates alone."""
         counts = self.setting.counted(people)
-        n_groups = counts.mean.size
-        nodes = _nodes(n_groups)
-        errors = np.stack(
-            [
-                count_quantile(nodes[:, g], counts.mean[g], counts.variance[g])
-                for g in range(n_groups)
-            ],
-            axis=1,
-        )
+        nodes = _nodes(counts.mean.size)
+        errors = np.empty(nodes.shape)
+        for mean in np.unique(counts.mean):
+            alike = counts.mean == mean
+            variance = counts.variance[alike][0]
+            errors[:, alike] = count_quantile(nodes[:, alike], mean, variance)
         # Groups have as many pairs each: the most errors over the fewest decide.
         rates = errors / counts.pairs
         first = np.zeros(len(errors), dtype=int) if self.above else rates.argmax(1)
@@ -405,14 +405,14 @@ def count_cdf(k, mean, variance):
 def count_quantile(probability, mean, variance):
     """Smallest number of errors (n,) whose probability of at most so many is reached."""
     probability = np.asarray(probability, dtype=np.float64)
-    below = np.full(probability.shape, -1.0)
-    above = np.full(probability.shape, np.ceil(mean + 10 * np.sqrt(variance) + 50))
-    while (above - below).max() > 1:
-        middle = np.floor((below + above) / 2)
-        reached = count_cdf(middle, mean, variance) >= probability
-        above = np.where(reached, middle, above)
-        below = np.where(reached, below, middle)
-    return above
+    spread = np.sqrt(variance)
+    low = max(np.floor(mean - MOST_SPREADS * spread), 0.0)
+    high = np.ceil(mean + MOST_SPREADS * spread + 50)
+    # Beyond so many numbers, neighbours are too alike to matter.
+    values = np.unique(np.floor(np.linspace(low, high, MAX_VALUES)))
+    reached = count_cdf(values, mean, variance)
+    places = np.searchsorted(reached, probability)
+    return values[np.minimum(places, values.size - 1)]
 
 
 def _nodes(n_groups):

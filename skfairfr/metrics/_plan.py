@@ -401,16 +401,19 @@ def plan_test(
     Notes
     -----
     Numbers are searched for with the formulas that judge the data: Wilson's bound [1]_ of
-    the effective number of errors, and the F test of the ratio of two rates. The number of
+    the effective number of errors, and the F test of the ratio of two rates. The rules of 3
+    and 30 [2]_ stand beside. The number of
     errors is binomial, Poisson or negative binomial, as its variance demands. All pairs
     within a group are compared, at a given threshold; one that the same data set, as a
     level does, has errors of its own.
 
     References
     ----------
-    .. [1] Fogliato, R., Patil, P., & Perona, P. (2024). Confidence intervals for error
-       rates in 1:1 matching tasks. IJCV. Wilson's interval with dependent pairs.
-    .. [2] ISO/IEC 19795-1:2021, annex B: the rule of 3 and the rule of 30.
+    .. [1] Fogliato, R., Patil, P., & Perona, P. (2024). Confidence Intervals for Error
+       Rates in 1:1 Matching Tasks. IJCV. Wilson's interval with dependent pairs.
+    .. [2] Doddington, G., Przybocki, M., Martin, A., & Reynolds, D. (2000). The NIST
+       speaker recognition evaluation. Speech Communication 31. The rule of 30; ISO/IEC
+       19795-1 has it too, and the rule of 3.
 
     Examples
     --------
@@ -429,9 +432,10 @@ def plan_test(
     ):
         if value is not None:
             _check_number(value, name)
-    known, frr_there = _known(
-        dependence, pilot, min([*levels, *_fmr_limits(limits, certify_fmr)])
-    )
+    at = [limit for limit in (certify_fmr, limits.get("max_fmr")) if limit is not None]
+    if not at or detect_factor or certify_fnmr or len(limits) > ("max_fmr" in limits):
+        at += levels
+    known, frr_there = _known(dependence, pilot, min(at))
     frr = frr_there if frr is None else frr
     for name, value in (
         ("assumed", assumed),
@@ -740,12 +744,6 @@ def _sums_of_pilot(roc, rate, far):
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         evidence = engine.evidence(question)
     return None if evidence is None else evidence.sums, rows[0]
-
-
-def _fmr_limits(limits, certify_fmr):
-    """FAR levels that limits are about."""
-    found = (limits.get("max_fmr"), certify_fmr)
-    return [x for x in found if x is not None]
 
 
 def _by_rate(dependence):
