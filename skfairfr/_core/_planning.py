@@ -7,7 +7,7 @@ and from those, by the functions that judge data, the effective errors. A questi
 ``fewest_people`` searches for the smallest number with enough of it.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from scipy.special import betainc, gammaincc, ndtri
@@ -91,7 +91,7 @@ class Setting:
             none, endless = np.zeros(rates.size), np.full(rates.size, np.inf)
             return Effective(rates * pairs, pairs + none, none, endless)
         sums = self._expected_sums(people)
-        return effective_errors(sums, *dependence(sums)).at(1)
+        return effective_errors(sums, dependence(sums)).at(1)
 
     def _expected_sums(self, people):
         """Sums at a level with many errors, and at the one asked about."""
@@ -155,14 +155,8 @@ class Counts:
 
     def of(self, errors, group):
         """Effective errors of the observed ``errors`` (n,) of the groups (n,) or one."""
-        of_group = self.effective
-        nothing = np.zeros(np.shape(errors))
-        return Effective(
-            errors / self.together[group],
-            of_group.pairs[group] + nothing,
-            of_group.between[group] + nothing,
-            of_group.freedom[group] + nothing,
-        )
+        of_group = self.effective.columns(np.broadcast_to(group, np.shape(errors)))
+        return replace(of_group, errors=errors / self.together[group])
 
     def bound(self, errors, group, confidence_level, upper=True):
         """One-sided bound of the rate of a group with so many errors."""

@@ -401,11 +401,11 @@ def plan_test(
     Notes
     -----
     Numbers are searched for with the formulas that judge the data: Wilson's bound [1]_ of
-    the effective number of errors, and the F test of the ratio of two rates. The rules of 3
-    and 30 [2]_ stand beside. The number of
-    errors is binomial, Poisson or negative binomial, as its variance demands. All pairs
-    within a group are compared, at a given threshold; one that the same data set, as a
-    level does, has errors of its own.
+    the effective number of errors, and the F test of the ratio of two rates; the rules of 3
+    and 30 [2]_ stand beside them. The number of errors is binomial, Poisson or negative
+    binomial, as its variance demands. All pairs within a group are compared, at a given
+    threshold; one that the same data set, for a level, adds an error of its own, or takes
+    some away.
 
     References
     ----------
@@ -717,13 +717,13 @@ def _known(dependence, pilot, far):
         if sums is None:
             found[rate] = Dependence()
             continue
-        correlation, _, variation = dependence_of(sums)
+        shown = dependence_of(sums)
         most = np.argmax(sums.errors.sum(axis=1))
         # Of the group with the most of either, which needs the most people.
         found[rate] = Dependence(
-            float(correlation[row].max()),
-            float(variation[row].max()),
-            float(correlation[most].max()),
+            float(shown.correlation[row].max()),
+            float(shown.variation[row].max()),
+            float(shown.correlation[most].max()),
         )
         errors = float(sums.errors[row].sum())
         if rate == "frr" and errors:

@@ -111,10 +111,10 @@ def test_a_rate_above_its_limit_is_shown_by_its_lower_bound():
 @pytest.mark.parametrize("rate", ["far", "frr"])
 def test_expected_sums_have_the_dependence_they_were_made_of(rate):
     setting = Setting(rate, (0.01, 0.01), 5, 0.3, 0.8, 0.3)
-    correlation, _, variation = dependence(setting._expected_sums(20_000))
-    assert_allclose(correlation, 0.3, atol=2e-3)
+    found = dependence(setting._expected_sums(20_000))
+    assert_allclose(found.correlation, 0.3, atol=2e-3)
     if rate == "far":
-        assert_allclose(variation, 0.8, atol=1e-2)
+        assert_allclose(found.variation, 0.8, atol=1e-2)
 
 
 @pytest.mark.parametrize("rate", ["far", "frr"])

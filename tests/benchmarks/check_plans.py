@@ -167,7 +167,7 @@ def plan_of(case, truth, known):
 
 def answers(case, sums):
     """Whether a data set gives the answer."""
-    effective = effective_errors(sums, *dependence(sums)).at(1)
+    effective = effective_errors(sums, dependence(sums)).at(1)
     limit = case.limit * case.true_rate
     n = len(case.groups)
     if case.kind in ("certify", "fail a rate"):
@@ -192,9 +192,9 @@ def check(case, n_sets, n_jobs=1, pilot=PILOT):
     """
     truth = Truth.of(case)
     sums = sums_of(case, pilot, truth, np.random.default_rng(0))
-    correlation, _, variation = dependence(sums)
-    lent, own = correlation.mean(axis=1).tolist()
-    known = Dependence(own, float(variation[1].mean()), lent)
+    shown = dependence(sums)
+    lent, own = shown.correlation.mean(axis=1).tolist()
+    known = Dependence(own, float(shown.variation[1].mean()), lent)
     plan = plan_of(case, truth, known)
     shares = {}
     for basis in BASES:

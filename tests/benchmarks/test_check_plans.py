@@ -26,9 +26,9 @@ def test_rates_are_the_true_ones(name):
     case = CASES[name]
     truth = Truth.of(case)
     sums = sums_of(case, 500, truth, np.random.default_rng(3))
-    correlation, _, variation = dependence(sums)
-    phi = sums.single + correlation * (sums.clumped - sums.single)
-    spread = np.sqrt(phi / sums.errors + variation * sums.reach)
+    shown = dependence(sums)
+    phi = sums.single + shown.correlation * (sums.clumped - sums.single)
+    spread = np.sqrt(phi / sums.errors + shown.variation * sums.reach)
     assert (np.abs(np.log(sums.rate / truth.rates)) < 4 * spread).all()
     assert truth.rates[1, -1] == pytest.approx(case.true_rate)
 
