@@ -44,7 +44,7 @@ OTHER_NAMES = {
     "attributes": "--attribute",
     "sensitive_features": "--attribute",
     "random_state": "--seed",
-    "policy": "--max-far-ratio, --max-frr-ratio",
+    "policy": "--max-far-ratio",
 }
 AUDIT_DESCRIPTION = """\
 Error rates by group and their disparities, with intervals, from embeddings or scored pairs. Exit

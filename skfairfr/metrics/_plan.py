@@ -104,6 +104,11 @@ class Dependence:
         -------
         phi : float
             At least 1.
+
+        Raises
+        ------
+        ValueError
+            If the rate is none of the two, or there is no image.
         """
         check_option(rate, "rate", RATES)
         m = check_count(images_per_person, "images_per_person", 1)
@@ -115,45 +120,47 @@ class Dependence:
 class Plan(Framed):
     """Numbers of people for each question and basis, from :func:`plan_test`.
 
-    All arrays have one element for each question and basis, (n_rows,).
+    Arrays have one element for each question and basis.
 
     Attributes
     ----------
-    question : ndarray of str
+    question : ndarray of str, shape (n_rows,)
         In words.
-    kind : ndarray of str
+    kind : ndarray of str, shape (n_rows,)
         "certify": every group's rate is within a limit. "detect": two groups' rates
         differ. "pass": all their ratios are within a limit. "fail": a rate, or a ratio, is
         above its limit.
-    rate : ndarray of str
+    rate : ndarray of str, shape (n_rows,)
         "far" or "frr".
-    limit : ndarray
+    limit : ndarray, shape (n_rows,)
         Of the rate, or of the ratio of two; 1 where a difference is to be detected.
-    true_rate : ndarray
+    true_rate : ndarray, shape (n_rows,)
         Assumed: the smallest of the groups' rates.
-    true_ratio : ndarray
+    true_ratio : ndarray, shape (n_rows,)
         Assumed: of the largest to the smallest.
-    basis : ndarray of str
+    basis : ndarray of str, shape (n_rows,)
         "rule of 3" or "rule of 30" (as many errors are expected), "independent pairs", and
         "assumed dependence", "given dependence" or "pilot"; "none" where what is assumed rules the answer out.
-    people : ndarray
+    people : ndarray, shape (n_rows,)
         Per group; inf where no number is enough, which ``reason`` explains.
-    pairs : ndarray
+    pairs : ndarray, shape (n_rows,)
         Within each group: impostor pairs for the FAR, genuine pairs for the FRR.
-    expected_errors : ndarray
+    expected_errors : ndarray, shape (n_rows,)
         In the group with the smallest rate.
-    most_errors : ndarray
+    most_errors : ndarray, shape (n_rows,)
         Number of errors of a group with which its rate is still certified; nan for other
         kinds.
-    bound : ndarray
+    bound : ndarray, shape (n_rows,)
         One-sided bound of the rate, or bound of the ratio, that is compared with the
         limit, where errors are as expected.
-    chance : ndarray in [0, 1]
+    chance : ndarray in [0, 1], shape (n_rows,)
         Probability of the answer with so many people: certified, detected, passed, failed.
-    reason : ndarray of str
+    reason : ndarray of str, shape (n_rows,)
         Why no number of people is enough; else empty.
-    images_per_person, groups, power, confidence_level, comparisons
+    images_per_person, groups, comparisons : int
         As they were given to :func:`plan_test`.
+    power, confidence_level : float in (0, 1)
+        As they were given.
     dependence : dict of str -> Dependence
         Of either rate.
     left_out : tuple of str
@@ -334,10 +341,11 @@ def plan_test(
 ):
     """Plan a test: how many people per group it takes to get an answer.
 
-    Any of three kinds of question: to certify that the rate of every group is within a
-    limit (``certify_fmr``, ``certify_fnmr``), to detect that the rates of two groups differ by a
-    ``detect_factor``, to pass or fail a ``policy``. Each is answered as if pairs were
-    independent, and with the dependence of errors that an audit allows for.
+    Questions are to certify that the rate of every group is within a limit
+    (``certify_fmr``, ``certify_fnmr``), to detect that the rates of two groups differ by a
+    ``detect_factor``, and to pass or fail a ``policy``; several may be asked at once. Lower
+    rates are better. Each question is answered as if pairs were independent, and with the
+    dependence of errors that an audit allows for.
 
     Parameters
     ----------

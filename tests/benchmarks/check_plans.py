@@ -5,7 +5,7 @@ processes, from the people of ``coverage.py``, whose rates at a threshold are kn
 of 600 people per group gives the dependence of errors, ``plan_test`` the number of people,
 once as if pairs were independent and once with the pilot; the kernels that judge audits
 judge each data set. Printed are the planned probability of the answer, and the share of
-data sets that gave it, with its Monte-Carlo error. It takes about ten minutes.
+data sets that gave it, with its Monte-Carlo error. It takes about three minutes.
 """
 
 from dataclasses import dataclass, field
