@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr.metrics import Dependence, Plan, plan_test
@@ -69,6 +70,19 @@ def test_a_policy_is_passed_or_failed(assumed, kinds):
     ]
     assert plan.true_rate[0] == pytest.approx(0.02 * assumed)
     assert plan.true_ratio[-1] == 1 + assumed
+
+
+def test_failing_is_no_likelier_with_more_groups():
+    for groups in (1, 5):
+        limits = {"max_fnmr": 0.02}
+        plan = plan_test(policy=limits, assumed=2.0, groups=groups)
+        row = plan.basis == "independent pairs"
+        (n,), (bound,) = plan.pairs[row], plan.bound[row]
+        z = norm.ppf(1 - 0.05 / groups)
+        # Wilson's lower end solves (p - x)**2 = z**2 x (1 - x) / n.
+        p = np.floor(0.04 * n) / n
+        assert (p - bound) ** 2 == pytest.approx(z**2 * bound * (1 - bound) / n)
+        assert bound > 0.02
 
 
 def test_a_policy_object_brings_its_levels_and_its_confidence():
@@ -163,7 +177,13 @@ def test_inflation_is_one_of_pairs_that_stand_alone(rate, images, phi):
     assert Dependence(0.2).inflation(rate, images) == pytest.approx(phi)
 
 
-DESIGN = Design((90, 70), noise=(0.7, 0.8), images=(3, 3))
+DESIGN = Design(
+    (90, 70),
+    noise=(0.7, 1.2),
+    spread=(0.05, 0.9),
+    direction=(0.2, 0.6),
+    images=(3, 3),
+)
 
 
 @pytest.fixture(scope="module")
@@ -189,6 +209,7 @@ def test_a_pilot_shows_the_dependence_of_its_groups(pilot):
             sums.shared[0] / (sums.errors[0] * (1 - p)) ** 2 / sums.reach[0]
         )
     found = plan.dependence["far"]
+    assert max(variation) > 2 * min(variation)
     assert found.correlation == pytest.approx(max(correlation), abs=0.03)
     assert found.variation == pytest.approx(max(variation), abs=0.12)
     assert found.lent == found.correlation
