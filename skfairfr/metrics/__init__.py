@@ -45,6 +45,7 @@ from skfairfr.metrics._pairs._rates import (
     frr_at_far,
     threshold_at_far,
 )
+from skfairfr.metrics._plan import Dependence, Plan, plan_test
 from skfairfr.metrics._roc._records import (
     Comparison,
     EstimandWarning,
@@ -83,6 +84,7 @@ _DISPLAYS = {
 
 __all__ = [
     "Comparison",
+    "Dependence",
     "DisparityCurveDisplay",
     "ErrorRateDisplay",
     "EstimandWarning",
@@ -98,6 +100,7 @@ __all__ = [
     "InstanceFAR",
     "InstanceFARDisplay",
     "KappaGridDisplay",
+    "Plan",
     "ROCCurve",
     "Reason",
     "ReversedScoresWarning",
@@ -131,6 +134,7 @@ __all__ = [
     "inequity_rate",
     "instance_far",
     "make_fairness_scorer",
+    "plan_test",
     "threshold_at_far",
     "worst_cluster_rate",
     "worst_group_rate",
