@@ -5,6 +5,7 @@ unresolved values; ``_estimates`` turns a table into a value with its interval.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -206,11 +207,8 @@ class Engine:
                     overall, table = table, tables[key]
                 if len(table.query.scopes) < len(query.scopes):
                     table = RateTable.joined(overall, table)
-                # Wilson's intervals rest on evidence, not on replicates.
-                evidence = None
-                if self.intervals.method == "wilson":
-                    asked = replace(part, scope=scopes[0]) if scopes else part
-                    evidence = self._evidence_of(asked)
+                like = replace(part, scope=scopes[0]) if scopes else part
+                evidence = partial(self._evidence_of, like)
                 told = (used, self.intervals, self.groups, evidence)
                 if scopes is None:
                     parts.append(_estimates.answer(self.pairs, table, part, *told))
@@ -299,8 +297,10 @@ class Engine:
             )
         self._check_something_to_draw()
         rates = _equal_error.equal_error_rates(self.pairs, scope, self.resampling())
+        at = replace(question, thresholds=np.array([rates.threshold]))
+        evidence = partial(self._evidence_of, at)
         found = _estimates.answer_equal_error(
-            self.pairs, rates, question, self.intervals, self.groups
+            self.pairs, rates, question, self.intervals, self.groups, evidence
         )
         return _estimates.to_estimate(found, question, counts)
 
