@@ -24,7 +24,6 @@ from skfairfr.metrics._roc._question import parse_question
 from skfairfr.metrics._roc._records import (
     EstimandWarning,
     Estimate,
-    check_same_images,
 )
 from skfairfr.utils._errors import Argument, ArgumentError, plain
 from skfairfr.utils._validation import warn_caller, warn_undefined
@@ -233,7 +232,6 @@ class Engine:
 
     def compare(self, other, question):
         """Answers of this and another engine about the same images and resamples."""
-        check_same_images(self, other)
         answers = []
         for engine in (self, other):
             engine.check_answerable(question)

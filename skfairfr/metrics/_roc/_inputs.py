@@ -225,7 +225,8 @@ def compare_listed(y_score, identities, features, images):
         _check_images(of_image, identity, image)
     listed = ListedScores(scores, *codes, of_image)
     universe = _images(of_image, None, identity.values.size)
-    partitions = ListedPartitions(attributes, universe, listed)
+    names = None if image is None else image.values
+    partitions = ListedPartitions(attributes, universe, listed, names)
     return partitions, identity, image is not None
 
 

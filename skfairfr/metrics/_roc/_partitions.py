@@ -145,11 +145,14 @@ class ListedPartitions(Partitions):
         Groups of the first images of all pairs, then of the second.
     images : Images
     listed : ListedScores
+    image_names : ndarray, shape (n_images,), or None
+        Sorted names of the images; None where images are people.
     """
 
-    def __init__(self, columns, images, listed):
+    def __init__(self, columns, images, listed, image_names=None):
         super().__init__(columns, images)
         self.listed = listed
+        self.image_names = image_names
 
     def pairs(self, names, average, impostors):
         """Pairs by the combinations of attributes, ListedPairs.

@@ -23,6 +23,7 @@ from skfairfr.metrics._roc._device import check_device
 from skfairfr.metrics._roc._engine import Engine, Intervals
 from skfairfr.metrics._roc._question import check_one_group
 from skfairfr.metrics._roc._records import ScoreSummary, paired, to_asymmetry
+from skfairfr.metrics._roc._same_images import check_same_images
 from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._frames import framed, library_of
 from skfairfr.utils._labels import label_attributes, label_images
@@ -561,8 +562,9 @@ shape (n_pairs,), default=None
         Parameters
         ----------
         other : SimilarityROC
-            Fitted on another system's embeddings (or scores) of the same images, in the
-            same order, with the same groups.
+            Fitted on another system's embeddings of the same images in the same order, or
+            on its scores of the same pairs in any order, with the same identities and
+            groups. Their labels are compared, and so are names of images, if given.
         far : float in (0, 1) or array-like, shape (n_levels,), default=None
             FAR level, which each system meets at a threshold of its own.
         threshold : float or array-like, shape (n_levels,), default=None
@@ -578,10 +580,12 @@ shape (n_pairs,), default=None
         Raises
         ------
         ValueError
-            As :meth:`estimate`, and if the two were not fitted on the same images.
+            As :meth:`estimate`, and if the two were not fitted on the same images; the
+            message names what differs.
         """
         check_is_fitted(self)
         check_is_fitted(other)
+        check_same_images(self, other)
         engine = self._engine
         question = engine.question(far, threshold, rate, group, how, operating_point)
         answers = engine.compare(other._engine, question)
