@@ -32,9 +32,12 @@ CHANCE = 2.0
 
 def join_sides(probe, reference):
     """Labels of probes and references, coded together."""
-    values = encode(join_columns([probe.values, reference.values]), "y").values
+    # A side whose labels are all unknown has none, and says nothing of their type.
+    known = [side.values for side in (probe, reference) if side.values.size]
+    values = encode(join_columns(known or [probe.values]), "y").values
+    # Code -1, of an unknown label, takes the last place.
     codes = [
-        np.where(side.codes >= 0, np.searchsorted(values, side.values)[side.codes], -1)
+        np.append(np.searchsorted(values, side.values), -1)[side.codes]
         for side in (probe, reference)
     ]
     return Labels(values, np.concatenate(codes).astype(np.int32))
