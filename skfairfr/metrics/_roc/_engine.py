@@ -163,15 +163,48 @@ class Engine:
 
     def points(self, question):
         """Values in the data (n_levels,), levels in increasing order, without interval."""
+        return self.points_and_errors(question)[0]
+
+    def points_and_errors(self, question):
+        """Values in the data, and the numbers of errors that they rest on.
+
+        Returns
+        -------
+        values : ndarray, shape (n_levels,)
+            Levels in increasing order.
+        errors : ndarray of int, shape (n_scopes, n_levels)
+            Accepted impostor pairs or rejected genuine pairs of ``scopes_of_points``.
+        """
         self._warn_left_out(question)
         used = self.groups_with_pairs(question)
-        found = []
+        found, errors = [], []
         for part in self._parts(question):
             # The other rate may need pairs that are not held, and so another pass.
             query = replace(self._query(part), wanted=(part.rate,))
             query, point = point_rates(self.pairs, query)
             found.append(_estimates.quantity(point, query, part, used))
-        return np.concatenate(found)
+            errors.append(
+                [
+                    self._errors(query, point, part.rate, scope)
+                    for scope in self.scopes_of_points(question)
+                ]
+            )
+        return np.concatenate(found), np.concatenate(errors, axis=1)
+
+    def scopes_of_points(self, question):
+        """Scopes whose rates a value is made of."""
+        if question.how is None:
+            return [question.scope]
+        return [(g, g) for g in self.groups_with_pairs(question)]
+
+    def _errors(self, query, point, rate, scope):
+        """Number of errors of a scope at each level, (n_levels,)."""
+        row = query.row_of[scope]
+        if rate == "frr":
+            return self.pairs.genuine.rejected(scope, point.thresholds[row])
+        if scope in query.sampled:
+            return np.rint(point.far[row] * self.pairs.count(scope)).astype(np.int64)
+        return self.pairs.impostors(scope).positions(point.thresholds[row])
 
     # ---- rates with replicates -------------------------------------------------------
 
