@@ -87,6 +87,11 @@ class Engine:
         """Whether probes are compared with references."""
         return self.pairs.images.side is not None
 
+    @property
+    def _independent(self):
+        """Whether pairs were taken as independent, of people of their own."""
+        return self.pairs.images.n_drawn is not None
+
     # ---- questions -------------------------------------------------------------------
 
     def question(self, far, threshold, rate, group, how, operating_point):
@@ -299,10 +304,11 @@ class Engine:
         return _estimates.to_estimate(found, question, counts)
 
     def resampling(self):
-        """The resampling of ``fit``."""
+        """The resampling of ``fit``; independent pairs are drawn whatever it names."""
         made = self.intervals
+        mode = "identities" if self._independent else made.resample
         return Resampling(
-            made.resample, made.method, made.n_resamples, made.entropy, made.n_jobs
+            mode, made.method, made.n_resamples, made.entropy, made.n_jobs
         )
 
     def resamplings(self):
@@ -361,7 +367,7 @@ class Engine:
     def _check_something_to_draw(self):
         """Raise where resampling images would change nothing."""
         resample = self.intervals.resample
-        if resample == "identities":
+        if resample == "identities" or self._independent:
             return
         remedy = ("use ", Argument("resample", "identities"), ".")
         if not self.intervals.images_named:

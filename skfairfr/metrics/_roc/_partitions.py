@@ -171,9 +171,12 @@ class ListedPartitions(Partitions):
         pairs = ListedPairs(self.listed, tuple(groups), images, average, impostors)
         if pairs.count(None) == 0:
             within = " within a group" if impostors == "same_group" else ""
+            lists = (Argument("identity_1"), " and ", Argument("identity_2"), " list")
+            if images.n_drawn is not None:
+                lists = (Argument("y_true"), " lists")
             raise ArgumentError(
-                *(Argument("identity_1"), " and ", Argument("identity_2")),
-                f" list no impostor pair{within};",
+                *lists,
+                f" no impostor pair{within};",
                 remedy="a FAR needs pairs of two people.",
             )
         return pairs

@@ -92,7 +92,7 @@ default="recentered"
     groups_ : ndarray, shape (n_groups,)
         Sorted labels of the groups.
     identities_ : ndarray, shape (n_identities,)
-        Sorted labels of the people.
+        Sorted labels of the people; numbers where ``fit_pairs`` was given none.
     n_genuine_, n_impostor_ : ndarrays of int, shape (1 + n_groups,)
         Number of genuine and of impostor pairs, overall and within each group.
     n_features_in_ : int
@@ -279,9 +279,11 @@ default="recentered"
     def fit_pairs(
         self,
         y_score,
-        identity_1,
-        identity_2,
+        identity_1=None,
+        identity_2=None,
         *,
+        y_true=None,
+        sensitive_features=None,
         sensitive_features_1=None,
         sensitive_features_2=None,
         image_1=None,
@@ -296,12 +298,22 @@ default="recentered"
         and with one side it does so for the cross-group rates of that average, where one
         person's images are in several groups. An earlier fit is discarded.
 
+        Errors of pairs that share a person are not independent, so that an interval needs
+        the people. Where they are not known, ``y_true`` takes their place: rates are the
+        same, and intervals are those of independent pairs, each of people of its own. They
+        are too narrow if people are in several pairs. Whatever ``resample`` is, pairs are
+        drawn.
+
         Parameters
         ----------
         y_score : array-like, shape (n_pairs,)
             Similarity of each pair, larger meaning more alike; give minus a distance.
-        identity_1, identity_2 : array-like, shape (n_pairs,)
+        identity_1, identity_2 : array-like, shape (n_pairs,), default=None
             Whom the two images show; a pair is genuine where they are equal.
+        y_true : array-like, shape (n_pairs,), default=None
+            Instead of the people: 1 where both images show one person, else 0.
+        sensitive_features : array-like, frame or dict, shape (n_pairs,), default=None
+            Group of both images of each pair, where they have the same.
         sensitive_features_1, sensitive_features_2 : array-like, frame or dict, \
 shape (n_pairs,), default=None
             Group of each image; None and NaN are unknown. Several columns as in ``fit``.
@@ -317,24 +329,38 @@ shape (n_pairs,), default=None
         ------
         ValueError
             If lengths differ, a score is not finite, no pair is an impostor pair, an image
-            belongs to two people or is compared with itself.
+            belongs to two people or is compared with itself; if neither the people nor
+            ``y_true`` were given, or both, or groups of both images beside those of each.
 
         Warns
         -----
         ReversedScoresWarning
             If genuine pairs mostly have smaller scores than impostor pairs, as with
             distances.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skfairfr import SimilarityROC
+        >>> y_true = np.arange(4000) % 2
+        >>> y_score = np.random.default_rng(0).normal(size=4000) + 3 * y_true
+        >>> roc = SimilarityROC(n_resamples=200, random_state=0)
+        >>> found = roc.fit_pairs(y_score, y_true=y_true).estimate(far=1e-2)
+        >>> bool(found.low < found.value < found.high)
+        True
         """
         self._forget()
+        of_each = (sensitive_features_1, sensitive_features_2)
         partitions, identity, images_named = _inputs.compare_listed(
             y_score,
             (identity_1, identity_2),
-            (sensitive_features_1, sensitive_features_2),
+            _inputs.features_of_pairs(sensitive_features, of_each),
             (image_1, image_2),
+            y_true,
         )
         library = library_of(
-            *(y_score, identity_1, identity_2),
-            *(sensitive_features_1, sensitive_features_2, image_1, image_2),
+            *(y_score, identity_1, identity_2, y_true),
+            *(sensitive_features, *of_each, image_1, image_2),
         )
         names = partitions.names(None)
         pairs = partitions.pairs(names, self.average, self.impostors)
