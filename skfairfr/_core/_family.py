@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
+from scipy.sparse import issparse
 from scipy.special import fdtr, fdtri, ndtr, ndtri, stdtr, stdtrit
 
 # Beyond this many standard deviations probabilities underflow.
@@ -132,7 +133,7 @@ def draw_jointly(influence, n_draws, generator):
 
     Parameters
     ----------
-    influence : ndarray, shape (n_cells, n_people)
+    influence : ndarray or sparse array, shape (n_cells, n_people)
         Each person's influence on the logarithm of each cell's rate; people of several
         cells, those of other attributes among them, make cells vary together.
     n_draws : int
@@ -142,11 +143,12 @@ def draw_jointly(influence, n_draws, generator):
     -------
     draws : ndarray, shape (n_draws, n_cells)
     """
-    n_cells, n_people = influence.shape
-    factor = influence.T
-    if n_people > n_cells:
-        factor = np.linalg.qr(factor, mode="r")
-    return generator.standard_normal((n_draws, factor.shape[0])) @ factor
+    covariance = influence @ influence.T
+    if issparse(covariance):
+        covariance = covariance.toarray()
+    values, vectors = np.linalg.eigh(covariance)
+    factor = vectors * np.sqrt(np.maximum(values, 0.0))
+    return generator.standard_normal((n_draws, values.size)) @ factor.T
 
 
 def step_down(deviates, first, second, draws, confidence_level):

@@ -10,19 +10,20 @@ from itertools import groupby
 import numpy as np
 from scipy.special import ndtri
 
-METHODS = ("naive", "recentered", "multiplicative", "offdiagonal")
+METHODS = ("naive", "recentered", "multiplicative", "offdiagonal", "wilson")
 
 
 def adjusted(replicates, value, centre, method):
     """Replicates as an interval uses them, (..., n_resamples).
 
-    ``"recentered"`` is value + replicate - centre, ``"multiplicative"`` value * replicate /
+    ``"recentered"`` is value + replicate - centre, which is also what ``"wilson"`` takes
+    where it has no formula, ``"multiplicative"`` value * replicate /
     centre, with centre the V-statistic (ROC24 §3.2). Where value or centre is not finite
     (or, for the quotient, centre is 0), replicates are returned unchanged.
     """
     value, centre = np.asarray(value)[..., None], np.asarray(centre)[..., None]
     movable = np.isfinite(value) & np.isfinite(centre)
-    if method == "recentered":
+    if method in ("recentered", "wilson"):
         with np.errstate(invalid="ignore"):
             return np.where(movable, value + (replicates - centre), replicates)
     if method == "multiplicative":

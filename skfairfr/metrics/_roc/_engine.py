@@ -19,7 +19,7 @@ from skfairfr._core._bootstrap import (
 )
 from skfairfr._core._intervals import Reason
 from skfairfr._core._rates import exceeds
-from skfairfr.metrics._roc import _estimates
+from skfairfr.metrics._roc import _analytic, _estimates, _evidence
 from skfairfr.metrics._roc._question import parse_question
 from skfairfr.metrics._roc._records import (
     EstimandWarning,
@@ -80,6 +80,7 @@ class Engine:
         # Whether a given threshold a little below what is held takes another pass.
         self.deepens = True
         self._tables = {}
+        self._evidence = {}
         self._warned_of_estimand = False
 
     @property
@@ -242,20 +243,57 @@ class Engine:
                     overall, table = table, tables[key]
                 if len(table.query.scopes) < len(query.scopes):
                     table = RateTable.joined(overall, table)
-                about = (used, self.intervals, self.groups)
                 if scopes is None:
-                    parts.append(_estimates.answer(self.pairs, table, part, *about))
+                    parts.append(self._answer(table, part, used))
                     continue
+                about = {scope: replace(part, scope=scope) for scope in scopes}
                 parts.append(
-                    {
-                        scope: _estimates.answer(
-                            self.pairs, table, replace(part, scope=scope), *about
-                        )
-                        for scope in scopes
-                    }
+                    {s: self._answer(table, asked, used) for s, asked in about.items()}
                 )
             answers.append(parts[0] if scopes else _estimates.Answer.joined(parts))
         return answers
+
+    def _answer(self, table, part, used):
+        """The answer to a part of a question; with Wilson's interval where it is asked."""
+        found = _estimates.answer(
+            self.pairs, table, part, used, self.intervals, self.groups
+        )
+        if self.intervals.method != "wilson":
+            return found
+        evidence = self.evidence(part)
+        if evidence is None:
+            return found
+        level, seed = self.intervals.confidence_level, self.intervals.entropy
+        return found.told(_analytic.analyse(evidence, part, level, seed))
+
+    def evidence(self, question):
+        """Evidence about a question's rates in all scopes like its own; None of no pairs."""
+        parts = [self._evidence_of(part) for part in self._parts(question)]
+        return None if None in parts else _evidence.Evidence.joined(parts)
+
+    def band(self, question):
+        """Ends of a rate's band over all levels; None where replicates give it."""
+        if self.intervals.method != "wilson" or question.how is not None:
+            return None
+        evidence = self.evidence(question)
+        if evidence is None:
+            return None
+        level, seed = self.intervals.confidence_level, self.intervals.entropy
+        return _analytic.band(evidence, question.scope, level, seed)
+
+    def _evidence_of(self, part):
+        groups = range(self.groups.size)
+        scopes = tuple((g, g) for g in groups)
+        if part.how is None and part.scope is None:
+            scopes = (None,)
+        elif part.how is None and part.scope[0] != part.scope[1]:
+            first = [0] * self.groups.size if self.two_sides else groups
+            scopes = tuple((g, h) for g in groups for h in range(first[g], len(groups)))
+        query = replace(self._query(part, scopes), wanted=(part.rate,))
+        if query.key not in self._evidence:
+            found = _evidence.gather(self.pairs, query, part.rate, self.far_max)
+            remember(self._evidence, query.key, found)
+        return self._evidence[query.key]
 
     def cells(self, question):
         """Answers about every two groups, by scope, from one table."""
@@ -294,7 +332,10 @@ class Engine:
                 "to nan."
             )
             return Estimate(
-                *(np.nan,) * 5, *counts, 0, False, reason, "all pairs", reasons
+                *((np.nan,) * 5),
+                *counts,
+                *(0, None, None, False),
+                *(reason, "all pairs", reasons),
             )
         self._check_something_to_draw()
         rates = _equal_error.equal_error_rates(self.pairs, scope, self.resampling())
@@ -307,9 +348,8 @@ class Engine:
         """The resampling of ``fit``; independent pairs are drawn whatever it names."""
         made = self.intervals
         mode = "identities" if self._independent else made.resample
-        return Resampling(
-            mode, made.method, made.n_resamples, made.entropy, made.n_jobs
-        )
+        method = "recentered" if made.method == "wilson" else made.method
+        return Resampling(mode, method, made.n_resamples, made.entropy, made.n_jobs)
 
     def resamplings(self):
         """The resampling of ``fit``, and one of identities until the warning was given."""
@@ -369,6 +409,17 @@ class Engine:
         resample = self.intervals.resample
         if resample == "identities" or self._independent:
             return
+        if self.intervals.method == "wilson":
+            raise ArgumentError(
+                Argument("method", "wilson"),
+                " is about other people of the same population, and ",
+                Argument("resample", resample),
+                " draws photographs of these;",
+                remedy=(
+                    *("use ", Argument("resample", "identities")),
+                    *(", or ", Argument("method", "recentered"), "."),
+                ),
+            )
         remedy = ("use ", Argument("resample", "identities"), ".")
         if not self.intervals.images_named:
             raise ArgumentError(

@@ -1,6 +1,6 @@
 """Estimates from a table of rates: value, interval, support and the public records."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -51,6 +51,8 @@ class Answer:
         Why each level is not supported; empty if it is.
     sources : list of str
         Where the value of each level comes from: "all pairs", "histogram" or "sample".
+    corrected, p_value : ndarrays, shape (n_levels,), or None
+        As of :class:`Estimate`.
     """
 
     value: np.ndarray
@@ -62,6 +64,19 @@ class Answer:
     n_undefined: np.ndarray
     reasons: list
     sources: list
+    corrected: np.ndarray | None
+    p_value: np.ndarray | None
+
+    def told(self, analytic):
+        """The same answer with what evidence says of it."""
+        ends = {}
+        if analytic.low is not None:
+            unknown = np.isnan(self.value)
+            ends["low"] = np.where(unknown, np.nan, analytic.low)
+            ends["high"] = np.where(unknown, np.nan, analytic.high)
+        return replace(
+            self, **ends, corrected=analytic.corrected, p_value=analytic.p_value
+        )
 
     @property
     def supported(self):
@@ -90,7 +105,9 @@ class Answer:
         joined = {}
         for name in cls.__dataclass_fields__:
             columns = [getattr(part, name) for part in parts]
-            if isinstance(columns[0], list):
+            if columns[0] is None:
+                joined[name] = None
+            elif isinstance(columns[0], list):
                 joined[name] = list(chain.from_iterable(columns))
             else:
                 joined[name] = np.concatenate(columns)
@@ -243,6 +260,8 @@ def _with_interval(
         n_undefined,
         [tuple(r) for r in reasons],
         [source] * value.size,
+        None,
+        None,
     )
 
 
@@ -259,7 +278,7 @@ def to_estimate(found, question, counts):
     n_genuine, n_impostor = (np.full(n_levels, n) for n in counts)
     return Estimate(
         *(
-            question.in_shape(values)
+            None if values is None else question.in_shape(values)
             for values in (
                 found.value,
                 found.low,
@@ -269,6 +288,8 @@ def to_estimate(found, question, counts):
                 n_genuine,
                 n_impostor,
                 found.n_undefined,
+                found.corrected,
+                found.p_value,
                 found.supported,
                 found.reason,
                 to_objects(found.sources),
@@ -278,9 +299,12 @@ def to_estimate(found, question, counts):
     )
 
 
-def to_curve(found, question, confidence_level):
-    """Public curve of an answer, in the caller's order."""
-    band_low, band_high = simultaneous(
+def to_curve(found, question, confidence_level, band=None):
+    """Public curve of an answer, in the caller's order.
+
+    ``band``, where it is known, replaces that of the replicates.
+    """
+    band_low, band_high = band or simultaneous(
         found.adjusted,
         found.value,
         (found.low, found.high),

@@ -48,6 +48,13 @@ class Estimate(Framed):
         Pairs of the scope: all of them, or those within the groups.
     n_undefined : int or ndarray of int, shape (n_levels,)
         Replicates without a value (0/0); never dropped.
+    corrected : float or ndarray, shape (n_levels,), or None
+        Of a disparity with ``method="wilson"``: that of rates which were moved together by
+        as much as they are noise. A disparity of noisy rates is too large; this one is its
+        neutral value where equal groups would look as different. None otherwise.
+    p_value : float or ndarray, shape (n_levels,), or None
+        Of a disparity with ``method="wilson"``: of the hypothesis that all groups have the
+        same rate in the population, in (0, 1], small where they differ. None otherwise.
     supported : bool or ndarray of bool, shape (n_levels,)
         Whether every group used has at least 30 errors, from at least 10 people, no one of
         whom is in more than a third of them.
@@ -84,6 +91,8 @@ class Estimate(Framed):
     n_genuine: int | np.ndarray
     n_impostor: int | np.ndarray
     n_undefined: int | np.ndarray
+    corrected: float | np.ndarray | None
+    p_value: float | np.ndarray | None
     supported: bool | np.ndarray
     reason: str | np.ndarray
     source: str | np.ndarray
@@ -91,7 +100,8 @@ class Estimate(Framed):
 
     def _columns(self):
         """One row for each level, which comes first."""
-        return {**self._level_columns, **super()._columns()}
+        columns = {**self._level_columns, **super()._columns()}
+        return {name: values for name, values in columns.items() if values is not None}
 
 
 @dataclass(frozen=True)

@@ -60,9 +60,13 @@ class SimilarityROC(BaseEstimator):
     resample : {"images", "identities", "both"}, default="images"
         What an interval is about: these people in other photographs ([1]_), other people
         of the same population ([3]_), or both at once (conservative).
-    method : {"recentered", "naive", "multiplicative", "offdiagonal"}, \
+    method : {"recentered", "naive", "multiplicative", "offdiagonal", "wilson"}, \
 default="recentered"
-        How replicates become an interval. Two draws of one image make a pair that is
+        How an interval is made. "wilson", which needs ``resample="identities"``, takes no
+        replicates for rates, ratios of two groups and max / min: Wilson's interval with the
+        number of independent errors that the dependent ones are worth ([3]_), from no error
+        to all; other disparities are as with "recentered". The others say how replicates
+        become an interval. Two draws of one image make a pair that is
         always accepted, so that naive replicates of the FRR are too low: recentered moves
         them by the V-statistic of eq. (10) of [1]_, multiplicative scales them, and
         offdiagonal leaves such pairs out.
@@ -567,8 +571,8 @@ shape (n_pairs,), default=None
         engine.check_answerable(question)
         found, *over_people = engine.answers(question, engine.resamplings())
         engine.review(question, found, *over_people)
-        level = engine.intervals.confidence_level
-        return self._framed(_estimates.to_curve(found, question, level))
+        level, band = engine.intervals.confidence_level, engine.band(question)
+        return self._framed(_estimates.to_curve(found, question, level, band))
 
     def compare(
         self,

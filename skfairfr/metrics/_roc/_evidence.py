@@ -1,0 +1,296 @@
+"""What the data say of the rates of several scopes: effective errors, and whose they are.
+
+From a question about a fitted SimilarityROC to the numbers that ``_core._few_errors`` and
+``_core._family`` judge: Wilson's intervals, tests of ratios, bands and comparisons of two
+systems all start here.
+"""
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from scipy import sparse
+
+from skfairfr._core._bootstrap import point_rates
+from skfairfr._core._error_counts import (
+    accepted_impostors,
+    rejected_genuine,
+    threshold_of,
+)
+from skfairfr._core._few_errors import (
+    Effective,
+    ErrorSums,
+    dependence,
+    effective_errors,
+    share_left,
+)
+
+# How errors depend on each other is also estimated at these multiples of far_max, where
+# errors are more; an answer does not depend on what else is asked.
+HELPERS = (1.0, 0.1)
+# Between FAR levels whose rates show how fast a rate changes with its threshold.
+STEP = 1.5
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Effective errors of one rate, of several scopes at several levels.
+
+    Attributes
+    ----------
+    scopes : tuple
+    sums : ErrorSums
+        Each (n_levels, n_scopes).
+    effective : Effective
+        Each (n_levels, n_scopes).
+    share : ndarray, shape (n_levels, n_scopes)
+        Of the variance, where the threshold was set on the same data; see ``share_left``.
+    influence : list of sparse arrays, each (n_levels, n_people)
+        Of each scope: that of people on the logarithm of its rate at a given threshold.
+    slope : ndarray, shape (n_levels, n_scopes)
+        Derivative of the logarithm of the rate by that of the FAR which sets the threshold;
+        0 at given thresholds.
+    of_threshold : list of sparse arrays, each (n_levels, n_people)
+        Influence of people on the logarithm of that FAR.
+    squared : ndarray, shape (n_levels, n_scopes)
+        What people's influences on a FAR hold twice.
+    """
+
+    scopes: tuple
+    sums: ErrorSums
+    effective: Effective
+    share: np.ndarray
+    influence: list
+    slope: np.ndarray
+    of_threshold: list
+    squared: np.ndarray
+
+    @property
+    def rate(self):
+        """Rates in the data, (n_levels, n_scopes)."""
+        return self.sums.rate
+
+    def with_threshold(self, place):
+        """Influence on the rate of a scope whose threshold moves too, (n_levels, n_people)."""
+        slope = self.slope[:, place][:, None]
+        return self.influence[place].toarray() - slope * (
+            self.of_threshold[place].toarray()
+        )
+
+    @classmethod
+    def joined(cls, parts):
+        """Evidence about increasing levels, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        n_scopes = len(parts[0].scopes)
+
+        def stacked(name):
+            return np.concatenate([getattr(part, name) for part in parts])
+
+        def of_people(name):
+            return [
+                sparse.vstack([getattr(part, name)[s] for part in parts], format="csr")
+                for s in range(n_scopes)
+            ]
+
+        records = (
+            kind(
+                *(
+                    np.concatenate([getattr(getattr(p, name), f.name) for p in parts])
+                    for f in fields(kind)
+                )
+            )
+            for name, kind in (("sums", ErrorSums), ("effective", Effective))
+        )
+        return cls(
+            parts[0].scopes,
+            *records,
+            stacked("share"),
+            of_people("influence"),
+            stacked("slope"),
+            of_people("of_threshold"),
+            stacked("squared"),
+        )
+
+
+def gather(pairs, query, rate, far_max):
+    """Evidence about the rates that a query asks for.
+
+    Parameters
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    query : Query
+        Whose scopes share what is known of how errors depend on each other.
+    rate : {"far", "frr"}
+    far_max : float
+        Of the fit; errors at this FAR help at levels with few.
+
+    Returns
+    -------
+    evidence : Evidence or None
+        Of the scopes of the query that have pairs, in their order; None of none.
+    """
+    query, point = point_rates(pairs, replace(query, wanted=(rate,)))
+    count = pairs.count if rate == "far" else pairs.genuine.count
+    # Without a threshold of its own, a group is not judged.
+    defined = ~np.isnan(point.thresholds).all(axis=1)
+    places = [p for p, s in enumerate(query.scopes) if count(s) and defined[p]]
+    scopes = tuple(query.scopes[p] for p in places)
+    thresholds = point.thresholds.T[:, places]
+    n_levels = len(thresholds)
+    if not scopes:
+        return None
+    asking = _Asking(pairs, query, rate, scopes, _setters(pairs, query, point, scopes))
+    near = asking.near()
+    helper = threshold_of(pairs, None, far_max * np.array(HELPERS))
+    helpers = np.repeat(helper[:, None], len(scopes), axis=1)
+    rows = np.concatenate([thresholds, *near, helpers])
+    counts = [asking.counts(rate, s, rows[:, p]) for p, s in enumerate(scopes)]
+    every = ErrorSums.of_groups([c.sums for c in counts])
+    sums = every.rows(slice(n_levels))
+    effective = _effective(every, n_levels, len(helper))
+    influence = [sparse.csr_array(c.influence[:n_levels]) for c in counts]
+    squared = np.stack([c.squared[:n_levels] for c in counts], axis=-1)
+    if query.levels is None:
+        still = np.zeros(sums.errors.shape)
+        none = [sparse.csr_array(i.shape) for i in influence]
+        return Evidence(
+            scopes, sums, effective, still + 1, influence, still, none, squared
+        )
+    slope = _slopes(every, near, n_levels)
+    share, of_threshold = asking.threshold_set(counts, thresholds, effective, slope)
+    return Evidence(
+        scopes, sums, effective, share, influence, slope, of_threshold, squared
+    )
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """Errors of the scopes, and of those whose FAR sets their thresholds."""
+
+    pairs: object
+    query: object
+    rate: str
+    scopes: tuple
+    setters: list
+
+    def counts(self, rate, scope, thresholds):
+        """ErrorCounts of a scope; no error where the threshold is undefined."""
+        undefined = np.isnan(thresholds)
+        if rate == "far":
+            at, sampled = np.where(undefined, np.inf, thresholds), self.query.sampled
+            return accepted_impostors(self.pairs, scope, at, scope in sampled)
+        at = np.where(undefined, -np.inf, thresholds)
+        return rejected_genuine(self.pairs, scope, at)
+
+    def near(self):
+        """Thresholds a step below and above each level, two (n_levels, n_scopes).
+
+        NaN where the pairs down to one are not held.
+        """
+        if self.query.levels is None:
+            return [np.empty((0, len(self.scopes)))] * 2
+        found = np.empty((2, self.query.levels.size, len(self.scopes)))
+        for place, (scope, setter) in enumerate(
+            zip(self.scopes, self.setters, strict=True)
+        ):
+            for side, levels in enumerate(
+                (self.query.levels / STEP, self.query.levels * STEP)
+            ):
+                sampled = setter in self.query.sampled
+                at = threshold_of(self.pairs, setter, levels, sampled)
+                if self.rate == "far" and not self._reaches_all(scope):
+                    held = self.pairs.holds(scope, np.nan_to_num(at, nan=-np.inf))
+                    at = np.where(held, at, np.nan)
+                found[side, :, place] = at
+        return list(found)
+
+    def _reaches_all(self, scope):
+        return scope in self.query.sampled or self.pairs.is_whole(scope)
+
+    def threshold_set(self, counts, thresholds, effective, slope):
+        """What setting the thresholds on the same data does to every rate.
+
+        Returns
+        -------
+        share : ndarray, shape (n_levels, n_scopes)
+        of_threshold : list of sparse arrays, each (n_levels, n_people)
+        """
+        n_levels = len(thresholds)
+        share, of_threshold, known = np.ones(slope.shape), [], {}
+        if self.rate == "far":
+            known = dict(zip(self.scopes, counts, strict=True))
+            # Each was counted at its own thresholds, which overall ones are for all.
+            known = {s: c for s, c in known.items() if s in self.setters}
+        for place, (scope, setter) in enumerate(
+            zip(self.scopes, self.setters, strict=True)
+        ):
+            if setter not in known:
+                known[setter] = self.counts("far", setter, thresholds[:, place])
+            by, own = known[setter], counts[place]
+            of_setter = by.influence[:n_levels]
+            together = (own.influence[:n_levels] * of_setter).sum(axis=1)
+            errors = by.sums.errors[:n_levels]
+            defined = errors > 0
+            counted = np.where(defined, errors, 1.0)
+            if self.rate == "far" and (None in (scope, setter) or scope == setter):
+                # Clumps that both hold: those of the smaller scope.
+                inner = by if scope is None else own
+                of_scope = own.sums.errors[:n_levels]
+                product = np.where(of_scope > 0, of_scope, 1.0) * counted
+                together = together - inner.sums.squares[:n_levels] / product
+            variance = by.sums.squares[:n_levels] + by.sums.shared[:n_levels]
+            found = share_left(
+                effective.columns([place]),
+                slope[:, [place]],
+                (np.maximum(variance, 0.0) / counted**2)[:, None],
+                together[:, None],
+            )
+            share[:, place] = np.where(defined, found[:, 0], 1.0)
+            of_threshold.append(sparse.csr_array(of_setter))
+        return share, of_threshold
+
+
+def _effective(every, n_levels, n_helpers):
+    """Effective errors of each level, with the helping levels beside it."""
+    first = every.errors.shape[0] - n_helpers
+    found = []
+    for level in range(n_levels):
+        rows = [level]
+        for row in range(first, first + n_helpers):
+            # The same errors would count twice.
+            if not np.array_equal(every.errors[row], every.errors[level]):
+                rows.append(row)
+        sums = every.rows(rows)
+        found.append(effective_errors(sums, dependence(sums)).at(0))
+    columns = (
+        np.stack([getattr(e, field.name) for e in found]) for field in fields(Effective)
+    )
+    return Effective(*columns)
+
+
+def _slopes(every, near, n_levels):
+    """Derivative of the logarithm of each rate by that of the FAR, (n_levels, n_scopes)."""
+    here, low, high = (
+        every.rows(slice(n_levels * part, n_levels * (part + 1))) for part in range(3)
+    )
+    beyond = np.isnan(near[1])
+    half = here.single / 2
+    upper = np.where(beyond, here.errors, high.errors)
+    span = np.where(beyond, 1.0, 2.0) * np.log(STEP)
+    return np.log((upper + half) / (low.errors + half)) / span
+
+
+def _setters(pairs, query, point, scopes):
+    """The scope whose FAR sets the thresholds of each scope."""
+    if query.levels is None or query.operating_point == "overall":
+        return [None] * len(scopes)
+    if query.operating_point == "group":
+        return list(scopes)
+    # The group whose FAR is the largest at the middle level; all share the thresholds.
+    at = point.thresholds[0, [query.levels.size // 2]]
+    fars = [
+        accepted_impostors(pairs, (g, g), at, (g, g) in query.sampled).sums.rate[0]
+        for g in query.operating_groups
+    ]
+    worst = query.operating_groups[int(np.argmax(fars))]
+    return [(worst, worst)] * len(scopes)
