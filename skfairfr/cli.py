@@ -21,7 +21,8 @@ a row for each image, in Python, and run the audit:
 # Options of read_data, of audit_data, and the limits among the latter.
 READING = (
     *("labels", "embedding", "identity", "domain"),
-    *("score", "identity_1", "identity_2", "image_1", "image_2", "distance"),
+    *("score", "identity_1", "identity_2", "y_true"),
+    *("image_1", "image_2", "distance"),
 )
 MEASUREMENT = (
     *("far", "threshold", "threshold_from"),
@@ -156,7 +157,8 @@ def _add_audit(commands):
         required=True,
         action="append",
         metavar="NAME",
-        help="column of the groups, of pairs the columns NAME_1 and NAME_2; give it again "
+        help="column of the groups, of pairs the columns NAME_1 and NAME_2, or NAME where "
+        "both images have the same group; give it again "
         "for other attributes, which are audited each and in combination",
     )
     _add_embeddings(audit.add_argument_group("embeddings"))
@@ -203,6 +205,12 @@ def _add_pairs(group):
         ("score", "score or, of distances, distance", "column of the similarities"),
         ("identity-1", "identity_1", "column of the first image's person"),
         ("identity-2", "identity_2", "column of the second image's person"),
+        (
+            "y-true",
+            "y_true, genuine or label, where no column names people",
+            "column that says which pairs are genuine, instead of people: pairs are then "
+            "taken as independent",
+        ),
         ("image-1", "image_1 if there", "column that names the first image"),
         ("image-2", "image_2 if there", "column that names the second image"),
     ):

@@ -31,7 +31,7 @@ REACHED = (
 # Arguments of Python that the command has no way to give, and never speaks of.
 PYTHON_ONLY = {
     *("similarity", "data", "limits", "sensitive_features_1", "sensitive_features_2"),
-    *("sensitive_features_reference", "dependence"),
+    *("sensitive_features_reference", "dependence", "identities"),
 }
 
 

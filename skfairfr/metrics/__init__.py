@@ -57,6 +57,7 @@ from skfairfr.metrics._roc._records import (
     ScoreSummary,
 )
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
+from skfairfr.metrics._scorers._few_errors import FewErrorsWarning
 from skfairfr.metrics._scorers._one_score import (
     bfar_scorer,
     bfrr_scorer,
@@ -90,6 +91,7 @@ __all__ = [
     "EstimandWarning",
     "Estimate",
     "FARAsymmetry",
+    "FewErrorsWarning",
     "GroupErrorRates",
     "GroupFARDisplay",
     "GroupFARMatrix",
