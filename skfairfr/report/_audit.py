@@ -274,6 +274,8 @@ def audit_data(
     ('failed', 1)
     """
     check_data(data)
+    if data.independent:  # pairs are drawn, whatever is resampled
+        resample = "identities"
     options = AuditOptions(
         resample,
         average,

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from skfairfr import SimilarityROC
 from skfairfr.report import PairData, audit_data, audit_pairs, read_data
@@ -42,7 +43,8 @@ def test_the_first_line_says_it():
 
 def test_numbers_are_those_of_the_fit():
     found = audited()
-    roc = SimilarityROC(resample="identities", n_resamples=40, random_state=0)
+    options = {"resample": "identities", "method": "wilson", "random_state": 0}
+    roc = SimilarityROC(n_resamples=40, **options)
     roc.fit_pairs(SCORES, y_true=Y_TRUE, sensitive_features=GROUPS)
     for row in found.levels[0].rates[1:]:
         expected = roc.estimate(0.1, rate="frr", group=row.group)
@@ -172,3 +174,15 @@ def test_an_option_of_pairs_is_refused_for_embeddings(capsys, tmp_path):
     code, _, err = run(capsys, "audit", tmp_path / "x.npz", *arguments)
     assert code == 2
     assert "--y-true genuine is an option of scored pairs" in err
+
+
+def test_rates_have_wilson_s_own_interval():
+    """Independent pairs are worth as many as they are, to a few percent of the width."""
+    row = audited().levels[0].rates[1]
+    inside = (Y_TRUE == 0) & (row.group == GROUPS)
+    n = int(inside.sum())
+    expected = binomtest(round(row.far.value * n), n).proportion_ci(method="wilson")
+    threshold_given = audited(far=None, threshold=audited().levels[0].threshold)
+    found = threshold_given.levels[0].rates[1].far
+    assert found.low == pytest.approx(expected.low, rel=2e-2)
+    assert found.high == pytest.approx(expected.high, rel=2e-2)

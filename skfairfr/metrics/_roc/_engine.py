@@ -246,6 +246,8 @@ class Engine:
                     table = RateTable.joined(overall, table)
                 like = replace(part, scope=scopes[0]) if scopes else part
                 evidence = partial(self._evidence_of, like)
+                if self.intervals.method == "wilson":
+                    evidence()  # all intervals rest on it; it is kept
                 told = (used, self.intervals, self.groups, evidence)
                 if scopes is None:
                     parts.append(_estimates.answer(self.pairs, table, part, *told))
