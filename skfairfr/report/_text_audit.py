@@ -34,6 +34,8 @@ from skfairfr.report._text_layout import (
 TWO_COLUMNS = (30, FIGURE_WIDTH, FIGURE_WIDTH)
 FOUR_COLUMNS = (LABEL_WIDTH, 32, 6, 32, 5)
 RATIO_NAME = "worst / best group"
+# Disparities that noise makes too large by much, shown without it too.
+CORRECTED = ("max_min", "max_geomean", "gini")
 NO_ERRORS = f"no errors{UNSUPPORTED}"
 COLUMNS = {"far": "FAR (FMR)", "frr": "FRR (FNMR)"}
 RESAMPLED = {
@@ -281,7 +283,8 @@ def _disparity(disparity, level, rate):
     if disparity.operating_point == "overall" and _without_errors(level, rate):
         return NO_ERRORS
     found = getattr(disparity, rate)
-    if found.corrected is None or not math.isfinite(found.corrected):
+    shown = found.corrected is not None and math.isfinite(found.corrected)
+    if disparity.how not in CORRECTED or not shown:
         return figure(found)
     return f"{figure(found)} ({number(found.corrected)})"
 
