@@ -9,10 +9,11 @@ these numbers: one method from no error to all.
 """
 
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from scipy.special import stdtrit
+from scipy.special import ndtr, ndtri, stdtrit
 
 # Where there is no error at all: the correlation of errors within a clump, the squared
 # coefficient of variation of people's own rates, and how many errors they count as.
@@ -100,12 +101,22 @@ class Effective:
     freedom : ndarray
         Student's degrees of freedom of the variance, 1 at least: it is an estimate, from
         so many people, and from so many errors that show how they correlate.
+    unseen, unseen_freedom : ndarrays, default=inf
+        Effective pairs and degrees of freedom if the group had no error, when less were
+        known of how errors correlate: errors must not tighten an upper bound.
     """
 
     errors: np.ndarray
     pairs: np.ndarray
     between: np.ndarray
     freedom: np.ndarray
+    unseen: np.ndarray | float = np.inf
+    unseen_freedom: np.ndarray | float = np.inf
+
+    def __post_init__(self):
+        for name in ("unseen", "unseen_freedom"):
+            values = np.broadcast_to(getattr(self, name), np.shape(self.pairs))
+            object.__setattr__(self, name, values)
 
     @property
     def rate(self):
@@ -128,6 +139,29 @@ class Effective:
         errors = self.errors + 0.5
         right = 1 - errors / (self.pairs + 1)
         return right / errors + right**2 * self.between
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """How errors depend on each other, each (n_levels, n_groups).
+
+    Attributes
+    ----------
+    correlation : ndarray in [0, 1]
+        Between errors of pairs of one clump.
+    known : ndarray
+        How many independent errors the correlation is as good as estimated from.
+    variation : ndarray
+        Squared coefficient of variation of people's own odds of an error.
+    unseen, unseen_known : ndarrays
+        The first two if the group had no error at the level.
+    """
+
+    correlation: np.ndarray
+    known: np.ndarray
+    variation: np.ndarray
+    unseen: np.ndarray
+    unseen_known: np.ndarray
 
 
 def genuine_sums(rejected, pairs, squared_weights=None):
@@ -247,12 +281,7 @@ def dependence(sums):
 
     Returns
     -------
-    correlation : ndarray in [0, 1], shape (n_levels, n_groups)
-        Between errors of pairs of one clump.
-    known : ndarray, shape (n_levels, n_groups)
-        How many independent errors the correlation is as good as estimated from.
-    variation : ndarray, shape (n_levels, n_groups)
-        Squared coefficient of variation of people's own odds of an error.
+    found : Dependence
     """
     rate = np.nan_to_num(sums.rate)
     binomial = rate * (1 - rate) * sums.pairs
@@ -263,42 +292,53 @@ def dependence(sums):
     correlation = np.where(binomial > 0, correlation, 0.0)
     clumps = sums.errors * (1 - rate) / (sums.single + correlation * extra)
     order = np.argsort(-sums.errors.sum(axis=1), kind="stable")
-    correlation, known = _borrowing(
-        correlation, clumps, order, GROUP_WEIGHT, PRIOR_CORRELATION
-    )
+    of_clumps = _borrowing(correlation, clumps, order, GROUP_WEIGHT, PRIOR_CORRELATION)
     variation = _over(sums.shared, (sums.errors * (1 - rate)) ** 2 * sums.reach, 0.0)
     # Two erroneous clumps that share a person say something of the variation, and no more
     # of them than there are people.
     meetings = sums.reach * clumps**2 / 2
     met = _over(1.0, _over(1.0, meetings, np.inf) + sums.reach / 2, 0.0)
-    variation, _ = _borrowing(
+    of_people = _borrowing(
         variation, met, order, VARIATION_GROUP_WEIGHT, PRIOR_VARIATION
     )
-    return correlation, known, np.maximum(variation, 0.0)
+    return Dependence(
+        of_clumps.found,
+        of_clumps.known,
+        np.maximum(of_people.found, 0.0),
+        of_clumps.unseen,
+        of_clumps.unseen_known,
+    )
 
 
-def effective_errors(sums, correlation, known, variation):
+def effective_errors(sums, depend):
     """Independent errors and pairs that have the same rate and variance.
 
     Parameters
     ----------
     sums : ErrorSums
-    correlation, known, variation : ndarrays, shape (n_levels, n_groups)
-        As :func:`dependence` gives them.
+    depend : Dependence
 
     Returns
     -------
     effective : Effective
     """
-    estimated = correlation * (sums.clumped - sums.single)
-    together = sums.single + estimated
-    # Only what clumps add is an estimate; where pairs are no clumps all is known.
-    freedom = _over(known * together**2, estimated**2, np.inf)
+
+    def clumps(correlation, known):
+        estimated = correlation * (sums.clumped - sums.single)
+        together = sums.single + estimated
+        # Only what clumps add is an estimate; where pairs are no clumps all is known.
+        freedom = _over(known * together**2, estimated**2, np.inf)
+        return together, np.maximum(np.minimum(freedom, sums.people - 1), 1.0)
+
+    together, freedom = clumps(depend.correlation, depend.known)
+    without, unseen_freedom = clumps(depend.unseen, depend.unseen_known)
     return Effective(
         sums.errors / together,
         sums.pairs / together,
-        variation * sums.reach,
-        np.maximum(np.minimum(freedom, sums.people - 1), 1.0),
+        depend.variation * sums.reach,
+        freedom,
+        sums.pairs / without,
+        unseen_freedom,
     )
 
 
@@ -394,31 +434,33 @@ def rate_interval(effective, confidence_level, share=1.0):
     Wilson (1927); with a variance that allows for dependence, Fogliato, Patil & Perona
     (2024), here one formula from 0 errors on.
     """
-    quantile = student_quantile(confidence_level, effective.freedom)
-    return wilson_interval(effective, quantile, share)
+    return wilson_interval(effective, -ndtri((1 - confidence_level) / 2), share)
 
 
 def wilson_interval(effective, quantile, share=1.0):
-    """Wilson's interval at a quantile in place of a confidence level."""
+    """Wilson's interval at a two-sided standard normal quantile.
+
+    Student's distribution with the degrees of freedom makes it as much larger as the
+    variance is uncertain.
+    """
+    tail = ndtr(-quantile)
+    reach = -stdtrit(effective.freedom, tail)
+    without = -stdtrit(effective.unseen_freedom, tail)
     with np.errstate(divide="ignore", invalid="ignore"):
         rate = effective.rate
         # One clump more is worth less where people differ: they stay the same people.
         worth = 1 + effective.errors * (1 - rate) * effective.between
         n = effective.pairs / (worth * share)
-        z2 = np.square(quantile) / n
+        z2 = np.square(reach) / n
         centre = (rate + z2 / 2) / (1 + z2)
         half = np.sqrt(z2 * (rate * (1 - rate) + z2 / 4)) / (1 + z2)
         low = np.where(rate > 0, centre - half, 0.0)
         high = np.where(rate < 1, centre + half, 1.0)
+        without = np.square(without) / effective.unseen
+        high = np.maximum(high, without / (1 + without))
     undefined = np.isnan(rate)
     low, high = (np.where(undefined, np.nan, end) for end in (low, high))
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
-
-
-def student_quantile(confidence_level, freedom):
-    """Two-sided quantile of Student's distribution; at least one degree of freedom."""
-    tail = (1 - confidence_level) / 2
-    return -stdtrit(np.maximum(freedom, 1.0), tail)
 
 
 def errors_by_person(left, right, weights, positions, n_people):
@@ -491,24 +533,36 @@ def _accumulate(left, right, weights, positions, n_people):
     return of_person, squares
 
 
+class _Borrowed(NamedTuple):
+    """Values that borrow, each (n_levels, n_groups); see :class:`Dependence`."""
+
+    found: np.ndarray
+    known: np.ndarray
+    unseen: np.ndarray
+    unseen_known: np.ndarray
+
+
 def _borrowing(own, information, order, group_weight, prior):
     """Averages of groups' own values and those of all; levels in ``order`` lend onward.
 
-    Also how much information they hold: that of two independent sources, each with the
-    square of its weight.
+    How much they know is the information of two independent sources, each with the square
+    of its weight.
     """
-    found, known = np.empty(own.shape), np.empty(own.shape)
+    result = _Borrowed(*(np.empty(own.shape) for _ in range(4)))
     lent, weight = prior, PRIOR_WEIGHT
     for level in order:
         of_own = information[level]
         of_all = of_own.sum() + weight
         pooled = (of_own @ own[level] + weight * lent) / of_all
         part = of_own / (of_own + group_weight)
-        found[level] = part * own[level] + (1 - part) * pooled
+        result.found[level] = part * own[level] + (1 - part) * pooled
         variance = _over(part**2, of_own, 0.0) + (1 - part) ** 2 / of_all
-        known[level] = _over(1.0, variance, np.inf)
+        result.known[level] = _over(1.0, variance, np.inf)
+        others = of_all - of_own
+        result.unseen[level] = (of_all * pooled - of_own * own[level]) / others
+        result.unseen_known[level] = others
         lent, weight = pooled, LEVEL_WEIGHT
-    return found, known
+    return result
 
 
 def _over(numerator, denominator, otherwise):

@@ -11,6 +11,7 @@ from skfairfr._core._few_errors import (
     GROUP_WEIGHT,
     PRIOR_CORRELATION,
     PRIOR_VARIATION,
+    Dependence,
     Effective,
     ErrorSums,
     dependence,
@@ -31,6 +32,12 @@ def effective(errors, pairs, between=0.0, freedom=np.inf):
     """Effective numbers of one level and group for each value given."""
     columns = np.broadcast_arrays(*map(np.asarray, (errors, pairs, between, freedom)))
     return Effective(*(np.array(column, dtype=float) for column in columns))
+
+
+def certain(correlation):
+    """A correlation of one level and group that is known, of people who do not vary."""
+    known, none = np.full((1, 1), correlation), np.zeros((1, 1))
+    return Dependence(known, np.ones((1, 1)), none, known, np.ones((1, 1)))
 
 
 def drawn_pairs(rng, n_people=9, images=3, rate=0.2):
@@ -170,7 +177,7 @@ def test_independent_pairs_are_worth_one_each():
     """One pair a person, or a pair of people: clumps of one pair need no correction."""
     sums = genuine_sums(np.array([[1, 0, 1, 0, 0, 0]]), np.ones(6, dtype=int))
     groups = ErrorSums.of_groups([sums])
-    found = effective_errors(groups, *dependence(groups))
+    found = effective_errors(groups, dependence(groups))
     assert_allclose([found.errors, found.pairs], [[[2]], [[6]]])
 
 
@@ -178,9 +185,9 @@ def test_people_who_always_err_alike_count_as_one_pair_each():
     pairs = np.full(600, 10)
     rejected = np.where(np.arange(600) < 200, 10, 0)[None]
     sums = ErrorSums.of_groups([genuine_sums(rejected, pairs)])
-    correlation, _, _ = dependence(sums)
+    correlation = dependence(sums).correlation
     assert correlation > 0.95
-    found = effective_errors(sums, np.ones((1, 1)), np.ones((1, 1)), np.zeros((1, 1)))
+    found = effective_errors(sums, certain(1.0))
     assert_allclose([found.errors, found.pairs], [[[200]], [[600]]])
 
 
@@ -201,7 +208,8 @@ def sums_with(errors, squares, shared=0.0):
 
 
 def test_without_an_error_the_prior_remains():
-    correlation, _, variation = dependence(sums_with([[0, 0]], [[0, 0]]))
+    found = dependence(sums_with([[0, 0]], [[0, 0]]))
+    correlation, variation = found.correlation, found.variation
     assert_allclose(correlation, PRIOR_CORRELATION)
     assert_allclose(variation, PRIOR_VARIATION)
 
@@ -210,7 +218,7 @@ def test_few_errors_borrow_from_the_other_groups_and_levels():
     """200 errors in clumps of 4; a group, and a level, without any take their correlation."""
     binomial = 200 * 0.8
     sums = sums_with([[0, 0], [200, 0]], [[0, 0], [4 * binomial, 0]])
-    correlation, _, _ = dependence(sums)
+    correlation = dependence(sums).correlation
     own = (4 - 1) / (10 - 1)
     clumps = 200 * 0.8 / 4
     pooled = (clumps * own + 3 * PRIOR_CORRELATION) / (clumps + 3)
@@ -224,7 +232,7 @@ def test_many_errors_rely_on_themselves():
     sums = sums_with([[400.0, 400.0]], [[400 * 0.6 * 9, 400 * 0.6]])
     sums = replace(sums, errors=sums.errors * 1e4, pairs=sums.pairs * 1e4)
     sums = replace(sums, squares=sums.squares * 1e4)
-    correlation, _, _ = dependence(sums)
+    correlation = dependence(sums).correlation
     assert_allclose(correlation, [[8 / 9, 0]], atol=1e-3)
 
 
@@ -246,25 +254,24 @@ def test_pairs_that_weigh_less_count_as_fewer():
     assert_allclose([sums.single, sums.clumped], [[[1 / m]], [[1]]])
     assert_allclose(sums.rate, accepted.mean())
     # Independent pairs: as many effective errors as errors.
-    none = np.zeros((1, 1))
-    assert_allclose(effective_errors(sums, none, none, none).errors, errors[None])
-    assert dependence(sums)[0] < 0.1
+    assert_allclose(effective_errors(sums, certain(0.0)).errors, errors[None])
+    assert dependence(sums).correlation < 0.1
 
 
 def test_the_variance_is_as_certain_as_errors_and_people_make_it():
     """Ten errors of ten clumps say little of their correlation, single pairs need none."""
     clumped = sums_with([[10.0, 10.0]], [[60.0, 60.0]])
-    correlation, known, variation = dependence(clumped)
+    depend = dependence(clumped)
     # 9.9 binomial variance and clumps of 10: each error is worth 9.9 / 60 of one.
     of_own = 9.9 * 9.9 / 60
     part = of_own / (of_own + GROUP_WEIGHT)
     expected = 1 / (part**2 / of_own + (1 - part) ** 2 / (2 * of_own + 3))
-    assert_allclose(known, expected)
-    found = effective_errors(clumped, correlation, known, variation)
-    estimated = 9 * correlation / (1 + 9 * correlation)
+    assert_allclose(depend.known, expected)
+    found = effective_errors(clumped, depend)
+    estimated = 9 * depend.correlation / (1 + 9 * depend.correlation)
     assert_allclose(found.freedom, expected / estimated**2)
     single = replace(clumped, clumped=clumped.single)
-    assert_allclose(effective_errors(single, *dependence(single)).freedom, 39)
+    assert_allclose(effective_errors(single, dependence(single)).freedom, 39)
 
 
 # Intervals
@@ -390,7 +397,7 @@ def test_replicates_scaled_vary_as_the_far_does():
     accepted = rng.random(k.size) < 0.05 * frail[k] * frail[h]
     sums = ErrorSums.of_groups([sums_of(k, h, accepted, n)])
     variation = sums.shared / (sums.errors**2 * sums.reach)
-    found = effective_errors(sums, *np.zeros((2, 1, 1)), variation)
+    found = effective_errors(sums, replace(certain(0.0), variation=variation))
     replicates = []
     for _ in range(2000):
         v = rng.multinomial(n, np.full(n, 1 / n))
@@ -406,3 +413,25 @@ def test_replicates_scaled_vary_as_the_far_does():
 def test_replicates_of_few_or_of_many_errors():
     few, many = (replicate_scale(effective(e, 1e9, 0.01)) for e in (1e-3, 1e6))
     assert_allclose([few, many], [1 / np.sqrt(3), 1], rtol=1e-3)
+
+
+def test_errors_never_tighten_an_upper_bound():
+    """Single errors show that errors do not clump; the bound of none does not forget that."""
+    highs = []
+    for n_errors in (0, 1, 2, 3, 5, 10, 40):
+        # One error of each of so many clumps, of 100 clumps of 10 pairs.
+        rejected = np.zeros((1, 100))
+        rejected[0, :n_errors] = 1
+        sums = ErrorSums.of_groups([genuine_sums(rejected, np.full(100, 10.0))])
+        effective = effective_errors(sums, dependence(sums))
+        highs.append(rate_interval(effective, 0.95)[1][0, 0])
+    assert (np.diff(highs) > -1e-12).all()
+    assert highs[-1] > 1.1 * highs[0]
+
+
+def test_unseen_is_what_no_error_would_have_shown():
+    sums = sums_with([[10.0, 4.0]], [[60.0, 30.0]])
+    none = sums_with([[0.0, 4.0]], [[0.0, 30.0]])
+    found, expected = dependence(sums), dependence(none)
+    assert_allclose(found.unseen[0, 0], expected.correlation[0, 0])
+    assert_allclose(found.unseen_known[0, 0], expected.known[0, 0])

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.optimize import brentq
-from scipy.special import betainc, ndtr, stdtrit
+from scipy.special import betainc
 
 from skfairfr._core._disparities import gini, max_geomean, max_min
 from skfairfr._core._family import (
@@ -391,7 +391,7 @@ def measure(X, y, n_images, groups, levels=LEVELS):
         ask = pairs.accepted if rate == "far" else pairs.rejected
         cells = [ask(thresholds, inside) for inside in groups]
         of_groups = ErrorSums.of_groups([cell[0] for cell in cells])
-        effective = effective_errors(of_groups, *dependence(of_groups))
+        effective = effective_errors(of_groups, dependence(of_groups))
         around = [
             np.stack([ask(pairs.thresholds(a), g)[0].errors for g in groups], axis=-1)
             for a in (levels / STEP, levels * STEP)
@@ -542,8 +542,7 @@ def judge_band(name, seed, true):
         largest = np.abs(draws).max(1)
         quantile = max(quantile, float(np.quantile(largest, CONFIDENCE)))
     effective, share = found.effective["frr"], found.share["frr"]
-    reach = -stdtrit(effective.freedom, ndtr(-quantile))
-    low, high = wilson_interval(effective, reach, share)
+    low, high = wilson_interval(effective, quantile, share)
     near = rate_interval(effective, CONFIDENCE, share)
     people = np.array(DESIGNS[name].people)
     true = (true["frr"] * people / people.sum()).sum(1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import vstack
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import ndtri
 
 from skfairfr._core._disparities import DISPARITIES
 from skfairfr._core._family import (
@@ -221,8 +221,7 @@ def band(evidence, scope, confidence_level, entropy):
         draws = np.abs(draw_jointly(scaled, N_DRAWS, generator)).max(axis=1)
         quantile = max(quantile, float(np.quantile(draws, confidence_level)))
     of_scope = evidence.effective.columns([place])
-    reach = -stdtrit(of_scope.freedom, ndtr(-quantile))
-    ends = wilson_interval(of_scope, reach, evidence.share[:, [place]])
+    ends = wilson_interval(of_scope, quantile, evidence.share[:, [place]])
     return tuple(end[:, 0] for end in ends)
 
 

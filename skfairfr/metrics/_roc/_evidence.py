@@ -156,7 +156,7 @@ def gather(pairs, query, rate, far_max):
     counts = [asking.counts(rate, s, rows[:, p]) for p, s in enumerate(scopes)]
     every = ErrorSums.of_groups([c.sums for c in counts])
     sums = every.rows(slice(n_levels))
-    effective = _effective(every, thresholds, helpers)
+    effective = _effective(every, n_levels, len(helper))
     influence = [sparse.csr_array(c.influence[:n_levels]) for c in counts]
     squared = np.stack([c.squared[:n_levels] for c in counts], axis=-1)
     about = (thresholds, (tuple(asking.setters),) * n_levels)
@@ -263,17 +263,18 @@ class _Asking:
         return share, of_threshold
 
 
-def _effective(every, thresholds, helpers):
+def _effective(every, n_levels, n_helpers):
     """Effective errors of each level, with the helping levels beside it."""
-    n_levels, first = len(thresholds), every.errors.shape[0] - len(helpers)
+    first = every.errors.shape[0] - n_helpers
     found = []
     for level in range(n_levels):
         rows = [level]
-        for row, helper in enumerate(helpers, first):
-            if not np.array_equal(helper, thresholds[level], equal_nan=True):
+        for row in range(first, first + n_helpers):
+            # The same errors would count twice.
+            if not np.array_equal(every.errors[row], every.errors[level]):
                 rows.append(row)
         sums = every.rows(rows)
-        found.append(effective_errors(sums, *dependence(sums)).at(0))
+        found.append(effective_errors(sums, dependence(sums)).at(0))
     columns = (
         np.stack([getattr(e, field.name) for e in found]) for field in fields(Effective)
     )
