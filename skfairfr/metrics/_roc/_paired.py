@@ -8,15 +8,17 @@ Here the difference is a sum over people, and its variance that of this sum.
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
+from scipy.special import stdtrit
 
 from skfairfr._core._differences import (
     clumps,
+    covariance,
     normal_deviates,
+    ratio_ends,
     student,
-    variance,
 )
-from skfairfr._core._family import bounds, p_values, paired_deviates, ratios_of
-from skfairfr._core._few_errors import Effective
+from skfairfr._core._family import p_values, paired_deviates
 from skfairfr.metrics._roc._analytic import place_of, quantile_of
 
 
@@ -98,29 +100,36 @@ class PairedSystems:
             for system in zip(self.engines, evidence, places, strict=True)
         ]
         level = self.engines[0].intervals.confidence_level
-        rates = [system.evidence.rate[:, system.place] for system in systems]
-        influence, spread, freedom = _difference(systems, rates)
-        p_value, low, high = student(difference, spread, freedom, level)
-        # Of a rate that sets its own threshold nothing is left to test.
-        is_set = [
-            question.rate == "far"
-            and question.levels is not None
-            and systems[0].sets_itself(row)
-            for row in range(difference.size)
+        rows = [
+            _compared(systems, row, np.array(pair), level, question.levels is not None)
+            for row, pair in enumerate(zip(*values, strict=True))
         ]
-        p_value = np.where(is_set, 1.0, p_value)
-        low = np.where(is_set, np.minimum(difference, 0.0), low)
-        high = np.where(is_set, np.maximum(difference, 0.0), high)
-        ratio_low, ratio_high = _ratio_ends(systems, ratio, level)
-        ratio_low = np.where(is_set, np.minimum(ratio, 1.0), ratio_low)
-        ratio_high = np.where(is_set, np.maximum(ratio, 1.0), ratio_high)
-        undefined = np.isnan(difference)
-        low, high, p_value = (
-            np.where(undefined, np.nan, v) for v in (low, high, p_value)
+        p_value, low, high, ratio_low, ratio_high = np.array(rows).T
+        one, other = (
+            s.evidence.rate[:, [s.place]] * s.evidence.with_threshold(s.place)
+            for s in systems
         )
         deviate = normal_deviates(difference, p_value)
         ends = (ratio, ratio_low, ratio_high)
-        return PairedRates(difference, low, high, p_value, *ends, deviate, influence)
+        return PairedRates(difference, low, high, p_value, *ends, deviate, one - other)
+
+
+def _compared(systems, row, rates, confidence_level, at_levels):
+    """P-value, and ends of the intervals of the difference and of the ratio, at a level."""
+    difference = rates[0] - rates[1]
+    if np.isnan(difference):
+        return (np.nan,) * 5
+    if at_levels and systems[0].sets_its_threshold(row):
+        # Of a rate that is set nothing is left to test.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = rates[0] / rates[1]
+        ends = (min(difference, 0.0), max(difference, 0.0))
+        return 1.0, *ends, min(ratio, 1.0), max(ratio, 1.0)
+    found, freedom = _covariance(systems, row)
+    variance = found[0, 0] + found[1, 1] - 2 * found[0, 1]
+    p_value, low, high = student(difference, variance, freedom, confidence_level)
+    reach = -stdtrit(freedom, (1 - confidence_level) / 2)
+    return p_value, low, high, *ratio_ends(rates, found, reach)
 
 
 @dataclass(frozen=True)
@@ -133,10 +142,10 @@ class _System:
     rate: str
     known: dict
 
-    def sets_itself(self, row):
+    def sets_its_threshold(self, row):
         """Whether this rate sets its own threshold at a level."""
         scope = self.evidence.scopes[self.place]
-        return self.evidence.setters[row][self.place] == scope
+        return self.rate == "far" and self.evidence.setters[row][self.place] == scope
 
     def clumps(self, row):
         """What every two people add to the logarithm of the rate, sparse (1, n_people**2)."""
@@ -183,48 +192,21 @@ def accepted_by_people(pairs, scope, threshold, sampled=False):
     return left, right, weights / max(weights.sum(), np.finfo(np.float64).tiny)
 
 
-def _difference(systems, factors):
-    """Influence on the difference of logarithms times factors, its variance and freedom."""
-    sides = list(zip((1.0, -1.0), systems, factors, strict=True))
-    influence, single, people = 0.0, 0.0, []
-    for sign, system, factor in sides:
+def _covariance(systems, row):
+    """Covariance of both rates at a level, and its degrees of freedom."""
+    influence, single, people, together = [], [], [], []
+    for system in systems:
         evidence, place = system.evidence, system.place
-        influence = influence + sign * factor[:, None] * evidence.with_threshold(place)
-        # One clump of the scope, on the scale of the rate times the factor over it.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scale = np.where(factor > 0, factor / evidence.rate[:, place], 0.0)
-        single = single + (scale / evidence.effective.pairs[:, place]) ** 2 / 2
-        people.append(evidence.sums.people[:, place])
-    squares = np.empty(len(influence))
-    for row in range(squares.size):
-        both = sum(
-            system.clumps(row) * (sign * factor[row]) for sign, system, factor in sides
-        )
-        squares[row] = (both.data**2).sum()
-    ends = 2 if systems[0].rate == "far" else 1
-    found = variance(influence, squares, single, np.minimum(*people), ends)
-    return influence, *found
-
-
-def _ratio_ends(systems, ratio, confidence_level):
-    """Ends of the interval of the ratio of two rates, on a logarithmic scale."""
-    ones = [np.ones(ratio.size)] * 2
-    _, spread, freedom = _difference(systems, ones)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        middle = np.log(ratio)
-        _, low, high = student(middle, spread, freedom, confidence_level)
-        low, high = np.exp(low), np.exp(high)
-    # Without errors in one of them, what errors on different people would tell.
-    for row in np.flatnonzero(~np.isfinite(middle)):
-        columns = [s.evidence.effective.columns([s.place]).at(row) for s in systems]
-        names = ("errors", "pairs", "between", "freedom")
-        both = Effective(
-            *(np.concatenate([getattr(c, n) for c in columns]) for n in names)
-        )
-        found = ratios_of(both, np.array([0]), np.array([1]))
-        low[row], high[row] = (e[0] for e in bounds(found, quantile_of(confidence_level)))
-    undefined = np.isnan(ratio)
-    return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
+        rate, sums = evidence.rate[row, place], evidence.sums
+        influence.append(rate * evidence.with_threshold(place)[row])
+        single.append(sums.single[row, place] / sums.pairs[row, place])
+        people.append(sums.people[row, place])
+        together.append(system.clumps(row) * rate)
+    stacked = sparse.vstack(together, format="csr")
+    shared = (stacked @ stacked.T).toarray()
+    ends, people = 2 if systems[0].rate == "far" else 1, min(people)
+    found = covariance(np.array(influence), shared, np.array(single), people, ends)
+    return found, max(people - 1, 1.0)
 
 
 def asymmetry(engine, question, pairs_of_groups):
@@ -293,4 +275,3 @@ def asymmetry(engine, question, pairs_of_groups):
         high[row] = middle + quantile * error if errors[1][0] else np.inf
         p_value[row] = p_values(found)[0]
     return low, high, p_value
-
