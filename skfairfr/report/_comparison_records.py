@@ -25,7 +25,7 @@ class Change:
     far : float in (0, 1) or None
         Level, which each system meets at a threshold of its own; None of a given one.
     threshold : float or None
-        The given one.
+        The given one: the similarity (minus a distance) from which on a pair is accepted.
     before, after : float
         Rates, lower being better; nan without the pairs they need.
     difference, low, high : float
@@ -65,8 +65,12 @@ class DisparityChange:
 
     Attributes
     ----------
-    system, attribute, rate, far, threshold
+    system, attribute, rate
         As of :class:`Change`.
+    far : float in (0, 1) or None
+        As of :class:`Change`.
+    threshold : float or None
+        As of :class:`Change`; a pair is accepted from this similarity on.
     before, after : float
         max / min of the groups' rates, 1 where they are equal; larger is less fair.
     ratio, ratio_low, ratio_high : float
