@@ -121,7 +121,7 @@ def compare_systems(
     >>> after = EmbeddingData(made.X + noise, made.y, groups)
     >>> found = compare_systems(before, after, far=1e-2, n_resamples=100)
     >>> [(change.group, change.rate) for change in found.harm if change.group]
-    [('female', 'frr')]
+    [('female', 'frr'), ('male', 'far')]
     """
     data = (before, after, *more)
     for one in data:
