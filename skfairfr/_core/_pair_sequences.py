@@ -11,6 +11,9 @@ from numba import njit
 from skfairfr._core import _rates, _running_sums
 from skfairfr._core._parallel import over_blocks
 
+# Bytes of running sums that a sequence keeps.
+KEPT_BYTES = 2**24
+
 
 @dataclass(frozen=True)
 class PairSequence:
@@ -32,6 +35,10 @@ class PairSequence:
     base: np.ndarray | None = None
     complete: bool = True
     _identities: list = field(default_factory=list, repr=False, compare=False)
+    _sums: dict = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __getstate__(self):
+        return vars(self) | {"_sums": {}}
 
     def __len__(self):
         return self.scores.size
@@ -59,6 +66,24 @@ class PairSequence:
                 (images.identity[self.left], images.identity[self.right])
             )
         return self._identities[0]
+
+    def row_sums(self, weights, units, block):
+        """Running sums in a block of resamples, kept for the next question.
+
+        Parameters
+        ----------
+        weights, units : tuples
+            As :class:`~skfairfr._core._resampling.Weights` gives them for this sequence.
+        block : hashable, or None
+            Names the resamples that the weights are of; None keeps nothing.
+        """
+        if block in self._sums:
+            return self._sums[block]
+        rows = _running_sums.RowSums(weights, (*units, self.base))
+        kept = sum(known.n_bytes for known in list(self._sums.values()))
+        if block is not None and kept + rows.n_bytes <= KEPT_BYTES:
+            self._sums[block] = rows
+        return rows
 
     def positions(self, thresholds):
         """Number of accepted pairs at each threshold."""
@@ -143,7 +168,7 @@ def split_by_groups(scores, left, right, group, n_groups, across, ordered):
     return found, first, second, bounds
 
 
-def crossings(sequence, weights, units, levels, totals):
+def crossings(sequence, weights, units, levels, totals, block=None):
     """Thresholds at FAR levels in every resample, and the weight that they accept.
 
     Parameters
@@ -155,6 +180,8 @@ def crossings(sequence, weights, units, levels, totals):
         Increasing.
     totals : ndarray, shape (n_resamples,)
         Weight of all pairs of the scope.
+    block : hashable, default=None
+        As of ``PairSequence.row_sums``.
 
     Returns
     -------
@@ -170,8 +197,9 @@ def crossings(sequence, weights, units, levels, totals):
         positions = sequence.first_exceeding(targets)
         accepted = np.full(positions.shape, np.nan)
     else:
+        rows = sequence.row_sums(weights, units, block)
         positions, accepted = _running_sums.first_exceeding_positions(
-            weights, (*units, sequence.base), targets, sequence.scores
+            weights, (*units, sequence.base), targets, sequence.scores, rows
         )
     defined = np.broadcast_to(totals > 0, positions.shape)
     thresholds = np.where(
@@ -181,21 +209,17 @@ def crossings(sequence, weights, units, levels, totals):
         return thresholds, None, True
     if np.isnan(accepted[defined]).any():
         known = np.where(defined, thresholds, np.inf)
-        accepted = weight_before(sequence, weights, units, sequence.positions(known))
+        positions = sequence.positions(known)
+        accepted = weight_before(sequence, weights, units, positions, block)
     return thresholds, accepted, False
 
 
-def weight_before(sequence, weights, units, positions):
+def weight_before(sequence, weights, units, positions, block=None):
     """Weight of the pairs before each position, (n_levels, n_resamples), in any order."""
     if _counts_once(weights):
         return sequence.weight_before(positions)
-    order = np.argsort(positions, axis=0)
-    sums = _running_sums.sums_before(
-        weights, (*units, sequence.base), np.take_along_axis(positions, order, axis=0)
-    )
-    result = np.empty_like(sums)
-    np.put_along_axis(result, order, sums, axis=0)
-    return result
+    rows = sequence.row_sums(weights, units, block)
+    return _running_sums.sums_before(weights, (*units, sequence.base), positions, rows)
 
 
 def _counts_once(weights):

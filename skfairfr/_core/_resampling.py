@@ -76,11 +76,14 @@ class Weights:
     totals : dict
         Weights of all pairs of a scope that a design has computed; kept with the drawn
         multiplicities for the next question.
+    block : tuple, or None
+        What was drawn; None is the data.
     """
 
     identity: np.ndarray | None
     image: np.ndarray | None
     n_resamples: int
+    block: tuple | None = None
     sums: dict = field(default_factory=dict, compare=False, repr=False)
     totals: dict = field(default_factory=dict, compare=False, repr=False)
 
@@ -136,10 +139,10 @@ def draw(images, mode, entropy, start, stop):
         drawn = sum(array.nbytes for array in (identity, image) if array is not None)
         kept = sum(size for *_, size in list(images.drawn.values()))
         if kept + drawn > KEPT_BYTES:
-            return Weights(identity, image, stop - start)
+            return Weights(identity, image, stop - start, key)
         images.drawn[key] = (identity, image, {}, drawn)
     identity, image, totals, _ = images.drawn[key]
-    return Weights(identity, image, stop - start, totals=totals)
+    return Weights(identity, image, stop - start, key, totals=totals)
 
 
 def unit_weights():
