@@ -10,6 +10,8 @@ there each resample walks the few pairs to what is asked of it alone.
 import numpy as np
 from numba import njit
 
+from skfairfr._core._pair_products import sum_products
+
 # int32 partial sums of uint8 x uint8 weights stay below 2**31 for a chunk of this length,
 # and int16 ones below 2**15 for multiplicities up to 11, as nearly all drawn ones are.
 CHUNK = 256
@@ -149,20 +151,6 @@ def _partial_sums(weights, pairs, n_resamples):
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _add_pairs(partial, left_weight, right_weight, left, right, base, start, stop):
-    kind = partial.dtype.type
-    for p in range(start, stop):
-        a = left_weight[left[p]]
-        b = right_weight[right[p]]
-        if base is None:
-            for r in range(partial.size):
-                partial[r] += kind(a[r]) * kind(b[r])
-        else:
-            for r in range(partial.size):
-                partial[r] += base[p] * (kind(a[r]) * kind(b[r]))
-
-
-@njit(nogil=True, cache=True, inline="always")
 def weight_of(left_weight, right_weight, left, right, base, p, r):
     """Weight of the pair p in the resample r."""
     product = np.float64(left_weight[left[p], r]) * np.float64(
@@ -205,8 +193,7 @@ def _extend(
         total[:] = before
         for start in range((n_known - 1) * step, n_known * step, CHUNK):
             stop = min(start + CHUNK, n_known * step)
-            partial[:] = 0
-            _add_pairs(
+            sum_products(
                 partial, left_weight, right_weight, left, right, base, start, stop
             )
             for r in range(partial.size):
@@ -229,8 +216,7 @@ def _walk_to(
             total[:] = known[row]
         for start in range(reached, positions[k], CHUNK):
             stop = min(start + CHUNK, positions[k])
-            partial[:] = 0
-            _add_pairs(
+            sum_products(
                 partial, left_weight, right_weight, left, right, base, start, stop
             )
             for r in range(partial.size):
