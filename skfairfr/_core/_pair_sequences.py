@@ -227,8 +227,9 @@ def _counts_once(weights):
     return all(unit.shape[1] == 1 and (unit == 1).all() for unit in weights)
 
 
-# Merged pairs that one task writes.
-MERGED = 2**18
+# Merged pairs that one task writes, about, and those of which one helps to cut.
+MERGED = 2**17
+EVERY = 2**8
 
 BITS = 11
 BUCKETS = 1 << BITS
@@ -307,66 +308,48 @@ def _radix_sort(bits, left, right):
 def merge_pairs(runs):
     """Sorted pairs in one sequence; of equal scores those of an earlier run come first.
 
-    That is the order in which ``sort_pairs`` puts the concatenated runs. Neighbours are
-    merged, then what they make, as a tree.
+    That is the order in which ``sort_pairs`` puts the concatenated runs. All runs are cut
+    at the same scores, into parts that are sorted by themselves.
 
     Parameters
     ----------
     runs : list of tuples (scores, left, right)
         As ``sort_pairs`` returns them; at least one. The list is emptied, so that no run
-        outlives its merge.
+        outlives the merge.
 
     Returns
     -------
     scores, left, right : ndarrays, shape (n_pairs,)
     """
-    while len(runs) > 1:
-        merges = [
-            (first, second, tuple(np.empty(n, dtype=c.dtype) for c in first))
-            for first, second in zip(runs[::2], runs[1::2], strict=False)
-            for n in [first[0].size + second[0].size]
-        ]
-        tasks = [
-            (*merge, start, min(start + MERGED, merge[2][0].size))
-            for merge in merges
-            for start in range(0, merge[2][0].size, MERGED)
-        ]
-        if len(tasks) == len(merges):  # too few pairs to be worth threads
-            for task in tasks:
-                _write_merged(*task)
-        else:
-            over_blocks(_write_merged, tasks, 1, "merging pairs")
-        odd = runs[2 * len(merges) :]
-        runs[:] = [merged for _, _, merged in merges] + odd
-    return runs.pop()
+    cuts = _cuts([scores for scores, *_ in runs])
+    ends = [[*_rates.count_at_least(run[0], cuts), run[0].size] for run in runs]
+    ends = np.array(ends, dtype=np.int64).T
+    starts = np.vstack([np.zeros_like(ends[:1]), ends[:-1]])
+    merged = tuple(np.empty(ends[-1].sum(), dtype=c.dtype) for c in runs[0])
+    tasks = list(zip(starts, ends, strict=True))
+    if len(tasks) == 1:  # too few pairs to be worth threads
+        _write_part(runs, merged, *tasks[0])
+    else:
+        over_blocks(_write_part, tasks, 1, "merging pairs", shared=(runs, merged))
+    runs.clear()
+    return merged
 
 
-@njit(nogil=True, cache=True)
-def _write_merged(first, second, merged, start, stop):
-    """Write the places ``start`` to ``stop`` of two merged runs."""
-    a, b = first[0], second[0]
-    # How many of the places before ``start`` the first run takes.
-    low, high = max(0, start - b.size), min(start, a.size)
-    while low < high:
-        middle = (low + high) // 2
-        if a[middle] >= b[start - middle - 1]:
-            low = middle + 1
-        else:
-            high = middle
-    i, j, place = low, start - low, start
-    # Which run is next is a coin toss, which a processor cannot predict: no branch here.
-    while place < stop and i < a.size and j < b.size:
-        one, other = a[i], b[j]
-        one_left, other_left = first[1][i], second[1][j]
-        one_right, other_right = first[2][i], second[2][j]
-        is_first = one >= other
-        merged[0][place] = one if is_first else other
-        merged[1][place] = one_left if is_first else other_left
-        merged[2][place] = one_right if is_first else other_right
-        i += is_first
-        j += not is_first
-        place += 1
-    rest, k = (first, i) if i < a.size else (second, j)
-    merged[0][place:stop] = rest[0][k : k + stop - place]
-    merged[1][place:stop] = rest[1][k : k + stop - place]
-    merged[2][place:stop] = rest[2][k : k + stop - place]
+def _cuts(runs):
+    """Descending scores, about MERGED pairs of all runs from one to the next."""
+    some = np.sort(np.concatenate([run[EVERY - 1 :: EVERY] for run in runs]))[::-1]
+    apart = max(1, MERGED // EVERY)
+    return np.unique(some[apart - 1 :: apart])[::-1]
+
+
+def _write_part(runs, merged, starts, ends):
+    """Sort the pairs of all runs between two cuts into their place."""
+    pieces = [
+        [column[start:end] for column in run]
+        for run, start, end in zip(runs, starts, ends, strict=True)
+        if end > start
+    ]
+    if pieces:
+        part = sort_pairs(*(np.concatenate(c) for c in zip(*pieces, strict=True)))
+        for column, values in zip(merged, part, strict=True):
+            column[starts.sum() : ends.sum()] = values

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from skfairfr._core._parallel import n_workers
 
@@ -154,13 +155,13 @@ def _draw(images, mode, entropy, start, stop):
     """Multiplicities of identities and of images; None where all are 1."""
     identity = image = None
     if mode in ("identities", "both"):
-        identity = np.empty((images.n_identities, stop - start), dtype=np.int64)
+        identity = np.empty((stop - start, images.n_identities), dtype=np.int32)
         for r, rng in enumerate(_generators(entropy, 0, start, stop)):
             picks = rng.integers(0, images.n_identities, images.n_identities)
-            identity[:, r] = np.bincount(picks, minlength=images.n_identities)
+            identity[r] = np.bincount(picks, minlength=images.n_identities)
     if mode in ("images", "both"):
         image = _draw_images(images, _generators(entropy, 1, start, stop), stop - start)
-    return _smallest(identity), _smallest(image)
+    return tuple(m if m is None else _smallest(m.T) for m in (identity, image))
 
 
 def blocks_of_resamples(images, n_resamples):
@@ -182,12 +183,17 @@ def _draw_images(images, generators, n_resamples):
     counts = np.bincount(strata)
     first = np.repeat(np.cumsum(counts) - counts, counts)
     size = np.repeat(counts, counts)
-    image = np.empty((strata.size, n_resamples), dtype=np.int64)
+    image = np.zeros((n_resamples, strata.size), dtype=np.int32)
     for r, rng in enumerate(generators):
         # u * size is below size for u < 1, and several times faster than drawing integers.
-        picks = order[first + (rng.random(strata.size) * size).astype(np.int64)]
-        image[:, r] = np.bincount(picks, minlength=strata.size)
+        _count_picks(rng.random(strata.size), size, order, first, image[r])
     return image
+
+
+@njit(nogil=True, cache=True)
+def _count_picks(u, size, order, first, counts):
+    for i in range(u.size):
+        counts[order[first[i] + np.int64(u[i] * size[i])]] += 1
 
 
 def _generators(entropy, stream, start, stop):
@@ -199,7 +205,5 @@ def _generators(entropy, stream, start, stop):
 
 def _smallest(multiplicities):
     """uint8 where the multiplicities fit, for the running sums' fast path."""
-    if multiplicities is None:
-        return None
     fits = multiplicities.size == 0 or multiplicities.max() <= np.iinfo(np.uint8).max
-    return multiplicities.astype(np.uint8 if fits else np.float64)
+    return multiplicities.astype(np.uint8 if fits else np.float64, order="C")
