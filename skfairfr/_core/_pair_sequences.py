@@ -11,6 +11,8 @@ from numba import njit
 from skfairfr._core import _rates, _running_sums
 from skfairfr._core._parallel import over_blocks
 
+# Pairs of a task that does little with each of them.
+SPAN = 2**18
 # Bytes of running sums that a sequence keeps.
 KEPT_BYTES = 2**24
 
@@ -62,9 +64,11 @@ class PairSequence:
     def identities(self, images):
         """Identity of the left and right image of each pair; cached."""
         if not self._identities:
-            self._identities.append(
-                (images.identity[self.left], images.identity[self.right])
-            )
+            ends = (self.left, self.right)
+            found = tuple(np.empty(len(self), images.identity.dtype) for _ in ends)
+            shared = (images.identity, ends, found)
+            over_blocks(_take, _spans(len(self)), 1, "naming identities", shared=shared)
+            self._identities.append(found)
         return self._identities[0]
 
     def row_sums(self, weights, units, block):
@@ -111,6 +115,19 @@ class PairSequence:
         return np.concatenate([[0.0], np.cumsum(self.base)])[positions]
 
 
+def _spans(n_pairs):
+    """First pair and end of the tasks that go through all pairs."""
+    return [(s, min(s + SPAN, n_pairs)) for s in range(0, n_pairs, SPAN)]
+
+
+@njit(nogil=True, cache=True)
+def _take(values, indices, found, start, stop):
+    """Write ``values[i]`` for the indices from ``start`` to ``stop`` of either member."""
+    for p in range(start, stop):
+        found[0][p] = values[indices[0][p]]
+        found[1][p] = values[indices[1][p]]
+
+
 def sorted_descending(scores, left, right):
     """A complete sequence from unsorted pairs; ties keep their order."""
     return PairSequence(*sort_pairs(scores, left, right))
@@ -125,7 +142,6 @@ def _cell_of(g, h, n_groups, across, ordered):
     return g * n_groups + h if ordered or g <= h else h * n_groups + g
 
 
-@njit(nogil=True, cache=True)
 def split_by_groups(scores, left, right, group, n_groups, across, ordered):
     """Pairs split into cells by their groups, cell after cell; a cell keeps their order.
 
@@ -148,24 +164,47 @@ def split_by_groups(scores, left, right, group, n_groups, across, ordered):
         Where each cell starts.
     """
     n_cells = n_groups * n_groups if across else n_groups
-    bounds = np.zeros(n_cells + 1, dtype=np.int64)
-    for p in range(scores.size):
+    spans = _spans(scores.size)
+    cell = np.empty(scores.size, dtype=np.int32)
+    shared = (left, right, group, n_groups, across, ordered, cell, n_cells)
+    counts = over_blocks(_find_cells, spans, 1, "splitting pairs", shared=shared)
+    counts = np.array(counts, dtype=np.int64).reshape(len(spans), n_cells)
+    bounds = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
+    # Within a cell, the pairs of one span stand after those of the spans before.
+    places = bounds[:-1] + np.cumsum(counts, axis=0) - counts
+    columns = (scores, left, right)
+    within = tuple(np.empty(bounds[-1], dtype=column.dtype) for column in columns)
+    tasks = [(*span, place) for span, place in zip(spans, places, strict=True)]
+    shared = (columns, cell, within)
+    over_blocks(_write_cells, tasks, 1, "splitting pairs", shared=shared)
+    return *within, bounds
+
+
+@njit(nogil=True, cache=True)
+def _find_cells(
+    left, right, group, n_groups, across, ordered, cell, n_cells, start, stop
+):
+    """Write the cell of every pair from ``start`` to ``stop``; return their numbers."""
+    counts = np.zeros(n_cells, dtype=np.int64)
+    for p in range(start, stop):
         c = _cell_of(group[left[p]], group[right[p]], n_groups, across, ordered)
+        cell[p] = c
         if c >= 0:
-            bounds[c + 1] += 1
-    bounds = np.cumsum(bounds)
-    place = bounds.copy()
-    found = np.empty(bounds[-1], dtype=scores.dtype)
-    first = np.empty(bounds[-1], dtype=left.dtype)
-    second = np.empty(bounds[-1], dtype=right.dtype)
-    for p in range(scores.size):
-        c = _cell_of(group[left[p]], group[right[p]], n_groups, across, ordered)
+            counts[c] += 1
+    return counts
+
+
+@njit(nogil=True, cache=True)
+def _write_cells(columns, cell, within, start, stop, place):
+    """Write the pairs from ``start`` to ``stop`` to the next places of their cells."""
+    for p in range(start, stop):
+        c = cell[p]
         if c >= 0:
-            found[place[c]] = scores[p]
-            first[place[c]] = left[p]
-            second[place[c]] = right[p]
-            place[c] += 1
-    return found, first, second, bounds
+            at = place[c]
+            within[0][at] = columns[0][p]
+            within[1][at] = columns[1][p]
+            within[2][at] = columns[2][p]
+            place[c] = at + 1
 
 
 def crossings(sequence, weights, units, levels, totals, block=None):
