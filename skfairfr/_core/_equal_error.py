@@ -87,6 +87,7 @@ class Weighed:
 
     def sums_at(self, positions):
         """Weight of the pairs before each position, (n_positions, n_resamples)."""
+        self.rows.reach(positions.max(initial=0))
         return _running_sums.sums_at(self.weights, self.pairs, positions, self.rows)
 
 

@@ -11,8 +11,6 @@ from numba import njit
 from skfairfr._core import _rates, _running_sums
 from skfairfr._core._parallel import over_blocks
 
-# Pairs of a task that does little with each of them.
-SPAN = 2**18
 # Bytes of running sums that a sequence keeps.
 KEPT_BYTES = 2**24
 
@@ -65,9 +63,7 @@ class PairSequence:
         """Identity of the left and right image of each pair; cached."""
         if not self._identities:
             ends = (self.left, self.right)
-            found = tuple(np.empty(len(self), images.identity.dtype) for _ in ends)
-            shared = (images.identity, ends, found)
-            over_blocks(_take, _spans(len(self)), 1, "naming identities", shared=shared)
+            found = tuple(_take(images.identity, end) for end in ends)
             self._identities.append(found)
         return self._identities[0]
 
@@ -115,17 +111,13 @@ class PairSequence:
         return np.concatenate([[0.0], np.cumsum(self.base)])[positions]
 
 
-def _spans(n_pairs):
-    """First pair and end of the tasks that go through all pairs."""
-    return [(s, min(s + SPAN, n_pairs)) for s in range(0, n_pairs, SPAN)]
-
-
 @njit(nogil=True, cache=True)
-def _take(values, indices, found, start, stop):
-    """Write ``values[i]`` for the indices from ``start`` to ``stop`` of either member."""
-    for p in range(start, stop):
-        found[0][p] = values[indices[0][p]]
-        found[1][p] = values[indices[1][p]]
+def _take(values, indices):
+    """``values[indices]``, which numpy takes twice as long for with 32-bit indices."""
+    found = np.empty(indices.size, dtype=values.dtype)
+    for p in range(indices.size):
+        found[p] = values[indices[p]]
+    return found
 
 
 def sorted_descending(scores, left, right):
@@ -135,13 +127,14 @@ def sorted_descending(scores, left, right):
 
 @njit(nogil=True, cache=True, inline="always")
 def _cell_of(g, h, n_groups, across, ordered):
-    if g < 0 or h < 0 or (g != h and not across):
-        return -1
-    if not across:
-        return g
-    return g * n_groups + h if ordered or g <= h else h * n_groups + g
+    """Cell of a pair of groups, -1 if it is in none; no branch, which would be a guess."""
+    low, high = (g, h) if ordered else (min(g, h), max(g, h))
+    cell = low * n_groups + high if across else g
+    is_in_none = (g < 0) | (h < 0) | ((g != h) & (not across))
+    return -1 if is_in_none else cell
 
 
+@njit(nogil=True, cache=True)
 def split_by_groups(scores, left, right, group, n_groups, across, ordered):
     """Pairs split into cells by their groups, cell after cell; a cell keeps their order.
 
@@ -164,47 +157,28 @@ def split_by_groups(scores, left, right, group, n_groups, across, ordered):
         Where each cell starts.
     """
     n_cells = n_groups * n_groups if across else n_groups
-    spans = _spans(scores.size)
-    cell = np.empty(scores.size, dtype=np.int32)
-    shared = (left, right, group, n_groups, across, ordered, cell, n_cells)
-    counts = over_blocks(_find_cells, spans, 1, "splitting pairs", shared=shared)
-    counts = np.array(counts, dtype=np.int64).reshape(len(spans), n_cells)
-    bounds = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
-    # Within a cell, the pairs of one span stand after those of the spans before.
-    places = bounds[:-1] + np.cumsum(counts, axis=0) - counts
-    columns = (scores, left, right)
-    within = tuple(np.empty(bounds[-1], dtype=column.dtype) for column in columns)
-    tasks = [(*span, place) for span, place in zip(spans, places, strict=True)]
-    shared = (columns, cell, within)
-    over_blocks(_write_cells, tasks, 1, "splitting pairs", shared=shared)
-    return *within, bounds
-
-
-@njit(nogil=True, cache=True)
-def _find_cells(
-    left, right, group, n_groups, across, ordered, cell, n_cells, start, stop
-):
-    """Write the cell of every pair from ``start`` to ``stop``; return their numbers."""
-    counts = np.zeros(n_cells, dtype=np.int64)
-    for p in range(start, stop):
+    cells = np.empty(scores.size, dtype=np.int32)
+    bounds = np.zeros(n_cells + 1, dtype=np.int64)
+    for p in range(scores.size):
         c = _cell_of(group[left[p]], group[right[p]], n_groups, across, ordered)
-        cell[p] = c
-        if c >= 0:
-            counts[c] += 1
-    return counts
-
-
-@njit(nogil=True, cache=True)
-def _write_cells(columns, cell, within, start, stop, place):
-    """Write the pairs from ``start`` to ``stop`` to the next places of their cells."""
-    for p in range(start, stop):
-        c = cell[p]
-        if c >= 0:
-            at = place[c]
-            within[0][at] = columns[0][p]
-            within[1][at] = columns[1][p]
-            within[2][at] = columns[2][p]
-            place[c] = at + 1
+        cells[p] = c
+        bounds[c + 1] += 1
+    bounds[0] = 0  # the pairs in no cell
+    bounds = np.cumsum(bounds)
+    n_within = bounds[-1]
+    # Pairs in no cell, -1, are all written to one more place, the last.
+    place = bounds.copy()
+    found = np.empty(n_within + 1, dtype=scores.dtype)
+    first = np.empty(n_within + 1, dtype=left.dtype)
+    second = np.empty(n_within + 1, dtype=right.dtype)
+    for p in range(scores.size):
+        c = cells[p]
+        k = place[c]
+        found[k] = scores[p]
+        first[k] = left[p]
+        second[k] = right[p]
+        place[c] = k + (c >= 0)
+    return found[:n_within], first[:n_within], second[:n_within], bounds
 
 
 def crossings(sequence, weights, units, levels, totals, block=None):
@@ -237,6 +211,7 @@ def crossings(sequence, weights, units, levels, totals, block=None):
         accepted = np.full(positions.shape, np.nan)
     else:
         rows = sequence.row_sums(weights, units, block)
+        rows.reach(len(sequence), targets.max(axis=0, initial=0.0))
         positions, accepted = _running_sums.first_exceeding_positions(
             weights, (*units, sequence.base), targets, sequence.scores, rows
         )
@@ -258,6 +233,7 @@ def weight_before(sequence, weights, units, positions, block=None):
     if _counts_once(weights):
         return sequence.weight_before(positions)
     rows = sequence.row_sums(weights, units, block)
+    rows.reach(positions.max(initial=0))
     return _running_sums.sums_before(weights, (*units, sequence.base), positions, rows)
 
 

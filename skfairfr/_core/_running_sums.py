@@ -15,7 +15,8 @@ from skfairfr._core._pair_products import sum_products
 # int32 partial sums of uint8 x uint8 weights stay below 2**31 for a chunk of this length,
 # and int16 ones below 2**15 for multiplicities up to 11, as nearly all drawn ones are.
 CHUNK = 256
-# Rows of sums at most, beside the first.
+# Pairs from one row of sums to the next at least, and rows at most, beside the first.
+LEAST = CHUNK
 ROWS = 2048
 
 
@@ -37,9 +38,10 @@ class RowSums:
 
     def __init__(self, weights, pairs):
         n_pairs, n_resamples = pairs[0].size, weights[0].shape[1]
-        self.step = step_of(n_pairs)
+        # One chunk, or more so that rows are few.
+        self.step = LEAST * max(1, -(-n_pairs // (LEAST * ROWS)))
         self._walked = (*weights, *pairs)
-        self._partial = _partial_sums(weights, pairs, n_resamples)
+        self._partial = None
         # Memory that no walk reaches is never touched.
         self._sums = np.empty((n_pairs // self.step + 1, n_resamples))
         self._sums[0] = 0.0
@@ -50,31 +52,31 @@ class RowSums:
         """Memory that all rows take."""
         return self._sums.nbytes
 
-    def down_to(self, position):
-        """Rows down to a position, ndarray (n_rows, n_resamples); row k is at k * step."""
-        return self._extended(1 + int(position) // self.step, np.inf)
+    def reach(self, position, targets=np.inf):
+        """Rows down to a position, or until one exceeds the target of every resample.
 
-    def beyond(self, targets):
-        """Rows until one exceeds the target of every resample, or all."""
-        return self._extended(len(self._sums), targets)
-
-    def _extended(self, n_rows, targets):
-        n_resamples = self._sums.shape[1]
+        Parameters
+        ----------
+        position : int
+        targets : float, or ndarray of float64, shape (n_resamples,), default=inf
+        """
+        if self._partial is None:
+            self._partial = _partial_sums(*self._walked)
         self._known = _extend(
             *self._walked,
             self._sums,
             self.step,
             self._known,
-            n_rows,
-            np.broadcast_to(targets, n_resamples).astype(np.float64),
+            1 + int(position) // self.step,
+            np.broadcast_to(targets, self._partial.size).astype(np.float64),
             self._partial.copy(),
         )
+        return self
+
+    @property
+    def known(self):
+        """The rows so far, ndarray (n_rows, n_resamples); row k is at the pair k * step."""
         return self._sums[: self._known]
-
-
-def step_of(n_pairs):
-    """Pairs from one row of sums to the next: one chunk, or more so that rows are few."""
-    return CHUNK * max(1, -(-n_pairs // (CHUNK * ROWS)))
 
 
 def first_exceeding_positions(weights, pairs, targets, scores, rows=None):
@@ -89,7 +91,7 @@ def first_exceeding_positions(weights, pairs, targets, scores, rows=None):
     scores : ndarray, shape (n_pairs,)
         In the order to walk, equal ones side by side.
     rows : RowSums, default=None
-        Of these weights and pairs, where some are known.
+        Of these weights and pairs; each walk starts from the nearest one known.
 
     Returns
     -------
@@ -101,10 +103,7 @@ def first_exceeding_positions(weights, pairs, targets, scores, rows=None):
     """
     rows = RowSums(weights, pairs) if rows is None else rows
     targets = np.ascontiguousarray(targets)
-    if targets.size == 0:
-        return np.full(targets.shape, -1), np.full(targets.shape, np.nan)
-    known = rows.beyond(targets[-1])
-    return _walk_crossings(*weights, *pairs, targets, scores, known, rows.step)
+    return _walk_crossings(*weights, *pairs, targets, scores, rows.known, rows.step)
 
 
 def sums_before(weights, pairs, positions, rows=None):
@@ -115,8 +114,7 @@ def sums_before(weights, pairs, positions, rows=None):
     """
     rows = RowSums(weights, pairs) if rows is None else rows
     positions = np.ascontiguousarray(positions, dtype=np.int64)
-    known = rows.down_to(positions.max(initial=0))
-    return _walk_sums(*weights, *pairs, positions, known, rows.step)
+    return _walk_sums(*weights, *pairs, positions, rows.known, rows.step)
 
 
 def sums_at(weights, pairs, positions, rows=None):
@@ -135,14 +133,15 @@ def sums_at(weights, pairs, positions, rows=None):
     """
     rows = RowSums(weights, pairs) if rows is None else rows
     positions = np.ascontiguousarray(positions, dtype=np.int64)
-    known = rows.down_to(positions.max(initial=0))
-    partial = _partial_sums(weights, pairs, weights[0].shape[1])
-    return _walk_to(*weights, *pairs, positions, known, rows.step, partial)
+    partial = _partial_sums(*weights, *pairs)
+    return _walk_to(*weights, *pairs, positions, rows.known, rows.step, partial)
 
 
-def _partial_sums(weights, pairs, n_resamples):
+def _partial_sums(left_weight, right_weight, left, right, base):
     """Room for the sums of a chunk: exact integers where the weights are, the smallest."""
-    integer = weights[0].dtype == weights[1].dtype == np.uint8 and pairs[2] is None
+    n_resamples = left_weight.shape[1]
+    weights = (left_weight, right_weight)
+    integer = left_weight.dtype == right_weight.dtype == np.uint8 and base is None
     if not integer:
         return np.zeros(n_resamples)
     largest = CHUNK * np.prod([int(unit.max(initial=0)) for unit in weights])
@@ -210,7 +209,7 @@ def _walk_to(
     total = np.zeros(partial.size)
     reached = 0
     for k in range(positions.size):
-        row = positions[k] // step
+        row = min(positions[k] // step, known.shape[0] - 1)
         if row * step > reached:
             reached = row * step
             total[:] = known[row]
@@ -274,7 +273,7 @@ def _walk_sums(left_weight, right_weight, left, right, base, positions, known, s
     for level in range(n_levels):
         for r in range(n_resamples):
             position = positions[level, r]
-            row = position // step
+            row = min(position // step, known.shape[0] - 1)
             total, start = known[row, r], row * step
             while start < position:
                 # The last chunk counts as a whole one where all of its pairs are asked.

@@ -175,7 +175,7 @@ def test_rows_change_no_bit(mode, step, monkeypatch):
     asked = Resampling(mode, "recentered", 12, 1, None)
     for scope in OWN:
         whole = equal_error_rates(compare(*data), scope, asked)
-        monkeypatch.setattr(_running_sums, "step_of", lambda _: step)
+        monkeypatch.setattr(_running_sums, "LEAST", step)
         found = equal_error_rates(compare(*data), scope, asked)
         monkeypatch.undo()
         assert_array_equal(found.replicates, whole.replicates)
@@ -186,7 +186,7 @@ def test_rows_change_no_bit(mode, step, monkeypatch):
 @pytest.mark.parametrize("step", [1, 3])
 @pytest.mark.parametrize("average", ["pair", "identity"])
 def test_with_many_rows_it_is_that_of_the_oracle(average, step, monkeypatch):
-    monkeypatch.setattr(_running_sums, "step_of", lambda _: step)
+    monkeypatch.setattr(_running_sums, "LEAST", step)
     pairs = compare(*hamming(1, n_identities=8, most=4), average)
     asked = Resampling("identities", "naive", 6, 2, None)
     twin, weights = oracle_of_pairs(pairs), draw(pairs.images, "identities", 2, 0, 6)
