@@ -124,8 +124,8 @@ BREAKS = [
     ),
     Break(
         "merge",
-        "starts = np.vstack([np.zeros_like(ends[:1]), ends[:-1]])",
-        "starts = np.zeros_like(ends)",
+        "for c in zip(*pieces, strict=True)",
+        "for c in zip(*pieces[::-1], strict=True)",
         ("tests/_core/test_pair_sequences.py",),
     ),
     Break(
