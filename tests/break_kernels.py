@@ -46,8 +46,8 @@ BREAKS = [
     ),
     Break(
         "totals",
-        "mass_0.sum(axis=0) ** 2 - (mass_0**2).sum(axis=0)) / 2",
-        "mass_0.sum(axis=0) ** 2) / 2",
+        "pairs = (sums**2 - squares) / 2",
+        "pairs = sums**2 / 2",
         ("tests/metrics/_roc/test_similarity_roc.py",),
     ),
     Break(
@@ -58,8 +58,8 @@ BREAKS = [
     ),
     Break(
         "running sums",
-        "while level[r] < n_levels and running > targets[level[r], r]:",
-        "while level[r] < n_levels and running >= targets[level[r], r]:",
+        "if total > target:",
+        "if total >= target:",
         ("tests/_core/test_running_sums.py",),
     ),
     Break(
@@ -124,8 +124,8 @@ BREAKS = [
     ),
     Break(
         "merge",
-        "is_first = one >= other",
-        "is_first = one > other",
+        "for c in zip(*pieces, strict=True)",
+        "for c in zip(*pieces[::-1], strict=True)",
         ("tests/_core/test_pair_sequences.py",),
     ),
     Break(

@@ -414,7 +414,8 @@ def _level_thresholds(pairs, scope, query, weights):
         total = sum_of_all(sequence, weights.of_impostors, pairs.images)
     else:
         total = pairs.impostor_total(scope, weights)
-    thresholds, accepted, short = crossings(sequence, unit, units, query.levels, total)
+    asked = (query.levels, total, weights.block)
+    thresholds, accepted, short = crossings(sequence, unit, units, *asked)
     if short:
         raise TailTooShortError(scope)
     return thresholds, accepted
@@ -445,7 +446,7 @@ def far_in(pairs, scope, thresholds, weights, sampled=False):
     unit, units = weights.of_impostors(pairs.images, sequence)
     known = np.where(undefined, np.inf, thresholds)
     positions = _rates.count_at_least(sequence.scores, known)
-    accepted = weight_before(sequence, unit, units, positions)
+    accepted = weight_before(sequence, unit, units, positions, weights.block)
     if sampled:
         total = sum_of_all(sequence, weights.of_impostors, pairs.images)
     else:
@@ -464,7 +465,8 @@ def frr_in(pairs, scope, thresholds, weights, genuine, copies):
     undefined = np.isnan(thresholds)
     known = np.where(undefined, -np.inf, thresholds)
     held, unit, units, total = genuine
-    rejected = weight_before(held, unit, units, pairs.genuine.rejected(scope, known))
+    positions = pairs.genuine.rejected(scope, known)
+    rejected = weight_before(held, unit, units, positions, weights.block)
     with_copies = weights.image is not None and pairs.has_copies and copies
     if with_copies and copies_rejected(pairs, known.max(initial=-np.inf)):
         rejected = rejected + _rejected_copies(

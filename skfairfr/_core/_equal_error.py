@@ -33,9 +33,8 @@ from skfairfr._core._resampling import (
 )
 from skfairfr._core._running_sums import weight_of
 
-# Rows, at which the rates of all resamples are known, and impostor pairs between them.
-ROWS = 1024
-STEP = 256
+# Impostor pairs that are added where a walk was too short, as a share of those walked.
+FURTHER = 0.125
 # Thresholds tried per round of the bisection.
 GRID = 15
 
@@ -71,12 +70,25 @@ class Weighed:
         As the walks of ``_running_sums`` take them.
     total : ndarray, shape (n_resamples,)
         Weight of all pairs of the scope, which may be more than these.
+    rows : RowSums
     """
 
     scores: np.ndarray
     weights: tuple
     pairs: tuple
     total: np.ndarray
+    rows: _running_sums.RowSums
+
+    @classmethod
+    def of(cls, sequence, weights, units, total, block=None):
+        """The pairs of a sequence; ``block`` as of its ``row_sums``."""
+        rows = sequence.row_sums(weights, units, block)
+        return cls(sequence.scores, weights, (*units, sequence.base), total, rows)
+
+    def sums_at(self, positions):
+        """Weight of the pairs before each position, (n_positions, n_resamples)."""
+        self.rows.reach(positions.max(initial=0))
+        return _running_sums.sums_at(self.weights, self.pairs, positions, self.rows)
 
 
 def equal_error_rates(pairs, scope, resampling):
@@ -111,7 +123,7 @@ def _of_scope(pairs, scope, resampling):
     accepted = pairs.impostors(scope, sampled).positions(threshold[0])
     # Resamples of many people need about as many pairs as the data.
     margin = 6 / np.sqrt(pairs.images.n_identities)
-    end = int(accepted * (1 + margin)) + ROWS
+    end = int(accepted * (1 + margin)) + _running_sums.CHUNK
     small = pairs.for_workers((scope,), (scope,) if sampled else ())
     shared = (small, scope, sampled, copies, end)
     tasks = [(Resamples(*seeds, *span),) for span in spans]
@@ -155,9 +167,8 @@ def equal_error_in(pairs, scope, sampled, copies, weights, end=None):
     sequence = pairs.impostors(scope, sampled)
     unit, units = weights.of_impostors(pairs.images, sequence)
     total = impostor_total(pairs, scope, weights, sampled)
-    impostor = Weighed(sequence.scores, unit, (*units, sequence.base), total)
-    held, unit, units, total = genuine_weights(pairs, scope, weights, copies)
-    genuine = Weighed(held.scores, unit, (*units, held.base), total)
+    impostor = Weighed.of(sequence, unit, units, total, weights.block)
+    genuine = Weighed.of(*genuine_weights(pairs, scope, weights, copies), weights.block)
     rates, thresholds, above = _where_they_meet(impostor, genuine, sequence, scope, end)
     drawn = weights.image is not None and pairs.has_copies and copies
     if drawn and copies_rejected(pairs, above.max(initial=-np.inf)):
@@ -171,12 +182,10 @@ def _of_v_statistic(pairs, scope, sampled, copies):
     one = np.ones((1, 1), dtype=np.uint8)
     nobody = np.zeros(len(sequence), dtype=np.int32)
     total = impostor_total(pairs, scope, unit_weights(), sampled)
-    pair = (nobody, nobody, sequence.base)
-    impostor = Weighed(sequence.scores, (one, one), pair, total)
+    impostor = Weighed.of(sequence, (one, one), (nobody, nobody), total)
     held, total = v_statistic_weights(pairs, scope)
     nobody = np.zeros(len(held), dtype=np.int32)
-    pair = (nobody, nobody, held.base)
-    genuine = Weighed(held.scores, (one, one), pair, np.array([total]))
+    genuine = Weighed.of(held, (one, one), (nobody, nobody), np.array([total]))
     rates, _, above = _where_they_meet(impostor, genuine, sequence, scope, None)
     if not copies_rejected(pairs, above.max(initial=-np.inf)):
         return rates[0]
@@ -205,7 +214,7 @@ def _where_they_meet(impostor, genuine, sequence, scope, end):
         crossed = far >= frr
         if end == n_pairs or crossed[-1][defined].all():
             break
-        end = n_pairs
+        end = min(n_pairs, end + int(FURTHER * end) + impostor.rows.step)
     row = np.where(crossed.any(axis=0), crossed.argmax(axis=0), rows.shape[1]) - 1
     # Where a rate is undefined, no row is crossed: those resamples are left out.
     far, frr, at = _finish(
@@ -228,27 +237,24 @@ def _where_they_meet(impostor, genuine, sequence, scope, end):
 
 
 def _rates_at_rows(impostor, genuine, end):
-    """Common rows up to an impostor pair, and the weights accepted and rejected there.
+    """Common rows down to an impostor pair, and the weights accepted and rejected there.
 
     Returns
     -------
     rows : ndarray of int64, shape (2, n_rows)
-        Number of impostor pairs above the score of a row, and of genuine pairs not above
-        it. The first row stands above all scores.
+        Number of impostor pairs accepted at the threshold of a row, and of genuine pairs
+        rejected. The first threshold stands above all scores.
     sums : tuple of two ndarrays, shape (n_rows, n_resamples)
         Weights of these pairs.
     """
-    step = max(STEP, -(-end // ROWS))
-    score = impostor.scores[np.arange(0, end, step)]
-    score = score[np.flatnonzero(np.diff(score, prepend=np.inf))]
-    accepted = _rates.count_at_least(impostor.scores, _rates.next_above(score))
-    above = _rates.count_at_least(genuine.scores[::-1], _rates.next_above(score))
+    step = impostor.rows.step
+    threshold = impostor.scores[step - 1 : end : step]
+    threshold = threshold[np.flatnonzero(np.diff(threshold, prepend=np.inf))]
+    accepted = _rates.count_at_least(impostor.scores, threshold)
     n_genuine = genuine.scores.size
-    rows = np.array([[0, *accepted], [n_genuine, *(n_genuine - above)]], dtype=np.int64)
-    sums = (
-        _running_sums.sums_at(impostor.weights, impostor.pairs, rows[0]),
-        _running_sums.sums_at(genuine.weights, genuine.pairs, rows[1][::-1])[::-1],
-    )
+    rejected = n_genuine - _rates.count_at_least(genuine.scores[::-1], threshold)
+    rows = np.array([[0, *accepted], [n_genuine, *rejected]], dtype=np.int64)
+    sums = (impostor.sums_at(rows[0]), genuine.sums_at(rows[1][::-1])[::-1])
     return rows, sums
 
 

@@ -10,6 +10,7 @@ probe in g and reference in h where there are two sides).
 from functools import cached_property
 
 import numpy as np
+from numba import njit
 
 from skfairfr._core._resampling import unit_weights
 
@@ -74,7 +75,7 @@ class Cells:
     def rows(self, group):
         """Cells of a group; all where group is None."""
         if group is None:
-            return slice(None)
+            return np.arange(self.group.size)
         return np.flatnonzero(self.group == group)
 
 
@@ -124,10 +125,12 @@ class CompleteDesign:
             scopes = [(g, g) for g in range(self.images.n_groups)]
         total = np.zeros(1)
         for g, h in scopes:
-            identity_0, mass_0 = self._masses(0, g, weights, average)
             if not self.two_sides and g == h:
-                pairs = (mass_0.sum(axis=0) ** 2 - (mass_0**2).sum(axis=0)) / 2
+                rows, mass = self._masses_of_all(0, g, weights, average)
+                sums, squares = _sums_over(mass, rows)
+                pairs = (sums**2 - squares) / 2
             else:
+                identity_0, mass_0 = self._masses(0, g, weights, average)
                 identity_1, mass_1 = self._masses(1, h, weights, average)
                 _, row_0, row_1 = np.intersect1d(
                     identity_0, identity_1, assume_unique=True, return_indices=True
@@ -154,19 +157,27 @@ class CompleteDesign:
         return factors[0] * factors[1]
 
     def _masses(self, side, group, weights, average):
-        """Mass of each person in a scope: v_k times the (mean) multiplicity of its images.
+        """Identity and mass of each person in a scope."""
+        rows, mass = self._masses_of_all(side, group, weights, average)
+        return self._cells(side, group).identity[rows], mass[rows]
 
-        The total of a scope is a function of these: (sum^2 - sum of squares) / 2.
+    def _masses_of_all(self, side, group, weights, average):
+        """Rows of a scope, and the mass of each person: v_k times that of its images.
+
+        That is their multiplicity, or its mean. The total of a scope is a function of
+        these: (sum^2 - sum of squares) / 2.
         """
-        cells = (self.by_identity if group is None else self.by_group)[side]
+        cells = self._cells(side, group)
         key = ("impostor", cells, average)
         if key not in weights.sums:
             mass = cells.multiplicity(weights) * cells.sums(weights)
             if average == "identity":
                 mass = mass / cells.count[:, None]
-            weights.sums[key] = mass.astype(np.float64)
-        rows = cells.rows(group)
-        return cells.identity[rows], weights.sums[key][rows]
+            weights.sums[key] = mass.astype(np.float64, copy=False)
+        return cells.rows(group), weights.sums[key]
+
+    def _cells(self, side, group):
+        return (self.by_identity if group is None else self.by_group)[side]
 
     # ---- same-group pairs of people with images in several groups --------------------
 
@@ -268,7 +279,7 @@ class CompleteDesign:
                 n = self._whole(cells)
                 scale = scale * np.divide(n, n - 1, out=np.zeros_like(n), where=n > 1)
             weights.sums[key] = scale[:, None] * cells.multiplicity(weights) * pairs
-        total = weights.sums[key][cells.rows(group)].sum(axis=0)
+        total, _ = _sums_over(weights.sums[key], cells.rows(group))
         weights.totals[kept] = np.broadcast_to(total, (weights.n_resamples,))
         return weights.totals[kept]
 
@@ -329,6 +340,17 @@ class CompleteDesign:
         if average == "pair":
             return np.ones_like(n)
         return np.divide(2.0, n * (n - 1), out=np.zeros_like(n), where=n > 1)
+
+
+@njit(nogil=True, cache=True)
+def _sums_over(values, rows):
+    """Sum of some rows and sum of their squares, each (n_columns,)."""
+    sums, squares = np.zeros((2, values.shape[1]))
+    for row in rows:
+        for r in range(sums.size):
+            sums[r] += values[row, r]
+            squares[r] += values[row, r] ** 2
+    return sums, squares
 
 
 def _add_rows(values, index, n_rows):

@@ -11,6 +11,9 @@ from numba import njit
 from skfairfr._core import _rates, _running_sums
 from skfairfr._core._parallel import over_blocks
 
+# Bytes of running sums that a sequence keeps.
+KEPT_BYTES = 2**24
+
 
 @dataclass(frozen=True)
 class PairSequence:
@@ -32,6 +35,10 @@ class PairSequence:
     base: np.ndarray | None = None
     complete: bool = True
     _identities: list = field(default_factory=list, repr=False, compare=False)
+    _sums: dict = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __getstate__(self):
+        return vars(self) | {"_sums": {}}
 
     def __len__(self):
         return self.scores.size
@@ -55,10 +62,28 @@ class PairSequence:
     def identities(self, images):
         """Identity of the left and right image of each pair; cached."""
         if not self._identities:
-            self._identities.append(
-                (images.identity[self.left], images.identity[self.right])
-            )
+            ends = (self.left, self.right)
+            found = tuple(_take(images.identity, end) for end in ends)
+            self._identities.append(found)
         return self._identities[0]
+
+    def row_sums(self, weights, units, block):
+        """Running sums in a block of resamples, kept for the next question.
+
+        Parameters
+        ----------
+        weights, units : tuples
+            As :class:`~skfairfr._core._resampling.Weights` gives them for this sequence.
+        block : hashable, or None
+            Names the resamples that the weights are of; None keeps nothing.
+        """
+        if block in self._sums:
+            return self._sums[block]
+        rows = _running_sums.RowSums(weights, (*units, self.base))
+        kept = sum(known.n_bytes for known in list(self._sums.values()))
+        if block is not None and kept + rows.n_bytes <= KEPT_BYTES:
+            self._sums[block] = rows
+        return rows
 
     def positions(self, thresholds):
         """Number of accepted pairs at each threshold."""
@@ -86,6 +111,15 @@ class PairSequence:
         return np.concatenate([[0.0], np.cumsum(self.base)])[positions]
 
 
+@njit(nogil=True, cache=True)
+def _take(values, indices):
+    """``values[indices]``, which numpy takes twice as long for with 32-bit indices."""
+    found = np.empty(indices.size, dtype=values.dtype)
+    for p in range(indices.size):
+        found[p] = values[indices[p]]
+    return found
+
+
 def sorted_descending(scores, left, right):
     """A complete sequence from unsorted pairs; ties keep their order."""
     return PairSequence(*sort_pairs(scores, left, right))
@@ -93,11 +127,11 @@ def sorted_descending(scores, left, right):
 
 @njit(nogil=True, cache=True, inline="always")
 def _cell_of(g, h, n_groups, across, ordered):
-    if g < 0 or h < 0 or (g != h and not across):
-        return -1
-    if not across:
-        return g
-    return g * n_groups + h if ordered or g <= h else h * n_groups + g
+    """Cell of a pair of groups, -1 if it is in none; no branch, which would be a guess."""
+    low, high = (g, h) if ordered else (min(g, h), max(g, h))
+    cell = low * n_groups + high if across else g
+    is_in_none = (g < 0) | (h < 0) | ((g != h) & (not across))
+    return -1 if is_in_none else cell
 
 
 @njit(nogil=True, cache=True)
@@ -123,27 +157,31 @@ def split_by_groups(scores, left, right, group, n_groups, across, ordered):
         Where each cell starts.
     """
     n_cells = n_groups * n_groups if across else n_groups
+    cells = np.empty(scores.size, dtype=np.int32)
     bounds = np.zeros(n_cells + 1, dtype=np.int64)
     for p in range(scores.size):
         c = _cell_of(group[left[p]], group[right[p]], n_groups, across, ordered)
-        if c >= 0:
-            bounds[c + 1] += 1
+        cells[p] = c
+        bounds[c + 1] += 1
+    bounds[0] = 0  # the pairs in no cell
     bounds = np.cumsum(bounds)
+    n_within = bounds[-1]
+    # Pairs in no cell, -1, are all written to one more place, the last.
     place = bounds.copy()
-    found = np.empty(bounds[-1], dtype=scores.dtype)
-    first = np.empty(bounds[-1], dtype=left.dtype)
-    second = np.empty(bounds[-1], dtype=right.dtype)
+    found = np.empty(n_within + 1, dtype=scores.dtype)
+    first = np.empty(n_within + 1, dtype=left.dtype)
+    second = np.empty(n_within + 1, dtype=right.dtype)
     for p in range(scores.size):
-        c = _cell_of(group[left[p]], group[right[p]], n_groups, across, ordered)
-        if c >= 0:
-            found[place[c]] = scores[p]
-            first[place[c]] = left[p]
-            second[place[c]] = right[p]
-            place[c] += 1
-    return found, first, second, bounds
+        c = cells[p]
+        k = place[c]
+        found[k] = scores[p]
+        first[k] = left[p]
+        second[k] = right[p]
+        place[c] = k + (c >= 0)
+    return found[:n_within], first[:n_within], second[:n_within], bounds
 
 
-def crossings(sequence, weights, units, levels, totals):
+def crossings(sequence, weights, units, levels, totals, block=None):
     """Thresholds at FAR levels in every resample, and the weight that they accept.
 
     Parameters
@@ -155,6 +193,8 @@ def crossings(sequence, weights, units, levels, totals):
         Increasing.
     totals : ndarray, shape (n_resamples,)
         Weight of all pairs of the scope.
+    block : hashable, default=None
+        As of ``PairSequence.row_sums``.
 
     Returns
     -------
@@ -170,8 +210,10 @@ def crossings(sequence, weights, units, levels, totals):
         positions = sequence.first_exceeding(targets)
         accepted = np.full(positions.shape, np.nan)
     else:
+        rows = sequence.row_sums(weights, units, block)
+        rows.reach(len(sequence), targets.max(axis=0, initial=0.0))
         positions, accepted = _running_sums.first_exceeding_positions(
-            weights, (*units, sequence.base), targets, sequence.scores
+            weights, (*units, sequence.base), targets, sequence.scores, rows
         )
     defined = np.broadcast_to(totals > 0, positions.shape)
     thresholds = np.where(
@@ -181,21 +223,18 @@ def crossings(sequence, weights, units, levels, totals):
         return thresholds, None, True
     if np.isnan(accepted[defined]).any():
         known = np.where(defined, thresholds, np.inf)
-        accepted = weight_before(sequence, weights, units, sequence.positions(known))
+        positions = sequence.positions(known)
+        accepted = weight_before(sequence, weights, units, positions, block)
     return thresholds, accepted, False
 
 
-def weight_before(sequence, weights, units, positions):
+def weight_before(sequence, weights, units, positions, block=None):
     """Weight of the pairs before each position, (n_levels, n_resamples), in any order."""
     if _counts_once(weights):
         return sequence.weight_before(positions)
-    order = np.argsort(positions, axis=0)
-    sums = _running_sums.sums_before(
-        weights, (*units, sequence.base), np.take_along_axis(positions, order, axis=0)
-    )
-    result = np.empty_like(sums)
-    np.put_along_axis(result, order, sums, axis=0)
-    return result
+    rows = sequence.row_sums(weights, units, block)
+    rows.reach(positions.max(initial=0))
+    return _running_sums.sums_before(weights, (*units, sequence.base), positions, rows)
 
 
 def _counts_once(weights):
@@ -203,8 +242,9 @@ def _counts_once(weights):
     return all(unit.shape[1] == 1 and (unit == 1).all() for unit in weights)
 
 
-# Merged pairs that one task writes.
-MERGED = 2**18
+# Merged pairs that one task writes, about, and those of which one helps to cut.
+MERGED = 2**17
+EVERY = 2**8
 
 BITS = 11
 BUCKETS = 1 << BITS
@@ -283,66 +323,48 @@ def _radix_sort(bits, left, right):
 def merge_pairs(runs):
     """Sorted pairs in one sequence; of equal scores those of an earlier run come first.
 
-    That is the order in which ``sort_pairs`` puts the concatenated runs. Neighbours are
-    merged, then what they make, as a tree.
+    That is the order in which ``sort_pairs`` puts the concatenated runs. All runs are cut
+    at the same scores, into parts that are sorted by themselves.
 
     Parameters
     ----------
     runs : list of tuples (scores, left, right)
         As ``sort_pairs`` returns them; at least one. The list is emptied, so that no run
-        outlives its merge.
+        outlives the merge.
 
     Returns
     -------
     scores, left, right : ndarrays, shape (n_pairs,)
     """
-    while len(runs) > 1:
-        merges = [
-            (first, second, tuple(np.empty(n, dtype=c.dtype) for c in first))
-            for first, second in zip(runs[::2], runs[1::2], strict=False)
-            for n in [first[0].size + second[0].size]
-        ]
-        tasks = [
-            (*merge, start, min(start + MERGED, merge[2][0].size))
-            for merge in merges
-            for start in range(0, merge[2][0].size, MERGED)
-        ]
-        if len(tasks) == len(merges):  # too few pairs to be worth threads
-            for task in tasks:
-                _write_merged(*task)
-        else:
-            over_blocks(_write_merged, tasks, 1, "merging pairs")
-        odd = runs[2 * len(merges) :]
-        runs[:] = [merged for _, _, merged in merges] + odd
-    return runs.pop()
+    cuts = _cuts([scores for scores, *_ in runs])
+    ends = [[*_rates.count_at_least(run[0], cuts), run[0].size] for run in runs]
+    ends = np.array(ends, dtype=np.int64).T
+    starts = np.vstack([np.zeros_like(ends[:1]), ends[:-1]])
+    merged = tuple(np.empty(ends[-1].sum(), dtype=c.dtype) for c in runs[0])
+    tasks = list(zip(starts, ends, strict=True))
+    if len(tasks) == 1:  # too few pairs to be worth threads
+        _write_part(runs, merged, *tasks[0])
+    else:
+        over_blocks(_write_part, tasks, 1, "merging pairs", shared=(runs, merged))
+    runs.clear()
+    return merged
 
 
-@njit(nogil=True, cache=True)
-def _write_merged(first, second, merged, start, stop):
-    """Write the places ``start`` to ``stop`` of two merged runs."""
-    a, b = first[0], second[0]
-    # How many of the places before ``start`` the first run takes.
-    low, high = max(0, start - b.size), min(start, a.size)
-    while low < high:
-        middle = (low + high) // 2
-        if a[middle] >= b[start - middle - 1]:
-            low = middle + 1
-        else:
-            high = middle
-    i, j, place = low, start - low, start
-    # Which run is next is a coin toss, which a processor cannot predict: no branch here.
-    while place < stop and i < a.size and j < b.size:
-        one, other = a[i], b[j]
-        one_left, other_left = first[1][i], second[1][j]
-        one_right, other_right = first[2][i], second[2][j]
-        is_first = one >= other
-        merged[0][place] = one if is_first else other
-        merged[1][place] = one_left if is_first else other_left
-        merged[2][place] = one_right if is_first else other_right
-        i += is_first
-        j += not is_first
-        place += 1
-    rest, k = (first, i) if i < a.size else (second, j)
-    merged[0][place:stop] = rest[0][k : k + stop - place]
-    merged[1][place:stop] = rest[1][k : k + stop - place]
-    merged[2][place:stop] = rest[2][k : k + stop - place]
+def _cuts(runs):
+    """Descending scores, about MERGED pairs of all runs from one to the next."""
+    some = np.sort(np.concatenate([run[EVERY - 1 :: EVERY] for run in runs]))[::-1]
+    apart = max(1, MERGED // EVERY)
+    return np.unique(some[apart - 1 :: apart])[::-1]
+
+
+def _write_part(runs, merged, starts, ends):
+    """Sort the pairs of all runs between two cuts into their place."""
+    pieces = [
+        [column[start:end] for column in run]
+        for run, start, end in zip(runs, starts, ends, strict=True)
+        if end > start
+    ]
+    if pieces:
+        part = sort_pairs(*(np.concatenate(c) for c in zip(*pieces, strict=True)))
+        for column, values in zip(merged, part, strict=True):
+            column[starts.sum() : ends.sum()] = values

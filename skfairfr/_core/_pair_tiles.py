@@ -24,6 +24,9 @@ TASK = 5e10
 FEWEST, MOST = 64, 512
 # Held pairs that a thread collects before it hands them over.
 BUFFER = 2**17
+# Pairs after the one that is scored whose row is asked for: the rows of a tile do not fit
+# into the cache next to a core.
+AHEAD = 2
 # Listed pairs that a thread scores at a time.
 BLOCK = 2**16
 
@@ -332,7 +335,10 @@ def _collect(row, tile, diagonal, rows, columns, blocks, floors, buffers):
             )
             first = max(starts[block], row + 1) if diagonal else starts[block]
             n = _screen.passing(tile[row], first, stops[block], code, passed)
-            for c in passed[:n]:
+            for k in range(n):
+                c = passed[k]
+                if k + AHEAD < n:
+                    _inner_products.fetch(column_vectors, passed[k + AHEAD])
                 if identity[row] == column_identity[c]:
                     continue
                 score = np.float32(

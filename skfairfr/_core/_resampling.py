@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from skfairfr._core._parallel import n_workers
 
@@ -81,11 +82,14 @@ class Weights:
     totals : dict
         Weights of all pairs of a scope that a design has computed; kept with the drawn
         multiplicities for the next question.
+    block : tuple, or None
+        What was drawn; None is the data.
     """
 
     identity: np.ndarray | None
     image: np.ndarray | None
     n_resamples: int
+    block: tuple | None = None
     sums: dict = field(default_factory=dict, compare=False, repr=False)
     totals: dict = field(default_factory=dict, compare=False, repr=False)
 
@@ -141,10 +145,10 @@ def draw(images, mode, entropy, start, stop):
         drawn = sum(array.nbytes for array in (identity, image) if array is not None)
         kept = sum(size for *_, size in list(images.drawn.values()))
         if kept + drawn > KEPT_BYTES:
-            return Weights(identity, image, stop - start)
+            return Weights(identity, image, stop - start, key)
         images.drawn[key] = (identity, image, {}, drawn)
     identity, image, totals, _ = images.drawn[key]
-    return Weights(identity, image, stop - start, totals=totals)
+    return Weights(identity, image, stop - start, key, totals=totals)
 
 
 def unit_weights():
@@ -157,16 +161,13 @@ def _draw(images, mode, entropy, start, stop):
     identity = image = None
     if mode in ("identities", "both"):
         n_drawn = images.n_identities if images.n_drawn is None else images.n_drawn
-        identity = np.ones((images.n_identities, stop - start), dtype=np.uint8)
+        identity = np.ones((stop - start, images.n_identities), dtype=np.int32)
         for r, rng in enumerate(_generators(entropy, 0, start, stop)):
             picks = rng.integers(0, n_drawn, n_drawn)
-            counts = np.bincount(picks, minlength=n_drawn)
-            if identity.dtype == np.uint8 and counts.max() > np.iinfo(np.uint8).max:
-                identity = identity.astype(np.float64)
-            identity[:n_drawn, r] = counts
+            identity[r, :n_drawn] = np.bincount(picks, minlength=n_drawn)
     if mode in ("images", "both"):
         image = _draw_images(images, _generators(entropy, 1, start, stop), stop - start)
-    return identity, _smallest(image)
+    return tuple(m if m is None else _smallest(m.T) for m in (identity, image))
 
 
 def blocks_of_resamples(images, n_resamples):
@@ -188,12 +189,17 @@ def _draw_images(images, generators, n_resamples):
     counts = np.bincount(strata)
     first = np.repeat(np.cumsum(counts) - counts, counts)
     size = np.repeat(counts, counts)
-    image = np.empty((strata.size, n_resamples), dtype=np.int64)
+    image = np.zeros((n_resamples, strata.size), dtype=np.int32)
     for r, rng in enumerate(generators):
         # u * size is below size for u < 1, and several times faster than drawing integers.
-        picks = order[first + (rng.random(strata.size) * size).astype(np.int64)]
-        image[:, r] = np.bincount(picks, minlength=strata.size)
+        _count_picks(rng.random(strata.size), size, order, first, image[r])
     return image
+
+
+@njit(nogil=True, cache=True)
+def _count_picks(u, size, order, first, counts):
+    for i in range(u.size):
+        counts[order[first[i] + np.int64(u[i] * size[i])]] += 1
 
 
 def _generators(entropy, stream, start, stop):
@@ -205,7 +211,5 @@ def _generators(entropy, stream, start, stop):
 
 def _smallest(multiplicities):
     """uint8 where the multiplicities fit, for the running sums' fast path."""
-    if multiplicities is None:
-        return None
     fits = multiplicities.size == 0 or multiplicities.max() <= np.iinfo(np.uint8).max
-    return multiplicities.astype(np.uint8 if fits else np.float64)
+    return multiplicities.astype(np.uint8 if fits else np.float64, order="C")

@@ -3,20 +3,25 @@
 A resample gives every unit (image or identity) a multiplicity; a pair weighs the product
 of its two units' multiplicities, times its base weight. Pairs are walked once in order of
 score while all resamples of a block are summed side by side, so that the inner loop runs
-over contiguous weights. Only a chunk in which something is to be recorded is walked again,
-for that resample alone.
+over contiguous weights. The sums before some of the pairs are kept (``RowSums``): from
+there each resample walks the few pairs to what is asked of it alone.
 """
 
 import numpy as np
 from numba import njit
 
+from skfairfr._core._pair_products import sum_products
+
 # int32 partial sums of uint8 x uint8 weights stay below 2**31 for a chunk of this length,
 # and int16 ones below 2**15 for multiplicities up to 11, as nearly all drawn ones are.
 CHUNK = 256
+# Pairs from one row of sums to the next at least, and rows at most, beside the first.
+LEAST = CHUNK
+ROWS = 2048
 
 
-def first_exceeding_positions(weights, pairs, targets, scores):
-    """First position at which the running weight exceeds each target.
+class RowSums:
+    """Sums of the weights of the pairs before every ``step``-th pair, as far as asked.
 
     Parameters
     ----------
@@ -25,10 +30,68 @@ def first_exceeding_positions(weights, pairs, targets, scores):
     pairs : tuple (left, right, base)
         Unit of each member, int32 (n_pairs,), in the order to walk; base weights float64
         (n_pairs,) or None where every pair weighs 1.
+
+    Attributes
+    ----------
+    step : int
+    """
+
+    def __init__(self, weights, pairs):
+        n_pairs, n_resamples = pairs[0].size, weights[0].shape[1]
+        # One chunk, or more so that rows are few.
+        self.step = LEAST * max(1, -(-n_pairs // (LEAST * ROWS)))
+        self._walked = (*weights, *pairs)
+        self._partial = None
+        # Memory that no walk reaches is never touched.
+        self._sums = np.empty((n_pairs // self.step + 1, n_resamples))
+        self._sums[0] = 0.0
+        self._known = 1
+
+    @property
+    def n_bytes(self):
+        """Memory that all rows take."""
+        return self._sums.nbytes
+
+    def reach(self, position, targets=np.inf):
+        """Rows down to a position, or until one exceeds the target of every resample.
+
+        Parameters
+        ----------
+        position : int
+        targets : float, or ndarray of float64, shape (n_resamples,), default=inf
+        """
+        if self._partial is None:
+            self._partial = _partial_sums(*self._walked)
+        self._known = _extend(
+            *self._walked,
+            self._sums,
+            self.step,
+            self._known,
+            1 + int(position) // self.step,
+            np.broadcast_to(targets, self._partial.size).astype(np.float64),
+            self._partial.copy(),
+        )
+        return self
+
+    @property
+    def known(self):
+        """The rows so far, ndarray (n_rows, n_resamples); row k is at the pair k * step."""
+        return self._sums[: self._known]
+
+
+def first_exceeding_positions(weights, pairs, targets, scores, rows=None):
+    """First position at which the running weight exceeds each target.
+
+    Parameters
+    ----------
+    weights, pairs : tuples
+        As of ``RowSums``.
     targets : ndarray, shape (n_levels, n_resamples)
         Increasing along the first axis.
     scores : ndarray, shape (n_pairs,)
         In the order to walk, equal ones side by side.
+    rows : RowSums, default=None
+        Of these weights and pairs; each walk starts from the nearest one known.
 
     Returns
     -------
@@ -38,28 +101,28 @@ def first_exceeding_positions(weights, pairs, targets, scores):
         Sum of the pairs before the first one whose score is that at the position; nan
         where this walk does not tell.
     """
+    rows = RowSums(weights, pairs) if rows is None else rows
     targets = np.ascontiguousarray(targets)
-    partial = _partial_sums(weights, pairs, targets.shape[1])
-    return _walk_crossings(*weights, *pairs, targets, scores, partial)
+    return _walk_crossings(*weights, *pairs, targets, scores, rows.known, rows.step)
 
 
-def sums_before(weights, pairs, positions):
+def sums_before(weights, pairs, positions, rows=None):
     """Sum of the weights of the pairs before each position.
 
-    ``positions`` (n_levels, n_resamples) must not decrease along the first axis; the other
-    arguments are those of :func:`first_exceeding_positions`.
+    ``positions`` (n_levels, n_resamples) may have any order; the other arguments are those
+    of :func:`first_exceeding_positions`.
     """
+    rows = RowSums(weights, pairs) if rows is None else rows
     positions = np.ascontiguousarray(positions, dtype=np.int64)
-    partial = _partial_sums(weights, pairs, positions.shape[1])
-    return _walk_sums(*weights, *pairs, positions, partial)
+    return _walk_sums(*weights, *pairs, positions, rows.known, rows.step)
 
 
-def sums_at(weights, pairs, positions):
+def sums_at(weights, pairs, positions, rows=None):
     """Sum of the weights of the pairs before each position, the same for all resamples.
 
     Parameters
     ----------
-    weights, pairs : tuples
+    weights, pairs, rows
         As of :func:`first_exceeding_positions`.
     positions : ndarray of int, shape (n_positions,)
         Increasing.
@@ -68,33 +131,22 @@ def sums_at(weights, pairs, positions):
     -------
     sums : ndarray of float64, shape (n_positions, n_resamples)
     """
+    rows = RowSums(weights, pairs) if rows is None else rows
     positions = np.ascontiguousarray(positions, dtype=np.int64)
-    partial = _partial_sums(weights, pairs, weights[0].shape[1])
-    return _walk_to(*weights, *pairs, positions, partial)
+    partial = _partial_sums(*weights, *pairs)
+    return _walk_to(*weights, *pairs, positions, rows.known, rows.step, partial)
 
 
-def _partial_sums(weights, pairs, n_resamples):
+def _partial_sums(left_weight, right_weight, left, right, base):
     """Room for the sums of a chunk: exact integers where the weights are, the smallest."""
-    integer = weights[0].dtype == weights[1].dtype == np.uint8 and pairs[2] is None
+    n_resamples = left_weight.shape[1]
+    weights = (left_weight, right_weight)
+    integer = left_weight.dtype == right_weight.dtype == np.uint8 and base is None
     if not integer:
         return np.zeros(n_resamples)
     largest = CHUNK * np.prod([int(unit.max(initial=0)) for unit in weights])
     fits = largest <= np.iinfo(np.int16).max
     return np.zeros(n_resamples, np.int16 if fits else np.int32)
-
-
-@njit(nogil=True, cache=True, inline="always")
-def _add_pairs(partial, left_weight, right_weight, left, right, base, start, stop):
-    kind = partial.dtype.type
-    for p in range(start, stop):
-        a = left_weight[left[p]]
-        b = right_weight[right[p]]
-        if base is None:
-            for r in range(partial.size):
-                partial[r] += kind(a[r]) * kind(b[r])
-        else:
-            for r in range(partial.size):
-                partial[r] += base[p] * (kind(a[r]) * kind(b[r]))
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -106,89 +158,136 @@ def weight_of(left_weight, right_weight, left, right, base, p, r):
     return product if base is None else base[p] * product
 
 
+@njit(nogil=True, cache=True, inline="always")
+def _sum_of_chunk(left_weight, right_weight, left, right, base, start, stop, r):
+    """Weight of some pairs in the resample r, added to zero in their order."""
+    total = 0.0
+    for p in range(start, stop):
+        total += weight_of(left_weight, right_weight, left, right, base, p, r)
+    return total
+
+
 @njit(nogil=True, cache=True)
-def _walk_to(left_weight, right_weight, left, right, base, positions, partial):
-    sums = np.zeros((positions.size, partial.size))
-    total = np.zeros(partial.size)
-    reached = 0
-    for row in range(positions.size):
-        for start in range(reached, positions[row], CHUNK):
-            stop = min(start + CHUNK, positions[row])
-            partial[:] = 0
-            _add_pairs(
+def _extend(
+    left_weight,
+    right_weight,
+    left,
+    right,
+    base,
+    sums,
+    step,
+    n_known,
+    n_rows,
+    targets,
+    partial,
+):
+    """Write rows until there are n_rows, or one exceeds all targets; return how many."""
+    while n_known < n_rows:
+        before, total = sums[n_known - 1], sums[n_known]
+        n_beyond = 0
+        for r in range(partial.size):
+            n_beyond += before[r] > targets[r]
+        if n_beyond == partial.size:
+            break
+        total[:] = before
+        for start in range((n_known - 1) * step, n_known * step, CHUNK):
+            stop = min(start + CHUNK, n_known * step)
+            sum_products(
                 partial, left_weight, right_weight, left, right, base, start, stop
             )
             for r in range(partial.size):
                 total[r] += partial[r]
-        reached = max(reached, positions[row])
-        sums[row] = total
+        n_known += 1
+    return n_known
+
+
+@njit(nogil=True, cache=True)
+def _walk_to(
+    left_weight, right_weight, left, right, base, positions, known, step, partial
+):
+    sums = np.zeros((positions.size, partial.size))
+    total = np.zeros(partial.size)
+    reached = 0
+    for k in range(positions.size):
+        row = min(positions[k] // step, known.shape[0] - 1)
+        if row * step > reached:
+            reached = row * step
+            total[:] = known[row]
+        for start in range(reached, positions[k], CHUNK):
+            stop = min(start + CHUNK, positions[k])
+            sum_products(
+                partial, left_weight, right_weight, left, right, base, start, stop
+            )
+            for r in range(partial.size):
+                total[r] += partial[r]
+        reached = max(reached, positions[k])
+        sums[k] = total
     return sums
 
 
 @njit(nogil=True, cache=True)
 def _walk_crossings(
-    left_weight, right_weight, left, right, base, targets, scores, partial
+    left_weight, right_weight, left, right, base, targets, scores, known, step
 ):
     n_levels, n_resamples = targets.shape
     above = np.full((n_levels, n_resamples), np.nan)
     positions = np.full((n_levels, n_resamples), -1, dtype=np.int64)
-    total = np.zeros(n_resamples)
-    level = np.zeros(n_resamples, dtype=np.int64)
-    open_levels = n_levels * n_resamples
-    for start in range(0, left.size, CHUNK):
-        if open_levels == 0:
-            break
-        stop = min(start + CHUNK, left.size)
-        partial[:] = 0
-        _add_pairs(partial, left_weight, right_weight, left, right, base, start, stop)
-        for r in range(n_resamples):
-            reached = total[r] + partial[r]
-            if level[r] < n_levels and reached > targets[level[r], r]:
-                running = total[r]
+    for r in range(n_resamples):
+        row = 0
+        for level in range(n_levels):
+            target = targets[level, r]
+            end = known.shape[0]  # the first row known to exceed the target
+            while end - row > 1:
+                middle = (row + end) // 2
+                if known[middle, r] > target:
+                    end = middle
+                else:
+                    row = middle
+            total, start = known[row, r], row * step
+            while start < left.size and positions[level, r] < 0:
+                stop = min(start + CHUNK, left.size)
+                reached = total + _sum_of_chunk(
+                    left_weight, right_weight, left, right, base, start, stop, r
+                )
                 before = np.nan
-                for p in range(start, stop):
+                for p in range(start, stop if reached > target else start):
                     if p == 0 or scores[p] != scores[p - 1]:
-                        before = running
-                    running += weight_of(
+                        before = total
+                    total += weight_of(
                         left_weight, right_weight, left, right, base, p, r
                     )
-                    while level[r] < n_levels and running > targets[level[r], r]:
-                        positions[level[r], r] = p
-                        above[level[r], r] = before
-                        level[r] += 1
-                        open_levels -= 1
-            total[r] = reached
+                    if total > target:
+                        positions[level, r] = p
+                        above[level, r] = before
+                        break
+                total, start = reached, stop
+            if positions[level, r] < 0:
+                break  # the sum of all pairs exceeds no larger target either
     return positions, above
 
 
 @njit(nogil=True, cache=True)
-def _walk_sums(left_weight, right_weight, left, right, base, positions, partial):
+def _walk_sums(left_weight, right_weight, left, right, base, positions, known, step):
     n_levels, n_resamples = positions.shape
-    sums = np.zeros((n_levels, n_resamples))
-    total = np.zeros(n_resamples)
-    level = np.zeros(n_resamples, dtype=np.int64)
-    open_levels = n_levels * n_resamples
-    for start in range(0, left.size, CHUNK):
-        if open_levels == 0:
-            break
-        stop = min(start + CHUNK, left.size)
+    sums = np.empty((n_levels, n_resamples))
+    for level in range(n_levels):
         for r in range(n_resamples):
-            running = total[r]
-            p = start
-            while level[r] < n_levels and positions[level[r], r] < stop:
-                while p < positions[level[r], r]:
-                    running += weight_of(
-                        left_weight, right_weight, left, right, base, p, r
+            position = positions[level, r]
+            row = min(position // step, known.shape[0] - 1)
+            total, start = known[row, r], row * step
+            while start < position:
+                # The last chunk counts as a whole one where all of its pairs are asked.
+                whole = min(start + CHUNK, left.size) <= position
+                stop = min(start + CHUNK, position)
+                if whole:
+                    total += _sum_of_chunk(
+                        left_weight, right_weight, left, right, base, start, stop, r
                     )
-                    p += 1
-                sums[level[r], r] = running
-                level[r] += 1
-                open_levels -= 1
-        partial[:] = 0
-        _add_pairs(partial, left_weight, right_weight, left, right, base, start, stop)
-        for r in range(n_resamples):
-            total[r] += partial[r]
-    for r in range(n_resamples):
-        for remaining in range(level[r], n_levels):
-            sums[remaining, r] = total[r]
+                else:
+                    for p in range(start, stop):
+                        total += weight_of(
+                            left_weight, right_weight, left, right, base, p, r
+                        )
+                start = stop
+            sums[level, r] = total
     return sums

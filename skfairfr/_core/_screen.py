@@ -37,6 +37,7 @@ from numba import njit
 from threadpoolctl import ThreadpoolController
 
 from skfairfr._core._parallel import ONE_BLAS_THREAD, n_threads
+from skfairfr._core._reaching import write_reaching
 
 # Multiply-adds of a pass from which bfloat16 pays, once torch is loaded: more than a second
 # of float32 products, beside less than half a second that the trial takes once.
@@ -59,8 +60,6 @@ LARGEST = 2.0**126
 UP = 1 + 2.0**-20
 # The code that all products reach.
 EVERYTHING = -1
-# Products whose largest is compared first.
-CHUNK = 32
 
 
 @dataclass(frozen=True)
@@ -193,35 +192,12 @@ def lowest(floor, row, columns, n_features, shift):
 
 @njit(nogil=True, cache=True)
 def passing(products, first, stop, code, found):
-    """Write the columns in [first, stop) that reach the code; return how many.
-
-    The bits of floats, read as integers, are in order where positive and in reverse order
-    where negative.
-    """
-    n = 0
+    """Write the columns in [first, stop) that reach the code; return how many."""
     if code == EVERYTHING:
-        for c in range(first, stop):
-            found[n] = c
-            n += 1
-        return n
-    limits = np.empty(1, dtype=products.dtype)  # compared in the type of the products
-    limits[0] = code
-    limit = limits[0]
-    if limit < 0:
-        for c in range(first, stop):
-            found[n] = c
-            n += (products[c] >= 0) | (products[c] <= limit)
-        return n
-    for start in range(first, stop, CHUNK):
-        part = products[start : min(start + CHUNK, stop)]
-        largest = part[0]
-        for k in range(part.size):
-            largest = max(largest, part[k])
-        if largest >= limit:
-            for k in range(part.size):
-                found[n] = start + k
-                n += part[k] >= limit
-    return n
+        for n in range(stop - first):
+            found[n] = first + n
+        return max(stop - first, 0)
+    return write_reaching(products, first, stop, code, found)
 
 
 # ---- rows of low precision -----------------------------------------------------------

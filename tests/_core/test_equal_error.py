@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core import _equal_error, _pair_sets
+from skfairfr._core import _equal_error, _pair_sets, _running_sums
 from skfairfr._core._bootstrap import Resampling
 from skfairfr._core._equal_error import equal_error_rates, where_equal
 from skfairfr._core._resampling import MODES, draw
@@ -171,14 +171,12 @@ def test_identities_and_listed_pairs_are_centred_on_the_data():
 @pytest.mark.parametrize("step", [1, 2, 7, 50])
 @pytest.mark.parametrize("mode", MODES)
 def test_rows_change_no_bit(mode, step, monkeypatch):
-    pairs = compare(*hamming(2, n_identities=20, most=5))
+    data = hamming(2, n_identities=20, most=5)
     asked = Resampling(mode, "recentered", 12, 1, None)
     for scope in OWN:
-        pairs.common.clear()
-        whole = equal_error_rates(pairs, scope, asked)
-        pairs.common.clear()
-        monkeypatch.setattr(_equal_error, "STEP", step)
-        found = equal_error_rates(pairs, scope, asked)
+        whole = equal_error_rates(compare(*data), scope, asked)
+        monkeypatch.setattr(_running_sums, "LEAST", step)
+        found = equal_error_rates(compare(*data), scope, asked)
         monkeypatch.undo()
         assert_array_equal(found.replicates, whole.replicates)
         assert (found.value, found.centre) == (whole.value, whole.centre)
@@ -188,7 +186,7 @@ def test_rows_change_no_bit(mode, step, monkeypatch):
 @pytest.mark.parametrize("step", [1, 3])
 @pytest.mark.parametrize("average", ["pair", "identity"])
 def test_with_many_rows_it_is_that_of_the_oracle(average, step, monkeypatch):
-    monkeypatch.setattr(_equal_error, "STEP", step)
+    monkeypatch.setattr(_running_sums, "LEAST", step)
     pairs = compare(*hamming(1, n_identities=8, most=4), average)
     asked = Resampling("identities", "naive", 6, 2, None)
     twin, weights = oracle_of_pairs(pairs), draw(pairs.images, "identities", 2, 0, 6)

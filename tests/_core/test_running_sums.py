@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from skfairfr._core import _running_sums
 from skfairfr._core._running_sums import (
     CHUNK,
+    RowSums,
     first_exceeding_positions,
     sums_at,
     sums_before,
@@ -121,6 +123,52 @@ def test_sums_at_common_positions_are_those_of_a_loop(n_pairs, dtype, with_base)
     assert_allclose(sums_at(weights, pairs, positions), expected, rtol=1e-12)
     if not with_base and dtype == np.uint8:
         assert_array_equal(sums_at(weights, pairs, positions), expected)
+
+
+@settings(deadline=None)
+@given(
+    st.integers(0, 1000),
+    st.integers(0, 5 * CHUNK),
+    st.sampled_from([1, 3, 100, CHUNK, 300]),
+    st.integers(0, 6 * CHUNK),
+    st.sampled_from(FORMATS),
+)
+def test_rows_that_are_known_change_no_sum(seed, n_pairs, step, reached, kind):
+    weights, pairs = make_pairs(seed, n_pairs, *kind)
+    scores = -np.arange(n_pairs, dtype=np.float32)
+    rng = np.random.default_rng(seed)
+    total = accumulated(weights, pairs)[:, -1]
+    targets = np.sort(rng.uniform(0, 1.2, (3, 3)), axis=0) * total
+    positions = rng.integers(0, n_pairs + 1, (3, 3))
+    common = np.sort(rng.integers(0, n_pairs + 1, 4))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_running_sums, "LEAST", step)
+        rows = RowSums(weights, pairs)
+    assert rows.step == step
+    for walk, asked in [
+        (first_exceeding_positions, (targets, scores)),
+        (sums_before, (positions,)),
+        (sums_at, (common,)),
+    ]:
+        expected = walk(weights, pairs, *asked)
+        for known in (rows, rows.reach(min(reached, n_pairs)), rows.reach(n_pairs)):
+            found = walk(weights, pairs, *asked, known)
+            if walk is first_exceeding_positions:
+                assert_array_equal(found[0], expected[0])
+            else:
+                assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("share", [0, 0.3, 1, 2])
+def test_rows_end_at_the_first_beyond_all_targets(share):
+    weights, pairs = make_pairs(1, 9 * CHUNK)
+    sums = accumulated(weights, pairs)
+    targets = share * sums[:, -1]
+    rows = RowSums(weights, pairs).reach(9 * CHUNK, targets).known
+    assert_array_equal(rows, sums[:, ::CHUNK][:, : len(rows)].T)
+    beyond = (rows > targets).all(axis=1)
+    assert not beyond[:-1].any()
+    assert beyond[-1] or len(rows) == 10
 
 
 @pytest.mark.parametrize("position", [1, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK])
