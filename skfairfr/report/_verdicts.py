@@ -5,6 +5,7 @@ alike, the chance that any of them names a group is at most one minus the confid
 """
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -41,6 +42,8 @@ class Judged:
     effective : Effective
         Effective errors of the groups, each (n_groups,).
     share : ndarray, shape (n_groups,)
+    quantile : float
+        With which the bounds of all ratios hold at once.
     """
 
     labels: list
@@ -52,6 +55,7 @@ class Judged:
     n_comparisons: int
     effective: object
     share: np.ndarray
+    quantile: float
 
     def most_certain(self):
         """The two groups that differ most certainly, and the numbers about them.
@@ -140,47 +144,40 @@ def judge(audited, sizes, confidence_level, seed, operating_points=("overall",))
         levels in the order of the points.
     """
     combined = np.array(sizes) > 1
-    shares = [1.0] if combined.all() or not combined.any() else None
-    found = [{} for _ in audited]
+    mixed = combined.any() and not combined.all()
+    judged = [{} for _ in audited]
     for of_combinations in sorted(set(combined.tolist())):
         share = SHARE_OF_COMBINATIONS if of_combinations else 1 - SHARE_OF_COMBINATIONS
-        share = shares[0] if shares else share
-        chosen = np.flatnonzero(combined == of_combinations)
-        _judge_family(
-            [(found[i], audited[i]) for i in chosen],
-            share,
-            confidence_level,
-            np.random.default_rng([seed, int(of_combinations)]),
-            operating_points,
-        )
-    return found
-
-
-def _judge_family(members, share, confidence_level, generator, operating_points):
-    compared, cells, places = [], [], []
-    for found, audited in members:
-        for rate in RATES:
-            for operating_point in operating_points:
-                evidence, order = audited.evidence(rate, operating_point)
+        share = share if mixed else 1.0
+        compared, cells, places = [], [], []
+        for member in np.flatnonzero(combined == of_combinations):
+            for rate, operating_point in product(RATES, operating_points):
+                evidence, order = audited[member].evidence(rate, operating_point)
                 if evidence is None:
                     continue
                 for row, level in enumerate(order.tolist()):
                     compared.append(PairsOfGroups.of(evidence, row, confidence_level))
                     cells.append(influence_at(evidence, row))
                     key = (rate, operating_point, level)
-                    places.append((found, key, evidence, row, audited))
-    level = 1 - share * (1 - confidence_level)
-    together = judge_together(compared, cells, level, generator)
-    for pairs, adjusted, (found, key, evidence, row, audited) in zip(
-        compared, together.p_adjusted, places, strict=True
-    ):
-        found[key] = Judged(
-            [audited.label_of(scope) for scope in evidence.scopes],
-            evidence.rate[row],
-            pairs,
-            np.minimum(adjusted / share, 1.0),
-            *bounds(pairs.ratios, together.quantile),
-            together.n_comparisons,
-            evidence.effective.at(row),
-            evidence.share[row],
+                    places.append((member, key, evidence, row))
+        together = judge_together(
+            compared,
+            cells,
+            1 - share * (1 - confidence_level),
+            np.random.default_rng([seed, int(of_combinations)]),
         )
+        for pairs, adjusted, (member, key, evidence, row) in zip(
+            compared, together.p_adjusted, places, strict=True
+        ):
+            judged[member][key] = Judged(
+                [audited[member].label_of(scope) for scope in evidence.scopes],
+                evidence.rate[row],
+                pairs,
+                np.minimum(adjusted / share, 1.0),
+                *bounds(pairs.ratios, together.quantile),
+                together.n_comparisons,
+                evidence.effective.at(row),
+                evidence.share[row],
+                together.quantile,
+            )
+    return judged
