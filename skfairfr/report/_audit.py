@@ -311,7 +311,8 @@ def audit_data(
         sizes = [len(attributes) for attributes in chosen]
         audited = [AuditedROC(roc.by(attributes), points) for attributes in chosen]
         operating_points = operating_points_of(limits)
-        told = _judge(audited, sizes, options, operating_points)
+        with collecting([]):  # the notes of each audit hold what this would warn of
+            told = judge(audited, sizes, *options.verdicts(), operating_points)
         for attributes, own, judged, folder in zip(
             chosen, audited, told, folders, strict=True
         ):
@@ -337,6 +338,10 @@ class AuditOptions:
     confidence_level: float
     n_jobs: int | None
     random_state: int
+
+    def verdicts(self):
+        """What verdicts depend on."""
+        return self.confidence_level, self.random_state
 
     def settings(self):
         """What an audit's numbers depend on."""
@@ -464,19 +469,6 @@ def _reach_further(roc, columns):
     return all(enough)
 
 
-def _judge(audited, sizes, options, operating_points=("overall",)):
-    """Findings of several audits, as ``_verdicts.judge`` gives them."""
-    # The notes of each audit hold what this would warn of.
-    with collecting([]):
-        return judge(
-            audited,
-            sizes,
-            options.confidence_level,
-            options.random_state,
-            operating_points,
-        )
-
-
 def _audit_by(audited, data, attributes, options, judged, folder):
     """An audit by one attribute, or by the combinations of several."""
     points = audited.points
@@ -510,7 +502,7 @@ def _audit_by(audited, data, attributes, options, judged, folder):
         if share > DOMINANT_SHARE:
             other = _other(options.average, "pair", "identity")
             changed = AuditedROC(audited.roc.by(average=other), points)
-            (told,) = _judge([changed], [len(attributes)], options)
+            (told,) = judge([changed], [len(attributes)], *options.verdicts())
             averaged = Other("average", other, changed.levels(told, in_short=True))
     members = people if images is None else images
     notes = [

@@ -154,7 +154,9 @@ def _too_few(finding):
     """Whose errors are too few, and how many there are."""
     reasons = finding.ratio.reasons
     of_one = [r for r in reasons if r.code in ("no_errors", "few_errors")] or reasons
-    return printable("; ".join(f"{r.label}: {r.words}" for r in of_one))
+    named = [", ".join(map(short, r.groups or ())) for r in of_one]
+    both = zip(named, of_one, strict=True)
+    return "; ".join(f"{name}: {r.words}" if name else r.words for name, r in both)
 
 
 def _p_value(p):

@@ -35,13 +35,13 @@ SOURCES = {
 
 
 def number(value):
-    """Three significant digits, without an exponent where four decimals show them."""
+    """Three significant digits, without an exponent where four decimals or six digits do."""
     if math.isnan(value):
         return "undefined"
     if math.isinf(value) or value == 0:
         return f"{value:g}".replace("-0", "0")
     magnitude = math.floor(math.log10(abs(float(f"{value:.2e}"))))
-    if magnitude < -4:
+    if not -4 <= magnitude < 6:
         return f"{value:.2e}"
     return f"{value:,.{max(2 - magnitude, 0)}f}"
 

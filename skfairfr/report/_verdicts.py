@@ -75,7 +75,7 @@ class Judged:
                 self.rates[ends[place]]
                 for ends in (self.pairs.first, self.pairs.second)
             )
-            worse = one >= other
+            worse = one > other
         if not worse:
             first, second = second, first
             with np.errstate(divide="ignore"):

@@ -3,56 +3,113 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from skfairfr.report._checks import check_limits, judge, verdict_of
+from skfairfr.report._checks import check_limits, operating_points_of, verdict_of
 from skfairfr.report._records import Check, Figure, Report
-from tests.report.audits import small_audit, with_a_lone_person
+from tests.report.audits import small_audit, synthetic, with_a_lone_person
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "supported", "verdict"),
+    ("low", "high", "verdict"),
     [
-        (1.1, 1.9, True, "passed"),
-        (1.1, 2.0, True, "passed"),
-        (1.1, 1.9, False, "undetermined"),
-        (1.1, 2.1, True, "undetermined"),
-        (2.0, 2.1, True, "undetermined"),
-        (2.1, 2.5, True, "failed"),
-        (2.1, math.inf, True, "failed"),
-        (2.1, 2.5, False, "undetermined"),
-        (math.nan, math.nan, False, "undetermined"),
+        (1.1, 1.9, "passed"),
+        (1.1, 2.0, "passed"),
+        (1.1, 2.1, "undetermined"),
+        (2.0, 2.1, "undetermined"),
+        (2.1, 2.5, "failed"),
+        (2.1, math.inf, "failed"),
+        (math.nan, math.nan, "undetermined"),
     ],
 )
+@pytest.mark.parametrize("supported", [True, False])
 def test_verdicts(low, high, supported, verdict):
     assert verdict_of(Figure(1.5, low, high, 0.1, supported, ""), 2.0) == verdict
 
 
 def test_every_level_is_judged_by_the_figure_of_the_audit():
-    found = small_audit(far=[0.05, 0.1])
-    checks = judge(found, {"max_bfar": 3.0, "max_frr_ratio": 2.0})
-    assert [(c.name, c.far) for c in checks] == [
-        ("max_bfar", 0.1),
-        ("max_bfar", 0.05),
-        ("max_frr_ratio", 0.1),
-        ("max_frr_ratio", 0.05),
+    limits = {"max_bfar": 3.0, "max_frr_ratio": 2.0, "max_fnmr": 0.3}
+    found = small_audit(far=[0.05, 0.1], limits=limits)
+    assert [(c.name, c.far) for c in found.checks] == [
+        (name, far) for name in limits for far in (0.1, 0.05)
     ]
-    level = found.levels[0]
-    assert checks[0].figure == level.disparities[-1].far
-    assert checks[0].threshold == level.worst_group_threshold
-    assert checks[2].figure == level.disparities[0].frr
-    assert checks[2].threshold == level.threshold
+    for level, *checks in zip(
+        found.levels, *(found.checks[i : i + 2] for i in (0, 2, 4)), strict=True
+    ):
+        bfar, ratio, fnmr = checks
+        assert bfar.figure.value == level.disparities[-1].far.value
+        assert bfar.threshold == level.worst_group_threshold
+        assert ratio.figure.value == level.disparities[0].frr.value
+        assert ratio.threshold == fnmr.threshold == level.threshold
+        (group,) = fnmr.groups
+        row = next(row for row in level.rates if row.group == group)
+        assert fnmr.figure.value == row.frr.value
+
+
+def test_bounds_of_a_ratio_are_those_of_pairs_of_groups():
+    """With one comparison at a level, they are those of the finding."""
+    found = small_audit(synthetic(120), limits={"max_far_ratio": 2.0})
+    (check,), finding = found.checks, found.levels[0].findings[0]
+    assert check.groups == (finding.worst, finding.best)
+    assert check.figure.low == max(1.0, finding.ratio.low)
+    # Its upper end holds on its own, that of the finding with all comparisons.
+    assert 1 < check.figure.high < finding.ratio.high
+
+
+def test_a_limit_on_rates_is_one_sided():
+    """All upper bounds within it pass; a lower one above it, of any group, fails."""
+    data = synthetic(120, crowding={"male": 0.0, "female": 12.0})
+    limits = {"max_fmr": 0.08}
+    found = small_audit(data, limits=limits).checks[0]
+    assert (found.verdict, found.groups) == ("failed", ("female",))
+    assert found.figure.low > 0.08
+    row = small_audit(data).levels[0].rates[1]
+    assert row.group == "female"
+    # One-sided ends of 95 % are those of a 90 % interval; the lower one is for two groups.
+    wider, narrower = (
+        small_audit(data, confidence_level=level).levels[0].rates[1].far
+        for level in (0.95, 0.90)
+    )
+    assert found.figure.low == pytest.approx(wider.low)
+    passed = small_audit(data, limits={"max_fmr": narrower.high * 1.001}).checks[0]
+    assert passed.verdict == "passed"
+    assert passed.figure.high == pytest.approx(narrower.high)
+    between = small_audit(data, limits={"max_fmr": narrower.high * 0.999}).checks[0]
+    assert between.verdict == "undetermined"
+
+
+def test_worst_group_thresholds_are_compared_where_a_limit_is_about_them():
+    assert operating_points_of({}) == ("overall",)
+    assert operating_points_of({"max_fmr": 0.1}) == ("overall",)
+    limits = {"max_bfar": 2.0, "max_far_ratio": 2.0}
+    assert operating_points_of(limits) == ("overall", "worst_group")
 
 
 def test_groups_without_pairs_are_named():
-    check = judge(small_audit(with_a_lone_person()), {"max_far_ratio": 9.0})[0]
-    assert check.not_covered == ("alone",)
+    limits = {"max_far_ratio": 9.0, "max_fmr": 0.9, "max_fnmr": 0.9}
+    for check in small_audit(with_a_lone_person(), limits=limits).checks[:2]:
+        assert check.not_covered == ("alone",)
+        assert "alone" not in check.groups
+
+
+def test_one_group_with_pairs_keeps_a_limit_but_has_no_ratio():
+    X, y, groups = synthetic()
+    alone = np.where(groups == "male", y, np.arange(len(y)) + y.size)
+    limits = {"max_fnmr": 0.9, "max_frr_ratio": 2.0}
+    rate, ratio = small_audit((X, alone, groups), limits=limits).checks
+    assert (rate.verdict, rate.groups, rate.not_covered) == (
+        "passed",
+        ("male",),
+        ("female",),
+    )
+    assert (ratio.verdict, ratio.groups) == ("undetermined", ())
 
 
 def test_exit_code_is_that_of_the_worst_verdict():
     def code(*limits):
         figure = Figure(1.5, 1.2, 1.8, 0.1, True, "")
-        made = ("max_bfar", 2.0, "gender", 0.05, 0.4, figure, ())
+        made = ("max_bfar", 2.0, "gender", 0.05, 0.4, figure, ("f", "m"), ())
         checks = [Check(*made, verdict_of(figure, limit)) for limit in limits]
         audit = replace(found, checks=tuple(checks))
         assert Report((found, audit)).exit_code == audit.exit_code
@@ -68,8 +125,21 @@ def test_limits_lie_above_one(limit):
         check_limits({"max_bfar": limit}, True)
 
 
+@pytest.mark.parametrize("limit", [0.0, 1.0, 2.0, math.nan])
+def test_limits_of_rates_are_rates(limit):
+    with pytest.raises(ValueError, match=r"max_fnmr must lie in \(0, 1\)"):
+        check_limits({"max_fnmr": limit}, True)
+
+
+@pytest.mark.parametrize("limit", ["2", None, True])
+def test_limits_are_numbers(limit):
+    for name in ("max_fmr", "max_bfar"):
+        with pytest.raises(ValueError, match=f"{name} must be a number"):
+            check_limits({name: limit}, True)
+
+
 def test_limits_are_known():
-    with pytest.raises(ValueError, match="limits must be one of 'max_bfar'"):
+    with pytest.raises(ValueError, match="limits must be one of 'max_fmr'"):
         check_limits({"max_eer": 2.0}, True)
 
 

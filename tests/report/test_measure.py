@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 
 from skfairfr.metrics import Reason
-from skfairfr.report._measure import Points, combinations_of
+from skfairfr.report._measure import Points
 from tests.report.audits import small_audit, synthetic
-
-
-@pytest.mark.parametrize("n", [2, 3, 7])
-def test_extremes_are_where_they_are_said_to_be(n):
-    assert combinations_of(n)[:, n - 2].tolist() == [0, n - 1]
 
 
 def test_points_go_from_the_largest_far_to_the_smallest():

@@ -130,13 +130,15 @@ def test_frames_of_two_images_have_the_same_columns(pairs):
 
 
 def test_limits_are_judged_by_every_attribute(data):
-    limits = {"max_far_ratio": 1.0001, "max_bfar": 100.0}
+    limits = {"max_fmr": 0.01, "max_bfar": 100.0}
     report = audit_data(of(data, "gender", "age"), limits=limits, **QUICK)
     of_audits = [check.attribute for check in report.checks]
     assert of_audits == ["gender"] * 2 + ["age"] * 2 + ["gender & age"] * 2
     assert report.exit_code == 1
     alone = small_audit(n_resamples=10, limits=limits)
-    assert report.audits[0].checks == alone.checks
+    # A limit on rates does not depend on the other attributes; what ratios are compared
+    # with does.
+    assert report.audits[0].checks[0] == alone.checks[0]
     assert alone.exit_code == 1
 
 

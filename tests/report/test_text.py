@@ -79,27 +79,59 @@ def test_what_does_not_fit_is_listed(groups):
     assert lines[3].startswith(" & ".join(str(g[0]) for g in groups[:-1]))
 
 
+def check_of(name, limit, verdict, figure, groups, **more):
+    about = (name, limit, "gender", 0.05, 0.4, figure, groups, ("lone",), verdict)
+    return Check(*about, **more)
+
+
 @pytest.mark.parametrize(
-    ("verdict", "figure", "words"),
+    ("check", "words"),
     [
         (
-            "passed",
-            Figure(1.2, 1.1, 1.9, 0.1, True, ""),
-            "PASSED: BFAR by gender at most 2",
+            check_of("max_bfar", 2.0, "passed", Figure(1.2, 1, 1.9, 0.1, True, ""), "fm"),
+            "PASSED: BFAR by gender at most 2.00, at FAR 0.05 (accepted from similarity "
+            "0.4000 on): 1.20 [1.00, 1.90]; largest for f over m, at most 1.90.",
         ),
-        ("failed", Figure(3.0, 2.5, 3.5, 0.1, True, ""), "begins above"),
-        ("failed", Figure(3.0, 2.5, 3.5, 0.1, False, "few"), "though the data do not"),
-        ("undetermined", Figure(1.2, 1.1, 1.9, 0.1, False, "few"), "not support"),
-        ("undetermined", Figure(2.0, 1.1, 2.9, 0.1, True, ""), "holds it"),
         (
-            "undetermined",
-            Figure.undefined(Reason("few_groups")),
-            "there is no interval",
+            check_of(
+                "max_far_ratio", 2.0, "failed", Figure(3, 2.5, 9, 0.1, False, "few"), "fm"
+            ),
+            "FAILED: max / min of the FAR by gender at most 2.00, at FAR 0.05 (accepted "
+            "from similarity 0.4000 on): 3.00 [2.50, 9.00]; f over m is at least 2.50.",
+        ),
+        (
+            check_of(
+                "max_frr_ratio", 2.0, "undetermined", Figure(2, 1, 2.9, 0.1, True, ""), "fm"
+            ),
+            "2.00 [1.00, 2.90]; f over m may be as large as 2.90.",
+        ),
+        (
+            check_of(
+                "max_frr_ratio", 2.0, "undetermined", Figure.undefined(Reason("few_groups")), ()
+            ),
+            "undefined [no interval]; there is nothing to judge by.",
+        ),
+        (
+            check_of("max_fmr", 0.02, "failed", Figure(0.1, 0.05, 0.2, 0.1, True, ""), "fm"),
+            "FAILED: FMR of each group of gender at most 0.0200, at FAR 0.05 (accepted from "
+            "similarity 0.4000 on): above it for f, m, at least 0.0500.",
+        ),
+        (
+            check_of("max_fnmr", 0.2, "passed", Figure(0.1, 0, 0.15, 0.1, True, ""), "f"),
+            "PASSED: FNMR of each group of gender at most 0.200, at FAR 0.05 (accepted from "
+            "similarity 0.4000 on): largest for f, at most 0.150.",
+        ),
+        (
+            check_of(
+                "max_fnmr", 0.2, "undetermined", Figure(0.1, 0, 0.3, 0.1, True, ""), "f",
+                people_needed=(("f", 1234), ("m", 60)),
+            ),
+            "for f it may be as large as 0.300. About 1,234 people of f and about 60 people "
+            "of m would settle it.",
         ),
     ],
-)
-def test_a_check_says_why(verdict, figure, words):
-    check = Check("max_bfar", 2.0, "gender", 0.05, 0.4, figure, ("lone",), verdict)
+)  # fmt: skip
+def test_a_check_says_why(check, words):
     text = " ".join(check_lines([check], small_audit().settings))
     assert words in " ".join(text.split())
-    assert "nothing of lone" in " ".join(text.split())
+    assert "Says nothing of lone" in " ".join(text.split())

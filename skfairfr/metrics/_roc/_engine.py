@@ -206,28 +206,24 @@ class Engine:
                     overall, table = table, tables[key]
                 if len(table.query.scopes) < len(query.scopes):
                     table = RateTable.joined(overall, table)
+                # Wilson's intervals rest on evidence, not on replicates.
+                evidence = None
+                if self.intervals.method == "wilson":
+                    asked = replace(part, scope=scopes[0]) if scopes else part
+                    evidence = self._evidence_of(asked)
+                told = (used, self.intervals, self.groups, evidence)
                 if scopes is None:
-                    parts.append(self._answer(table, part, used))
+                    parts.append(_estimates.answer(self.pairs, table, part, *told))
                     continue
                 about = {scope: replace(part, scope=scope) for scope in scopes}
                 parts.append(
-                    {s: self._answer(table, asked, used) for s, asked in about.items()}
+                    {
+                        scope: _estimates.answer(self.pairs, table, asked, *told)
+                        for scope, asked in about.items()
+                    }
                 )
             answers.append(parts[0] if scopes else _estimates.Answer.joined(parts))
         return answers
-
-    def _answer(self, table, part, used):
-        """The answer to a part of a question; with Wilson's interval where it is asked."""
-        found = _estimates.answer(
-            self.pairs, table, part, used, self.intervals, self.groups
-        )
-        if self.intervals.method != "wilson":
-            return found
-        evidence = self.evidence(part)
-        if evidence is None:
-            return found
-        level, seed = self.intervals.confidence_level, self.intervals.entropy
-        return found.told(_analytic.analyse(evidence, part, level, seed))
 
     def evidence(self, question):
         """Evidence about a question's rates in all scopes like its own; None of no pairs."""
@@ -254,7 +250,7 @@ class Engine:
             scopes = tuple((g, h) for g in groups for h in range(first[g], len(groups)))
         query = replace(self._query(part, scopes), wanted=(part.rate,))
         if query.key not in self._evidence:
-            found = _evidence.gather(self.pairs, query, part.rate, self.far_max)
+            found = _evidence.gather(self.pairs, query, part.rate)
             remember(self._evidence, query.key, found)
         return self._evidence[query.key]
 

@@ -16,6 +16,7 @@ from skfairfr._core._intervals import (
     wilson,
 )
 from skfairfr._core._rates import ROUNDING, exceeds
+from skfairfr.metrics._roc._analytic import analyse
 from skfairfr.metrics._roc._records import (
     Estimate,
     GroupFARMatrix,
@@ -143,7 +144,7 @@ def quantity(rates, query, question, used):
     return found
 
 
-def answer(pairs, table, question, used, intervals, labels):
+def answer(pairs, table, question, used, intervals, labels, evidence=None):
     """Value, interval and support of a question.
 
     Parameters
@@ -157,6 +158,8 @@ def answer(pairs, table, question, used, intervals, labels):
         ``method`` and ``confidence_level``.
     labels : sequence
         Names of the groups.
+    evidence : Evidence, default=None
+        Where the interval rests on it, and not on replicates.
 
     Returns
     -------
@@ -173,7 +176,7 @@ def answer(pairs, table, question, used, intervals, labels):
     own = question.operating_point == "group" and question.how is not None
     row = 0 if question.scope is None else query.row_of[question.scope]
     threshold = table.point.thresholds[row]
-    return _with_interval(
+    found = _with_interval(
         pairs,
         question,
         value,
@@ -184,6 +187,10 @@ def answer(pairs, table, question, used, intervals, labels):
         reasons,
         source,
     )
+    if evidence is None:
+        return found
+    level, seed = intervals.confidence_level, intervals.entropy
+    return found.told(analyse(evidence, question, level, seed))
 
 
 def answer_equal_error(pairs, rates, question, intervals, labels):

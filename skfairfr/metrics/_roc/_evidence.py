@@ -24,9 +24,9 @@ from skfairfr._core._few_errors import (
     share_left,
 )
 
-# How errors depend on each other is also estimated at these multiples of far_max, where
-# errors are more; an answer does not depend on what else is asked.
-HELPERS = (1.0, 0.1)
+# How errors depend on each other is also estimated at these FAR levels, where errors are
+# more; an answer does not depend on what else is asked.
+HELPERS = np.array([1e-2, 1e-3])
 # Between FAR levels whose rates show how fast a rate changes with its threshold.
 STEP = 1.5
 
@@ -112,7 +112,7 @@ class Evidence:
         )
 
 
-def gather(pairs, query, rate, far_max):
+def gather(pairs, query, rate):
     """Evidence about the rates that a query asks for.
 
     Parameters
@@ -121,8 +121,6 @@ def gather(pairs, query, rate, far_max):
     query : Query
         Whose scopes share what is known of how errors depend on each other.
     rate : {"far", "frr"}
-    far_max : float
-        Of the fit; errors at this FAR help at levels with few.
 
     Returns
     -------
@@ -141,7 +139,8 @@ def gather(pairs, query, rate, far_max):
         return None
     asking = _Asking(pairs, query, rate, scopes, _setters(pairs, query, point, scopes))
     near = asking.near()
-    helper = threshold_of(pairs, None, far_max * np.array(HELPERS))
+    helper = threshold_of(pairs, None, HELPERS)
+    helper = helper[~np.isnan(helper)]
     helpers = np.repeat(helper[:, None], len(scopes), axis=1)
     rows = np.concatenate([thresholds, *near, helpers])
     counts = [asking.counts(rate, s, rows[:, p]) for p, s in enumerate(scopes)]
