@@ -23,11 +23,14 @@ READING = (
     *("score", "identity_1", "identity_2", "image_1", "image_2", "distance"),
 )
 MEASUREMENT = (
-    *("far", "threshold", "threshold_from"),
+    *("far", "threshold", "threshold_from", "policy"),
     *("resample", "average", "impostors", "method"),
     *("n_resamples", "confidence_level"),
 )
-LIMITS = ("max_bfar", "max_bfrr", "max_far_ratio", "max_frr_ratio")
+LIMITS = (
+    *("max_fmr", "max_fnmr"),
+    *("max_bfar", "max_bfrr", "max_far_ratio", "max_frr_ratio"),
+)
 # What the command calls an argument of Python whose flag has another name, or that has none.
 OTHER_NAMES = {
     "X": "embedding",
@@ -42,6 +45,17 @@ AUDIT_DESCRIPTION = """\
 Error rates by group and their disparities, with intervals, from embeddings or scored pairs. Exit
 status: 0 done and every check passed, 1 a check failed, 2 unusable input, 3 the data cannot tell
 whether a check passes, 4 a fault of the program."""
+
+
+class _ListPolicies(argparse.Action):
+    """Prints the policies that are shipped, and ends the process."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        from skfairfr.report import Policy
+
+        shipped = [Policy.read(name) for name in Policy.shipped()]
+        lines = [f"{policy.name}  {policy.description}\n" for policy in shipped]
+        parser.exit(0, "".join(lines))
 
 
 class _Parser(argparse.ArgumentParser):
@@ -136,11 +150,11 @@ def _add_audit(commands):
     )
     audit.add_argument(
         "--attribute",
-        required=True,
         action="append",
         metavar="NAME",
         help="column of the groups, of pairs the columns NAME_1 and NAME_2; give it again "
-        "for other attributes, which are audited each and in combination",
+        "for other attributes, which are audited each and in combination; required unless "
+        "the policy names attributes",
     )
     _add_embeddings(audit.add_argument_group("embeddings"))
     _add_pairs(audit.add_argument_group("scored pairs"))
@@ -149,9 +163,9 @@ def _add_audit(commands):
     _add_checks(
         audit.add_argument_group(
             "checks",
-            "Judged at every level and by every attribute: passed where the data support "
-            "the disparity's interval and it ends at X or below, failed where they support "
-            "it and it begins above X, else undetermined.",
+            "Judged at every level and by every attribute, so that all verdicts together "
+            "are wrong at most as often as 1 - P: failed where a bound says that a limit is "
+            "exceeded, passed where one says that it is kept, else undetermined.",
         )
     )
     _add_common(audit)
@@ -223,6 +237,25 @@ def _add_points(group):
 
 
 def _add_checks(group):
+    group.add_argument(
+        "--policy",
+        metavar="FILE_OR_NAME",
+        help="file (.toml) of levels, limits, confidence and attributes, which must not be "
+        "given too; or the name of one that is shipped",
+    )
+    group.add_argument(
+        "--list-policies",
+        action=_ListPolicies,
+        nargs=0,
+        help="print the names of the policies that are shipped, and exit",
+    )
+    for name, meaning in (("max-fmr", "FMR (FAR)"), ("max-fnmr", "FNMR (FRR)")):
+        group.add_argument(
+            f"--{name}",
+            type=float,
+            metavar="RATE",
+            help=f"largest {meaning} allowed of each group, at the overall threshold",
+        )
     for name, meaning in (
         ("max-bfar", "FAR, at the threshold where no group's FAR exceeds the level"),
         ("max-bfrr", "FRR, there"),
@@ -258,9 +291,9 @@ def _add_measurement(audit):
     )
     audit.add_argument(
         "--method",
-        choices=("recentered", "naive", "multiplicative", "offdiagonal"),
-        default="recentered",
-        help="how resamples become an interval (default: %(default)s)",
+        choices=("wilson", "recentered", "naive", "multiplicative", "offdiagonal"),
+        help="how intervals are made (default: wilson for other people, else recentered); "
+        "findings and checks do not depend on it",
     )
     audit.add_argument(
         "--n-resamples",
@@ -272,9 +305,8 @@ def _add_measurement(audit):
     audit.add_argument(
         "--confidence-level",
         type=_number(float, lambda p: 0 < p < 1, "a number in (0, 1)"),
-        default=0.95,
         metavar="P",
-        help="of the intervals (default: %(default)s)",
+        help="of the intervals and the checks (default: 0.95)",
     )
 
 
@@ -337,14 +369,33 @@ def _number(kind, is_allowed, meaning):
 
 
 def _audit(arguments):
-    from skfairfr.report import read_data
+    from skfairfr.report import Policy, read_data
 
     given = vars(arguments)
+    if arguments.policy is not None:
+        given["policy"] = Policy.read(arguments.policy)
+    attributes = _attributes(arguments)
     reading = {name: given[name] for name in READING}
-    data = read_data(arguments.data, arguments.attribute, **reading)
-    limits = {name: given[name] for name in LIMITS if given[name] is not None}
+    data = read_data(arguments.data, attributes, **reading)
+    limits = {name: given[name] for name in LIMITS if given[name] is not None} or None
     measurement = {name: given[name] for name in MEASUREMENT}
     return _report(arguments, data, arguments.data, limits=limits, **measurement)
+
+
+def _attributes(arguments):
+    """Names of the columns to audit by, from the flags or from the policy."""
+    flags, policy = arguments.attribute, arguments.policy
+    of_policy = () if policy is None else policy.attributes
+    if flags and of_policy:
+        raise ValueError(
+            f"--policy {policy.name} sets attributes ({', '.join(of_policy)}), and "
+            f"--attribute {' '.join(flags)} was given too; leave one out."
+        )
+    if not flags and not of_policy:
+        raise ValueError(
+            "the following arguments are required: --attribute; name a column of the groups."
+        )
+    return flags or list(of_policy)
 
 
 def _demo(arguments):

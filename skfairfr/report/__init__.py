@@ -8,6 +8,7 @@ answers into one record, which becomes a table for a terminal and a JSON file. O
 
 from skfairfr.report._audit import audit, audit_data, audit_pairs
 from skfairfr.report._data import EmbeddingData, PairData, read_data
+from skfairfr.report._policy import Policy
 from skfairfr.report._records import Audit, Report
 from skfairfr.report._text import to_text
 
@@ -15,6 +16,7 @@ __all__ = [
     "Audit",
     "EmbeddingData",
     "PairData",
+    "Policy",
     "Report",
     "audit",
     "audit_data",

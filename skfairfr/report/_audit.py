@@ -39,6 +39,7 @@ from skfairfr.report._measure import (
     Points,
 )
 from skfairfr.report._notes import collecting, mixed_people, notes_of
+from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._verdicts import judge
 from skfairfr.utils._errors import Argument, ArgumentError, plain
@@ -181,6 +182,7 @@ def audit_data(
     threshold=None,
     threshold_from=None,
     limits=None,
+    policy=None,
     figures=None,
     progress=False,
     resample="identities",
@@ -188,7 +190,7 @@ def audit_data(
     impostors="all",
     method=None,
     n_resamples=1000,
-    confidence_level=0.95,
+    confidence_level=None,
     n_jobs=None,
     random_state=0,
 ):
@@ -213,6 +215,10 @@ def audit_data(
         rates, above 1: ``max_far_ratio`` and ``max_frr_ratio`` there, ``max_bfar`` and
         ``max_bfrr`` at the threshold where no group's FAR exceeds the level. They become
         the ``checks`` of the report and its ``exit_code``.
+    policy : Policy, str or path-like, default=None
+        What sets ``far`` or ``threshold``, ``limits``, ``confidence_level`` and the
+        attributes, or its file, or the name of one that is shipped. Giving one of those
+        beside a policy that sets it is an error.
     figures : path-like, default=None
         Folder that the displays are written to, those of each audit in a folder of its
         own; made if it does not exist. None writes none.
@@ -232,8 +238,8 @@ def audit_data(
         checks do not depend on it: they are about other people of the same population.
     n_resamples : int, default=1000
         Bootstrap resamples.
-    confidence_level : float in (0, 1), default=0.95
-        Of the intervals.
+    confidence_level : float in (0, 1), default=None
+        Of the intervals; None takes 0.95.
     n_jobs : int, default=None
         Parallel workers; None is 1.
     random_state : int, default=0
@@ -263,13 +269,22 @@ def audit_data(
     ('failed', 1)
     """
     check_data(data)
+    at = {}
+    if policy is not None:
+        given = {"threshold_from": threshold_from, "limits": limits}
+        given |= {"far": far, "threshold": threshold}
+        policy, data, settled = settle(
+            policy, data, given | {"confidence_level": confidence_level}
+        )
+        far, threshold, limits, confidence_level = settled
+        at = policy.at
     options = AuditOptions(
         resample,
         average,
         impostors,
         method or _usual_method(resample),
         n_resamples,
-        confidence_level,
+        0.95 if confidence_level is None else confidence_level,
         n_jobs,
         random_state,
     )
@@ -310,7 +325,9 @@ def audit_data(
             points = replace(points, far=np.append(points.far, SMALLEST_FAR))
         sizes = [len(attributes) for attributes in chosen]
         audited = [AuditedROC(roc.by(attributes), points) for attributes in chosen]
-        operating_points = operating_points_of(limits)
+        operating_points = operating_points_of(
+            {name for some in (limits, *at.values()) for name in some}
+        )
         with collecting([]):  # the notes of each audit hold what this would warn of
             told = judge(audited, sizes, *options.verdicts(), operating_points)
         for attributes, own, judged, folder in zip(
@@ -318,8 +335,11 @@ def audit_data(
         ):
             found = _audit_by(own, data, attributes, options, judged, folder)
             settings = found.settings | _settings_of_files(data, threshold_from)
-            checks = tuple(check(found, judged, limits))
-            audits.append(replace(found, settings=settings, checks=checks))
+            if policy is not None:
+                settings["policy"] = policy.name
+            found = replace(found, settings=settings)
+            checks = tuple(check(found, judged, limits, at))
+            audits.append(replace(found, checks=checks))
     notes += filter(None, [note_of_memory])
     audits[0] = replace(audits[0], notes=(*notes, *audits[0].notes))
     combined = [attributes for attributes in chosen if len(attributes) > 1]

@@ -26,15 +26,15 @@ POWER = 0.8
 MOST_CANDIDATES = 5
 
 
-def people_needed(judged, name, limit, confidence_level, sizes):
+def people_needed(judged, of_each, limit, confidence_level, sizes):
     """How many more people settle whether a limit is kept.
 
     Parameters
     ----------
     judged : Judged
         Of an undetermined check.
-    name : {"max_fmr", "max_fnmr"} or str
-        Of the limit: of each group's rate, or else of the ratio of two rates.
+    of_each : bool
+        Whether the limit is one of each group's rate, or else of the ratio of two rates.
     limit : float
     confidence_level : float in (0, 1)
     sizes : dict of label -> tuple
@@ -52,7 +52,7 @@ def people_needed(judged, name, limit, confidence_level, sizes):
         np.array([sizes[label][i] for label in judged.labels], dtype=np.float64)
         for i in (0, 1)
     )
-    if name in ("max_fmr", "max_fnmr"):
+    if of_each:
         found = _of_rates(judged, limit, confidence_level, people, growth)
     else:
         found = _of_ratios(judged, limit, confidence_level, people, growth)

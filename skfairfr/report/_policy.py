@@ -64,7 +64,7 @@ class Policy:
     {'max_fmr': 0.0001, 'max_fnmr': 0.01}
     >>> Policy("gate", {"max_fmr": 2})
     Traceback (most recent call last):
-    skfairfr.utils._errors.ArgumentError: policy 'gate': max_fmr must lie in (0, 1), ...
+    skfairfr.utils._errors.ArgumentError: policy='gate': max_fmr must lie in (0, 1), ...
     """
 
     name: str
@@ -170,9 +170,10 @@ class Policy:
         try:
             return cls(**given)
         except ArgumentError as error:
-            # The file says more than the name in it.
-            text = error.problem.removeprefix(f"policy {plain(given['name'])!r}: ")
-            raise _problem(source, text, remedy=error.remedy, end="") from None
+            # The file is where to look, not the name in it.
+            _, *problem = error.problem.parts
+            about = Argument("policy", source)
+            raise ArgumentError(about, *problem, remedy=error.remedy) from None
 
     @staticmethod
     def shipped():
@@ -206,28 +207,6 @@ class Policy:
         return found
 
 
-def limits_at(limits, at, level, settings):
-    """Limits that hold at a level of an audit.
-
-    Parameters
-    ----------
-    limits : dict of str -> float
-    at : dict of float -> dict
-        As of a Policy.
-    level : Level
-    settings : dict
-        Of the audit.
-
-    Returns
-    -------
-    limits : dict of str -> float
-    """
-    point = level.far
-    if point is None:
-        point = -level.threshold if settings.get("distance") else level.threshold
-    return limits | at.get(point, {})
-
-
 def settle(policy, data, given):
     """What is audited, and how, where a policy may decide it.
 
@@ -244,8 +223,8 @@ def settle(policy, data, given):
     policy : Policy
     data : EmbeddingData or PairData
         With the policy's attributes alone, if it names any.
-    settled : dict
-        ``far``, ``threshold``, ``limits`` and ``confidence_level``.
+    far, threshold, limits, confidence_level : tuple
+        As of :func:`audit_data`.
     """
     if not isinstance(policy, Policy):
         if not isinstance(policy, str | os.PathLike):
@@ -268,21 +247,15 @@ def settle(policy, data, given):
     if policy.attributes:
         columns = {name: data.columns[name] for name in policy.attributes}
         data = replace(data, columns=columns)
-    by_policy = given["threshold"] is None
-    settled = {
-        "far": list(policy.far) or None if by_policy else None,
-        "threshold": list(policy.threshold) or given["threshold"],
-        "limits": policy.limits,
-        "confidence_level": policy.confidence_level,
-    }
-    if given["far"] is not None:
-        settled["far"] = given["far"]
-    is_set = settled["threshold"] is None and given["threshold_from"] is None
+    far, threshold = given["far"], given["threshold"]
+    if far is None and threshold is None:
+        far, threshold = list(policy.far) or None, list(policy.threshold) or None
+    is_set = threshold is None and given["threshold_from"] is None
     try:
         check_limits(policy.all_limits, is_set)
     except ArgumentError as error:
         raise _about(policy, error) from None
-    return policy, data, settled
+    return policy, data, (far, threshold, policy.limits, policy.confidence_level)
 
 
 def _check_alone(policy, given):
@@ -323,14 +296,13 @@ def _check_alone(policy, given):
 # ---- the keys ------------------------------------------------------------------------
 
 
-def _problem(policy, text, *value, remedy="", end=None):
+def _problem(policy, text, *value, remedy="", end="."):
     """An error about a policy, its name or its file."""
     label = getattr(policy, "name", policy)
     if value:
         text = f"{text}; got {plain(value[0])!r}"
     link = " " if text.startswith(("is ", "has ", "cannot ", "sets ")) else ": "
-    end = "." if end is None else end
-    about = Argument("policy"), f" {plain(label)!r}{link}{text}{end}"
+    about = Argument("policy", label), f"{link}{text}{end}"
     return ArgumentError(*about, remedy=remedy, value=label)
 
 

@@ -41,6 +41,8 @@ class Judged:
     effective : Effective
         Effective errors of the groups, each (n_groups,).
     share : ndarray, shape (n_groups,)
+    quantile : float
+        With which the bounds of all ratios hold at once.
     """
 
     labels: list
@@ -52,6 +54,7 @@ class Judged:
     n_comparisons: int
     effective: object
     share: np.ndarray
+    quantile: float
 
     def most_certain(self):
         """The two groups that differ most certainly, and the numbers about them.
@@ -183,4 +186,5 @@ def _judge_family(members, share, confidence_level, generator, operating_points)
             together.n_comparisons,
             evidence.effective.at(row),
             evidence.share[row],
+            together.quantile,
         )
