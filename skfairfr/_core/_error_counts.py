@@ -58,7 +58,6 @@ def accepted_impostors(pairs, scope, thresholds, sampled=False):
     n_people = pairs.images.n_identities
     left, right = sequence.identities(pairs.images)
     positions = sequence.positions(thresholds)
-    last = int(positions.max(initial=0))
     if pairs.design is None:
         people = ListedPeople(left, right, sequence.base, n_people)
     else:
@@ -73,10 +72,14 @@ def accepted_impostors(pairs, scope, thresholds, sampled=False):
         added = float((base**2).sum())
         squared = (total if squared is None else squared) + added
         sizes += added
-    of_person, squares = errors_by_person(left, right, base, positions, n_people)
-    weights = np.ones(last) if base is None else base[:last]
-    sized = weights * people.between(left[:last], right[:last])
-    sized = np.concatenate([[0.0], np.cumsum(sized)])[positions]
+    of_person, squares, sized = errors_by_person(
+        left, right, base, positions, n_people, people.masses
+    )
+    if people.masses is None:
+        last = int(positions.max(initial=0))
+        weights = np.ones(last) if base is None else base[:last]
+        sized = weights * people.between(left[:last], right[:last])
+        sized = np.concatenate([[0.0], np.cumsum(sized)])[positions]
     sums = impostor_sums(of_person, of_pairs, squares, sized, sizes, squared)
     errors = np.where(sums.errors > 0, sums.errors, 1.0)
     influence = _influences(of_person, of_pairs, 2)
@@ -90,7 +93,7 @@ def rejected_genuine(pairs, scope, thresholds):
     people, _ = sequence.identities(pairs.images)
     positions = pairs.genuine.rejected(scope, thresholds)
     base = sequence.base
-    of_person, _ = errors_by_person(people, people, base, positions, n_people)
+    of_person, *_ = errors_by_person(people, people, base, positions, n_people)
     of_pairs = np.bincount(people, base, minlength=n_people).astype(np.float64)
     squared = None if base is None else float((base**2).sum())
     sums = genuine_sums(of_person, of_pairs, squared)

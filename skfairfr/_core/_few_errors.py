@@ -463,7 +463,7 @@ def wilson_interval(effective, quantile, share=1.0):
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
 
-def errors_by_person(left, right, weights, positions, n_people):
+def errors_by_person(left, right, weights, positions, n_people, masses=None):
     """Errors of each person, and of each two people squared, as a sequence grows.
 
     Parameters
@@ -474,6 +474,8 @@ def errors_by_person(left, right, weights, positions, n_people):
     positions : ndarray of int, shape (n_levels,)
         How many of the first pairs are errors at each level, in any order.
     n_people : int
+    masses : tuple of two ndarrays, shape (n_people,), default=None
+        For ``sized``: all pairs of k and l weigh first[k] second[l] + first[l] second[k].
 
     Returns
     -------
@@ -481,56 +483,70 @@ def errors_by_person(left, right, weights, positions, n_people):
         Weight of the errors that each person is in; a genuine pair counts once.
     squares : ndarray, shape (n_levels,)
         Sum over two people (of genuine pairs, over people) of their squared weight.
+    sized : ndarray, shape (n_levels,)
+        Sum over errors of their weight times that of all pairs of their people; 0 without
+        masses.
     """
     positions = np.asarray(positions, dtype=np.int64)
     order = np.argsort(positions, kind="stable")
     last = int(positions.max(initial=0))
-    left, right = left[:last], right[:last]
     if weights is None:
         weights = np.ones(1)
-    found = np.empty((positions.size, n_people))
-    squares = np.empty(positions.size)
-    found[order], squares[order] = _accumulate(
-        left, right, weights, positions[order], n_people
+    first, second = (np.zeros(n_people),) * 2 if masses is None else masses
+    found = _accumulate(
+        left[:last], right[:last], weights, positions[order], n_people, first, second
     )
-    return found, squares
+    results = tuple(np.empty_like(values) for values in found)
+    for result, values in zip(results, found, strict=True):
+        result[order] = values
+    return results
 
 
 @njit(nogil=True, cache=True)
-def _accumulate(left, right, weights, positions, n_people):
-    n_levels = positions.size
+def _accumulate(left, right, weights, positions, n_people, first, second):
+    n_levels, n_pairs = positions.size, left.size
+    weighted = weights.size > 1
     of_person = np.zeros((n_levels, n_people))
-    squares = np.zeros(n_levels)
-    capacity = 16
-    while capacity < 2 * left.size:
-        capacity *= 2
-    # A table of the two people met so far, by open addressing.
-    keys = np.full(capacity, -1, dtype=np.int64)
-    sums = np.zeros(capacity)
-    mask = capacity - 1
-    now = np.zeros(n_people)
-    total = 0.0
-    p = 0
-    for level in range(n_levels):
-        while p < positions[level]:
-            one, other = left[p], right[p]
-            if one > other:
-                one, other = other, one
-            weight = weights[p] if weights.size > 1 else weights[0]
-            now[one] += weight
-            if other != one:
-                now[other] += weight
-            key = np.int64(one) * n_people + other
-            place = (key * np.int64(-7046029254386353131) >> 20) & mask
-            while keys[place] != -1 and keys[place] != key:
-                place = (place + 1) & mask
-            keys[place] = key
-            total += weight * (2 * sums[place] + weight)
-            sums[place] += weight
-            p += 1
-        of_person[level] = now
-        squares[level] = total
-    return of_person, squares
+    squares, sized = np.zeros(n_levels), np.zeros(n_levels)
+    # Pairs by the lower of their people, in their order: what then is looked up, how much
+    # of a person's errors are with each other one, stays in the cache.
+    starts = np.zeros(n_people + 1, dtype=np.int64)
+    for p in range(n_pairs):
+        starts[min(left[p], right[p]) + 1] += 1
+    starts = np.cumsum(starts)
+    place = starts[:-1].copy()
+    others = np.empty(n_pairs, dtype=np.int32)
+    levels = np.empty(n_pairs, dtype=np.int32)
+    weight_of = np.empty(n_pairs if weighted else 0)
+    level = 0
+    for p in range(n_pairs):
+        while p >= positions[level]:
+            level += 1
+        one, other = min(left[p], right[p]), max(left[p], right[p])
+        weight = weights[p] if weighted else weights[0]
+        of_person[level, one] += weight
+        if other != one:
+            of_person[level, other] += weight
+        both = first[one] * second[other] + first[other] * second[one]
+        sized[level] += weight * both
+        q = place[one]
+        others[q], levels[q] = other, level
+        if weighted:
+            weight_of[q] = weight
+        place[one] = q + 1
+    met = np.zeros(n_people)
+    for one in range(n_people):
+        for q in range(starts[one], starts[one + 1]):
+            weight = weight_of[q] if weighted else weights[0]
+            squares[levels[q]] += weight * (2 * met[others[q]] + weight)
+            met[others[q]] += weight
+        for q in range(starts[one], starts[one + 1]):
+            met[others[q]] = 0.0
+    for level in range(1, n_levels):
+        of_person[level] += of_person[level - 1]
+        squares[level] += squares[level - 1]
+        sized[level] += sized[level - 1]
+    return of_person, squares, sized
 
 
 class _Borrowed(NamedTuple):

@@ -51,6 +51,14 @@ class CompletePeople:
         found = (gram[0] * gram[1]).sum() + (mixed * mixed.T).sum() - 2 * own @ own
         return self.scale**2 * float(found)
 
+    @property
+    def masses(self):
+        """Of one component, those whose products are ``between``; None of several."""
+        if self.first.shape[1] > 1:
+            return None
+        one, other = (m.toarray().ravel() for m in (self.first, self.second))
+        return self.scale * one, other
+
     def between(self, left, right):
         """Weight of all pairs of given people, (n_pairs,)."""
         found = np.zeros(left.size)
@@ -85,6 +93,7 @@ class PatternPeople:
     index: tuple
     scale: float
     squared_weights: float
+    masses: None = None
 
     @property
     def pairs(self):
@@ -136,6 +145,7 @@ class ListedPeople:
         self._size = np.bincount(clump, weights, minlength=self._keys.size)
         self.sizes = float((self._size**2).sum())
         self.squared_weights = None if base is None else float((base**2).sum())
+        self.masses = None
 
     def _key(self, left, right):
         one, other = np.minimum(left, right), np.maximum(left, right)

@@ -56,7 +56,9 @@ def sums_of(left, right, accepted, n_people):
     """ErrorSums as an engine computes them, from the pairs themselves."""
     order = np.argsort(~accepted, kind="stable")
     n = np.array([accepted.sum()])
-    of_person, squares = errors_by_person(left[order], right[order], None, n, n_people)
+    of_person, squares, _ = errors_by_person(
+        left[order], right[order], None, n, n_people
+    )
     pairs = np.bincount(left, minlength=n_people) + np.bincount(
         right, minlength=n_people
     )
@@ -74,7 +76,7 @@ def test_errors_by_person_is_a_loop_over_pairs():
     left, right = rng.integers(0, 7, (2, 60))
     weights = rng.random(60)
     positions = np.array([40, 0, 60, 7])
-    found, squares = errors_by_person(left, right, weights, positions, 7)
+    found, squares, _ = errors_by_person(left, right, weights, positions, 7)
     for level, n in enumerate(positions):
         person, couple = np.zeros(7), {}
         for k, h, w in zip(left[:n], right[:n], weights[:n], strict=True):
@@ -88,7 +90,7 @@ def test_errors_by_person_is_a_loop_over_pairs():
 
 def test_errors_without_weights_count_once():
     left, right = np.array([[0, 0, 1, 2], [1, 1, 2, 0]])
-    found, squares = errors_by_person(left, right, None, [4], 4)
+    found, squares, _ = errors_by_person(left, right, None, [4], 4)
     assert_array_equal(found, [[3, 3, 2, 0]])
     assert_array_equal(squares, [4 + 1 + 1])
 
@@ -246,7 +248,9 @@ def test_pairs_that_weigh_less_count_as_fewer():
     order = np.argsort(~accepted, kind="stable")
     weights = np.full(left.size, 1 / m)
     errors = np.array([accepted.sum()])
-    of_person, squares = errors_by_person(left[order], right[order], weights, errors, n)
+    of_person, squares, _ = errors_by_person(
+        left[order], right[order], weights, errors, n
+    )
     sums = impostor_sums(
         of_person, np.full(n, n - 1), squares, errors / m, k.size, k.size / m
     )

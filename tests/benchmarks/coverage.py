@@ -360,7 +360,7 @@ class SortedPairs:
             both = inside[left] & inside[right]
             left, right, scores = left[both], right[both], scores[both]
         positions = np.searchsorted(-scores, -thresholds, side="right")
-        of_person, squares = errors_by_person(left, right, None, positions, n.size)
+        of_person, squares, _ = errors_by_person(left, right, None, positions, n.size)
         sized = np.concatenate([[0], np.cumsum(n[left] * n[right])])[positions]
         sizes = ((n**2).sum() ** 2 - (n**4).sum()) / 2
         pairs = n * (n.sum() - n)
@@ -374,7 +374,7 @@ class SortedPairs:
         if inside is not None:
             who, scores = who[inside[who]], scores[inside[who]]
         positions = np.searchsorted(scores, thresholds, side="left")
-        of_person, _ = errors_by_person(who, who, None, positions, n.size)
+        of_person, *_ = errors_by_person(who, who, None, positions, n.size)
         pairs = n * (n - 1) / 2
         return genuine_sums(of_person, pairs), influences(of_person, pairs)
 
@@ -600,7 +600,7 @@ def judge_sides(name, seed, true=None):
             / np.maximum(errors[[0, 1], 0], 1)[np.where(forth, 0, 1)]
         )
         # Everybody is in as many pairs of either kind, so that the shares cancel.
-        of_person, squares = errors_by_person(left, right, weights, [n], n_people)
+        of_person, squares, _ = errors_by_person(left, right, weights, [n], n_people)
         pairs = np.full((2, 1), scores.size / 2)
         p.append(p_values(paired_deviates(errors, pairs, of_person, squares)[0])[0])
     return {"p": np.array(p).tolist()}
