@@ -22,7 +22,7 @@ from skfairfr.report._arguments import (
     pair_columns,
     two_columns,
 )
-from skfairfr.report._checks import check, check_limits, operating_points_of
+from skfairfr.report._checks import check, operating_points_of
 from skfairfr.report._data import (
     EmbeddingData,
     PairData,
@@ -269,37 +269,22 @@ def audit_data(
     ('failed', 1)
     """
     check_data(data)
-    at = {}
-    if policy is not None:
-        given = {"threshold_from": threshold_from, "limits": limits}
-        given |= {"far": far, "threshold": threshold}
-        policy, data, settled = settle(
-            policy, data, given | {"confidence_level": confidence_level}
-        )
-        far, threshold, limits, confidence_level = settled
-        at = policy.at
+    given = far, threshold, threshold_from, limits, confidence_level
+    asked = settle(policy, data, *given)
+    data = asked.data
     options = AuditOptions(
         resample,
         average,
         impostors,
         method or _usual_method(resample),
         n_resamples,
-        0.95 if confidence_level is None else confidence_level,
+        asked.confidence_level,
         n_jobs,
         random_state,
     )
-    limits = {} if limits is None else limits
-    check_limits(limits, threshold is None and threshold_from is None)
     reading = data.reading
     is_distance = reading is not None and reading.options["distance"]
-    points = Points.of(far, threshold, is_distance)
-    by_default = far is None and threshold is None and threshold_from is None
-    if threshold is not None and threshold_from is not None:
-        raise ArgumentError(
-            *(Argument("threshold", threshold), " and ", Argument("threshold_from")),
-            " were both given; a threshold is given or set on other data:",
-            remedy="leave one out.",
-        )
+    points = Points.of(asked.far, asked.threshold, is_distance)
     chosen = _all_combinations(tuple(data.columns))
     names = [" & ".join(attributes) for attributes in chosen]
     # Before the long work on the first.
@@ -321,24 +306,20 @@ def audit_data(
             columns = tuple(data.columns)
             roc = _fit(data, columns, options, points, figures is not None)
         notes += notes_of(warnings, reading is not None)
-        if by_default and _reach_further(roc, columns):
+        if asked.by_default and _reach_further(roc, columns):
             points = replace(points, far=np.append(points.far, SMALLEST_FAR))
         sizes = [len(attributes) for attributes in chosen]
         audited = [AuditedROC(roc.by(attributes), points) for attributes in chosen]
-        operating_points = operating_points_of(
-            {name for some in (limits, *at.values()) for name in some}
-        )
+        operating_points = operating_points_of(asked.names)
         with collecting([]):  # the notes of each audit hold what this would warn of
             told = judge(audited, sizes, *options.verdicts(), operating_points)
         for attributes, own, judged, folder in zip(
             chosen, audited, told, folders, strict=True
         ):
             found = _audit_by(own, data, attributes, options, judged, folder)
-            settings = found.settings | _settings_of_files(data, threshold_from)
-            if policy is not None:
-                settings["policy"] = policy.name
-            found = replace(found, settings=settings)
-            checks = tuple(check(found, judged, limits, at))
+            settings = asked.settings | _settings_of_files(data, threshold_from)
+            found = replace(found, settings=found.settings | settings)
+            checks = tuple(check(found, judged, asked.limits, asked.at))
             audits.append(replace(found, checks=checks))
     notes += filter(None, [note_of_memory])
     audits[0] = replace(audits[0], notes=(*notes, *audits[0].notes))

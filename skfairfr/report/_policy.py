@@ -13,6 +13,7 @@ from skfairfr.report._checks import LIMITS, check_limits
 from skfairfr.utils._errors import Argument, ArgumentError, plain
 
 SHIPPED = files("skfairfr.report") / "policies"
+USUAL_LEVEL = 0.95
 # Tables of ``at`` in a file have these keys.
 KEYS_OF_AT = ("far", "threshold", "limits")
 
@@ -27,10 +28,10 @@ class Policy:
         One line, printed above the checks.
     limits : dict of str -> float, default={}
         Those that hold at every level, as ``limits`` of :func:`audit_data`.
-    far : float in (0, 1) or sequence of such, default=()
+    far : float in (0, 1) or sequence of such, shape (n_levels,), default=()
         Levels to operate at. Without levels and thresholds the operating point is left to
         the audit, which then has to name one.
-    threshold : float or sequence of floats, default=()
+    threshold : float or sequence of floats, shape (n_levels,), default=()
         Scores from which on the system accepts (of distances, up to which), instead.
     at : dict of float -> dict, default={}
         Further limits of single levels, which are among ``far``, or of single thresholds.
@@ -41,7 +42,7 @@ class Policy:
         together are.
     confidence_level : float in (0, 1), default=0.95
         One minus the share of wrong verdicts that is put up with.
-    attributes : str or sequence of str, default=()
+    attributes : str or sequence of str, shape (n_attributes,), default=()
         Columns to audit by, each and in combination; none leaves them to the audit.
     description : str, default=""
         What the policy is for.
@@ -73,7 +74,7 @@ class Policy:
     threshold: tuple = ()
     at: dict = field(default_factory=dict)
     allow_threshold: bool = False
-    confidence_level: float = 0.95
+    confidence_level: float = USUAL_LEVEL
     attributes: tuple = ()
     description: str = ""
 
@@ -207,35 +208,96 @@ class Policy:
         return found
 
 
-def settle(policy, data, given):
-    """What is audited, and how, where a policy may decide it.
+@dataclass(frozen=True)
+class Asked:
+    """What an audit is asked for, by its options or by a policy.
+
+    Attributes
+    ----------
+    data : EmbeddingData or PairData
+        With the policy's attributes alone, if it names any.
+    far, threshold : floats, sequences of such, or None
+    limits, at : dicts
+        As of a Policy.
+    confidence_level : float in (0, 1)
+    by_default : bool
+        Whether nobody said where the system operates.
+    settings : dict
+        ``policy``, its name; empty without one.
+    """
+
+    data: object
+    far: object
+    threshold: object
+    limits: dict
+    at: dict
+    confidence_level: float
+    by_default: bool
+    settings: dict
+
+    @property
+    def names(self):
+        """Names of all limits, a set."""
+        return {name for limits in (self.limits, *self.at.values()) for name in limits}
+
+
+def settle(policy, data, far, threshold, threshold_from, limits, confidence_level):
+    """What an audit is asked for, where a policy may decide it.
 
     Parameters
     ----------
-    policy : Policy, str or path-like
+    policy : Policy, str, path-like or None
     data : EmbeddingData or PairData
-    given : dict
-        Of ``far``, ``threshold``, ``threshold_from``, ``limits`` and ``confidence_level``,
-        None where they were not given.
+    far, threshold, threshold_from, limits, confidence_level : options
+        As of :func:`audit_data`, None where they were not given.
 
     Returns
     -------
-    policy : Policy
-    data : EmbeddingData or PairData
-        With the policy's attributes alone, if it names any.
-    far, threshold, limits, confidence_level : tuple
-        As of :func:`audit_data`.
+    asked : Asked
     """
-    if not isinstance(policy, Policy):
-        if not isinstance(policy, str | os.PathLike):
-            raise ArgumentError(
-                Argument("policy"),
-                f" must be a Policy, its file or the name of one that is shipped; got "
-                f"{plain(policy)!r}.",
-                value=policy,
-            )
-        policy = Policy.read(policy)
-    _check_alone(policy, given)
+    if policy is not None:
+        policy = _as_policy(policy)
+        given = {"far": far, "threshold": threshold, "threshold_from": threshold_from}
+        given |= {"limits": limits, "confidence_level": confidence_level}
+        _check_alone(policy, given)
+        data = _by_attributes(policy, data)
+    if threshold is not None and threshold_from is not None:
+        raise ArgumentError(
+            *(Argument("threshold", threshold), " and ", Argument("threshold_from")),
+            " were both given; a threshold is given or set on other data:",
+            remedy="leave one out.",
+        )
+    if policy is None:
+        limits = {} if limits is None else limits
+        check_limits(limits, threshold is None and threshold_from is None)
+        level = USUAL_LEVEL if confidence_level is None else confidence_level
+        by_default = far is None and threshold is None and threshold_from is None
+        return Asked(data, far, threshold, limits, {}, level, by_default, {})
+    if far is None and threshold is None:
+        far, threshold = list(policy.far) or None, list(policy.threshold) or None
+    try:
+        check_limits(policy.all_limits, threshold is None and threshold_from is None)
+    except ArgumentError as error:
+        raise _about(policy, error) from None
+    asked = policy.limits, policy.at, policy.confidence_level
+    return Asked(data, far, threshold, *asked, False, {"policy": policy.name})
+
+
+def _as_policy(policy):
+    if isinstance(policy, Policy):
+        return policy
+    if isinstance(policy, str | os.PathLike):
+        return Policy.read(policy)
+    raise ArgumentError(
+        Argument("policy"),
+        f" must be a Policy, its file or the name of one that is shipped; got "
+        f"{plain(policy)!r}.",
+        value=policy,
+    )
+
+
+def _by_attributes(policy, data):
+    """The data with the policy's attributes alone, if it names any."""
     missing = [name for name in policy.attributes if name not in data.columns]
     if missing:
         raise _problem(
@@ -244,18 +306,11 @@ def settle(policy, data, given):
             f"{', '.join(map(repr, data.columns))}",
             remedy="Name the column so, or change attributes.",
         )
-    if policy.attributes:
-        columns = {name: data.columns[name] for name in policy.attributes}
-        data = replace(data, columns=columns)
-    far, threshold = given["far"], given["threshold"]
-    if far is None and threshold is None:
-        far, threshold = list(policy.far) or None, list(policy.threshold) or None
-    is_set = threshold is None and given["threshold_from"] is None
-    try:
-        check_limits(policy.all_limits, is_set)
-    except ArgumentError as error:
-        raise _about(policy, error) from None
-    return policy, data, (far, threshold, policy.limits, policy.confidence_level)
+    if not policy.attributes:
+        return data
+    return replace(
+        data, columns={name: data.columns[name] for name in policy.attributes}
+    )
 
 
 def _check_alone(policy, given):
