@@ -94,14 +94,15 @@ def _of_rates(judged, limit, confidence_level, people, growth):
     rate, tail = judged.effective.rate, 1 - confidence_level
     of_one = [_one_group(judged, g) for g in range(rate.size)]
 
-    def settles(g, side):
+    def settles(g, side, n_verdicts=1):
         effective, share = of_one[g]
         # As Judged.one_sided: lower bounds hold for all groups at once.
         level = 1 - 2 * tail / (len(judged.labels) if side < 0 else 1)
 
         def at(n):
             more = enlarged(effective, n / people[g], growth[g])
-            low, high = rate_interval(_unlucky(more, share, side), level, share)
+            unlucky = _unlucky(more, share, side * _reach(n_verdicts))
+            low, high = rate_interval(unlucky, level, share)
             return low[0] > limit if side < 0 else high[0] <= limit
 
         return at
@@ -114,9 +115,8 @@ def _of_rates(judged, limit, confidence_level, people, growth):
         fewest = sorted(found, key=found.get)[:1]
         return {g: found[g] for g in fewest}
     _, high = judged.one_sided(confidence_level)
-    found = {
-        g: _least(settles(g, 1), people[g]) for g in np.flatnonzero(~(high <= limit))
-    }
+    open_ones = np.flatnonzero(~(high <= limit))
+    found = {g: _least(settles(g, 1, open_ones.size), people[g]) for g in open_ones}
     return {} if None in found.values() else found
 
 
@@ -138,7 +138,7 @@ def _of_ratios(judged, limit, confidence_level, people, growth):
         _, high = bounds(ratios, quantile)
         chosen = [np.flatnonzero(~(high <= limit))]
     found = []
-    for places in chosen:
+    for places in filter(len, chosen):
         ends = first[places], second[places]
         more = _of_pairs(judged, limit, quantile, side, ends, people, growth)
         if more:
@@ -150,6 +150,8 @@ def _of_pairs(judged, limit, quantile, side, ends, people, growth):
     """More people of the groups of some pairs, so that each ratio keeps a bound's side."""
     members = np.unique(np.concatenate(ends))
     variance = judged.effective.log_variance
+    # All pairs have to stay within a limit; independent are at most all groups but one.
+    reach = side * _reach(members.size - 1 if side > 0 else 1)
     least_known = members[np.argmax(variance[members])]
 
     def factors(n):
@@ -163,7 +165,7 @@ def _of_pairs(judged, limit, quantile, side, ends, people, growth):
         effective = enlarged(judged.effective, factors(n), growth)
         ratios = ratios_of(effective, *ends)
         spread = np.sqrt(1 / ratios.shape + 1 / ratios.other_shape)
-        moved = ratios.middle * np.exp(side * ndtri(POWER) * spread)
+        moved = ratios.middle * np.exp(reach * spread)
         low, high = bounds(replace(ratios, middle=moved), quantile)
         return (low > limit).all() if side < 0 else (high <= limit).all()
 
@@ -181,10 +183,15 @@ def _one_group(judged, group):
     return judged.effective.columns([group]), judged.share[[group]]
 
 
-def _unlucky(effective, share, side):
-    """Errors that are fewer (side -1), or more (1), than in ``POWER`` of data sets."""
+def _reach(n_verdicts):
+    """Standard deviations that so many verdicts at once exceed in 1 - ``POWER`` of cases."""
+    return -ndtri((1 - POWER) / n_verdicts)
+
+
+def _unlucky(effective, share, reach):
+    """Errors that are so many standard deviations more than expected, or fewer."""
     spread = np.sqrt(effective.log_variance * share)
-    errors = effective.errors * np.exp(side * ndtri(POWER) * spread)
+    errors = effective.errors * np.exp(reach * spread)
     return replace(effective, errors=np.minimum(errors, effective.pairs))
 
 
