@@ -100,9 +100,12 @@ def _of_rates(judged, limit, confidence_level, people, growth):
         level = 1 - 2 * tail / (len(judged.labels) if side < 0 else 1)
 
         def at(n):
-            more = enlarged(effective, n / people[g], growth[g])
-            unlucky = _unlucky(more, share, side * _reach(n_verdicts))
-            low, high = rate_interval(unlucky, level, share)
+            times = n / people[g]
+            more = enlarged(effective, times, growth[g])
+            spread = np.sqrt(more.log_variance * share * _new(times, growth[g]))
+            moved = np.exp(side * _reach(n_verdicts) * spread)
+            errors = np.minimum(more.errors * moved, more.pairs)
+            low, high = rate_interval(replace(more, errors=errors), level, share)
             return low[0] > limit if side < 0 else high[0] <= limit
 
         return at
@@ -162,9 +165,11 @@ def _of_pairs(judged, limit, quantile, side, ends, people, growth):
         return found
 
     def settles(n):
-        effective = enlarged(judged.effective, factors(n), growth)
+        times = factors(n)
+        effective = enlarged(judged.effective, times, growth)
         ratios = ratios_of(effective, *ends)
-        spread = np.sqrt(1 / ratios.shape + 1 / ratios.other_shape)
+        variance = effective.log_variance * _new(times, growth)
+        spread = np.sqrt(variance[ends[0]] + variance[ends[1]])
         moved = ratios.middle * np.exp(reach * spread)
         low, high = bounds(replace(ratios, middle=moved), quantile)
         return (low > limit).all() if side < 0 else (high <= limit).all()
@@ -188,11 +193,9 @@ def _reach(n_verdicts):
     return -ndtri((1 - POWER) / n_verdicts)
 
 
-def _unlucky(effective, share, reach):
-    """Errors that are so many standard deviations more than expected, or fewer."""
-    spread = np.sqrt(effective.log_variance * share)
-    errors = effective.errors * np.exp(reach * spread)
-    return replace(effective, errors=np.minimum(errors, effective.pairs))
+def _new(times, growth):
+    """Share of the pairs of so many times as many people that are new, and so can vary."""
+    return 1 - 1 / np.power(times, growth)
 
 
 def _least(settles, people):

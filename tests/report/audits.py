@@ -27,7 +27,7 @@ def with_a_lone_person(data=None):
     return X, y, np.where(y == y[0], "alone", groups)
 
 
-def scored_pairs(rng, people, frr, far=None, n_genuine=3, n_impostor=1):
+def scored_pairs(rng, people, frr, far=None, n_genuine=3, n_impostor=1, prefix=""):
     """Pairs that err independently at the threshold .5, at the rates of their groups.
 
     Parameters
@@ -38,6 +38,8 @@ def scored_pairs(rng, people, frr, far=None, n_genuine=3, n_impostor=1):
         pairs as chance has it, ``n_impostor`` for each person in all.
     frr, far : dict of label -> float
         None errs as often in impostor pairs.
+    prefix : str, default=""
+        Of the names of people.
     """
     columns = []
     for group, n in people.items():
@@ -50,7 +52,7 @@ def scored_pairs(rng, people, frr, far=None, n_genuine=3, n_impostor=1):
             np.where(rng.random(first.size) < wrong[1], 1.0, 0.0),
         ]
         names = [
-            [f"{group}{i}" for i in np.concatenate(both)]
+            [f"{prefix}{group}{i}" for i in np.concatenate(both)]
             for both in ((same, first), (same, second))
         ]
         columns.append((np.concatenate(scores), *names, [group] * len(names[0])))

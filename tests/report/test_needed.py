@@ -9,7 +9,7 @@ from scipy.stats import f as f_distribution
 
 from skfairfr._core._few_errors import Effective
 from skfairfr.metrics._roc._analytic import PairsOfGroups, quantile_of
-from skfairfr.report import audit_data
+from skfairfr.report import PairData, audit_data
 from skfairfr.report._needed import MOST_PEOPLE, POWER, growth_of, people_needed
 from skfairfr.report._verdicts import Judged
 from tests.report.audits import scored_pairs
@@ -55,9 +55,10 @@ def needed(found, of_each, limit, people, growth=1):
     return people_needed(found, of_each, limit, 0.95, sizes)
 
 
-def wilson(errors, pairs, quantile, side):
-    """An end of Wilson's interval, errors first moved to the unlucky side."""
+def wilson(errors, pairs, quantile, side, known):
+    """An end of Wilson's interval; errors of new pairs first moved to the unlucky side."""
     spread = sqrt((1 - (errors + 0.5) / (pairs + 1)) / (errors + 0.5))
+    spread *= sqrt(1 - known / pairs)
     rate = errors * exp(side * UNLUCKY * spread) / pairs
     z2 = quantile**2 / pairs
     half = sqrt(z2 * (rate * (1 - rate) + z2 / 4))
@@ -79,7 +80,7 @@ def test_a_rate_below_its_limit(errors, limit, growth):
     found = needed(judged([errors], [600]), True, limit, [200], growth)
 
     def settles(e, n):
-        return wilson(e, n, ONE_SIDED, 1) <= limit
+        return wilson(e, n, ONE_SIDED, 1, 600) <= limit
 
     assert found == (("a", searched(errors, 600, 200, settles, growth)),)
 
@@ -89,7 +90,7 @@ def test_a_rate_above_its_limit(growth):
     quantile = NormalDist().inv_cdf(1 - 0.05 / 2)  # lower bounds of both hold at once
 
     def settles(e, n):
-        return wilson(e, n, quantile, -1) > 0.01
+        return wilson(e, n, quantile, -1, 600) > 0.01
 
     found = needed(judged([2, 10], [600, 600]), True, 0.01, [200, 200], growth)
     assert found == (("b", searched(10, 600, 200, settles, growth)),)
@@ -133,7 +134,8 @@ def ratio_bound(errors, pairs, quantile, side):
     half = [e + 0.5 for e in errors]
     shape = [1 / ((1 - h / (n + 1)) / h) for h, n in zip(half, pairs, strict=True)]
     middle = log(half[0] / pairs[0]) - log(half[1] / pairs[1])
-    middle = exp(middle + side * UNLUCKY * sqrt(1 / shape[0] + 1 / shape[1]))
+    new = [(1 - 500 / n) / one for n, one in zip(pairs, shape, strict=True)]
+    middle = exp(middle + side * UNLUCKY * sqrt(sum(new)))
     tail = NormalDist().cdf(-quantile)
     if side < 0:
         return middle * f_distribution(2 * shape[0], 2 * shape[1]).ppf(tail)
@@ -142,7 +144,7 @@ def ratio_bound(errors, pairs, quantile, side):
 
 @pytest.mark.parametrize(
     ("errors", "limit", "quantile"),
-    [((20, 10), 3.0, 1.96), ((20, 10), 1.5, 2.5), ((12, 0), 2.0, 2.5)],
+    [((20, 10), 3.0, 1.96), ((20, 10), 1.5, 2.5), ((6, 0), 2.0, 2.5)],
 )
 def test_a_ratio(errors, limit, quantile):
     """Both groups are known equally well, or the one with errors better."""
@@ -184,12 +186,11 @@ def test_lists_of_few_pairs_grow_with_the_people(people, pairs, growth):
 
 @pytest.mark.parametrize(("errors", "limit"), [(8, 0.02), (9, 0.01)])
 def test_the_number_settles_in_as_many_data_sets_as_it_says(errors, limit):
-    """Errors of independent pairs, drawn anew at the rate that was found."""
+    """Errors of more independent pairs, drawn at the rate that was found."""
     start = judged([errors], [600])
     ((_, more),) = needed(start, True, limit, [200])
-    pairs = 3 * (200 + more)
-    drawn = np.random.default_rng(0).binomial(pairs, errors / 600, 2000)
-    ends = [judged([e], [pairs]).one_sided(0.95) for e in drawn]
+    drawn = np.random.default_rng(0).binomial(3 * more, errors / 600, 2000)
+    ends = [judged([errors + e], [600 + 3 * more]).one_sided(0.95) for e in drawn]
     settled = np.mean([low[0] > limit or high[0] <= limit for low, high in ends])
     assert 0.74 < settled < 0.88  # four standard errors are .036; errors are whole
 
@@ -216,30 +217,39 @@ def test_numbers_have_an_end():
     ],
 )
 def test_enlarged_data_settle_their_check(limits, frr, far, people):
-    """Audits of data enlarged by the number, drawn at the rates that were found."""
+    """Audits of data to which the number is added, who err at the rates that were found."""
 
-    def audited(seed, sizes, frr, far):
-        made = scored_pairs(np.random.default_rng(seed), sizes, frr, far)
-        return audit_data(made, threshold=0.5, limits=limits, n_resamples=10)
+    def audited(*made):
+        both = PairData(
+            np.concatenate([m.y_score for m in made]),
+            _joined(m.identities for m in made),
+            {"group": _joined(m.columns["group"] for m in made)},
+        )
+        return audit_data(both, threshold=0.5, limits=limits, n_resamples=10)
 
     settled = []
     for seed in range(25):
         sizes = dict.fromkeys(frr, people)
-        report = audited(seed, sizes, frr, far)
-        (check,) = report.checks
+        start = scored_pairs(np.random.default_rng(seed), sizes, frr, far)
+        report = audited(start)
+        more = dict(report.checks[0].people_needed)
+        if not more or max(more.values()) > 20_000:
+            continue
         rates = report.audits[0].levels[0].rates[1:]
-        for label, more in check.people_needed:
-            sizes[label] += more
-        if check.people_needed and max(sizes.values()) < 20_000:
-            found = [
-                {r.group: getattr(r, kind).value for r in rates}
-                for kind in ("frr", "far")
-            ]
-            for again in range(4):
-                enlarged = audited(1000 + 10 * seed + again, sizes, *found)
-                settled.append(enlarged.checks[0].verdict != "undetermined")
+        found = [
+            {r.group: getattr(r, kind).value for r in rates} for kind in ("frr", "far")
+        ]
+        for again in range(4):
+            rng = np.random.default_rng([seed, again])
+            added = scored_pairs(rng, more, *found, prefix="new ")
+            settled.append(audited(start, added).checks[0].verdict != "undetermined")
     assert len(settled) > 20
     assert np.mean(settled) > 0.7
+
+
+def _joined(sides):
+    """First sides of several data one after the other, and second ones."""
+    return tuple(np.concatenate(side) for side in zip(*sides, strict=True))
 
 
 def test_an_undetermined_audit_names_people():
