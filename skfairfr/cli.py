@@ -54,8 +54,8 @@ class _ListPolicies(argparse.Action):
         from skfairfr.report import Policy
 
         shipped = [Policy.read(name) for name in Policy.shipped()]
-        lines = [f"{policy.name}  {policy.description}\n" for policy in shipped]
-        parser.exit(0, "".join(lines))
+        _print("".join(f"{policy.name}  {policy.description}\n" for policy in shipped))
+        parser.exit(0)
 
 
 class _Parser(argparse.ArgumentParser):

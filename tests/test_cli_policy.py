@@ -34,7 +34,7 @@ def gate(folder, limits, more=""):
     [
         ("max_fnmr = 0.2", 0, "PASSED: FNMR of each group of sex at most 0.200, at the"),
         ("max_fnmr = 0.01", 1, "FAILED: FNMR of each group of sex at most 0.0100, at"),
-        ("max_fnmr = 0.07", 3, "more people of f would settle it in 80 % of cases."),
+        ("max_fnmr = 0.05", 3, "more people of f would settle it in 80 % of cases."),
         ("max_fmr = 0.2\nmax_fnmr = 0.01", 1, "PASSED: FMR of each group of sex at most"),
         ("max_fmr = 0.2\nmax_far_ratio = 2", 3, "f over m may be as large as"),
     ],
@@ -42,18 +42,23 @@ def gate(folder, limits, more=""):
 def test_a_policy_decides_the_exit_code(capsys, tmp_path, pairs, limit, code, words):
     path = gate(tmp_path, limit)
     options = ("--attribute", "sex", "--policy", path, "--n-resamples", "10")
-    found = run(capsys, "audit", pairs, *options, "--out", tmp_path)
+    found = run(capsys, "audit", pairs, *options)
     text = " ".join(found[1].split())
     assert (found[0], found[2]) == (code, "")
     assert words in text
     assert text.count("Checks of the policy gate") == 1
+
+
+def test_the_json_says_the_policy_and_the_people(capsys, tmp_path, pairs):
+    options = ("--policy", gate(tmp_path, "max_fnmr = 0.05"), "--n-resamples", "10")
+    options = ("--attribute", "sex", *options, "--out", tmp_path)
+    run(capsys, "audit", pairs, *options)
     read = json.loads((tmp_path / "audit.json").read_text())
     assert read["audits"][0]["settings"]["policy"] == "gate"
-    assert {c["verdict"] for c in read["checks"]} >= {
-        {0: "passed", 1: "failed", 3: "undetermined"}[code]
-    }
-    needed = [c["people_needed"] for c in read["checks"]]
-    assert any(needed) == (code == 3)
+    (check,) = read["checks"]
+    assert check["verdict"] == "undetermined"
+    ((label, more),) = check["people_needed"]
+    assert (label, more > 0) == ("f", True)
 
 
 def test_limits_of_rates_are_flags(capsys, pairs):
@@ -126,7 +131,7 @@ def test_the_shipped_policy_takes_the_threshold_of_a_system(capsys, pairs):
     options = ("--attribute", "sex", "--policy", "sp800-63a-4", "--threshold", "0.5")
     code, out, err = run(capsys, "audit", pairs, *options, "--n-resamples", "10")
     assert (code, err) == (1, "")
-    assert out.count("at the given threshold (accepted from similarity 0.5000") == 2
+    assert " ".join(out.split()).count("given threshold (accepted from similarity") == 2
     assert "Checks of the policy sp800-63a-4" in out
 
 
