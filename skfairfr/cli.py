@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 import traceback
+import warnings
 from pathlib import Path
 
 from skfairfr import __version__
@@ -20,7 +21,8 @@ a row for each image, in Python, and run the audit:
 # Options of read_data, of audit_data, and the limits among the latter.
 READING = (
     *("labels", "embedding", "identity", "domain"),
-    *("score", "identity_1", "identity_2", "image_1", "image_2", "distance"),
+    *("score", "identity_1", "identity_2", "y_true"),
+    *("image_1", "image_2", "distance"),
 )
 MEASUREMENT = (
     *("far", "threshold", "threshold_from", "policy"),
@@ -31,6 +33,12 @@ LIMITS = (
     *("max_fmr", "max_fnmr"),
     *("max_bfar", "max_bfrr", "max_far_ratio", "max_frr_ratio"),
 )
+# Options of plan_test, and its limits of ratios.
+PLANNING = (
+    *("certify_fmr", "certify_fnmr", "detect_factor", "rate", "far", "frr", "assumed"),
+    *("groups", "images_per_person", "power", "confidence_level", "comparisons"),
+)
+RATIOS = ("max_far_ratio", "max_frr_ratio")
 # What the command calls an argument of Python whose flag has another name, or that has none.
 OTHER_NAMES = {
     "X": "embedding",
@@ -40,11 +48,18 @@ OTHER_NAMES = {
     "attributes": "--attribute",
     "sensitive_features": "--attribute",
     "random_state": "--seed",
+    "policy": "--max-far-ratio",
 }
 AUDIT_DESCRIPTION = """\
 Error rates by group and their disparities, with intervals, from embeddings or scored pairs. Exit
 status: 0 done and every check passed, 1 a check failed, 2 unusable input, 3 the data cannot tell
 whether a check passes, 4 a fault of the program."""
+PLAN_DESCRIPTION = """\
+How many people per group a test needs: to certify that every group's FMR or FNMR is within a
+limit, to detect that two groups' rates differ by a factor, or to show that all ratios of rates
+are within a limit. Each number is given as if pairs were independent, and with errors that
+depend on each other as a pilot shows. Exit status: 0 done, 2 unusable input, 4 a fault of the
+program."""
 
 
 class _ListPolicies(argparse.Action):
@@ -132,6 +147,7 @@ def _parser():
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     _add_audit(commands)
+    _add_plan(commands)
     _add_demo(commands)
     return parser
 
@@ -152,7 +168,8 @@ def _add_audit(commands):
         "--attribute",
         action="append",
         metavar="NAME",
-        help="column of the groups, of pairs the columns NAME_1 and NAME_2; give it again "
+        help="column of the groups, of pairs the columns NAME_1 and NAME_2, or NAME where "
+        "both images have the same group; give it again "
         "for other attributes, which are audited each and in combination; required unless "
         "the policy names attributes",
     )
@@ -200,6 +217,12 @@ def _add_pairs(group):
         ("score", "score or, of distances, distance", "column of the similarities"),
         ("identity-1", "identity_1", "column of the first image's person"),
         ("identity-2", "identity_2", "column of the second image's person"),
+        (
+            "y-true",
+            "y_true, genuine or label, where no column names people",
+            "column that says which pairs are genuine, instead of people: pairs are then "
+            "taken as independent",
+        ),
         ("image-1", "image_1 if there", "column that names the first image"),
         ("image-2", "image_2 if there", "column that names the second image"),
     ):
@@ -320,6 +343,107 @@ def _add_demo(commands):
     demo.set_defaults(run=_demo)
 
 
+def _add_plan(commands):
+    plan = commands.add_parser(
+        "plan",
+        help="how many people a test needs to get an answer",
+        description=PLAN_DESCRIPTION,
+    )
+    _add_questions(plan.add_argument_group("questions"))
+    _add_truth(plan.add_argument_group("what is assumed to be true"))
+    _add_size(plan.add_argument_group("the test"))
+    pilot = plan.add_argument_group(
+        "pilot", "Data whose errors show how they depend on each other."
+    )
+    pilot.add_argument(
+        "--pilot",
+        metavar="FILE",
+        help="embeddings or scored pairs, as audit reads them",
+    )
+    pilot.add_argument(
+        "--attribute",
+        action="append",
+        metavar="NAME",
+        help="column of the pilot's groups; of several, their combinations are the groups",
+    )
+    _add_embeddings(plan.add_argument_group("a pilot of embeddings"))
+    _add_pairs(plan.add_argument_group("a pilot of scored pairs"))
+    plan.set_defaults(run=_plan)
+
+
+def _add_questions(group):
+    for name, meaning in (
+        ("certify-fmr", "certify that every group's FMR is at most X"),
+        ("certify-fnmr", "certify that every group's FNMR is at most X"),
+        ("detect-factor", "detect that one group's rate is X times that of another"),
+        ("max-far-ratio", "show that all ratios of two groups' FMR are at most X"),
+        ("max-frr-ratio", "show that all ratios of two groups' FNMR are at most X"),
+    ):
+        group.add_argument(f"--{name}", type=float, metavar="X", help=meaning)
+    group.add_argument(
+        "--rate",
+        choices=("far", "frr"),
+        default="far",
+        help="what --detect-factor is about (default: %(default)s)",
+    )
+
+
+def _add_truth(group):
+    group.add_argument(
+        "--assumed",
+        type=float,
+        default=0.0,
+        metavar="SHARE",
+        help="of the way from no error, or from equal groups, to the limit; above 1 a ratio "
+        "is to be shown to exceed its limit (default: %(default)g)",
+    )
+    group.add_argument(
+        "--far",
+        nargs="+",
+        type=_number(float, lambda far: 0 < far < 1, "a number in (0, 1)"),
+        default=[1e-3],
+        metavar="LEVEL",
+        help="the smaller FMR, of ratios and of --detect-factor (default: 0.001)",
+    )
+    group.add_argument(
+        "--frr",
+        type=float,
+        metavar="RATE",
+        help="the smaller FNMR, of the same (default: the pilot's, or 0.01)",
+    )
+
+
+def _add_size(group):
+    for name, default, meaning in (
+        ("groups", 2, "number of groups"),
+        ("images-per-person", 2, "images of everybody"),
+    ):
+        group.add_argument(
+            f"--{name}",
+            type=_number(int, lambda n: n >= 1, "an integer of at least 1"),
+            default=default,
+            metavar="N",
+            help=f"{meaning} (default: %(default)s)",
+        )
+    group.add_argument(
+        "--comparisons",
+        type=_number(int, lambda n: n >= 1, "an integer of at least 1"),
+        metavar="N",
+        help="for whose number bounds of ratios are widened (default: the pairs of groups)",
+    )
+    for name, default, meaning in (
+        ("power", 0.8, "probability with which the answer is to be got"),
+        ("confidence-level", 0.95, "of bounds and tests"),
+    ):
+        group.add_argument(
+            f"--{name}",
+            type=float,
+            default=default,
+            metavar="P",
+            help=f"{meaning} (default: %(default)s)",
+        )
+
+
 def _add_common(parser):
     parser.add_argument(
         "--out",
@@ -396,6 +520,40 @@ def _attributes(arguments):
             "the following arguments are required: --attribute; name a column of the groups."
         )
     return flags or list(of_policy)
+
+
+def _plan(arguments):
+    from skfairfr.metrics import plan_test
+
+    given = vars(arguments)
+    limits = {name: given[name] for name in RATIOS if given[name] is not None}
+    options = {name: given[name] for name in PLANNING}
+    pilot, notes = _pilot(given)
+    text = plan_test(policy=limits or None, pilot=pilot, **options).to_text()
+    return text + "".join(f"Note on the pilot: {note}\n" for note in notes), 0
+
+
+def _pilot(given):
+    """A fitted SimilarityROC of the pilot's data, None without one, and notes on them."""
+    from skfairfr.metrics import SimilarityROC
+    from skfairfr.report import read_data
+
+    attributes = given["attribute"] or []
+    reading = {name: given[name] for name in READING}
+    if given["pilot"] is None:
+        options = reading | {"attribute": attributes}
+        lone = next((name for name, value in options.items() if value), None)
+        if lone is not None:
+            flag = lone.replace("_", "-")
+            raise ValueError(f"--{flag} is about a pilot; give one with --pilot.")
+        return None, ()
+    data = read_data(given["pilot"], attributes, **reading)
+    # Errors are counted, and nothing is resampled.
+    roc = SimilarityROC(n_resamples=1, random_state=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        data.fit(roc, tuple(data.columns))
+    return roc, [*data.reading.notes, *(str(w.message) for w in caught)]
 
 
 def _demo(arguments):

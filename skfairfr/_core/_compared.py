@@ -120,7 +120,7 @@ class ComparedImages:
         self.own_scores = _pair_tiles.score_pairs(vectors, everyone, everyone)
         self.version = 0
         self.sample = None
-        self.shared, self.common = {}, {}
+        self.shared, self.common, self.errors = {}, {}, {}
         self._overall = np.float32(np.inf)
         self._partitions = []
         self._held = None
@@ -165,7 +165,7 @@ class ComparedImages:
             Descending.
         """
         if self._held is None:
-            self.shared = {}
+            self.shared, self.errors = {}, {}
             self._held = PairSequence(*self._pass(self._floors()))
             self.version += 1
         return self._held
@@ -174,7 +174,7 @@ class ComparedImages:
         """What resampling needs: the own scores."""
         small = copy(self)
         small.vectors = small.rows = small.genuine = small.sample = None
-        small.shared, small.common, small._designs = {}, {}, []
+        small.shared, small.common, small.errors, small._designs = {}, {}, {}, []
         small._held = PairSequence(*(np.empty(0, dtype=np.float32) for _ in range(3)))
         return small
 

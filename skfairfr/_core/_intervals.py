@@ -1,4 +1,4 @@
-"""Intervals from replicates, Wilson's interval, and whether errors suffice to support them.
+"""Intervals and bands from replicates, and whether errors suffice to support them.
 
 An estimate is supported if it has enough errors, from enough people, and no one person is
 in too many of them; a :class:`Reason` records what is missing.
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import expit, logit
 
 METHODS = ("naive", "recentered", "multiplicative", "offdiagonal", "wilson")
 
@@ -78,41 +78,12 @@ def _quantile(values, probability):
     return np.where(finite, between, np.where(share == 0, left, wider))
 
 
-def wilson(errors, n, alpha=0.05):
-    """Wilson interval of an error rate (Fogliato, Patil & Perona 2024).
-
-    Parameters
-    ----------
-    errors, n : array-like of numbers
-        Errors among ``n`` independent trials, or a dependence-adjusted number of them.
-    alpha : float in (0, 1), default=0.05
-        One minus the confidence level.
-
-    Returns
-    -------
-    low, high : ndarrays
-        One error takes the modified lower bound -log(1 - alpha) / n and n - 1 errors its
-        mirror (Brown, Cai, DasGupta 2001).
-    """
-    errors, n = (np.asarray(a, dtype=np.float64) for a in (errors, n))
-    rate = errors / n
-    spread = rate * (1 - rate)
-    z2 = ndtri(1 - alpha / 2) ** 2
-    centre = rate + z2 / (2 * n)
-    half = np.sqrt(z2 * (spread + z2 / (4 * n)) / n)
-    low = (centre - half) / (1 + z2 / n)
-    high = (centre + half) / (1 + z2 / n)
-    low = np.where(errors == 0, 0.0, np.where(errors == 1, -np.log(1 - alpha) / n, low))
-    one_less = 1 + np.log(1 - alpha) / n
-    high = np.where(errors == n, 1.0, np.where(errors == n - 1, one_less, high))
-    return low, high
-
-
 def simultaneous(replicates, value, pointwise, confidence_level, bounds):
-    """Band over all levels at once: value +- c standard errors.
+    """Band over all levels at once: value +- c standard errors; of rates in their logits.
 
     c is the quantile of the largest studentised deviation from the replicates' mean over
-    the levels. Levels whose replicates do not vary, or are not all finite, take no part
+    the levels. Logits, to first order, so that a band of few errors is as skew as they
+    are. Levels whose replicates do not vary, or are not all finite, take no part
     and keep their interval; the band is never narrower than the interval.
 
     Parameters
@@ -137,8 +108,14 @@ def simultaneous(replicates, value, pointwise, confidence_level, bounds):
     centred = replicates[varying] - replicates[varying].mean(axis=-1, keepdims=True)
     largest = np.abs(centred / spread[varying, None]).max(axis=0)
     reach = np.quantile(largest, confidence_level) * spread
-    wide_low = np.clip(value - reach, *bounds)
-    wide_high = np.clip(value + reach, *bounds)
+    wide_low, wide_high = value - reach, value + reach
+    inner = varying & (value > 0) & (value < 1)
+    if bounds == (0.0, 1.0) and inner.any():
+        rate = value[inner]
+        moved = reach[inner] / (rate * (1 - rate))
+        wide_low[inner] = expit(logit(rate) - moved)
+        wide_high[inner] = expit(logit(rate) + moved)
+    wide_low, wide_high = (np.clip(end, *bounds) for end in (wide_low, wide_high))
     return (
         np.where(varying, np.fmin(low, wide_low), low),
         np.where(varying, np.fmax(high, wide_high), high),

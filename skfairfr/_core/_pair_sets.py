@@ -134,6 +134,8 @@ class EmbeddingPairs:
         self._own = {}
         # What the last questions computed of their support.
         self.supports = {}
+        # Errors that the last questions counted, and those of the overall scope.
+        self.errors = {}
         self._samples = {}
         self._read = None
         self._tails, self._cells = {}, {}
@@ -165,6 +167,13 @@ class EmbeddingPairs:
         if self.design.impostors == "same_group":
             return self._own
         return self.compared.common.setdefault(self.design.average, {})
+
+    @property
+    def overall_errors(self):
+        """Counts of errors that all partitions with the same overall scope share."""
+        if self.design.impostors == "same_group":
+            return self.errors
+        return self.compared.errors.setdefault(self.design.average, {})
 
     @property
     def own_scores(self):
@@ -216,7 +225,7 @@ class EmbeddingPairs:
             Those of them whose pairs come from a sample.
         """
         small = copy(self)
-        small._cells, small._own, small.supports = {}, {}, {}
+        small._cells, small._own, small.supports, small.errors = {}, {}, {}, {}
         small._tails = {s: self.impostors(s) for s in scopes if s not in sampled}
         small._samples = {s: self.impostors(s, True) for s in scopes if s in sampled}
         small.compared = self.compared.for_workers()
@@ -382,7 +391,7 @@ class EmbeddingPairs:
         read = (self.compared.version, self.depths.floors.tobytes())
         if self._read != read:
             self._read = read
-            self._tails, self._cells, self.supports = {}, {}, {}
+            self._tails, self._cells, self.supports, self.errors = {}, {}, {}, {}
         return self._tails
 
     def _floor_of(self, scope):
@@ -506,8 +515,9 @@ class ListedPairs:
         self._all = listed.impostors
         self._groups = of_impostors
         self._scopes = {}
-        # What the last questions computed of their support.
+        # What the last questions computed of their support, and of their errors.
         self.supports = {}
+        self.errors = self.overall_errors = {}
         # Tables that all groupings with the same overall scope have in common.
         self.common = {}
         if impostors == "all":
@@ -535,6 +545,7 @@ class ListedPairs:
         small._scopes = {scope: self.impostors(scope) for scope in scopes}
         small.compared = small._all = small._groups = None
         small.common, small.supports = {}, {}
+        small.errors = small.overall_errors = {}
         return small
 
     def impostor_total(self, scope, weights):

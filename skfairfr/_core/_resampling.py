@@ -30,6 +30,10 @@ class Images:
     side : ndarray of int8, shape (n_images,), or None
         0 for probes and 1 for references where only pairs across are compared.
     n_identities, n_groups : int
+    n_drawn : int, default=None
+        Number of identities, the first, that resamples draw among; the others count once
+        in each. None draws among all. Independent pairs are drawn so: each has one
+        identity that is drawn, though an impostor pair is of two.
     drawn : dict
         Multiplicities already drawn, by their seeds; other groups of the same images
         share them. They stay behind when the images travel to another process.
@@ -40,6 +44,7 @@ class Images:
     side: np.ndarray | None
     n_identities: int
     n_groups: int
+    n_drawn: int | None = None
     drawn: dict = field(default_factory=dict, compare=False, repr=False)
 
     def __getstate__(self):
@@ -151,13 +156,17 @@ def _draw(images, mode, entropy, start, stop):
     """Multiplicities of identities and of images; None where all are 1."""
     identity = image = None
     if mode in ("identities", "both"):
-        identity = np.empty((images.n_identities, stop - start), dtype=np.int64)
+        n_drawn = images.n_identities if images.n_drawn is None else images.n_drawn
+        identity = np.ones((images.n_identities, stop - start), dtype=np.uint8)
         for r, rng in enumerate(_generators(entropy, 0, start, stop)):
-            picks = rng.integers(0, images.n_identities, images.n_identities)
-            identity[:, r] = np.bincount(picks, minlength=images.n_identities)
+            picks = rng.integers(0, n_drawn, n_drawn)
+            counts = np.bincount(picks, minlength=n_drawn)
+            if identity.dtype == np.uint8 and counts.max() > np.iinfo(np.uint8).max:
+                identity = identity.astype(np.float64)
+            identity[:n_drawn, r] = counts
     if mode in ("images", "both"):
         image = _draw_images(images, _generators(entropy, 1, start, stop), stop - start)
-    return _smallest(identity), _smallest(image)
+    return identity, _smallest(image)
 
 
 def blocks_of_resamples(images, n_resamples):

@@ -10,6 +10,10 @@ import numpy as np
 from skfairfr._core._score_counts import Measures
 
 N_BINS = 2**16
+# Share of a bin by which counting begins below its edge: the pairs of a score that stands
+# on an edge, as those of quantised embeddings do, all belong to the bin above it, and the
+# rounding of their products would take some below.
+BELOW = 2.0**-6
 
 
 @dataclass(frozen=True)
@@ -17,7 +21,9 @@ class ScoreHistogram:
     """Weight of the impostor pairs of one scope in equal bins of score.
 
     Rates between two edges are interpolated linearly, which is wrong by at most the
-    weight of one bin.
+    weight of one bin. A threshold is an edge, where nothing is interpolated: it is too
+    high by at most the width of one bin (and ``BELOW`` of it), and rejects all pairs of a
+    score that many have.
 
     Attributes
     ----------
@@ -34,8 +40,9 @@ class ScoreHistogram:
         return np.interp(thresholds, self.edges, self.accepted)
 
     def threshold(self, levels):
-        """Threshold at FAR levels of any shape."""
-        return np.interp(levels, self.accepted[::-1], self.edges[::-1])
+        """Lowest edge at which the FAR does not exceed a level; levels of any shape."""
+        reached = np.searchsorted(self.accepted[::-1], levels, side="right")
+        return self.edges[self.edges.size - reached]
 
 
 def measures_of(compared, designs):
@@ -67,8 +74,9 @@ def measures_of(compared, designs):
             for side, rows in enumerate(compared.rows):
                 factors[side].append(_factors(design, cells[side], rows))
         n_rows += 1 + design.images.n_groups
+    below = _below(-largest, largest, N_BINS)
     return Measures(
-        (-largest, largest, N_BINS),
+        (-largest - below, largest - below, N_BINS),
         np.array(row_of_cell),
         tuple(np.array(of_side) for of_side in factors),
         n_rows,
@@ -85,7 +93,8 @@ def histograms_of(designs, measures, counts):
     counts : ndarray, shape (n_rows, n_bins)
     """
     low, high, n_bins = measures.edges
-    edges, found, first = np.linspace(low, high, n_bins + 1), [], 0
+    below = _below(low, high, n_bins)
+    edges, found, first = np.linspace(low + below, high + below, n_bins + 1), [], 0
     for design in designs:
         n_groups = design.images.n_groups
         own = counts[first : first + 1 + n_groups]
@@ -109,6 +118,10 @@ def _factors(design, cells, rows):
     """Each row's factor of a pair's base weight; 0 outside the cells."""
     shares = cells.shares[rows.image]
     return (shares > 0).astype(np.float64) if design.average == "pair" else shares
+
+
+def _below(low, high, n_bins):
+    return BELOW * (high - low) / n_bins
 
 
 def _histogram(edges, weight):

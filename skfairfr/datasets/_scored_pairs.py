@@ -20,14 +20,22 @@ from skfairfr.utils._errors import Argument, ArgumentError, place
 
 # Names of columns that hold distances, but not "district".
 DISTANCE = re.compile(r"(?<![a-z])dist(ances?)?(?![a-z])|dissim|euclid", re.IGNORECASE)
+# Usual names of the column that says which pairs are genuine, and its usual values.
+Y_TRUE = ("y_true", "genuine", "label")
+GENUINE = {
+    **dict.fromkeys(("1", "true", "genuine", "mated", "same"), 1),
+    **dict.fromkeys(("0", "false", "impostor", "imposter", "different"), 0),
+    **dict.fromkeys(("nonmated", "non-mated"), 0),
+}
 
 
 def load_pairs(
     path,
     *,
     score=None,
-    identity_1="identity_1",
-    identity_2="identity_2",
+    identity_1=None,
+    identity_2=None,
+    y_true=None,
     image_1=None,
     image_2=None,
     columns=None,
@@ -45,9 +53,14 @@ def load_pairs(
     score : str, default=None
         Column of the scores; None takes "score" or, of distances, the first of "distance"
         and "score" that is there.
-    identity_1, identity_2 : str, default="identity_1" and "identity_2"
-        Columns that name the people in the two images. In text tables labels are text
-        unless all are integers without leading zeros.
+    identity_1, identity_2 : str, default=None
+        Columns that name the people in the two images; None takes "identity_1" and
+        "identity_2". In text tables labels are text unless all are integers without
+        leading zeros.
+    y_true : str, default=None
+        Where there are no such columns, the one that says whether both images show one
+        person, by 1 and 0, true and false, genuine and impostor, mated and nonmated, or
+        same and different; None takes "y_true", "genuine" or "label".
     image_1, image_2 : str, default=None
         Columns that name the images; None takes "image_1" and "image_2" where both are
         there.
@@ -60,8 +73,9 @@ def load_pairs(
     -------
     data : Bunch
         ``y_score`` (n_pairs,), larger meaning more alike (minus a distance);
-        ``identity_1`` and ``identity_2`` (n_pairs,); ``image_1`` and ``image_2`` (n_pairs,)
-        or None; ``columns``, a dict of arrays (n_pairs,) in which None and NaN are
+        ``identity_1`` and ``identity_2`` (n_pairs,) or, where these are None, ``y_true``
+        (n_pairs,), 1 for a genuine pair and 0 for another; ``image_1`` and ``image_2``
+        (n_pairs,) or None; ``columns``, a dict of arrays (n_pairs,) in which None and NaN are
         unknown; and ``path``.
 
     Raises
@@ -94,6 +108,7 @@ def load_pairs(
         "score": score,
         "identity_1": identity_1,
         "identity_2": identity_2,
+        "y_true": y_true,
         "image_1": image_1,
         "image_2": image_2,
     }
@@ -106,9 +121,11 @@ def read_pairs(path, names, asked=None, distance=False):
     Parameters
     ----------
     names : dict of str -> str or None
-        Column of each of score, identity_1, identity_2, image_1 and image_2.
+        Column of each of score, identity_1, identity_2, image_1 and image_2 and, where
+        people may be missing, of y_true.
     asked : dict of str -> str, default=None
-        For each other requested column the argument that names it, for messages.
+        For each other requested column the argument that names it, for messages. Columns of
+        "attributes" end in _1 and _2; where there are none, one of both images is read.
     """
     path = os.fspath(path)
     if kind_of(path) not in ("csv", "parquet"):
@@ -119,6 +136,9 @@ def read_pairs(path, names, asked=None, distance=False):
             "each pair.",
         )
     table = read_table(path)
+    names = {"y_true": None} | names
+    if asked is not None:
+        asked = _of_both_images(asked, table.names)
     found = _find_columns(table.names, names, asked or {}, path, distance)
     y_score = table.numbers(found["score"])
     bad = np.flatnonzero(~np.isfinite(y_score))
@@ -130,11 +150,17 @@ def read_pairs(path, names, asked=None, distance=False):
             remedy="remove pairs that could not be compared.",
             value=found["score"],
         )
-    identities = table.labels(found["identity_1"], found["identity_2"])
-    for argument, labels in zip(("identity_1", "identity_2"), identities, strict=True):
-        _check_known(argument, found[argument], labels)
-        name = found[argument]
-        warn_of_words(labels, name, path, table.distinct(name))
+    identities, y_true = (None, None), None
+    if "y_true" in found:
+        y_true = _which_are_genuine(table, found["y_true"])
+    else:
+        identities = table.labels(found["identity_1"], found["identity_2"])
+        for argument, labels in zip(
+            ("identity_1", "identity_2"), identities, strict=True
+        ):
+            _check_known(argument, found[argument], labels)
+            name = found[argument]
+            warn_of_words(labels, name, path, table.distinct(name))
     images = (None, None)
     if found["image_1"] is not None:
         images = table.labels(found["image_1"], found["image_2"])
@@ -144,6 +170,7 @@ def read_pairs(path, names, asked=None, distance=False):
         y_score=-y_score if distance else y_score,
         identity_1=identities[0],
         identity_2=identities[1],
+        y_true=y_true,
         image_1=images[0],
         image_2=images[1],
         columns=_read_columns(table, asked, path),
@@ -156,9 +183,16 @@ def _find_columns(present, names, asked, path, distance):
     usual = ("distance", "score") if distance else ("score",)
     usual = usual if names["score"] is None else (names["score"],)
     wanted = [Wanted("score", usual)]
-    wanted += [Wanted(name, (names[name],)) for name in ("identity_1", "identity_2")]
     images = {name: names[name] for name in ("image_1", "image_2")}
-    if set(images.values()) == {None} and set(images) <= set(present):
+    without_people = _is_without_people(present, names, path)
+    if without_people:
+        usual = Y_TRUE if names["y_true"] is None else (names["y_true"],)
+        wanted.append(Wanted("y_true", usual))
+    else:
+        people = ("identity_1", "identity_2")
+        wanted += [Wanted(name, (names[name] or name,)) for name in people]
+    unnamed = set(images.values()) == {None} and not without_people
+    if unnamed and set(images) <= set(present):
         images = {name: name for name in images}
     named = {name: column for name, column in images.items() if column is not None}
     for argument in images:
@@ -173,14 +207,95 @@ def _find_columns(present, names, asked, path, distance):
     if None not in found:
         _check_attributes(asked, present, found, path)
     others = [Wanted(argument, (name,)) for name, argument in asked.items()]
-    remedy = _remedy(present, names, distance) if found[0] is None else None
+    remedy = _remedy(present, names, distance, found[0] is not None)
     choose_all([*wanted, *others], present, path, remedy=remedy)
     arguments = [one.argument for one in wanted]
     return images | dict(zip(arguments, found, strict=True))
 
 
-def _remedy(present, names, distance):
-    """What to do where a file holds no score; None is to name another column."""
+def _is_without_people(present, names, path):
+    """Whether a column that says which pairs are genuine is read instead of identities."""
+    people = {name: names[name] or name for name in ("identity_1", "identity_2")}
+    named = [name for name in people if names[name] is not None]
+    if names["y_true"] is None:
+        some = named or not set(people.values()).isdisjoint(present)
+        return not some and not set(Y_TRUE).isdisjoint(present)
+    images = [name for name in ("image_1", "image_2") if names[name] is not None]
+    for argument in (*named, *images):
+        raise ArgumentError(
+            *(
+                Argument("y_true"),
+                " and ",
+                Argument(argument),
+                " were both given, and ",
+            ),
+            *(Argument("y_true"), " is for pairs of which no person is known;"),
+            remedy="leave one out.",
+            value=names["y_true"],
+        )
+    if set(people.values()) <= set(present):
+        raise ArgumentError(
+            Argument("y_true"),
+            f" was given, and {path!r} names the people of each pair ('identity_1' and "
+            "'identity_2'), who tell which are genuine;",
+            remedy=("leave ", Argument("y_true"), " out."),
+            value=names["y_true"],
+        )
+    return True
+
+
+def _of_both_images(asked, present):
+    """The requested columns; one where those of the two images of an attribute are one."""
+    columns = {}
+    for name, argument in asked.items():
+        stem = name[:-2]
+        both = {f"{stem}_1", f"{stem}_2"}
+        is_one = stem in present and both.isdisjoint(present) and name in both
+        columns[stem if argument == "attributes" and is_one else name] = argument
+    return columns
+
+
+def _which_are_genuine(table, name):
+    """1 for each genuine pair and 0 for each other, (n_pairs,)."""
+    values = table.labels(name)
+    if values.dtype.kind != "b":
+        distinct, place = np.unique(values.astype(str), return_inverse=True)
+        words = [_as_integer(value.strip().lower()) for value in distinct]
+        known = np.array([GENUINE.get(word, -1) for word in words])
+        values = known[place]
+        if (values < 0).any():
+            row = int(np.flatnonzero(values < 0)[0])
+            raise ArgumentError(
+                Argument("y_true"),
+                f": {name!r} must say which pairs are genuine; got "
+                f"{str(distinct[place[row]])!r} in row {row}:",
+                remedy="write 1 for pairs of one person and 0 for pairs of two.",
+                value=name,
+            )
+    return values.astype(np.int64)
+
+
+def _as_integer(word):
+    """1.0 as 1, as a column with a missing cell holds it."""
+    return word.removesuffix(".0")
+
+
+def _remedy(present, names, distance, has_score):
+    """What to do where a file lacks columns; None is to name others."""
+    people = {names[name] or name for name in ("identity_1", "identity_2")}
+    if has_score:
+        if not people.isdisjoint(present) or names["y_true"] is not None:
+            return None
+        return (
+            *(
+                "name others ",
+                place("identity_1"),
+                " and ",
+                place("identity_2"),
+                ", or ",
+            ),
+            *(place("y_true"), " the one that says which pairs are genuine."),
+        )
     distances = [name for name in present if DISTANCE.search(name)]
     if names["score"] is None and not distance and distances:
         named = (Argument("score", distances[0]), " and ")
@@ -189,9 +304,10 @@ def _remedy(present, names, distance):
             *(() if distances[0] == "distance" else named),
             *(Argument("distance", True), "."),
         )
-    if names["identity_1"] not in present and names["identity_2"] not in present:
+    if people.isdisjoint(present):
         return (
-            "a row of scored pairs has a score and two identities. If it holds the labels "
+            "a row of scored pairs has a score and two identities, or a score and what says "
+            "whether it is genuine. If it holds the labels "
             "of embeddings, give those (.npz, .npy) ",
             *(place("path"), " and it ", place("labels"), "."),
         )
@@ -213,7 +329,10 @@ def _check_attributes(asked, present, taken, path):
     others = "one of them" if len(attributes) == 1 else "others"
     remedy = (f"name {others} ", place("attributes"), ".")
     if not stems:
-        remedy = "give its labels of the two images in columns of these names."
+        remedy = (
+            "give its labels of the two images in columns of these names, or those of both "
+            "in one column of its own."
+        )
     raise ArgumentError(
         Argument("attributes"),
         f": {path!r} holds {''.join(enumerated(lacking))}, but "

@@ -45,6 +45,7 @@ from skfairfr.metrics._pairs._rates import (
     frr_at_far,
     threshold_at_far,
 )
+from skfairfr.metrics._plan import Dependence, Plan, plan_test
 from skfairfr.metrics._roc._records import (
     Comparison,
     EstimandWarning,
@@ -56,6 +57,7 @@ from skfairfr.metrics._roc._records import (
     ScoreSummary,
 )
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
+from skfairfr.metrics._scorers._few_errors import FewErrorsWarning
 from skfairfr.metrics._scorers._one_score import (
     bfar_scorer,
     bfrr_scorer,
@@ -83,11 +85,13 @@ _DISPLAYS = {
 
 __all__ = [
     "Comparison",
+    "Dependence",
     "DisparityCurveDisplay",
     "ErrorRateDisplay",
     "EstimandWarning",
     "Estimate",
     "FARAsymmetry",
+    "FewErrorsWarning",
     "GroupErrorRates",
     "GroupFARDisplay",
     "GroupFARMatrix",
@@ -98,6 +102,7 @@ __all__ = [
     "InstanceFAR",
     "InstanceFARDisplay",
     "KappaGridDisplay",
+    "Plan",
     "ROCCurve",
     "Reason",
     "ReversedScoresWarning",
@@ -131,6 +136,7 @@ __all__ = [
     "inequity_rate",
     "instance_far",
     "make_fairness_scorer",
+    "plan_test",
     "threshold_at_far",
     "worst_cluster_rate",
     "worst_group_rate",

@@ -1,5 +1,8 @@
 """The choice of the candidate that is the best compromise of two metrics."""
 
+import re
+from numbers import Real
+
 import numpy as np
 from sklearn.base import BaseEstimator
 
@@ -21,6 +24,15 @@ class BestTradeOff(BaseEstimator):
         Names of scores of the search that are minus a metric (an error rate or a
         disparity of at least 0), as :func:`~skfairfr.fairness_scores` returns them, or of
         the dict given to ``scoring``. One alone is minimised.
+    tolerance : float >= 0, "1se" or None, default=None
+        Which candidates pass for as good as the best compromise, so that ``prefer`` may
+        choose among them. A float: those that in each metric are at most this share
+        larger; 0.05 allows 5 %. "1se": those that in each metric are at most one standard
+        error larger, over the folds of the best one, which is the rule of [2]_. None: the
+        best compromise itself.
+    prefer : str, default="frr_at_far"
+        With a tolerance, the metric whose smallest mean wins among them; it need not be one
+        of ``metrics``.
 
     See Also
     --------
@@ -40,6 +52,8 @@ class BestTradeOff(BaseEstimator):
     ----------
     .. [1] Conti, J.-R., et al. (2022). Mitigating Gender Bias in Face Recognition Using
        the von Mises-Fisher Mixture Model. ICML. Section 5 and eq. (3)-(4).
+    .. [2] Breiman, L., Friedman, J. H., Olshen, R. A., & Stone, C. J. (1984).
+       Classification and Regression Trees. Section 3.4.3.
 
     Examples
     --------
@@ -50,10 +64,16 @@ class BestTradeOff(BaseEstimator):
     ... }
     >>> BestTradeOff(("bfar", "frr_at_far"))(results)
     1
+    >>> BestTradeOff(("bfar",), tolerance=0.6)(results)
+    1
     """
 
-    def __init__(self, metrics=("bfar", "frr_at_far")):
+    def __init__(
+        self, metrics=("bfar", "frr_at_far"), *, tolerance=None, prefer="frr_at_far"
+    ):
         self.metrics = metrics
+        self.tolerance = tolerance
+        self.prefer = prefer
 
     def __call__(self, cv_results):
         """Choose a candidate.
@@ -71,32 +91,54 @@ class BestTradeOff(BaseEstimator):
         Raises
         ------
         ValueError
-            If a metric is not among the scores, a score is not a negated metric, or no
-            candidate is finite in all of them.
+            If a metric is not among the scores, a score is not a negated metric, no
+            candidate is finite in all of them, or the tolerance is none.
         """
         names = self._names()
-        values = np.stack([-mean_score(cv_results, name) for name in names])
-        for name, row in zip(names, values, strict=True):
-            if (row[np.isfinite(row)] < 0).any():
-                raise ValueError(
-                    f"The score {name!r} is positive for some candidate, so that it is not "
-                    "minus an error rate or a disparity; BestTradeOff minimises metrics "
-                    "that come negated, as skfairfr's scorers give them."
-                )
+        self._check_tolerance()
+        values = np.stack([_metric(cv_results, name) for name in names])
         usable = np.isfinite(values).all(axis=0)
         if not usable.any():
             raise ValueError(self._nothing_finite(names, values))
-        regret = np.stack([_log_over_best(row[usable]) for row in values])
-        return int(np.flatnonzero(usable)[regret.max(axis=0).argmin()])
+        regret = np.full(usable.size, np.inf)
+        logs = [_log_over_best(row[usable]) for row in values]
+        regret[usable] = np.max(logs, axis=0)
+        best = int(regret.argmin())
+        if self.tolerance is None:
+            return best
+        allowed = self._allowed(cv_results, names, values[:, best], best)
+        alike = usable & (values <= allowed[:, None]).all(axis=0)
+        preferred = _metric(cv_results, self.prefer)
+        preferred = np.where(alike & np.isfinite(preferred), preferred, np.inf)
+        # The better compromise wins where both are preferred alike.
+        return int(np.lexsort((regret, preferred))[0])
+
+    def _allowed(self, cv_results, names, best_values, best):
+        """Largest value in each metric that passes for that of the best candidate."""
+        if self.tolerance != "1se":
+            return best_values * (1 + self.tolerance)
+        errors = [_standard_error(cv_results, name, best) for name in names]
+        return best_values + np.array(errors)
+
+    def _check_tolerance(self):
+        tolerance = self.tolerance
+        is_number = isinstance(tolerance, Real) and not isinstance(tolerance, bool)
+        if tolerance in (None, "1se") or (is_number and 0 <= tolerance < np.inf):
+            return
+        raise ValueError(
+            "tolerance must be None, a share of at least 0 as 0.05, or '1se'; got "
+            f"{tolerance!r}."
+        )
 
     def _names(self):
         names = self.metrics
+        chosen_by = () if self.tolerance is None else (self.prefer,)
         if isinstance(names, str) or not names or len(set(names)) < len(names):
             raise ValueError(
                 "metrics must be names of different scores, as ('bfar', 'frr_at_far'); "
                 f"got {names!r}."
             )
-        signed = [n for n in names if is_signed(n)]
+        signed = [n for n in (*names, *chosen_by) if is_signed(n)]
         if signed:
             raise ValueError(
                 f"{signed[0]!r} is a signed ratio, of which neither more nor less is "
@@ -116,6 +158,31 @@ class BestTradeOff(BaseEstimator):
             "far below what a fold's impostor pairs resolve, or folds in which a group "
             "makes no error (a larger far, fewer folds, skfairfr.IdentityKFold)."
         )
+
+
+def _metric(cv_results, name):
+    """Mean of a metric, the negated score, for each candidate."""
+    values = -mean_score(cv_results, name)
+    if (values[np.isfinite(values)] < 0).any():
+        raise ValueError(
+            f"The score {name!r} is positive for some candidate, so that it is not "
+            "minus an error rate or a disparity; BestTradeOff minimises metrics "
+            "that come negated, as skfairfr's scorers give them."
+        )
+    return values
+
+
+def _standard_error(cv_results, name, candidate):
+    """Standard error of a candidate's mean score over the folds, with ddof=1."""
+    of_fold = re.compile(rf"split\d+_test_{re.escape(name)}")
+    folds = [v[candidate] for key, v in cv_results.items() if of_fold.fullmatch(key)]
+    if len(folds) < 2:
+        raise ValueError(
+            f"tolerance='1se' needs the score {name!r} of two folds or more, as "
+            f"'split0_test_{name}'; the search has {len(folds)}. Give tolerance=0.05, or "
+            "more folds."
+        )
+    return np.std(folds, ddof=1) / np.sqrt(len(folds))
 
 
 def _log_over_best(metric):

@@ -1,5 +1,7 @@
 """Data and labels as callers give them: what is accepted, and the names that they bring."""
 
+from itertools import islice
+
 import narwhals.stable.v2 as nw
 
 from skfairfr.report._data import EmbeddingData, PairData
@@ -76,14 +78,25 @@ def name_of_both(both):
     return stem if (first, second) == (f"{stem}_1", f"{stem}_2") else ""
 
 
+def check_people(identities, y_true):
+    """Raise unless pairs name their people, or say which of them are genuine."""
+    if (identities is None) != (y_true is None):
+        return
+    given = "are None" if y_true is None else "were both given"
+    raise ArgumentError(
+        *(Argument("identities"), " and ", Argument("y_true"), f" {given};"),
+        remedy="give whom the images show or, where no person is known, y_true alone.",
+    )
+
+
 def pair_columns(sensitive_features):
     """Name -> labels of both images; None where labels come without names."""
     if isinstance(sensitive_features, dict):
         return {
-            str(name): two_columns(both, "sensitive_features", f" of {name!r}")
+            str(name): groups_of_both(both, "sensitive_features", f" of {name!r}")
             for name, both in sensitive_features.items()
         }
-    both = two_columns(sensitive_features, "sensitive_features")
+    both = groups_of_both(sensitive_features, "sensitive_features")
     first, second = map(named_columns, both)
     if first is None and second is None:
         return None
@@ -94,6 +107,22 @@ def pair_columns(sensitive_features):
             remedy="give two frames with columns of the same names.",
         )
     return {name: (first[name], second[name]) for name in first}
+
+
+def groups_of_both(values, name, where=""):
+    """Labels of both images of each pair, a tuple of two; one column is that of both."""
+    native = nw.from_native(values, pass_through=True, allow_series=True)
+    if isinstance(native, nw.DataFrame):
+        # Two columns may be meant for the two images, or for two attributes.
+        is_one = len(native.columns) == 1
+    elif isinstance(native, nw.Series):
+        is_one = True
+    else:
+        # The first two tell labels from columns.
+        is_one = _is_column(values) and all(map(_is_label, islice(values, 2)))
+    if is_one:
+        return (values, values)
+    return two_columns(values, name, where)
 
 
 def two_columns(values, name, where="", needed=True):
@@ -137,6 +166,10 @@ def kind_of_value(value):
 
 def _is_column(value):
     return _size(value) is not None and not isinstance(value, str | dict)
+
+
+def _is_label(value):
+    return _size(value) is None or isinstance(value, str)
 
 
 def _size(value):

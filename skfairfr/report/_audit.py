@@ -14,7 +14,9 @@ from skfairfr.report._arguments import (
     UNNAMED,
     check_data,
     check_labels,
+    check_people,
     check_unnamed,
+    groups_of_both,
     kind_of_value,
     name_of,
     name_of_both,
@@ -24,6 +26,7 @@ from skfairfr.report._arguments import (
 )
 from skfairfr.report._checks import check, operating_points_of
 from skfairfr.report._data import (
+    INDEPENDENT,
     EmbeddingData,
     PairData,
     cross,
@@ -112,6 +115,7 @@ def audit_pairs(
     identities,
     sensitive_features,
     *,
+    y_true=None,
     attribute=None,
     images=(None, None),
     **options,
@@ -122,12 +126,16 @@ def audit_pairs(
     ----------
     y_score : array-like, shape (n_pairs,)
         Similarities, larger meaning more alike; give minus a distance.
-    identities : tuple of two array-likes, shape (n_pairs,)
-        Whom the first and the second image of each pair show.
+    identities : tuple of two array-likes, shape (n_pairs,), or None
+        Whom the first and the second image of each pair show; None where that is not known.
     sensitive_features : tuple of two array-likes, shape (n_pairs,), or dict or frames
-        Groups of the first and of the second image of each pair. A dict of names to such
-        tuples, or a tuple of two frames with the same columns, is audited by each
-        attribute and by their combinations.
+        Groups of the first and of the second image of each pair, or one array-like,
+        (n_pairs,), of the groups that both have. A dict of names to either, or a tuple of
+        two frames with the same columns, is audited by each attribute and by their
+        combinations.
+    y_true : array-like, shape (n_pairs,), default=None
+        Instead of ``identities``: 1 where both images show one person, else 0. Pairs are
+        then taken as independent, which the audit says in its first line.
     attribute : str, default=None
         As of :func:`audit`; the two series or frames have one name, or NAME_1 and NAME_2.
     images : tuple of two array-likes, shape (n_pairs,), default=(None, None)
@@ -143,8 +151,9 @@ def audit_pairs(
     Raises
     ------
     ValueError
-        As :func:`audit`, if two frames differ in their columns, or if there are not two
-        arrays where each image of a pair needs one.
+        As :func:`audit`, if two frames differ in their columns, if there are not two
+        arrays where each image of a pair needs one, or if neither identities nor
+        ``y_true`` were given, or both.
     TypeError
         If an option is unknown.
 
@@ -162,16 +171,18 @@ def audit_pairs(
     """
     check_options(options)
     check_labels(sensitive_features)
-    identities = two_columns(identities, "identities")
+    check_people(identities, y_true)
+    if identities is not None:
+        identities = two_columns(identities, "identities")
     images = two_columns(images, "images", needed=False)
     columns = pair_columns(sensitive_features)
     if columns is not None:
         check_unnamed(attribute, columns)
-        data = PairData(y_score, identities, columns, images)
+        data = PairData(y_score, identities, columns, images, y_true=y_true)
         return audit_data(data, **options)
-    both = two_columns(sensitive_features, "sensitive_features")
+    both = groups_of_both(sensitive_features, "sensitive_features")
     attribute = attribute or name_of_both(both) or UNNAMED
-    data = PairData(y_score, identities, {attribute: both}, images)
+    data = PairData(y_score, identities, {attribute: both}, images, y_true=y_true)
     return audit_data(data, **options).audits[0]
 
 
@@ -272,6 +283,8 @@ def audit_data(
     given = far, threshold, threshold_from, limits, confidence_level
     asked = settle(policy, data, *given)
     data = asked.data
+    if data.independent:  # pairs are drawn, whatever is resampled
+        resample = "identities"
     options = AuditOptions(
         resample,
         average,
@@ -293,7 +306,8 @@ def audit_data(
         check_groups(group, name)
     far_max, note_of_memory = choose_far_max(data, groups, points, options)
     folders = [None] * len(names) if figures is None else make_folders(figures, names)
-    notes = [] if reading is None else list(reading.notes)
+    notes = [INDEPENDENT] if data.independent else []
+    notes += [] if reading is None else list(reading.notes)
     audits = []
     with show_progress(progress):
         if threshold_from is not None:
@@ -479,16 +493,21 @@ def _audit_by(audited, data, attributes, options, judged, folder):
     warnings = []
     with collecting(warnings):
         groups = audited.groups(people, images, group)
+        if data.independent:
+            groups = tuple(replace(row, n_identities=None) for row in groups)
         levels = audited.levels(judged)
     written = ()
     if folder is not None:
         written = tuple(write_figures(audited.roc, folder, points))
     genuine = data.genuine_pairs()
     share = float(genuine.max() / max(genuine.sum(), 1))
+    if data.independent:
+        share = np.nan
     # The notes already hold what these would warn of.
     with collecting([]):
         other = _other(options.resample, "identities", "images")
-        reason = data.lack_of_images() if other == "images" else ""
+        lacks = other == "images" or data.independent
+        reason = data.lack_of_images() if lacks else ""
         resampled = Other("resample", other, (), reason)
         if not reason:
             method = _usual_method(other)
@@ -509,7 +528,7 @@ def _audit_by(audited, data, attributes, options, judged, folder):
     notes = [
         data.lack_of_genuine(),
         *notes_of(warnings, data.reading is not None),
-        mixed_people(people, group, name),
+        "" if data.independent else mixed_people(people, group, name),
     ]
     return Audit(
         name,
@@ -546,7 +565,8 @@ def _fit(data, attributes, options, points, figures=False):
 def _settings_of(data, points):
     """Operating points, as the audit's settings show them."""
     far, threshold = points.far, points.threshold
-    return {
+    independent = {"independent_pairs": True} if data.independent else {}
+    return independent | {
         "far": None if far is None else far.tolist(),
         "threshold": None if threshold is None else threshold.tolist(),
         "far_max": points.far_max,

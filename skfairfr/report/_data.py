@@ -13,6 +13,7 @@ import numpy as np
 from skfairfr.datasets._embeddings import read_embeddings
 from skfairfr.datasets._files import kind_of
 from skfairfr.datasets._scored_pairs import read_pairs
+from skfairfr.metrics._pairs._checks import check_pairs
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import Cell, Crossing
 from skfairfr.utils._errors import Argument, ArgumentError
@@ -24,7 +25,17 @@ NO_FRR = (
 )
 # Options that only a file of one kind has.
 OF_EMBEDDINGS = ("labels", "embedding", "identity", "domain")
-OF_PAIRS = ("score", "identity_1", "identity_2", "image_1", "image_2", "distance")
+OF_PAIRS = (
+    *("score", "identity_1", "identity_2", "y_true"),
+    *("image_1", "image_2", "distance"),
+)
+# What an audit of pairs without people says first among its notes.
+INDEPENDENT = (
+    "No person is known, and pairs were taken as independent of each other: each of people "
+    "of its own. Rates and disparities do not depend on that, intervals do. Where people "
+    "are in several pairs, intervals are too narrow, and groups may seem to differ that do "
+    "not; name the people of each pair, if they can be known."
+)
 
 
 @dataclass(frozen=True)
@@ -68,6 +79,8 @@ class EmbeddingData:
     columns: dict = field(default_factory=dict, repr=False)
     domain: object = field(default=None, repr=False)
     reading: Reading | None = None
+    # Embeddings name their people; pairs may not.
+    independent = False
 
     def fit(self, roc, attributes=()):
         """Fit a SimilarityROC to these data.
@@ -189,21 +202,30 @@ class PairData:
     ----------
     y_score : array-like, shape (n_pairs,)
         Similarities, larger meaning more alike; give minus a distance.
-    identities : tuple of two array-likes, shape (n_pairs,)
-        Whom the first and the second image of each pair show.
+    identities : tuple of two array-likes, shape (n_pairs,), or None
+        Whom the first and the second image of each pair show; None with ``y_true``.
     columns : dict of str -> tuple of two array-likes, shape (n_pairs,)
         Attributes of both images; None and NaN are unknown.
     image_names : tuple of two array-likes, shape (n_pairs,), default=(None, None)
         Names of the images, which resampling images needs.
     reading : object, default=None
         What :func:`read_data` remembers of the file.
+    y_true : array-like, shape (n_pairs,), default=None
+        Instead of the people: 1 where both images show one person, else 0. Pairs are then
+        taken as independent.
     """
 
     y_score: object = field(repr=False)
-    identities: tuple = field(repr=False)
+    identities: tuple | None = field(repr=False)
     columns: dict = field(default_factory=dict, repr=False)
     image_names: tuple = field(default=(None, None), repr=False)
     reading: Reading | None = None
+    y_true: object = field(default=None, repr=False)
+
+    @property
+    def independent(self):
+        """Whether no person is known, so that each pair stands for people of its own."""
+        return self.y_true is not None
 
     def fit(self, roc, attributes=()):
         """Fit a SimilarityROC to these pairs.
@@ -227,7 +249,8 @@ class PairData:
         ]
         return roc.fit_pairs(
             self.y_score,
-            *self.identities,
+            *((None, None) if self.identities is None else self.identities),
+            y_true=self.y_true,
             sensitive_features_1=groups[0],
             sensitive_features_2=groups[1],
             image_1=self.image_names[0],
@@ -261,7 +284,10 @@ class PairData:
         Returns
         -------
         codes : ndarray of int, shape (2 * n_pairs,)
+            Of independent pairs the number of the pair, for both of its images.
         """
+        if self.independent:
+            return np.tile(np.arange(len(self.y_score)), 2)
         return encode(_stacked(self.identities, "identity"), "identity").codes
 
     def images(self):
@@ -283,7 +309,15 @@ class PairData:
         Returns
         -------
         counts : ndarray of int, shape (n_identities,)
+            Of independent pairs 1 or 0 for each pair.
+
+        Raises
+        ------
+        ValueError
+            If ``y_true`` does not say of each pair whether it is genuine.
         """
+        if self.independent:
+            return check_pairs(self.y_true, self.y_score)[0].astype(np.int64)
         people = self.people()
         left, right = np.split(people, 2)
         return np.bincount(left[left == right], minlength=people.max() + 1)
@@ -298,6 +332,8 @@ class PairData:
         """
         if self.genuine_pairs().any():
             return ""
+        if self.independent:
+            return "No pair is genuine, so that no FRR can be measured."
         return f"No pair is of two images of one person{NO_FRR}"
 
     def lack_of_images(self):
@@ -308,6 +344,8 @@ class PairData:
         reason : str
             Empty if they can.
         """
+        if self.independent:
+            return "no person is known, and pairs were drawn as they are"
         images = self.images()
         if images is None:
             return "the pairs do not name their images (image_1 and image_2)"
@@ -327,6 +365,7 @@ def read_data(
     score=None,
     identity_1=None,
     identity_2=None,
+    y_true=None,
     image_1=None,
     image_2=None,
     distance=False,
@@ -339,14 +378,16 @@ def read_data(
         Embeddings (.npz, .npy), one row for each image, or scored pairs (.csv, .tsv, both
         also as .gz; .parquet with pyarrow).
     attributes : str or sequence of str, shape (n_attributes,), default=()
-        Columns of the groups; of scored pairs each is two columns, ending in _1 and _2.
+        Columns of the groups; of scored pairs each is two columns, ending in _1 and _2, or
+        one where both images of every pair have the same group.
     labels, embedding, identity : str, default=None
         Of embeddings, as in :func:`~skfairfr.datasets.load_embeddings`.
     domain : str, default=None
         Of embeddings: a column with two values, such as selfie and document; only pairs
         across them are compared.
-    score, identity_1, identity_2, image_1, image_2 : str, default=None
-        Of scored pairs, as in :func:`~skfairfr.datasets.load_pairs`.
+    score, identity_1, identity_2, y_true, image_1, image_2 : str, default=None
+        Of scored pairs, as in :func:`~skfairfr.datasets.load_pairs`. Where ``y_true`` is
+        read instead of identities, pairs are taken as independent.
     distance : bool, default=False
         Of scored pairs: whether scores are distances, smaller meaning more alike.
 
@@ -394,6 +435,7 @@ def read_data(
         "score": score,
         "identity_1": identity_1,
         "identity_2": identity_2,
+        "y_true": y_true,
         "image_1": image_1,
         "image_2": image_2,
         "distance": distance,
@@ -476,17 +518,19 @@ def _read_embeddings(path, attributes, options):
 
 def _read_pairs(path, attributes, options):
     names = {name: options[name] for name in OF_PAIRS if name != "distance"}
-    for name in ("identity_1", "identity_2"):
-        names[name] = names[name] or name
     both = {name: (f"{name}_1", f"{name}_2") for name in attributes}
     asked = {column: "attributes" for columns in both.values() for column in columns}
     data = read_pairs(path, names, asked, bool(options["distance"]))
     columns = {
-        name: tuple(data.columns[column] for column in columns)
+        # One column is that of both images.
+        name: tuple(data.columns.get(c, data.columns.get(name)) for c in columns)
         for name, columns in both.items()
     }
+    images = (data.image_1, data.image_2)
     identities = (data.identity_1, data.identity_2)
-    return PairData(data.y_score, identities, columns, (data.image_1, data.image_2))
+    if data.y_true is not None:
+        return PairData(data.y_score, None, columns, images, y_true=data.y_true)
+    return PairData(data.y_score, identities, columns, images)
 
 
 def _stacked(both, name):

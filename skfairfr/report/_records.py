@@ -61,11 +61,12 @@ class Figure:
 class GroupRow:
     """Size of a group and its equal error rate; ``group`` None is everyone.
 
-    ``n_images`` is None where scored pairs do not name their images.
+    ``n_images`` is None where scored pairs do not name their images, and ``n_identities``
+    where they do not name their people.
     """
 
     group: object
-    n_identities: int
+    n_identities: int | None
     n_images: int | None
     n_genuine: int
     n_impostor: int
@@ -250,11 +251,13 @@ class Audit:
     attribute : str
         Name of the attribute.
     settings : dict
-        Options of the measurement.
+        Options of the measurement; ``independent_pairs`` is there, and True, where scored
+        pairs do not name their people, so that pairs were taken as independent.
     n_unknown : int
-        Images of unknown group, which count overall and in no group.
+        Images of unknown group, which count overall and in no group; people, or pairs,
+        where images, or people, are not named.
     largest_genuine_share : float in [0, 1]
-        Share of the genuine pairs that one person supplies.
+        Share of the genuine pairs that one person supplies; nan where people are not named.
     groups : tuple of GroupRow
         Everyone first.
     levels : tuple of Level
@@ -344,6 +347,7 @@ class Cell:
     groups : tuple of labels
         One of each attribute; None is unknown.
     n_identities : int
+        Where scored pairs do not name their people, the number of pairs.
     n_images : int or None
         None where scored pairs do not name their images.
     """

@@ -66,7 +66,8 @@ def to_text(found, source=None):
         opening, *others = sections(audit, source)
         parts.append(opening)
         if audit.attribute in crossings:
-            parts.append(cells(crossings[audit.attribute]))
+            counted = "Pairs" if audit.groups[0].n_identities is None else "People"
+            parts.append(cells(crossings[audit.attribute], counted))
         parts += others
     parts.append(reading(audits[0]))
     if found.checks:
@@ -74,19 +75,21 @@ def to_text(found, source=None):
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
-def cells(crossing):
+def cells(crossing, counted="People"):
     """Lines of a crossing: a table of two attributes, a list of more.
 
     Parameters
     ----------
     crossing : Crossing
+    counted : str, default="People"
+        What the numbers are of.
 
     Returns
     -------
     lines : list of str
     """
     names = " & ".join(map(printable, crossing.attributes))
-    head = title(f"People by {names}")
+    head = title(f"{counted} by {names}")
     if len(crossing.attributes) == 2:
         rows, columns = (
             {c.groups[side]: None for c in crossing.cells} for side in (0, 1)

@@ -34,6 +34,8 @@ from skfairfr.report._text_layout import (
 TWO_COLUMNS = (30, FIGURE_WIDTH, FIGURE_WIDTH)
 FOUR_COLUMNS = (LABEL_WIDTH, 32, 6, 32, 5)
 RATIO_NAME = "worst / best group"
+# Disparities that noise makes too large by much, shown without it too.
+CORRECTED = ("max_min", "max_geomean", "gini")
 NO_ERRORS = f"no errors{UNSUPPORTED}"
 COLUMNS = {"far": "FAR (FMR)", "frr": "FRR (FNMR)"}
 RESAMPLED = {
@@ -70,11 +72,13 @@ def sections(audit, source=None):
 def _opening(audit, source):
     everyone, settings = audit.groups[0], audit.settings
     attribute = printable(audit.attribute)
-    head = f"Audit by {attribute}" + (f": {printable(source)}" if source else "")
-    counted = "images" if everyone.n_images is not None else "people"
-    images = "" if everyone.n_images is None else f"{everyone.n_images:,} images of "
+    head = f"Audit by {attribute}"
+    if _is_of_independent_pairs(audit):
+        head += ", pairs taken as independent"
+    head += f": {printable(source)}" if source else ""
+    counted, sizes = _counted(everyone)
     data = (
-        f"{images}{everyone.n_identities:,} people in {len(audit.groups) - 1} groups; "
+        f"{sizes} in {len(audit.groups) - 1} groups; "
         f"{everyone.n_genuine:,} genuine pairs (one person) and {everyone.n_impostor:,} "
         "impostor pairs (two people)."
     )
@@ -89,7 +93,7 @@ def _opening(audit, source):
         )
     intervals = (
         f"Brackets hold {100 * settings['confidence_level']:g} % intervals for "
-        f"{RESAMPLED[settings['resample']]} ({settings['n_resamples']:,} resamples)."
+        f"{_drawn(audit)} ({settings['n_resamples']:,} resamples)."
     )
     lines = [*title(head, "="), *paragraph(data), *paragraph(intervals)]
     if audit.notes:
@@ -97,6 +101,28 @@ def _opening(audit, source):
         counted = "1 note" if n_notes == 1 else f"{n_notes} notes"
         lines += paragraph(f"Read first: {counted} at the end.")
     return lines
+
+
+def _is_of_independent_pairs(audit):
+    return audit.settings.get("independent_pairs", False)
+
+
+def _counted(everyone):
+    """What the data are counted in, and how many there are."""
+    if everyone.n_identities is None:
+        n_pairs = everyone.n_genuine + everyone.n_impostor
+        return "pairs", f"{n_pairs:,} pairs of images of unnamed people"
+    people = f"{everyone.n_identities:,} people"
+    if everyone.n_images is None:
+        return "people", people
+    return "images", f"{everyone.n_images:,} images of {people}"
+
+
+def _drawn(audit):
+    """What the intervals of an audit are for."""
+    if _is_of_independent_pairs(audit):
+        return "other pairs of the same kind, as if none shared a person"
+    return RESAMPLED[audit.settings["resample"]]
 
 
 def _findings(audit):
@@ -199,7 +225,7 @@ def _groups(audit):
     rows = [
         [
             label(row.group),
-            f"{row.n_identities:,}",
+            "-" if row.n_identities is None else f"{row.n_identities:,}",
             "-" if row.n_images is None else f"{row.n_images:,}",
             f"{row.n_genuine:,}",
             f"{row.n_impostor:,}",
@@ -257,7 +283,8 @@ def _disparity(disparity, level, rate):
     if disparity.operating_point == "overall" and _without_errors(level, rate):
         return NO_ERRORS
     found = getattr(disparity, rate)
-    if found.corrected is None or not math.isfinite(found.corrected):
+    shown = found.corrected is not None and math.isfinite(found.corrected)
+    if disparity.how not in CORRECTED or not shown:
         return figure(found)
     return f"{figure(found)} ({number(found.corrected)})"
 

@@ -5,6 +5,7 @@ import os
 import sys
 import warnings
 
+import joblib
 import numpy as np
 import sklearn.base
 from sklearn.exceptions import UndefinedMetricWarning
@@ -15,6 +16,12 @@ from skfairfr.utils._errors import Argument, ArgumentError, plain
 _INSIDE = (
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
     os.path.abspath(sklearn.base.__file__),
+)
+# The same of searches, which call scorers.
+_SEARCHING = (
+    _INSIDE[0],
+    os.path.dirname(os.path.abspath(sklearn.__file__)) + os.sep,
+    os.path.dirname(os.path.abspath(joblib.__file__)) + os.sep,
 )
 
 
@@ -149,3 +156,10 @@ def warn_caller(message, category, code=None, **values):
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
         frame, level = frame.f_back, level + 1
     warnings.warn(warning, stacklevel=level)
+
+
+def caller_of(frame):
+    """The first frame outside skfairfr, scikit-learn and joblib, from a frame outwards."""
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_SEARCHING):
+        frame = frame.f_back
+    return frame

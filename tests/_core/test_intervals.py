@@ -6,8 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import brentq
-from scipy.stats import norm
 
 from skfairfr._core._intervals import (
     MAX_SHARE,
@@ -22,7 +20,6 @@ from skfairfr._core._intervals import (
     percentile,
     simultaneous,
     support_of_first,
-    wilson,
 )
 from tests._core.cases import embedded, oracle_of_pairs, oracle_scope
 
@@ -167,56 +164,6 @@ def test_one_replicate_is_its_own_interval():
     assert percentile(np.array([0.25]), 0.95, UNIT)[:2] == (0.25, 0.25)
 
 
-# ---- Wilson --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("errors", "expected"),
-    [
-        (1, (0.0005129329438755058, 0.9974806313947331)),
-        (0, (0, 0.03699349820698566)),
-        (100, (0.9630065017930143, 1)),
-        (50, (0.015516486400631463, 0.9844835135993687)),
-    ],
-)
-def test_wilson_gives_the_vectors_of_the_published_code(errors, expected):
-    # Its rate among 100 trials has the variance 1: mu (1 - mu) independent trials.
-    mu = errors / 100
-    n = mu * (1 - mu) if 0 < mu < 1 else 100
-    low, high = wilson(mu * n, n)
-    if errors == 1:
-        low, _ = wilson(1, 100)
-    assert_allclose((low, high), expected, rtol=1e-13)
-
-
-@pytest.mark.parametrize("alpha", [0.05, 0.3])
-@pytest.mark.parametrize(("errors", "n"), [(2, 10), (5, 7), (30, 1000)])
-def test_wilson_bounds_are_where_the_score_test_turns(errors, n, alpha):
-    def excess(p):
-        return np.abs(errors / n - p) / np.sqrt(p * (1 - p) / n) - norm.ppf(
-            1 - alpha / 2
-        )
-
-    expected = [brentq(excess, a, b, xtol=1e-15) for a, b in
-                [(1e-9, errors / n), (errors / n, 1 - 1e-9)]]  # fmt: skip
-    assert_allclose(wilson(errors, n, alpha=alpha), expected, rtol=1e-9)
-
-
-@settings(deadline=None)
-@given(st.integers(1, 200), st.data(), st.sampled_from([0.01, 0.05, 0.2]))
-def test_wilson_mirrors_errors_and_holds_the_rate(n, data, alpha):
-    errors = data.draw(st.integers(0, n))
-    low, high = wilson(errors, n, alpha=alpha)
-    mirrored = wilson(n - errors, n, alpha=alpha)
-    assert_allclose((low, high), (1 - mirrored[1], 1 - mirrored[0]), atol=1e-12)
-    assert 0 <= low <= errors / n <= high <= 1
-
-
-def test_one_error_takes_the_modified_bound():
-    assert wilson(1, 50, alpha=0.1)[0] == pytest.approx(-np.log(0.9) / 50)
-    assert wilson(49, 50, alpha=0.1)[1] == pytest.approx(1 + np.log(0.9) / 50)
-
-
 # ---- bands ---------------------------------------------------------------------------
 
 
@@ -249,6 +196,20 @@ def test_a_band_is_the_value_and_the_quantile_of_the_largest_deviation():
     low, high = simultaneous(replicates, value, narrow, 0.9, LINE)
     assert_allclose(high - value, c * replicates.std(axis=-1))
     assert_allclose(value - low, c * replicates.std(axis=-1))
+
+
+def test_a_band_of_rates_is_one_of_logits():
+    replicates = 0.01 + 0.004 * normal(0, 3, 200)
+    value = np.array([0.01, 0.02, 0.0])
+    studentised = [np.abs(row - row.mean()) / row.std() for row in replicates]
+    c = np.quantile(np.max(studentised, axis=0), 0.9)
+    low, high = simultaneous(replicates, value, (value, value), 0.9, UNIT)
+    odds = value[:2] / (1 - value[:2])
+    reach = np.exp(c * replicates.std(axis=-1)[:2] / (value[:2] * (1 - value[:2])))
+    assert_allclose(low[:2], odds / reach / (1 + odds / reach))
+    assert_allclose(high[:2], odds * reach / (1 + odds * reach))
+    # No logit of 0: value +- c standard errors, cut at 0.
+    assert_allclose([low[2], high[2]], [0, c * replicates.std(axis=-1)[2]])
 
 
 def test_a_band_covers_all_levels_of_normal_replicates_at_once():

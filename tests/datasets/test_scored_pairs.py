@@ -192,3 +192,115 @@ def test_all_missing_attributes_are_named(save):
 def test_words_for_unknown_are_told(save):
     with pytest.warns(UserWarning, match="'gender_2' holds 'NaN' in 1 row"):
         load_pairs(save("a,a,1,f,NaN", "a,b,0,f,f"))
+
+
+# ---- pairs without people ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["y_true", "genuine", "label"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("1", "0"),
+        ("True", "False"),
+        ("genuine", "impostor"),
+        ("mated", "non-mated"),
+        ("same", "different"),
+        ("1.0", "0.0"),
+    ],
+)
+def test_a_column_may_say_which_pairs_are_genuine(save, name, words):
+    yes, no = words
+    path = save(f"0.9,{yes}", f"0.1,{no}", f"-0.2,{no}", head=f"score,{name}")
+    data = load_pairs(path)
+    assert data.y_true.tolist() == [1, 0, 0]
+    assert (data.identity_1, data.identity_2, data.image_1) == (None, None, None)
+    assert data.columns == {}
+
+
+def test_parquet_says_it_by_booleans(tmp_path):
+    pytest.importorskip("pyarrow")
+    import pandas as pd
+
+    frame = pd.DataFrame({"score": [0.9, 0.1], "same": [True, False]})
+    frame.to_parquet(tmp_path / "pairs.parquet")
+    data = load_pairs(tmp_path / "pairs.parquet", y_true="same")
+    assert data.y_true.tolist() == [1, 0]
+
+
+def test_people_come_before_what_says_it(save):
+    data = load_pairs(save("a,a,0.9,0", head="identity_1,identity_2,score,label"))
+    assert data.y_true is None
+    assert (data.identity_1.tolist(), data.columns["label"].tolist()) == (["a"], [0])
+
+
+def test_names_of_images_say_nothing_without_people(save):
+    path = save("0.9,1,p,q", head="score,label,image_1,image_2")
+    data = load_pairs(path)
+    assert (data.image_1, data.image_2) == (None, None)
+    assert data.columns["image_2"].tolist() == ["q"]
+
+
+@pytest.mark.parametrize("head", ["score,y_true,sex", HEAD.replace("gender_2", "sex")])
+def test_one_column_is_an_attribute_of_both_images(save, head):
+    rows = ["0.9,1,f", "0.1,0,"] if "y_true" in head else ["1,1,0.9,x,f", "1,2,0.1,x,"]
+    asked = {"sex_1": "attributes", "sex_2": "attributes"}
+    names = dict.fromkeys(("score", "identity_1", "identity_2", "image_1", "image_2"))
+    data = read_pairs(save(*rows, head=head), names, asked)
+    assert data.columns["sex"].tolist() == ["f", None]
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "options", "message"),
+    [
+        ("score,label", "0.1,2", {}, "y_true: 'label' must say .*; got '2' in row 0"),
+        (
+            "score,label",
+            "0.1,",
+            {},
+            "y_true: 'label' must say .* in row 0: write 1 for",
+        ),
+        ("score,label", "0.1,ann", {}, "got 'ann' in row 0"),
+        (
+            "score,x",
+            "0.1,1",
+            {},
+            "no 'identity_1' and .* or as y_true the one that says",
+        ),
+        (
+            "score,x",
+            "0.1,1",
+            {"y_true": "z"},
+            "y_true: .* holds no 'z', but 'score', 'x'",
+        ),
+        ("label,x", "1,1", {}, "holds no 'score'"),
+        ("score,label,identity_1", "0.1,1,a", {}, "holds no 'identity_2'"),
+        (
+            "score,label,identity_1,identity_2",
+            "0.1,1,a,b",
+            {"y_true": "label"},
+            "y_true was given, and .* names the people of each pair .*; leave y_true out",
+        ),
+        (
+            "score,label,x,y",
+            "0.1,1,a,b",
+            {"y_true": "label", "identity_2": "x"},
+            "y_true and identity_2 were both given",
+        ),
+        (
+            "score,label,x,y",
+            "0.1,1,a,b",
+            {"y_true": "label", "image_1": "x", "image_2": "y"},
+            "y_true and image_1 were both given",
+        ),
+        (
+            "score,label,x,y",
+            "0.1,1,a,b",
+            {"identity_1": "x", "identity_2": "z"},
+            "holds no 'z'",
+        ),
+    ],
+)
+def test_what_says_it_must_be_clear(save, head, row, options, message):
+    with pytest.raises(ValueError, match=message):
+        load_pairs(save(row, head=head), **options)

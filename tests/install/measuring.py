@@ -15,6 +15,7 @@ import pickle
 import pydoc
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 TRAINING = ("torch", "skorch", "safetensors")
@@ -168,7 +169,9 @@ def scorers_serve_a_search_over_any_transformer():
         face_labels,
         fairness_scores,
     )
+    from skfairfr.metrics import FewErrorsWarning
 
+    warnings.simplefilter("ignore", FewErrorsWarning)  # the set is small
     faces = synthetic_faces()
     y = face_labels(faces.y, faces.sensitive_features)
     grid, folds = {"n_components": [4, 12]}, IdentityKFold(2)

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.stats import sem
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
@@ -56,6 +57,89 @@ def test_choices_that_can_be_seen(a, b, chosen):
     assert BestTradeOff(("a", "b"))(results(a=a, b=b)) == chosen
 
 
+def with_folds(rng, n_folds, **means):
+    """Results whose folds scatter about their means, as a search gives them."""
+    found = {}
+    for name, mean in means.items():
+        folds = -np.asarray(mean) * rng.uniform(0.8, 1.2, (n_folds, len(mean)))
+        found |= {f"split{i}_test_{name}": row for i, row in enumerate(folds)}
+        found[f"mean_test_{name}"] = folds.mean(axis=0)
+    return found
+
+
+def preferred_by_loop(found, names, tolerance, prefer):
+    """The definition: all that are as good as the winner, then the smallest preferred."""
+    metric = {n: (-found[f"mean_test_{n}"]).tolist() for n in {*names, prefer}}
+    winner = brute_force(*(metric[n] for n in names))
+    chosen = winner
+    for candidate in range(len(metric[prefer])):
+        alike = True
+        for name in names:
+            limit = metric[name][winner]
+            if tolerance == "1se":
+                keys = [
+                    k for k in found if k.startswith("split") and k.endswith(f"_{name}")
+                ]
+                limit += sem([found[k][winner] for k in keys])
+            else:
+                limit += tolerance * limit
+            alike &= metric[name][candidate] <= limit
+        if alike and metric[prefer][candidate] < metric[prefer][chosen]:
+            chosen = candidate
+    return chosen, winner
+
+
+@pytest.mark.parametrize("prefer", ["b", "c"])
+@pytest.mark.parametrize("tolerance", [0, 0.1, 0.5, 3.0, "1se"])
+def test_the_preferred_of_those_as_good_as_the_best_wins(tolerance, prefer):
+    moved = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        a, b, c = rng.lognormal(0, 0.2, (3, 12))
+        found = with_folds(rng, 4, a=a, b=b, c=c)
+        choose = BestTradeOff(("a", "b"), tolerance=tolerance, prefer=prefer)
+        expected, winner = preferred_by_loop(found, ("a", "b"), tolerance, prefer)
+        assert choose(found) == expected
+        moved += expected != winner
+    assert (moved > 0) == (tolerance != 0)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "tolerance", "chosen"),
+    [
+        ([1, 1.05, 1.2], [3, 2, 1], 0.05, 1),
+        ([1, 1.05, 1.2], [3, 2, 1], 0.049, 0),
+        ([1, 1, 1], [2, 2, 3], 0.1, 0),
+        ([1.05, 1, 1.05], [2, 2, 2], 0.1, 1),  # the best compromise among the preferred
+        ([0, 0, 1], [3, 2, 1], 0.5, 1),
+        ([1, 1, 1], [3, NAN, 2], 0.1, 2),
+        ([1, NAN, 1], [3, 1, 2], 0.1, 2),
+        ([1, 2], [NAN, NAN], 0.1, 0),
+    ],
+)
+def test_tolerances_that_can_be_seen(a, b, tolerance, chosen):
+    choose = BestTradeOff(("a",), tolerance=tolerance, prefer="b")
+    assert choose(results(a=a, b=b)) == chosen
+
+
+@pytest.mark.parametrize(
+    ("options", "found", "message"),
+    [
+        ({"tolerance": -0.1}, results(a=[1], b=[1]), "tolerance must be None, a share"),
+        ({"tolerance": "2se"}, results(a=[1], b=[1]), "tolerance must be .* got '2se'"),
+        ({"tolerance": True}, results(a=[1], b=[1]), "tolerance must be"),
+        ({"tolerance": np.nan}, results(a=[1], b=[1]), "tolerance must be"),
+        ({"tolerance": "1se"}, results(a=[1], b=[1]), "score 'a' of two folds or more"),
+        ({"tolerance": 0.1, "prefer": "x"}, results(a=[1]), "'x' is not a score"),
+        ({"tolerance": 0.1, "prefer": "frr_log_ratio"}, results(a=[1]), "signed"),
+        ({"tolerance": 0.1, "prefer": "b"}, results(a=[1], b=[-1]), "'b' is positive"),
+    ],
+)
+def test_refusals_of_a_tolerance(options, found, message):
+    with pytest.raises(ValueError, match=message):
+        BestTradeOff(("a",), **options)(found)
+
+
 def test_one_metric_is_minimised():
     assert BestTradeOff(("a",))(results(a=[NAN, 3, 2])) == 2
 
@@ -90,6 +174,9 @@ def test_refusals(metrics, found, message):
 def test_it_clones_pickles_and_says_what_it_is():
     choose = BestTradeOff(("bfrr", "frr_at_far"))
     assert repr(choose) == "BestTradeOff(metrics=('bfrr', 'frr_at_far'))"
+    wide = BestTradeOff(tolerance=0.05)
+    assert repr(wide) == "BestTradeOff(tolerance=0.05)"
+    assert repr(clone(wide)) == repr(wide)
     for copy in (clone(choose), pickle.loads(pickle.dumps(choose))):
         assert repr(copy) == repr(choose)
 
@@ -111,6 +198,15 @@ def test_a_search_is_refitted_on_the_trade_off(scoring, n_jobs):
     a, b = (-fitted.cv_results_[f"mean_test_{n}"] for n in ("bfar", "frr_at_far"))
     assert fitted.best_index_ == brute_force(a, b)
     assert fitted.best_estimator_.weight == WEIGHTS[fitted.best_index_]
+
+
+@pytest.mark.parametrize("tolerance", [0.3, "1se"])
+def test_a_search_is_refitted_on_the_preferred(tolerance):
+    refit = BestTradeOff(tolerance=tolerance)
+    fitted = search(scoring=fairness_scores(FAR), refit=refit).fit(X, Y)
+    names = ("bfar", "frr_at_far")
+    found, _ = preferred_by_loop(fitted.cv_results_, names, tolerance, "frr_at_far")
+    assert fitted.best_index_ == found
 
 
 @pytest.mark.parametrize("refit", [BestTradeOff(), BestTradeOff(("bfar",))])

@@ -45,9 +45,9 @@ QUICK = {"far": 0.05, "n_resamples": 5}
             "has no column",
         ),
         (
-            lambda: audit_pairs(SCORES, PEOPLE, {"g": BOTH[0]}),
+            lambda: audit_pairs(SCORES, PEOPLE, {"g": [*BOTH, BOTH[0]]}),
             "sensitive_features",
-            r" of 'g' must be a tuple of two .*; got numpy.ndarray of shape \(\d+,\)\.",
+            r" of 'g' must be a tuple of two .*; got list of length 3\.",
         ),
         (
             lambda: audit_pairs(SCORES, PEOPLE, np.stack(BOTH, axis=1)),
@@ -55,14 +55,19 @@ QUICK = {"far": 0.05, "n_resamples": 5}
             r"must be a tuple of two .*; got numpy.ndarray of shape \(\d+, 2\)\.",
         ),
         (
-            lambda: audit_pairs(SCORES, PEOPLE, BOTH[0]),
+            lambda: audit_pairs(SCORES, PEOPLE, "gender"),
             "sensitive_features",
-            "must be a tuple of two",
+            "must be a tuple of two .*; got str of length 6.",
         ),
         (
-            lambda: audit_pairs([0.1, 0.2], PEOPLE, ["f", "m"]),
-            "sensitive_features",
-            "must be a tuple of two .*; got list of length 2.",
+            lambda: audit_pairs(SCORES, None, BOTH),
+            "identities",
+            " and y_true are None; give whom the images show or",
+        ),
+        (
+            lambda: audit_pairs(SCORES, PEOPLE, BOTH, y_true=SCORES > 0),
+            "identities",
+            " and y_true were both given",
         ),
         (
             lambda: audit_pairs(SCORES, PEOPLE[0], BOTH),

@@ -5,6 +5,7 @@ unresolved values; ``_estimates`` turns a table into a value with its interval.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -24,7 +25,6 @@ from skfairfr.metrics._roc._question import parse_question
 from skfairfr.metrics._roc._records import (
     EstimandWarning,
     Estimate,
-    check_same_images,
 )
 from skfairfr.utils._errors import Argument, ArgumentError, plain
 from skfairfr.utils._validation import warn_caller, warn_undefined
@@ -88,6 +88,11 @@ class Engine:
     def two_sides(self):
         """Whether probes are compared with references."""
         return self.pairs.images.side is not None
+
+    @property
+    def _independent(self):
+        """Whether pairs were taken as independent, of people of their own."""
+        return self.pairs.images.n_drawn is not None
 
     # ---- questions -------------------------------------------------------------------
 
@@ -165,15 +170,48 @@ class Engine:
 
     def points(self, question):
         """Values in the data (n_levels,), levels in increasing order, without interval."""
+        return self.points_and_errors(question)[0]
+
+    def points_and_errors(self, question):
+        """Values in the data, and the numbers of errors that they rest on.
+
+        Returns
+        -------
+        values : ndarray, shape (n_levels,)
+            Levels in increasing order.
+        errors : ndarray of int, shape (n_scopes, n_levels)
+            Accepted impostor pairs or rejected genuine pairs of ``scopes_of_points``.
+        """
         self._warn_left_out(question)
         used = self.groups_with_pairs(question)
-        found = []
+        found, errors = [], []
         for part in self._parts(question):
             # The other rate may need pairs that are not held, and so another pass.
             query = replace(self._query(part), wanted=(part.rate,))
             query, point = point_rates(self.pairs, query)
             found.append(_estimates.quantity(point, query, part, used))
-        return np.concatenate(found)
+            errors.append(
+                [
+                    self._errors(query, point, part.rate, scope)
+                    for scope in self.scopes_of_points(question)
+                ]
+            )
+        return np.concatenate(found), np.concatenate(errors, axis=1)
+
+    def scopes_of_points(self, question):
+        """Scopes whose rates a value is made of."""
+        if question.how is None:
+            return [question.scope]
+        return [(g, g) for g in self.groups_with_pairs(question)]
+
+    def _errors(self, query, point, rate, scope):
+        """Number of errors of a scope at each level, (n_levels,)."""
+        row = query.row_of[scope]
+        if rate == "frr":
+            return self.pairs.genuine.rejected(scope, point.thresholds[row])
+        if scope in query.sampled:
+            return np.rint(point.far[row] * self.pairs.count(scope)).astype(np.int64)
+        return self.pairs.impostors(scope).positions(point.thresholds[row])
 
     # ---- rates with replicates -------------------------------------------------------
 
@@ -206,11 +244,10 @@ class Engine:
                     overall, table = table, tables[key]
                 if len(table.query.scopes) < len(query.scopes):
                     table = RateTable.joined(overall, table)
-                # Wilson's intervals rest on evidence, not on replicates.
-                evidence = None
+                like = replace(part, scope=scopes[0]) if scopes else part
+                evidence = partial(self._evidence_of, like)
                 if self.intervals.method == "wilson":
-                    asked = replace(part, scope=scopes[0]) if scopes else part
-                    evidence = self._evidence_of(asked)
+                    evidence()  # all intervals rest on it; it is kept
                 told = (used, self.intervals, self.groups, evidence)
                 if scopes is None:
                     parts.append(_estimates.answer(self.pairs, table, part, *told))
@@ -267,7 +304,6 @@ class Engine:
 
     def compare(self, other, question):
         """Answers of this and another engine about the same images and resamples."""
-        check_same_images(self, other)
         answers = []
         for engine in (self, other):
             engine.check_answerable(question)
@@ -299,18 +335,19 @@ class Engine:
             )
         self._check_something_to_draw()
         rates = _equal_error.equal_error_rates(self.pairs, scope, self.resampling())
+        at = replace(question, thresholds=np.array([rates.threshold]))
+        evidence = partial(self._evidence_of, at)
         found = _estimates.answer_equal_error(
-            self.pairs, rates, question, self.intervals, self.groups
+            self.pairs, rates, question, self.intervals, self.groups, evidence
         )
         return _estimates.to_estimate(found, question, counts)
 
     def resampling(self):
-        """The resampling of ``fit``."""
+        """The resampling of ``fit``; independent pairs are drawn whatever it names."""
         made = self.intervals
+        mode = "identities" if self._independent else made.resample
         method = "recentered" if made.method == "wilson" else made.method
-        return Resampling(
-            made.resample, method, made.n_resamples, made.entropy, made.n_jobs
-        )
+        return Resampling(mode, method, made.n_resamples, made.entropy, made.n_jobs)
 
     def resamplings(self):
         """The resampling of ``fit``, and one of identities until the warning was given."""
@@ -368,7 +405,7 @@ class Engine:
     def _check_something_to_draw(self):
         """Raise where resampling images would change nothing."""
         resample = self.intervals.resample
-        if resample == "identities":
+        if resample == "identities" or self._independent:
             return
         if self.intervals.method == "wilson":
             raise ArgumentError(

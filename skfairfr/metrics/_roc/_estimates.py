@@ -13,7 +13,6 @@ from skfairfr._core._intervals import (
     percentile,
     simultaneous,
     support_of_first,
-    wilson,
 )
 from skfairfr._core._rates import ROUNDING, exceeds
 from skfairfr.metrics._roc._analytic import analyse
@@ -67,17 +66,6 @@ class Answer:
     sources: list
     corrected: np.ndarray | None
     p_value: np.ndarray | None
-
-    def told(self, analytic):
-        """The same answer with what evidence says of it."""
-        ends = {}
-        if analytic.low is not None:
-            unknown = np.isnan(self.value)
-            ends["low"] = np.where(unknown, np.nan, analytic.low)
-            ends["high"] = np.where(unknown, np.nan, analytic.high)
-        return replace(
-            self, **ends, corrected=analytic.corrected, p_value=analytic.p_value
-        )
 
     @property
     def supported(self):
@@ -144,7 +132,7 @@ def quantity(rates, query, question, used):
     return found
 
 
-def answer(pairs, table, question, used, intervals, labels, evidence=None):
+def answer(pairs, table, question, used, intervals, labels, evidence):
     """Value, interval and support of a question.
 
     Parameters
@@ -158,8 +146,8 @@ def answer(pairs, table, question, used, intervals, labels, evidence=None):
         ``method`` and ``confidence_level``.
     labels : sequence
         Names of the groups.
-    evidence : Evidence, default=None
-        Where the interval rests on it, and not on replicates.
+    evidence : callable
+        Gives the Evidence about the question, or None: it costs a count of all errors.
 
     Returns
     -------
@@ -177,7 +165,6 @@ def answer(pairs, table, question, used, intervals, labels, evidence=None):
     row = 0 if question.scope is None else query.row_of[question.scope]
     threshold = table.point.thresholds[row]
     found = _with_interval(
-        pairs,
         question,
         value,
         centre,
@@ -187,30 +174,30 @@ def answer(pairs, table, question, used, intervals, labels, evidence=None):
         reasons,
         source,
     )
-    if evidence is None:
-        return found
-    level, seed = intervals.confidence_level, intervals.entropy
-    return found.told(analyse(evidence, question, level, seed))
+    if intervals.method == "wilson":
+        return _from_evidence(found, question, intervals, evidence, slice(None))
+    return _without_variation(found, centre, question, intervals, evidence)
 
 
-def answer_equal_error(pairs, rates, question, intervals, labels):
+def answer_equal_error(pairs, rates, question, intervals, labels, evidence):
     """Value, interval and support of an equal error rate, as one level."""
     threshold = np.array([rates.threshold])
     reasons = []
     for rate in ("far", "frr"):
         support = _support(pairs, rate, question.scope, threshold, rates.sampled)
         reasons += support.reasons(0, _labels_of(question.scope, labels), rate)
-    return _with_interval(
-        pairs,
+    centre = np.array([rates.centre])
+    found = _with_interval(
         question,
         np.array([rates.value]),
-        np.array([rates.centre]),
+        centre,
         rates.replicates[None],
         threshold,
         intervals,
         [reasons],
         _source(pairs, {question.scope} if rates.sampled else ()),
     )
+    return _without_variation(found, centre, question, intervals, evidence)
 
 
 def _sampled(query, rate, scopes):
@@ -232,7 +219,6 @@ def _source(pairs, sampled):
 
 
 def _with_interval(
-    pairs,
     question,
     value,
     centre,
@@ -246,10 +232,6 @@ def _with_interval(
     low, high, n_undefined = percentile(
         moved, intervals.confidence_level, _bounds(question)
     )
-    if question.how is None:
-        low, high = _zero_error_bounds(
-            pairs, question, value, centre, low, high, intervals.confidence_level
-        )
     allowed = (1 - intervals.confidence_level) / 2 * replicates.shape[-1]
     for level, undefined in enumerate(n_undefined.tolist()):
         if np.isnan(value[level]):
@@ -363,25 +345,35 @@ def _sd(replicates):
         return replicates.std(axis=-1, ddof=1)
 
 
-def _zero_error_bounds(pairs, question, value, centre, low, high, confidence_level):
-    """Use Wilson's bound if no pair, or every pair, is an error: replicates cannot vary.
+def _without_variation(found, centre, question, intervals, evidence):
+    """Take Wilson's interval where no pair, or every pair, is an error.
 
-    The effective number of trials is the number of people, not of pairs.
+    Replicates do not vary there, and would say that the rate is certain.
     """
-    if question.rate == "far":
-        n = pairs.n_identities(question.scope)
-    else:
-        n = pairs.genuine.n_identities(question.scope, pairs.images)
-    if n == 0:
-        return low, high
-    alpha = 1 - confidence_level
-    defined = ~np.isnan(low)
-    no_error = defined & ((value == 0) | (centre == 0))
-    all_errors = defined & (value > 1 - ROUNDING)
-    high = np.where(no_error, wilson(0, n, alpha=alpha)[1], high)
-    low = np.where(no_error, 0.0, low)
-    low = np.where(all_errors, wilson(n, n, alpha=alpha)[0], low)
-    return low, np.where(all_errors, 1.0, high)
+    if question.how is not None:
+        return found
+    still = (found.value == 0) | (centre == 0) | (found.value > 1 - ROUNDING)
+    still &= ~np.isnan(found.low)
+    if not still.any():
+        return found
+    return _from_evidence(found, question, intervals, evidence, still)
+
+
+def _from_evidence(found, question, intervals, evidence, levels):
+    """The answer with what evidence says of some of its levels."""
+    told = evidence()
+    if told is None:
+        return found
+    analytic = analyse(told, question, intervals.confidence_level, intervals.entropy)
+    ends = {}
+    for name in ("low", "high"):
+        end = getattr(analytic, name)
+        if end is not None:
+            ends[name] = getattr(found, name).copy()
+            ends[name][levels] = np.where(np.isnan(found.value), np.nan, end)[levels]
+    return replace(
+        found, **ends, corrected=analytic.corrected, p_value=analytic.p_value
+    )
 
 
 def _reasons(pairs, table, question, scopes, labels):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from scipy import sparse
 
-from skfairfr._core._bootstrap import point_rates
+from skfairfr._core._bootstrap import point_rates, remember
 from skfairfr._core._error_counts import (
     accepted_impostors,
     rejected_genuine,
@@ -29,6 +29,8 @@ from skfairfr._core._few_errors import (
 HELPERS = np.array([1e-2, 1e-3])
 # Between FAR levels whose rates show how fast a rate changes with its threshold.
 STEP = 1.5
+# Number of counts of errors that are kept for the next question.
+MAX_COUNTS = 16
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,8 @@ def gather(pairs, query, rate):
     helper = helper[~np.isnan(helper)]
     helpers = np.repeat(helper[:, None], len(scopes), axis=1)
     rows = np.concatenate([thresholds, *near, helpers])
-    counts = [asking.counts(rate, s, rows[:, p]) for p, s in enumerate(scopes)]
+    held = [asking.where_held(scope, rows[:, p]) for p, scope in enumerate(scopes)]
+    counts = [asking.counts(rate, s, at) for s, at in zip(scopes, held, strict=True)]
     every = ErrorSums.of_groups([c.sums for c in counts])
     sums = every.rows(slice(n_levels))
     effective = _effective(every, n_levels, len(helper))
@@ -155,8 +158,8 @@ def gather(pairs, query, rate):
         return Evidence(
             scopes, sums, effective, still + 1, influence, still, none, squared
         )
-    slope = _slopes(every, near, n_levels)
-    share, of_threshold = asking.threshold_set(counts, thresholds, effective, slope)
+    slope = _slopes(every, np.stack(held, axis=-1), n_levels)
+    share, of_threshold = asking.threshold_set(counts, rows, effective, slope)
     return Evidence(
         scopes, sums, effective, share, influence, slope, of_threshold, squared
     )
@@ -174,58 +177,70 @@ class _Asking:
 
     def counts(self, rate, scope, thresholds):
         """ErrorCounts of a scope; no error where the threshold is undefined."""
-        undefined = np.isnan(thresholds)
-        if rate == "far":
-            at, sampled = np.where(undefined, np.inf, thresholds), self.query.sampled
-            return accepted_impostors(self.pairs, scope, at, scope in sampled)
-        at = np.where(undefined, -np.inf, thresholds)
-        return rejected_genuine(self.pairs, scope, at)
+        sampled = rate == "far" and scope in self.query.sampled
+        # All attributes share what is overall.
+        known = self.pairs.overall_errors if scope is None else self.pairs.errors
+        key = (rate, scope, sampled, thresholds.tobytes())
+        if key not in known:
+            undefined = np.isnan(thresholds)
+            if rate == "far":
+                at = np.where(undefined, np.inf, thresholds)
+                found = accepted_impostors(self.pairs, scope, at, sampled)
+            else:
+                at = np.where(undefined, -np.inf, thresholds)
+                found = rejected_genuine(self.pairs, scope, at)
+            remember(known, key, found, MAX_COUNTS)
+        return known[key]
 
     def near(self):
         """Thresholds a step below and above each level, two (n_levels, n_scopes).
 
         NaN where the pairs down to one are not held.
         """
-        if self.query.levels is None:
-            return [np.empty((0, len(self.scopes)))] * 2
-        found = np.empty((2, self.query.levels.size, len(self.scopes)))
-        for place, (scope, setter) in enumerate(
-            zip(self.scopes, self.setters, strict=True)
-        ):
-            for side, levels in enumerate(
-                (self.query.levels / STEP, self.query.levels * STEP)
-            ):
-                sampled = setter in self.query.sampled
-                at = threshold_of(self.pairs, setter, levels, sampled)
-                if self.rate == "far" and not self._reaches_all(scope):
-                    held = self.pairs.holds(scope, np.nan_to_num(at, nan=-np.inf))
-                    at = np.where(held, at, np.nan)
-                found[side, :, place] = at
-        return list(found)
+        levels, n_scopes = self.query.levels, len(self.scopes)
+        if levels is None:
+            return [np.empty((0, n_scopes))] * 2
+        asked = np.concatenate([levels / STEP, levels * STEP])
+        of_setter = {
+            setter: threshold_of(
+                self.pairs, setter, asked, setter in self.query.sampled
+            )
+            for setter in set(self.setters)
+        }
+        found = np.stack([of_setter[setter] for setter in self.setters], axis=-1)
+        return np.split(found, 2)
 
-    def _reaches_all(self, scope):
-        return scope in self.query.sampled or self.pairs.is_whole(scope)
+    def where_held(self, scope, thresholds):
+        """The thresholds, nan where not all pairs that one accepts are held."""
+        whole = scope in self.query.sampled or self.pairs.is_whole(scope)
+        if self.rate == "frr" or whole:
+            return thresholds
+        held = self.pairs.holds(scope, np.nan_to_num(thresholds, nan=-np.inf))
+        return np.where(held, thresholds, np.nan)
 
-    def threshold_set(self, counts, thresholds, effective, slope):
+    def threshold_set(self, counts, rows, effective, slope):
         """What setting the thresholds on the same data does to every rate.
+
+        Parameters
+        ----------
+        counts : list of ErrorCounts
+            Of each scope at its column of ``rows``.
+        rows : ndarray, shape (n_rows, n_scopes)
+            Thresholds, those of the levels first.
+        effective : Effective
+        slope : ndarray, shape (n_levels, n_scopes)
 
         Returns
         -------
         share : ndarray, shape (n_levels, n_scopes)
         of_threshold : list of sparse arrays, each (n_levels, n_people)
         """
-        n_levels = len(thresholds)
-        share, of_threshold, known = np.ones(slope.shape), [], {}
-        if self.rate == "far":
-            known = dict(zip(self.scopes, counts, strict=True))
-            # Each was counted at its own thresholds, which overall ones are for all.
-            known = {s: c for s, c in known.items() if s in self.setters}
+        n_levels = len(slope)
+        share, of_threshold = np.ones(slope.shape), []
         for place, (scope, setter) in enumerate(
             zip(self.scopes, self.setters, strict=True)
         ):
-            if setter not in known:
-                known[setter] = self.counts("far", setter, thresholds[:, place])
-            by, own = known[setter], counts[place]
+            by, own = self.counts("far", setter, rows[:, place]), counts[place]
             of_setter = by.influence[:n_levels]
             together = (own.influence[:n_levels] * of_setter).sum(axis=1)
             errors = by.sums.errors[:n_levels]
@@ -267,12 +282,12 @@ def _effective(every, n_levels, n_helpers):
     return Effective(*columns)
 
 
-def _slopes(every, near, n_levels):
+def _slopes(every, rows, n_levels):
     """Derivative of the logarithm of each rate by that of the FAR, (n_levels, n_scopes)."""
     here, low, high = (
         every.rows(slice(n_levels * part, n_levels * (part + 1))) for part in range(3)
     )
-    beyond = np.isnan(near[1])
+    beyond = np.isnan(rows[2 * n_levels : 3 * n_levels])
     half = here.single / 2
     upper = np.where(beyond, here.errors, high.errors)
     span = np.where(beyond, 1.0, 2.0) * np.log(STEP)

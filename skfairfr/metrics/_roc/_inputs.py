@@ -10,6 +10,7 @@ from skfairfr._core._pair_sets import size_of
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._rates import count_at_least, next_above
 from skfairfr._core._resampling import Images
+from skfairfr.metrics._pairs._checks import check_pairs
 from skfairfr.metrics._roc._partitions import EmbeddingPartitions, ListedPartitions
 from skfairfr.metrics._roc._records import ReversedScoresWarning
 from skfairfr.utils._errors import Argument, ArgumentError
@@ -32,9 +33,12 @@ CHANCE = 2.0
 
 def join_sides(probe, reference):
     """Labels of probes and references, coded together."""
-    values = encode(join_columns([probe.values, reference.values]), "y").values
+    # A side whose labels are all unknown has none, and says nothing of their type.
+    known = [side.values for side in (probe, reference) if side.values.size]
+    values = encode(join_columns(known or [probe.values]), "y").values
+    # Code -1, of an unknown label, takes the last place.
     codes = [
-        np.where(side.codes >= 0, np.searchsorted(values, side.values)[side.codes], -1)
+        np.append(np.searchsorted(values, side.values), -1)[side.codes]
         for side in (probe, reference)
     ]
     return Labels(values, np.concatenate(codes).astype(np.int32))
@@ -195,13 +199,44 @@ def compare_rows(
     return EmbeddingPartitions(attributes, images, compared, far_max, expected)
 
 
-def compare_listed(y_score, identities, features, images):
+def features_of_pairs(of_both, of_each):
+    """Groups of the first and of the second image of each pair, and their arguments.
+
+    Parameters
+    ----------
+    of_both : array-like, frame or dict, shape (n_pairs,), or None
+        Groups that both images have.
+    of_each : tuple of two such
+
+    Returns
+    -------
+    features : tuple of two array-likes, frames or dicts
+    names : tuple of two str
+    """
+    names = ("sensitive_features_1", "sensitive_features_2")
+    if of_both is None:
+        return of_each, names
+    given = [n for n, f in zip(names, of_each, strict=True) if f is not None]
+    if given:
+        raise ArgumentError(
+            *(Argument("sensitive_features"), " and ", Argument(given[0])),
+            " were both given;",
+            remedy="give the group of both images, or that of each.",
+        )
+    return (of_both, of_both), ("sensitive_features", "sensitive_features")
+
+
+def compare_listed(y_score, identities, features, images, y_true=None):
     """Pairs of a protocol file.
 
     Parameters
     ----------
     y_score : array-like, shape (n_pairs,)
-    identities, features, images : tuples of two array-likes, shape (n_pairs,), or Nones
+    identities, images : tuples of two array-likes, shape (n_pairs,), or Nones
+    features : tuple
+        Of :func:`features_of_pairs`.
+    y_true : array-like, shape (n_pairs,), default=None
+        Instead of identities: pairs are taken as independent.
 
     Returns
     -------
@@ -213,9 +248,23 @@ def compare_listed(y_score, identities, features, images):
     scores = check_scores(y_score, "y_score")
     if scores.size == 0:
         raise ValueError("y_score is empty; give at least one pair.")
-    identity = _encode_both(identities, ("identity_1", "identity_2"), scores.size)
-    names = ("sensitive_features_1", "sensitive_features_2")
-    attributes = _attributes_of_both(features, names, scores.size)
+    n_drawn = None
+    if y_true is None:
+        identity = _encode_both(identities, ("identity_1", "identity_2"), scores.size)
+        if identity is None:
+            raise ArgumentError(
+                *(Argument("identity_1"), " and ", Argument("identity_2")),
+                " are missing;",
+                remedy=(
+                    "give whom the images of each pair show or, where that is not known, ",
+                    *(Argument("y_true"), "."),
+                ),
+            )
+    else:
+        _check_alone(identities, images)
+        is_genuine, _ = check_pairs(y_true, scores)
+        identity, n_drawn = _own_people(is_genuine), scores.size
+    attributes = _attributes_of_both(*features, scores.size)
     image = _encode_both(images, ("image_1", "image_2"), scores.size)
     members = identity if image is None else image
     codes = members.codes.reshape(2, -1)
@@ -224,9 +273,41 @@ def compare_listed(y_score, identities, features, images):
     if image is not None:
         _check_images(of_image, identity, image)
     listed = ListedScores(scores, *codes, of_image)
-    universe = _images(of_image, None, identity.values.size)
-    partitions = ListedPartitions(attributes, universe, listed)
+    universe = replace(_images(of_image, None, identity.values.size), n_drawn=n_drawn)
+    names = None if image is None else image.values
+    partitions = ListedPartitions(attributes, universe, listed, names)
     return partitions, identity, image is not None
+
+
+def _check_alone(identities, images):
+    """Raise if people or images were named beside y_true."""
+    given = dict(zip(("identity_1", "identity_2"), identities, strict=True))
+    given |= dict(zip(("image_1", "image_2"), images, strict=True))
+    name = next((name for name, column in given.items() if column is not None), None)
+    if name is None:
+        return
+    remedy = ("leave ", Argument("y_true"), " out: the people tell which are genuine.")
+    if name.startswith("image"):
+        remedy = (
+            *("give ", Argument("identity_1"), " and ", Argument("identity_2")),
+            *(" instead of ", Argument("y_true"), ", or leave the images out."),
+        )
+    raise ArgumentError(
+        *(Argument("y_true"), " and ", Argument(name), " were both given, and "),
+        *(Argument("y_true"), " is for pairs of which no person is known;"),
+        remedy=remedy,
+    )
+
+
+def _own_people(is_genuine):
+    """Labels of the people in independent pairs: one in a genuine pair, two in another.
+
+    The first are numbered as the pairs are, and resamples draw among these alone.
+    """
+    first = np.arange(is_genuine.size)
+    second = np.where(is_genuine, first, first[-1] + np.cumsum(~is_genuine))
+    n_people = is_genuine.size + np.count_nonzero(~is_genuine)
+    return Labels(np.arange(n_people), np.concatenate([first, second]).astype(np.int32))
 
 
 def _images(identity, side, n_identities):
@@ -283,7 +364,7 @@ def _encode_both(columns, names, n_pairs, allow_unknown=False):
     for column, name in zip(columns, names, strict=True):
         check_length(column, n_pairs, name, "y_score")
     joint = join_columns(columns)
-    return encode(joint, f"{names[0]} or {names[1]}", allow_unknown=allow_unknown)
+    return encode(joint, " or ".join(dict.fromkeys(names)), allow_unknown=allow_unknown)
 
 
 def _attributes_of_both(features, names, n_pairs):

@@ -145,11 +145,14 @@ class ListedPartitions(Partitions):
         Groups of the first images of all pairs, then of the second.
     images : Images
     listed : ListedScores
+    image_names : ndarray, shape (n_images,), or None
+        Sorted names of the images; None where images are people.
     """
 
-    def __init__(self, columns, images, listed):
+    def __init__(self, columns, images, listed, image_names=None):
         super().__init__(columns, images)
         self.listed = listed
+        self.image_names = image_names
 
     def pairs(self, names, average, impostors):
         """Pairs by the combinations of attributes, ListedPairs.
@@ -168,9 +171,12 @@ class ListedPartitions(Partitions):
         pairs = ListedPairs(self.listed, tuple(groups), images, average, impostors)
         if pairs.count(None) == 0:
             within = " within a group" if impostors == "same_group" else ""
+            lists = (Argument("identity_1"), " and ", Argument("identity_2"), " list")
+            if images.n_drawn is not None:
+                lists = (Argument("y_true"), " lists")
             raise ArgumentError(
-                *(Argument("identity_1"), " and ", Argument("identity_2")),
-                f" list no impostor pair{within};",
+                *lists,
+                f" no impostor pair{within};",
                 remedy="a FAR needs pairs of two people.",
             )
         return pairs

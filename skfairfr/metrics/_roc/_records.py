@@ -308,28 +308,6 @@ class Comparison(Framed):
         return {**self._level_columns, **super()._columns()}
 
 
-def check_same_images(first, second):
-    """Raise unless two engines have the same images of the same people and groups."""
-    for name, what in (
-        ("identity", "identities (y)"),
-        ("group", "groups (sensitive_features)"),
-        ("side", "sides (domain or reference)"),
-    ):
-        one, two = (getattr(m.pairs.images, name) for m in (first, second))
-        if (one is None) != (two is None) or (
-            one is not None and not np.array_equal(one, two)
-        ):
-            raise ValueError(
-                f"other was fitted on images with other {what}; a paired comparison needs "
-                "both systems' embeddings of the same images in the same order."
-            )
-    if first.groups.tolist() != second.groups.tolist():
-        raise ValueError(
-            f"other has the groups {second.groups.tolist()} instead of "
-            f"{first.groups.tolist()}; fit both with the same sensitive_features."
-        )
-
-
 def paired(first, second, question, confidence_level):
     """Comparison of two answers to one question over the same resamples."""
     with np.errstate(invalid="ignore", divide="ignore"):

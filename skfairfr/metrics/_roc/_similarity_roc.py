@@ -23,6 +23,7 @@ from skfairfr.metrics._roc._device import check_device
 from skfairfr.metrics._roc._engine import Engine, Intervals
 from skfairfr.metrics._roc._question import check_one_group
 from skfairfr.metrics._roc._records import ScoreSummary, paired, to_asymmetry
+from skfairfr.metrics._roc._same_images import check_same_images
 from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._frames import framed, library_of
 from skfairfr.utils._labels import label_attributes, label_images
@@ -95,7 +96,7 @@ default="recentered"
     groups_ : ndarray, shape (n_groups,)
         Sorted labels of the groups.
     identities_ : ndarray, shape (n_identities,)
-        Sorted labels of the people.
+        Sorted labels of the people; numbers where ``fit_pairs`` was given none.
     n_genuine_, n_impostor_ : ndarrays of int, shape (1 + n_groups,)
         Number of genuine and of impostor pairs, overall and within each group.
     n_features_in_ : int
@@ -282,9 +283,11 @@ default="recentered"
     def fit_pairs(
         self,
         y_score,
-        identity_1,
-        identity_2,
+        identity_1=None,
+        identity_2=None,
         *,
+        y_true=None,
+        sensitive_features=None,
         sensitive_features_1=None,
         sensitive_features_2=None,
         image_1=None,
@@ -299,12 +302,22 @@ default="recentered"
         and with one side it does so for the cross-group rates of that average, where one
         person's images are in several groups. An earlier fit is discarded.
 
+        Errors of pairs that share a person are not independent, so that an interval needs
+        the people. Where they are not known, ``y_true`` takes their place: rates are the
+        same, and intervals are those of independent pairs, each of people of its own. They
+        are too narrow if people are in several pairs. Whatever ``resample`` is, pairs are
+        drawn.
+
         Parameters
         ----------
         y_score : array-like, shape (n_pairs,)
             Similarity of each pair, larger meaning more alike; give minus a distance.
-        identity_1, identity_2 : array-like, shape (n_pairs,)
+        identity_1, identity_2 : array-like, shape (n_pairs,), default=None
             Whom the two images show; a pair is genuine where they are equal.
+        y_true : array-like, shape (n_pairs,), default=None
+            Instead of the people: 1 where both images show one person, else 0.
+        sensitive_features : array-like, frame or dict, shape (n_pairs,), default=None
+            Group of both images of each pair, where they have the same.
         sensitive_features_1, sensitive_features_2 : array-like, frame or dict, \
 shape (n_pairs,), default=None
             Group of each image; None and NaN are unknown. Several columns as in ``fit``.
@@ -320,24 +333,38 @@ shape (n_pairs,), default=None
         ------
         ValueError
             If lengths differ, a score is not finite, no pair is an impostor pair, an image
-            belongs to two people or is compared with itself.
+            belongs to two people or is compared with itself; if neither the people nor
+            ``y_true`` were given, or both, or groups of both images beside those of each.
 
         Warns
         -----
         ReversedScoresWarning
             If genuine pairs mostly have smaller scores than impostor pairs, as with
             distances.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skfairfr import SimilarityROC
+        >>> y_true = np.arange(4000) % 2
+        >>> y_score = np.random.default_rng(0).normal(size=4000) + 3 * y_true
+        >>> roc = SimilarityROC(n_resamples=200, random_state=0)
+        >>> found = roc.fit_pairs(y_score, y_true=y_true).estimate(far=1e-2)
+        >>> bool(found.low < found.value < found.high)
+        True
         """
         self._forget()
+        of_each = (sensitive_features_1, sensitive_features_2)
         partitions, identity, images_named = _inputs.compare_listed(
             y_score,
             (identity_1, identity_2),
-            (sensitive_features_1, sensitive_features_2),
+            _inputs.features_of_pairs(sensitive_features, of_each),
             (image_1, image_2),
+            y_true,
         )
         library = library_of(
-            *(y_score, identity_1, identity_2),
-            *(sensitive_features_1, sensitive_features_2, image_1, image_2),
+            *(y_score, identity_1, identity_2, y_true),
+            *(sensitive_features, *of_each, image_1, image_2),
         )
         names = partitions.names(None)
         pairs = partitions.pairs(names, self.average, self.impostors)
@@ -565,8 +592,9 @@ shape (n_pairs,), default=None
         Parameters
         ----------
         other : SimilarityROC
-            Fitted on another system's embeddings (or scores) of the same images, in the
-            same order, with the same groups.
+            Fitted on another system's embeddings of the same images in the same order, or
+            on its scores of the same pairs in any order, with the same identities and
+            groups. Their labels are compared, and so are names of images, if given.
         far : float in (0, 1) or array-like, shape (n_levels,), default=None
             FAR level, which each system meets at a threshold of its own.
         threshold : float or array-like, shape (n_levels,), default=None
@@ -582,10 +610,12 @@ shape (n_pairs,), default=None
         Raises
         ------
         ValueError
-            As :meth:`estimate`, and if the two were not fitted on the same images.
+            As :meth:`estimate`, and if the two were not fitted on the same images; the
+            message names what differs.
         """
         check_is_fitted(self)
         check_is_fitted(other)
+        check_same_images(self, other)
         engine = self._engine
         question = engine.question(far, threshold, rate, group, how, operating_point)
         answers = engine.compare(other._engine, question)

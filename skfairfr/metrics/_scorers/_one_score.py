@@ -9,6 +9,7 @@ several scores at once.
 import numpy as np
 
 from skfairfr.metrics._scorers import _base
+from skfairfr.metrics._scorers._few_errors import about_few_errors, reported
 from skfairfr.utils._validation import check_option
 
 
@@ -108,6 +109,11 @@ class FairnessScorer(_base.Scorer):
         ValueError
             If groups are missing, the level cannot be resolved, or the value is undefined
             or infinite; messages say what to change.
+
+        Warns
+        -----
+        FewErrorsWarning
+            If the value rests on fewer than 30 errors in a group; once a search.
         """
         return self._score_with({}, estimator, X, y, sensitive_features, domain)
 
@@ -125,13 +131,14 @@ class FairnessScorer(_base.Scorer):
             self.operating_point,
             self.group,
         )
-        value = engine.points(question)
+        value, errors = engine.points_and_errors(question)
         score = _base.greater_is_better(value, self.how).item()
         if not np.isfinite(score):
             raise ValueError(
                 f"The value of {self!r} {_base.undefined(question, value.item())}."
             )
-        return score
+        _, message = about_few_errors(self, engine, question, errors)
+        return reported(score, message)
 
     def check(self):
         """Raise unless the parameters make sense, whatever the data.
@@ -209,6 +216,8 @@ def make_fairness_scorer(
     Where a value is undefined, a level is below 1 / n_impostor of the fold, or groups are
     missing, the scorer raises. A search turns that into nan unless it was given
     ``error_score="raise"``, and with nan everywhere it chooses the first candidate.
+    Where it rests on fewer than 30 errors in a group, so that a search picks among noise,
+    a :class:`FewErrorsWarning` says so once a search, also of work in other processes.
 
     References
     ----------

@@ -7,6 +7,7 @@ import numpy as np
 
 from skfairfr.metrics._scorers import _base
 from skfairfr.metrics._scorers._base import LOG_RATIO, is_signed
+from skfairfr.metrics._scorers._few_errors import about_few_errors, reported
 from skfairfr.utils._validation import check_level, warn_undefined
 
 
@@ -52,7 +53,9 @@ def fairness_scores(far=1e-3, *, ratio=None):
     -----
     The scorer raises if the fold cannot answer for any candidate (missing groups, a level
     below 1 / n_impostor). A value that is undefined for one candidate, such as the ratio
-    of a group without a false acceptance, is nan in its own entry, with a warning.
+    of a group without a false acceptance, is nan in its own entry, with a warning. Where
+    one rests on fewer than 30 errors in a group, a :class:`FewErrorsWarning` says so once a
+    search.
 
     References
     ----------
@@ -133,6 +136,13 @@ class FairnessScores(_base.Scorer):
             If the estimator has no ``transform``.
         ValueError
             If groups are missing or too few, or a level cannot be resolved.
+
+        Warns
+        -----
+        UndefinedMetricWarning
+            If a value is undefined for this estimator.
+        FewErrorsWarning
+            If a value rests on fewer than 30 errors in a group; once a search.
         """
         return self._score_with({}, estimator, X, y, sensitive_features, domain)
 
@@ -142,12 +152,12 @@ class FairnessScores(_base.Scorer):
         engine = _base.compare_transformed(
             self, estimator, data, float(levels.max()), shared=shared
         )
-        scores = {}
+        scores, few = {}, []
         for name, (rate, how, operating_point) in self._entries().items():
             question = _base.answerable_question(
                 self, engine, levels, rate, how, operating_point
             )
-            values = engine.points(question)
+            values, errors = engine.points_and_errors(question)
             if is_signed(name):
                 with np.errstate(divide="ignore"):
                     found = np.log(values)
@@ -157,6 +167,9 @@ class FairnessScores(_base.Scorer):
             for level, score in zip(np.atleast_1d(levels), found, strict=True):
                 key = name if levels.ndim == 0 else name_at_level(name, level)
                 scores[key] = self._defined(key, float(score), question)
+            few.append((*about_few_errors(self, engine, question, errors), key))
+        _, message, key = min(few)
+        scores[key] = reported(scores[key], message)
         return scores
 
     def check(self):

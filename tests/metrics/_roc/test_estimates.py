@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr.metrics._roc._estimates import ENDINGS
@@ -32,9 +33,24 @@ def test_zero_errors_take_wilsons_bound_of_the_people():
     X = np.repeat(rng.standard_normal((30, 8)), 2, axis=0)
     X += 1e-3 * rng.standard_normal(X.shape)
     found = roc_of(X, identity, None, resample="identities").estimate(0.05)
-    z2 = 1.959963984540054**2
+    # One pair of each of 30 people, whose variance has 29 degrees of freedom.
+    z2 = student.ppf(0.975, 29) ** 2
     assert (found.value, found.low) == (0.0, 0.0)
     assert found.high == pytest.approx(z2 / (30 + z2))
+
+
+@pytest.mark.parametrize("method", ["recentered", "wilson"])
+def test_no_error_among_many_pairs_is_a_small_bound(method):
+    """A bound from the number of people would be hundreds of times as large."""
+    rng = np.random.default_rng(25)
+    identity = np.repeat(np.arange(200), 2)
+    X = np.repeat(rng.standard_normal((200, 64)), 2, axis=0)
+    X += 0.1 * rng.standard_normal(X.shape)
+    roc = roc_of(X, identity, None, resample="identities", method=method)
+    found = roc.estimate(threshold=0.9, rate="far")
+    assert (found.value, found.low) == (0.0, 0.0)
+    # Between independent pairs and clumps of four that all err together.
+    assert 3 / found.n_impostor < found.high < 40 / found.n_impostor
 
 
 def test_undefined_replicates_are_counted():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr import face_labels
 from skfairfr.metrics import ReversedScoresWarning
@@ -87,6 +88,44 @@ def test_groups_of_one_side_only():
     with pytest.raises(ValueError, match="sensitive_features_reference is missing"):
         unfitted().fit(X[:15], IDENTITY[:15], GROUP[:15], X_reference=X[15:],
                   y_reference=IDENTITY[15:])  # fmt: skip
+
+
+UNKNOWN = {
+    "None": np.full(15, None),
+    "NaN": np.full(15, np.nan),
+    "objects": np.full(15, np.nan, dtype=object),
+}
+
+
+@pytest.mark.parametrize("unknown", UNKNOWN)
+@pytest.mark.parametrize("known_side", [0, 1])
+def test_unknown_groups_of_a_whole_side_count_overall_and_in_no_group(
+    known_side, unknown
+):
+    groups = [UNKNOWN[unknown]] * 2
+    groups[known_side] = GROUP[:15]
+    sides = {"X_reference": X[15:], "y_reference": IDENTITY[15:]}
+    roc = unfitted().fit(
+        X[:15], IDENTITY[:15], groups[0],
+        **sides, sensitive_features_reference=groups[1],
+    )  # fmt: skip
+    assert roc.groups_.tolist() == ["a", "b"]
+    apart = IDENTITY[:15, None] != IDENTITY[15:]
+    assert roc.n_impostor_.tolist() == [apart.sum(), 0, 0]
+    assert roc.n_genuine_.tolist() == [(~apart).sum(), 0, 0]
+    without = unfitted().fit(X[:15], IDENTITY[:15], **sides)
+    assert roc.estimate(0.2) == without.estimate(0.2)
+    with pytest.warns(UndefinedMetricWarning, match="No genuine pair in the group"):
+        assert np.isnan(roc.estimate(0.2, group="a").value)
+
+
+def test_unknown_groups_of_both_sides_are_no_groups():
+    roc = unfitted().fit(
+        X[:15], IDENTITY[:15], UNKNOWN["None"],
+        X_reference=X[15:], y_reference=IDENTITY[15:],
+        sensitive_features_reference=UNKNOWN["NaN"],
+    )  # fmt: skip
+    assert roc.groups_.size == 0
 
 
 def test_no_two_people_across_sides():

@@ -1,0 +1,184 @@
+"""Pairs without people: each stands for people of its own, and is drawn as one."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from skfairfr import SimilarityROC
+from skfairfr._core._resampling import Images, draw
+from skfairfr.metrics import (
+    ReversedScoresWarning,
+    frr_at_far,
+    group_error_rates,
+    threshold_at_far,
+)
+
+RNG = np.random.default_rng(0)
+N = 3000
+Y_TRUE = (RNG.random(N) < 0.3).astype(int)
+SCORE = np.round(RNG.normal(size=N) + 2 * Y_TRUE, 1)  # with ties
+GROUP = np.array(["a", "b", None], dtype=object)[RNG.choice(3, N, p=[0.5, 0.4, 0.1])]
+FAR = 0.05
+
+
+def fitted(y_true=Y_TRUE, score=SCORE, group=GROUP, **options):
+    options = {"n_resamples": 30, "random_state": 0, "far_max": 0.1, **options}
+    roc = SimilarityROC(**options)
+    return roc.fit_pairs(score, y_true=y_true, sensitive_features=group)
+
+
+def drawn(roc, resample):
+    """How often each pair is in a resample."""
+    images, entropy = roc._engine.pairs.images, roc._engine.intervals.entropy
+    weights = draw(images, "identities", entropy, resample, resample + 1).identity
+    assert (weights[N:] == 1).all()
+    return weights[:N, 0].astype(int)
+
+
+def test_values_are_those_of_the_functions_of_pairs():
+    roc = fitted()
+    known = np.where(GROUP == None, "c", GROUP)  # noqa: E711
+    threshold = threshold_at_far(Y_TRUE, SCORE, far=FAR)
+    expected = group_error_rates(
+        Y_TRUE, SCORE, sensitive_features=known, threshold=threshold
+    )
+    assert roc.threshold_at(FAR) == threshold
+    assert roc.estimate(FAR).value == frr_at_far(Y_TRUE, SCORE, far=FAR)
+    for g, group in enumerate(["a", "b"]):
+        for rate in ("far", "frr"):
+            found = roc.estimate(FAR, rate=rate, group=group)
+            assert found.value == pytest.approx(getattr(expected, rate)[g], abs=1e-15)
+            assert found.supported
+    assert roc.n_genuine_.tolist() == [Y_TRUE.sum(), *expected.n_genuine[:2]]
+    assert roc.n_impostor_.tolist() == [(1 - Y_TRUE).sum(), *expected.n_impostor[:2]]
+    assert roc.identities_.size == N + (1 - Y_TRUE).sum()
+
+
+@pytest.mark.parametrize("average", ["pair", "identity"])
+def test_replicates_are_those_of_pairs_repeated_as_drawn(average):
+    roc = fitted(average=average)
+    frr = roc.resamples(FAR)
+    far_of_a = roc.resamples(threshold=1.0, rate="far", group="a")
+    for resample in range(30):
+        times = drawn(roc, resample)
+        assert times.sum() == N
+        again = np.repeat(np.arange(N), times)
+        expected = frr_at_far(Y_TRUE[again], SCORE[again], far=FAR)
+        assert frr[resample] == pytest.approx(expected, abs=1e-12)
+        rows = again[(GROUP[again] == "a") & (Y_TRUE[again] == 0)]
+        accepted = sum(1 for row in rows if SCORE[row] >= 1.0)
+        assert far_of_a[resample] == pytest.approx(accepted / len(rows), abs=1e-12)
+
+
+@pytest.mark.parametrize("rate", ["far", "frr"])
+def test_the_standard_error_is_that_of_independent_pairs(rate):
+    found = fitted(n_resamples=2000).estimate(threshold=1.0, rate=rate)
+    n = found.n_impostor if rate == "far" else found.n_genuine
+    binomial = np.sqrt(found.value * (1 - found.value) / n)
+    # Three standard errors of a standard deviation of 2,000 replicates.
+    assert found.standard_error == pytest.approx(binomial, rel=3 / np.sqrt(4000))
+
+
+@pytest.mark.parametrize("resample", ["images", "both"])
+def test_pairs_are_drawn_whatever_is_resampled(resample):
+    expected = fitted(resample="identities")
+    other = fitted(resample=resample)
+    for roc in (other, expected.by(resample=resample)):
+        assert roc.estimate(FAR) == expected.estimate(FAR)
+        assert roc.equal_error_rate("a") == expected.equal_error_rate("a")
+
+
+def test_one_column_is_the_group_of_both_images():
+    both = SimilarityROC(n_resamples=5, random_state=0).fit_pairs(
+        SCORE,
+        y_true=Y_TRUE,
+        sensitive_features_1={"g": GROUP, "h": Y_TRUE},
+        sensitive_features_2={"g": GROUP, "h": Y_TRUE},
+    )
+    one = SimilarityROC(n_resamples=5, random_state=0)
+    one.fit_pairs(SCORE, y_true=Y_TRUE, sensitive_features={"g": GROUP, "h": Y_TRUE})
+    assert one.groups_.tolist() == both.groups_.tolist()
+    assert_array_equal(one.n_impostor_, both.n_impostor_)
+    people = np.arange(N), np.arange(N) + (1 - Y_TRUE) * N
+    named = SimilarityROC(n_resamples=5, resample="identities").fit_pairs(
+        SCORE, *people, sensitive_features=GROUP
+    )
+    assert_array_equal(named.n_impostor_, fitted().n_impostor_)
+
+
+@pytest.mark.parametrize("kind", [bool, float, list])
+def test_labels_may_be_of_several_types(kind):
+    y_true = Y_TRUE.tolist() if kind is list else Y_TRUE.astype(kind)
+    assert fitted(y_true).estimate(FAR) == fitted().estimate(FAR)
+
+
+def test_two_systems_are_compared_on_the_same_pairs():
+    other = SCORE + RNG.normal(size=N)
+    found = fitted().compare(fitted(score=other), FAR)
+    first, second = (fitted(score=s).resamples(FAR) for s in (SCORE, other))
+    assert_allclose(
+        [found.low, found.high], np.quantile(first - second, [0.025, 0.975]), atol=1e-12
+    )
+    changed = np.roll(Y_TRUE, 1)
+    with pytest.raises(ValueError, match="other pairs"):
+        fitted().compare(fitted(changed, score=SCORE + 9 * changed), FAR)
+    with pytest.raises(ValueError, match="other groups"):
+        fitted().compare(fitted(group=np.roll(GROUP, 1)), FAR)
+
+
+PEOPLE = {"identity_1": np.arange(N), "identity_2": np.arange(N)[::-1]}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "identity_1 and identity_2 are missing; give whom .* known, y_true"),
+        (
+            {"y_true": Y_TRUE, **PEOPLE},
+            "y_true and identity_1 were both given, .*; leave y_true out",
+        ),
+        (
+            {"y_true": Y_TRUE, "image_2": SCORE},
+            "y_true and image_2 were both given, .*; give identity_1 and identity_2",
+        ),
+        ({"identity_1": SCORE}, "identity_2 is missing"),
+        ({"y_true": Y_TRUE[1:]}, "y_true has 2999 pairs but y_score has 3000"),
+        ({"y_true": Y_TRUE + 1}, "y_true"),
+        ({"y_true": np.ones(N)}, "y_true lists no impostor pair"),
+        (
+            {"y_true": Y_TRUE, "sensitive_features": GROUP, "sensitive_features_2": GROUP},
+            "sensitive_features and sensitive_features_2 were both given; give the group",
+        ),
+        (
+            {"y_true": Y_TRUE, "sensitive_features": GROUP[1:]},
+            "sensitive_features has 2999 rows but y_score has 3000",
+        ),
+        (
+            {"y_true": Y_TRUE, "sensitive_features_1": GROUP},
+            "sensitive_features_2 is missing",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_half_given_is_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        SimilarityROC().fit_pairs(SCORE, **options)
+
+
+def test_distances_are_warned_of():
+    with pytest.warns(ReversedScoresWarning):
+        fitted(score=-SCORE)
+
+
+@pytest.mark.parametrize("n_drawn", [1, 3, 700])
+def test_others_than_the_drawn_count_once(n_drawn):
+    codes = np.arange(1000)
+    images = Images(codes, codes, None, 1000, 1, n_drawn)
+    weights = draw(images, "identities", 0, 0, 4).identity
+    assert (weights[n_drawn:] == 1).all()
+    assert (weights[:n_drawn].sum(axis=0) == n_drawn).all()
+    for column in range(4):
+        rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(0, column)))
+        counts = Counter(rng.integers(0, n_drawn, n_drawn).tolist())
+        assert weights[:n_drawn, column].tolist() == [counts[i] for i in range(n_drawn)]

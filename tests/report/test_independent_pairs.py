@@ -1,0 +1,188 @@
+"""An audit of pairs without people says so first, and counts no person."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from skfairfr import SimilarityROC
+from skfairfr.report import PairData, audit_data, audit_pairs, read_data
+from tests.test_cli import run
+
+RNG = np.random.default_rng(0)
+N = 1200
+Y_TRUE = (RNG.random(N) < 0.4).astype(int)
+GROUPS = RNG.choice(["f", "m"], N)
+AGES = RNG.choice(["old", "young"], (2, N))
+SCORES = np.round(RNG.normal(size=N) + (3 - 0.9 * (GROUPS == "m")) * Y_TRUE, 4)
+QUICK = {"far": 0.1, "n_resamples": 40}
+
+
+def audited(sensitive_features=GROUPS, **options):
+    options = QUICK | options
+    return audit_pairs(SCORES, None, sensitive_features, y_true=Y_TRUE, **options)
+
+
+@pytest.fixture
+def path(tmp_path):
+    lines = ["score,genuine,gender,age_1,age_2"]
+    for row in zip(SCORES, Y_TRUE, GROUPS, *AGES, strict=True):
+        lines.append(",".join(map(str, row)))
+    (tmp_path / "pairs.csv").write_text("\n".join(lines))
+    return tmp_path / "pairs.csv"
+
+
+def test_the_first_line_says_it():
+    text = audited(attribute="gender").to_text("pairs.csv")
+    first, _, counts, *_ = text.splitlines()
+    assert first == "Audit by gender, pairs taken as independent: pairs.csv"
+    assert counts.startswith("1,200 pairs of images of unnamed people in 2 groups; ")
+    assert "for other pairs of the same kind, as if none shared a person" in text
+
+
+def test_numbers_are_those_of_the_fit():
+    found = audited()
+    options = {"resample": "identities", "method": "wilson", "random_state": 0}
+    roc = SimilarityROC(n_resamples=40, **options)
+    roc.fit_pairs(SCORES, y_true=Y_TRUE, sensitive_features=GROUPS)
+    for row in found.levels[0].rates[1:]:
+        expected = roc.estimate(0.1, rate="frr", group=row.group)
+        assert (row.frr.value, row.frr.low) == (expected.value, expected.low)
+    inside = [np.ones(N, bool), GROUPS == "f", GROUPS == "m"]
+    for row, chosen in zip(found.groups, inside, strict=True):
+        assert (row.n_identities, row.n_images) == (None, None)
+        assert row.n_genuine == Y_TRUE[chosen].sum()
+        assert row.n_impostor == (1 - Y_TRUE[chosen]).sum()
+
+
+def test_the_record_says_it():
+    found = audited()
+    assert found.settings["independent_pairs"] is True
+    assert found.notes[0].startswith("No person is known, and pairs were taken as")
+    assert not any("images in more than one group" in note for note in found.notes)
+    record = json.loads(found.to_json())["audits"][0]
+    assert record["settings"]["independent_pairs"] is True
+    assert record["groups"][1]["n_identities"] is None
+    assert record["largest_genuine_share"] is None
+    assert found.averaged is None
+    assert "pairs were drawn as they are" in found.resampled.reason
+
+
+@pytest.mark.parametrize("resample", ["images", "identities", "both"])
+def test_pairs_are_drawn_whatever_is_resampled(resample):
+    found, usual = audited(resample=resample), audited()
+    assert repr(found.levels) == repr(usual.levels)  # nan is not equal to itself
+    assert not found.resampled.levels
+
+
+def test_named_people_are_said_to_be_nothing_else():
+    people = RNG.integers(0, 60, (2, N))
+    found = audit_pairs(SCORES, tuple(people), GROUPS, **QUICK)
+    assert "independent_pairs" not in found.settings
+    assert found.groups[0].n_identities == np.unique(people).size
+    assert "independent" not in found.to_text()
+
+
+def test_several_attributes_count_pairs():
+    report = audited({"gender": GROUPS, "age": tuple(AGES)})
+    assert [audit.attribute for audit in report.audits] == [
+        "gender",
+        "age",
+        "gender & age",
+    ]
+    text = report.to_text()
+    assert "Pairs by gender & age" in text
+    assert "People by" not in text
+    alike = AGES[0] == AGES[1]
+    rows = {row.group: row for row in report.audits[1].groups}
+    assert rows["old"].n_impostor == (alike & (AGES[0] == "old") & (Y_TRUE == 0)).sum()
+    cells = {cell.groups: cell.n_identities for cell in report.crossings[0].cells}
+    with_old = (AGES == "old").any(axis=0)
+    assert cells["f", "old"] == (with_old & (GROUPS == "f")).sum()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_one_column_may_be_a_series_with_a_name(library):
+    library = pytest.importorskip(library)
+    series = library.Series(GROUPS.tolist(), name="gender") if library.__name__ == (
+        "pandas"
+    ) else library.Series("gender", GROUPS.tolist())  # fmt: skip
+    for labels in (series, series.to_frame()):
+        found = audited(labels)
+        assert found.attribute == "gender"
+        assert repr(found.levels) == repr(audited().levels)
+
+
+def test_without_a_genuine_pair_there_is_no_frr():
+    found = audit_pairs(SCORES, None, GROUPS, y_true=np.zeros(N), **QUICK)
+    assert "No pair is genuine, so that no FRR can be measured." in found.notes
+
+
+def test_pairs_of_unknown_group_are_counted():
+    groups = np.where(np.arange(N) < 7, None, GROUPS)
+    found = audited(groups)
+    assert found.n_unknown == 7
+    assert "7 pairs of unknown group count overall and in no group." in found.to_text()
+
+
+def test_a_file_gives_the_same_as_arrays(path):
+    data = read_data(path, ("gender", "age"))
+    report = audit_data(data, **QUICK)
+    expected = audited({"gender": GROUPS, "age": tuple(AGES)})
+    for one, other in zip(report.audits, expected.audits, strict=True):
+        assert repr(one.levels) == repr(other.levels)
+
+
+def test_thresholds_may_be_set_on_other_pairs(path):
+    data = PairData(SCORES, None, {"gender": (GROUPS, GROUPS)}, y_true=Y_TRUE)
+    found = audit_data(data, threshold_from=data, **QUICK).audits[0]
+    assert found.levels[0].threshold == audited().levels[0].threshold
+    read = audit_data(read_data(path, "gender"), threshold_from=path, **QUICK)
+    assert read.audits[0].levels[0].threshold == found.levels[0].threshold
+
+
+# ---- the command ---------------------------------------------------------------------
+
+
+def test_the_command_says_it_first(capsys, path):
+    options = ("--attribute", "gender", "--far", 0.1, "--n-resamples", 20)
+    code, out, err = run(capsys, "audit", path, *options)
+    assert (code, err) == (0, "")
+    assert out.startswith("Audit by gender, pairs taken as independent: /")
+    named = run(capsys, "audit", path, *options, "--y-true", "genuine")
+    assert named == (code, out, err)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--y-true", "gender"), "--y-true: 'gender' must say which pairs are genuine"),
+        (("--y-true", "genuine", "--identity-1", "age_1"), "--y-true and --identity-1"),
+        (("--identity-1", "age_1"), "holds no 'identity_2'"),
+    ],
+)
+def test_errors_name_the_flags(capsys, path, options, words):
+    code, out, err = run(capsys, "audit", path, "--attribute", "gender", *options)
+    assert (code, out) == (2, "")
+    assert words in err
+
+
+def test_an_option_of_pairs_is_refused_for_embeddings(capsys, tmp_path):
+    np.savez(tmp_path / "x.npz", embedding=np.eye(3), identity=[1, 1, 2], g=[1, 1, 2])
+    arguments = ("--attribute", "g", "--y-true", "genuine")
+    code, _, err = run(capsys, "audit", tmp_path / "x.npz", *arguments)
+    assert code == 2
+    assert "--y-true genuine is an option of scored pairs" in err
+
+
+def test_rates_have_wilson_s_own_interval():
+    """Independent pairs are worth as many as they are, to a few percent of the width."""
+    row = audited().levels[0].rates[1]
+    inside = (Y_TRUE == 0) & (row.group == GROUPS)
+    n = int(inside.sum())
+    expected = binomtest(round(row.far.value * n), n).proportion_ci(method="wilson")
+    threshold_given = audited(far=None, threshold=audited().levels[0].threshold)
+    found = threshold_given.levels[0].rates[1].far
+    assert found.low == pytest.approx(expected.low, rel=2e-2)
+    assert found.high == pytest.approx(expected.high, rel=2e-2)

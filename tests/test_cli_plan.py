@@ -1,0 +1,100 @@
+"""``skfairfr plan`` prints what ``plan_test`` says, in flags."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+from skfairfr import SimilarityROC, cli
+from skfairfr.metrics import plan_test
+from skfairfr.report import read_data
+from tests.test_cli import assert_one_line, faces, pairs, run  # noqa: F401
+
+
+def test_it_prints_the_plan(capsys):
+    code, out, err = run(
+        capsys,
+        *("plan", "--certify-fmr", 1e-4, "--detect-factor", 1.5, "--rate", "frr"),
+        *("--frr", 0.02, "--max-far-ratio", 2, "--far", 1e-2, 1e-3, "--groups", 3),
+        *("--images-per-person", 4, "--power", 0.9, "--confidence-level", 0.9),
+        *("--comparisons", 5, "--assumed", 0.25),
+    )
+    plan = plan_test(
+        certify_fmr=1e-4,
+        detect_factor=1.5,
+        rate="frr",
+        frr=0.02,
+        policy={"max_far_ratio": 2.0},
+        far=[1e-2, 1e-3],
+        groups=3,
+        images_per_person=4,
+        power=0.9,
+        confidence_level=0.9,
+        comparisons=5,
+        assumed=0.25,
+    )
+    assert (code, out, err) == (0, plan.to_text(), "")
+
+
+def test_a_pilot_is_read_as_an_audit_reads(capsys, faces, pairs):  # noqa: F811
+    options = ("plan", "--certify-fmr", 1e-2, "--attribute", "gender", "--pilot")
+    code, out, _ = run(capsys, *options, faces)
+    roc = SimilarityROC(n_resamples=1, random_state=0)
+    read_data(faces, "gender").fit(roc, ("gender",))
+    assert (code, out) == (0, plan_test(certify_fmr=1e-2, pilot=roc).to_text())
+    code, out, _ = run(capsys, *options, pairs, "--distance")
+    assert code == 0
+    assert "pilot, FMR: errors vary" in out
+
+
+def test_notes_on_a_pilot_are_printed(capsys, faces, pairs, tmp_path):  # noqa: F811
+    arrays = dict(np.load(faces))
+    arrays["gender"][:3] = "nan"
+    path = tmp_path / "faces.npz"
+    np.savez(path, **arrays)
+    options = ("plan", "--certify-fmr", 1e-2, "--attribute", "gender", "--pilot")
+    code, out, err = run(capsys, *options, path)
+    assert (code, err) == (0, "")
+    assert "\nNote on the pilot: " in out
+    assert "holds 'nan' in 3 rows" in out
+    code, out, err = run(capsys, *options, pairs, "--score", "distance")
+    assert (code, err) == (0, "")
+    assert "Note on the pilot: Genuine pairs mostly have smaller scores" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            (),
+            "Nothing was asked. Give --certify-fmr, --certify-fnmr, --detect-factor or",
+        ),
+        (("--certify-fmr", 2), "--certify-fmr must be a number in (0, 1); got 2.0."),
+        (("--max-far-ratio", 1), "--max-far-ratio must be a finite number above 1"),
+        (("--max-frr-ratio", 2, "--groups", 1), "--groups 1 has no two rates"),
+        (
+            ("--certify-fmr", 0.1, "--attribute", "gender"),
+            "--attribute is about a pilot; give one with --pilot.",
+        ),
+        (
+            ("--certify-fmr", 0.1, "--identity-1", "a"),
+            "--identity-1 is about a pilot; give one with --pilot.",
+        ),
+        (("--certify-fmr", 0.1, "--pilot", "nope.npz"), "'nope.npz' does not exist"),
+    ],
+)
+def test_errors_are_told_in_flags(capsys, options, message):
+    code, out, err = run(capsys, "plan", *options)
+    assert_one_line(code, out, err, "plan")
+    assert message in err
+
+
+def test_what_cannot_be_is_no_error(capsys):
+    code, out, err = run(capsys, "plan", "--certify-fmr", 1e-3, "--assumed", 2)
+    assert (code, err) == (0, "")
+    assert "cannot be certified: the assumed FMR, 0.002, is above the limit" in out
+
+
+def test_options_are_arguments():
+    known = set(inspect.signature(plan_test).parameters)
+    assert set(cli.PLANNING) == known - {"policy", "dependence", "pilot"}
