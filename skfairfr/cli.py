@@ -48,7 +48,6 @@ OTHER_NAMES = {
     "attributes": "--attribute",
     "sensitive_features": "--attribute",
     "random_state": "--seed",
-    "policy": "--max-far-ratio",
 }
 AUDIT_DESCRIPTION = """\
 Error rates by group and their disparities, with intervals, from embeddings or scored pairs. Exit
@@ -372,6 +371,11 @@ def _add_plan(commands):
 
 
 def _add_questions(group):
+    group.add_argument(
+        "--policy",
+        metavar="FILE_OR_NAME",
+        help="keep every limit of a policy, as of skfairfr audit --policy",
+    )
     for name, meaning in (
         ("certify-fmr", "certify that every group's FMR is at most X"),
         ("certify-fnmr", "certify that every group's FNMR is at most X"),
@@ -431,17 +435,19 @@ def _add_size(group):
         metavar="N",
         help="for whose number bounds of ratios are widened (default: the pairs of groups)",
     )
-    for name, default, meaning in (
-        ("power", 0.8, "probability with which the answer is to be got"),
-        ("confidence-level", 0.95, "of bounds and tests"),
-    ):
-        group.add_argument(
-            f"--{name}",
-            type=float,
-            default=default,
-            metavar="P",
-            help=f"{meaning} (default: %(default)s)",
-        )
+    group.add_argument(
+        "--power",
+        type=float,
+        default=0.8,
+        metavar="P",
+        help="probability with which the answer is to be got (default: %(default)s)",
+    )
+    group.add_argument(
+        "--confidence-level",
+        type=float,
+        metavar="P",
+        help="of bounds and tests (default: that of the policy, or 0.95)",
+    )
 
 
 def _add_common(parser):
@@ -524,12 +530,24 @@ def _attributes(arguments):
 
 def _plan(arguments):
     from skfairfr.metrics import plan_test
+    from skfairfr.report import Policy
 
     given = vars(arguments)
     limits = {name: given[name] for name in RATIOS if given[name] is not None}
     options = {name: given[name] for name in PLANNING}
+    policy = limits or None
+    if arguments.policy is not None:
+        policy = Policy.read(arguments.policy)
+        flags = [f"--{name.replace('_', '-')} {v:g}" for name, v in limits.items()]
+        if options["confidence_level"] is not None:
+            flags.append(f"--confidence-level {options['confidence_level']:g}")
+        if flags:
+            raise ValueError(
+                f"--policy {policy.name} sets its limits and confidence_level, and "
+                f"{', '.join(flags)} was given too; leave one out."
+            )
     pilot, notes = _pilot(given)
-    text = plan_test(policy=limits or None, pilot=pilot, **options).to_text()
+    text = plan_test(policy=policy, pilot=pilot, **options).to_text()
     return text + "".join(f"Note on the pilot: {note}\n" for note in notes), 0
 
 

@@ -61,6 +61,21 @@ def test_the_json_says_the_policy_and_the_people(capsys, tmp_path, pairs):
     assert (label, more > 0) == ("f", True)
 
 
+def test_pairs_are_named_where_nobody_is_known(capsys, tmp_path):
+    made = scored_pairs(np.random.default_rng(0), {"f": 300, "m": 300}, RATES)
+    same = (made.identities[0] == made.identities[1]).astype(int)
+    rows = zip(made.y_score, same, made.columns["group"][0], strict=True)
+    lines = ["score,y_true,sex", *(",".join(map(str, row)) for row in rows)]
+    (tmp_path / "pairs.csv").write_text("\n".join(lines))
+    options = ("--attribute", "sex", "--threshold", "0.5", "--n-resamples", "10")
+    limits = ("--max-fnmr", "0.05", "--max-fmr", "0.06")
+    code, out, _ = run(capsys, "audit", tmp_path / "pairs.csv", *options, *limits)
+    text = " ".join(out.split())
+    assert code == 3
+    assert "more genuine pairs of f would settle it in 80 % of cases" in text
+    assert "more impostor pairs of f" in text
+
+
 def test_limits_of_rates_are_flags(capsys, pairs):
     options = ("--attribute", "sex", "--threshold", "0.5", "--n-resamples", "10")
     limits = ("--max-fmr", "0.5", "--max-fnmr", "0.01")
@@ -139,3 +154,21 @@ def test_policies_that_are_shipped_are_listed(capsys):
     code, out, err = run(capsys, "audit", "--list-policies")
     assert (code, err) == (0, "")
     assert out.startswith("sp800-63a-4  FMR 1e-4 and FNMR 1e-2 at most, each group")
+
+
+def test_a_policy_is_planned_for(capsys, tmp_path):
+    code, out, err = run(capsys, "plan", "--policy", "sp800-63a-4", "--assumed", "0.5")
+    assert (code, err) == (0, "")
+    text = " ".join(out.split())
+    assert "every group's FMR is at most 0.0001" in text
+    assert "every group's FNMR is at most 0.01" in text
+    at = "[[at]]\nthreshold = 0.5\nlimits = { max_fmr = 0.1 }"
+    path = gate(tmp_path, "max_fnmr = 0.2\n" + at)
+    code, out, err = run(capsys, "plan", "--policy", path)
+    assert (code, err) == (0, "")
+    assert "Not planned for: at." in out
+    found = run(capsys, "plan", "--policy", path, "--max-far-ratio", "2")
+    assert_one_line(*found, command="plan")
+    assert (
+        "--policy gate sets its limits and confidence_level, and --max-far" in found[2]
+    )

@@ -141,7 +141,12 @@ def _check(audit, place, level, name, limit, judged):
 
 
 def _size(row, rate):
-    """People of a group, and with which power of their number its pairs grow."""
+    """People of a group, and with which power of their number its pairs grow.
+
+    Where nobody is known, pairs stand in for people.
+    """
+    if row.n_identities is None:
+        return row.n_impostor if rate == "far" else row.n_genuine, 1
     growth = growth_of(row.n_identities, row.n_impostor) if rate == "far" else 1
     return row.n_identities, growth
 

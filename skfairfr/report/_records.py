@@ -226,8 +226,8 @@ class Check:
         Failed where ``low`` is above the limit, passed where ``high`` is not.
     people_needed : tuple of (label, int)
         Of an undetermined check, how many more people of which groups would settle it in
-        80 % of cases if rates are as they were found; empty where no number up to ten
-        million does.
+        80 % of cases if rates are as they were found, or how many more pairs where nobody
+        is known; empty where no number up to ten million does.
     """
 
     name: str

@@ -166,15 +166,19 @@ def _why(check, of_ratio):
     return ends[check.verdict]
 
 
-def _needed(check):
-    """How many more people would settle an undetermined check."""
+def _needed(check, settings):
+    """How many more people, or pairs, would settle an undetermined check."""
+    what = "people"
+    if settings.get("independent_pairs"):
+        of_far = check.name in ("max_fmr", "max_bfar", "max_far_ratio")
+        what = f"{'impostor' if of_far else 'genuine'} pairs"
     if not check.people_needed:
         return (
-            f"If rates are as found, no number of people up to {MOST_PEOPLE:,} would "
+            f"If rates are as found, no number of {what} up to {MOST_PEOPLE:,} would "
             "settle it."
         )
     people = " and ".join(
-        f"{_rounded_up(more):,} more people of {short(group)}"
+        f"{_rounded_up(more):,} more {what} of {short(group)}"
         for group, more in check.people_needed
     )
     return (
@@ -202,7 +206,7 @@ def _sentence(check, settings):
         f"({accepted(check.threshold, settings)}): {_why(check, of_ratio)}."
     )
     if check.verdict == "undetermined" and check.groups:
-        text += f" {_needed(check)}"
+        text += f" {_needed(check, settings)}"
     if check.not_covered:
         left_out = ", ".join(map(short, check.not_covered))
         text += f" Says nothing of {left_out}, without the pairs it needs."
