@@ -2,6 +2,7 @@
 
 import tomllib
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from skfairfr.report._checks import LIMITS
 from tests.report.audits import synthetic
 from tests.report.json_schema import is_valid
 
+ROOT = Path(__file__).resolve().parents[2]
 FULL = """
 name = "border"
 description = "A gate at a border"
@@ -202,6 +204,16 @@ def test_every_shipped_policy_is_in_the_package_and_valid():
         )
         assert Policy.read(name).name == name
         assert Policy.read(name).description
+
+
+def test_every_file_of_the_folder_is_installed():
+    """As setuptools is told; it leaves out what no pattern names."""
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        setuptools = tomllib.load(file)["tool"]["setuptools"]
+    patterns = setuptools["package-data"]["skfairfr.report"]
+    report = ROOT / "skfairfr" / "report"
+    installed = {path for pattern in patterns for path in report.glob(pattern)}
+    assert set((report / "policies").iterdir()) == installed
 
 
 def test_the_limits_of_sp800_63a_4():
