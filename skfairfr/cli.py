@@ -33,6 +33,11 @@ LIMITS = (
     *("max_fmr", "max_fnmr"),
     *("max_bfar", "max_bfrr", "max_far_ratio", "max_frr_ratio"),
 )
+# Options of compare_systems, which measures for other people alone.
+COMPARISON = (
+    *("far", "threshold", "average", "impostors"),
+    *("n_resamples", "confidence_level", "fail_on_harm"),
+)
 # Options of plan_test, and its limits of ratios.
 PLANNING = (
     *("certify_fmr", "certify_fnmr", "detect_factor", "rate", "far", "frr", "assumed"),
@@ -47,6 +52,8 @@ OTHER_NAMES = {
     "figures": "--out",
     "attributes": "--attribute",
     "sensitive_features": "--attribute",
+    "before": "BEFORE",
+    "after": "AFTER",
     "random_state": "--seed",
 }
 AUDIT_DESCRIPTION = """\
@@ -59,6 +66,11 @@ limit, to detect that two groups' rates differ by a factor, or to show that all 
 are within a limit. Each number is given as if pairs were independent, and with errors that
 depend on each other as a pilot shows. Exit status: 0 done, 2 unusable input, 4 a fault of the
 program."""
+
+COMPARE_DESCRIPTION = """\
+Which groups another system treats better or worse than BEFORE, on the same people: rates and
+disparities with paired intervals, and one family of tests. Exit status: 0 done, 1 harm was found
+and --fail-on-harm given, 2 unusable input, 4 a fault of the program."""
 
 
 class _ListPolicies(argparse.Action):
@@ -147,6 +159,7 @@ def _parser():
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     _add_audit(commands)
     _add_plan(commands)
+    _add_compare(commands)
     _add_demo(commands)
     return parser
 
@@ -179,13 +192,57 @@ def _add_audit(commands):
     _add_checks(
         audit.add_argument_group(
             "checks",
-            "Judged at every level and by every attribute, so that all verdicts together "
-            "are wrong at most as often as 1 - P: failed where a bound says that a limit is "
-            "exceeded, passed where one says that it is kept, else undetermined.",
+            "Judged at every level and by every attribute: failed where a bound says that a "
+            "limit is exceeded, passed where one says that it is kept, both wrong at most "
+            "as often as 1 - P, else undetermined.",
         )
     )
     _add_common(audit)
     audit.set_defaults(run=_audit)
+
+
+def _add_compare(commands):
+    compare = commands.add_parser(
+        "compare",
+        help="which groups another system harms or helps, on the same people",
+        description=COMPARE_DESCRIPTION,
+    )
+    for name, count, meaning in (
+        ("before", None, "embeddings or scored pairs of the first system, as of audit"),
+        ("after", None, "those of another system, of the same images"),
+        ("more", "*", "those of further systems"),
+    ):
+        compare.add_argument(name, metavar=name.upper(), nargs=count, help=meaning)
+    compare.add_argument(
+        "--attribute",
+        required=True,
+        action="append",
+        metavar="NAME",
+        help="column of the groups, of pairs the columns NAME_1 and NAME_2; give it again "
+        "for other attributes, which are compared each and in combination",
+    )
+    embeddings = compare.add_argument_group("embeddings")
+    _add_embeddings(embeddings)
+    embeddings.add_argument(
+        "--image",
+        metavar="COLUMN",
+        help="column that names the images, by which rows are paired; images that a system "
+        "lacks are left out. By default rows stand in the same order",
+    )
+    _add_pairs(compare.add_argument_group("scored pairs"))
+    points = compare.add_argument_group("operating points")
+    _add_levels(points)
+    _add_threshold(points)
+    measurement = compare.add_argument_group("measurement")
+    _add_weights(measurement)
+    _add_resamples(measurement)
+    compare.add_argument_group("checks").add_argument(
+        "--fail-on-harm",
+        action="store_true",
+        help="exit with status 1 where a rate of a group got worse",
+    )
+    _add_common(compare, "comparison.json and comparison.txt are")
+    compare.set_defaults(run=_compare)
 
 
 def _add_embeddings(group):
@@ -236,6 +293,17 @@ def _add_pairs(group):
 
 
 def _add_points(group):
+    _add_levels(group)
+    given = group.add_mutually_exclusive_group()
+    _add_threshold(given)
+    given.add_argument(
+        "--threshold-from",
+        metavar="OTHER",
+        help="file of the same kind as DATA, on which the thresholds of the levels are set",
+    )
+
+
+def _add_levels(group):
     group.add_argument(
         "--far",
         nargs="+",
@@ -243,18 +311,15 @@ def _add_points(group):
         metavar="LEVEL",
         help="FAR levels to operate at (default: 1e-2 1e-3)",
     )
-    given = group.add_mutually_exclusive_group()
-    given.add_argument(
+
+
+def _add_threshold(group):
+    group.add_argument(
         "--threshold",
         type=float,
         metavar="T",
         help="score from which on a deployed system accepts (of distances, up to which), "
         "instead of levels",
-    )
-    given.add_argument(
-        "--threshold-from",
-        metavar="OTHER",
-        help="file of the same kind as DATA, on which the thresholds of the levels are set",
     )
 
 
@@ -299,36 +364,46 @@ def _add_measurement(audit):
         default="identities",
         help="intervals for other people, other photographs, or both (default: %(default)s)",
     )
-    audit.add_argument(
-        "--average",
-        choices=("pair", "identity"),
-        default="pair",
-        help="what weighs the same (default: %(default)s)",
-    )
-    audit.add_argument(
-        "--impostors",
-        choices=("all", "same_group"),
-        default="all",
-        help="pairs whose FAR sets the threshold (default: %(default)s)",
-    )
+    _add_weights(audit)
     audit.add_argument(
         "--method",
         choices=("wilson", "recentered", "naive", "multiplicative", "offdiagonal"),
         help="how intervals are made (default: wilson for other people, else recentered); "
         "findings and checks do not depend on it",
     )
-    audit.add_argument(
+    # None, so that a policy may set it.
+    _add_resamples(audit, None)
+
+
+def _add_weights(group):
+    group.add_argument(
+        "--average",
+        choices=("pair", "identity"),
+        default="pair",
+        help="what weighs the same (default: %(default)s)",
+    )
+    group.add_argument(
+        "--impostors",
+        choices=("all", "same_group"),
+        default="all",
+        help="pairs whose FAR sets the threshold (default: %(default)s)",
+    )
+
+
+def _add_resamples(group, confidence_level=0.95):
+    group.add_argument(
         "--n-resamples",
         type=_number(int, lambda n: n >= 1, "an integer of at least 1"),
         default=1000,
         metavar="N",
         help="bootstrap resamples (default: %(default)s)",
     )
-    audit.add_argument(
+    group.add_argument(
         "--confidence-level",
         type=_number(float, lambda p: 0 < p < 1, "a number in (0, 1)"),
+        default=confidence_level,
         metavar="P",
-        help="of the intervals and the checks (default: 0.95)",
+        help="of the intervals and the verdicts (default: 0.95)",
     )
 
 
@@ -450,11 +525,9 @@ def _add_size(group):
     )
 
 
-def _add_common(parser):
+def _add_common(parser, written="audit.json and the figures (SVG, PNG) are"):
     parser.add_argument(
-        "--out",
-        metavar="DIR",
-        help="folder that audit.json and the figures (SVG, PNG) are written to",
+        "--out", metavar="DIR", help=f"folder that {written} written to"
     )
     parser.add_argument(
         "--seed",
@@ -572,6 +645,32 @@ def _pilot(given):
         warnings.simplefilter("always")
         data.fit(roc, tuple(data.columns))
     return roc, [*data.reading.notes, *(str(w.message) for w in caught)]
+
+
+def _compare(arguments):
+    from skfairfr.report import compare_systems, read_data
+
+    given = vars(arguments)
+    reading = {name: given[name] for name in (*READING, "image")}
+    paths = [arguments.before, arguments.after, *arguments.more]
+    folder = _writable_folder(arguments.out)
+    found = compare_systems(
+        *(read_data(path, arguments.attribute, **reading) for path in paths),
+        progress=not arguments.quiet and sys.stderr.isatty(),
+        random_state=arguments.seed,
+        n_jobs=arguments.n_jobs,
+        **{name: given[name] for name in COMPARISON},
+    ).spelled(_spell)
+    text = found.to_text()
+    if folder is not None:
+        written = {
+            "comparison.json": found.to_json(version=__version__),
+            "comparison.txt": text,
+        }
+        for name, content in written.items():
+            (folder / name).write_text(content, encoding="utf-8")
+        text += f"\nWritten: {', '.join(str(folder / name) for name in written)}\n"
+    return text, found.exit_code
 
 
 def _demo(arguments):

@@ -457,3 +457,45 @@ def test_closed_pipe_is_no_error(faces):
     err = process.stderr.read()
     process.stderr.close()
     assert (process.wait(), err) == (0, b"")
+
+
+@pytest.fixture
+def two_systems(tmp_path):
+    """Embeddings of two systems, of which the second lacks five images and turns the rest."""
+    X, y, groups = synthetic()
+    rng = np.random.default_rng(0)
+    noisy = X + 0.1 * rng.standard_normal(X.shape) * (groups == "female")[:, None]
+    rows = rng.permutation(len(y))[5:]
+    paths = []
+    for name, of, kept in (("one", X, np.arange(len(y))), ("two", noisy, rows)):
+        paths.append(tmp_path / f"{name}.npz")
+        columns = {"gender": groups[kept], "photo": kept}
+        np.savez(paths[-1], embedding=of[kept], identity=y[kept], **columns)
+    return paths
+
+
+def test_compare_names_who_is_harmed(capsys, two_systems, tmp_path):
+    folder = tmp_path / "out"
+    arguments = ("--attribute", "gender", "--image", "photo", *QUICK, "--out", folder)
+    code, out, err = run(capsys, "compare", *two_systems, *arguments)
+    assert (code, err) == (0, "")
+    assert "Left out, since another system lacks them: 5 of" in out
+    assert "gender female: FRR at FAR 0.05" in out
+    written = json.loads((folder / "comparison.json").read_text())
+    assert {row["group"] for row in written["harm"]} >= {"female"}
+    assert (folder / "comparison.txt").read_text() in out
+    failing = run(capsys, "compare", *two_systems, *arguments, "--fail-on-harm")
+    assert failing[0] == 1
+
+
+def test_compare_tells_what_cannot_be_paired(capsys, two_systems):
+    said = run(capsys, "compare", *two_systems, "--attribute", "gender", *QUICK)
+    assert_one_line(*said, command="compare")
+    assert "which have no names to pair them by; name the rows with --image." in said[2]
+
+
+def test_compare_reads_scored_pairs(capsys, pairs):
+    arguments = (pairs, pairs, "--distance", "--attribute", "gender", *QUICK)
+    code, out, err = run(capsys, "compare", *arguments, "--fail-on-harm")
+    assert (code, err) == (0, "")
+    assert "Harm: of no group is it certain that a rate got worse." in out

@@ -71,8 +71,8 @@ print(f"dynamic over natural, far max_geomean: {said}")
 # %%
 # Does it matter which of two groups holds the document?
 # ------------------------------------------------------
-# The paper calls differences of log10 FAR from 0.3 on genuine. Here each is tested over
-# resamples of people, with Holm's correction for six.
+# The paper calls differences of log10 FAR from 0.3 on genuine. Here each is tested by what
+# every person adds to either direction, with Holm's correction for six.
 
 for name in ("As they are", "Trained, dynamic"):
     tested = rocs[name].far_asymmetry(FAR).to_frame("pandas")

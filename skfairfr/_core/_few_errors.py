@@ -368,28 +368,6 @@ def share_left(effective, slope, threshold_variance, covariance):
     return np.where(effective.errors > 0, share, 1.0)
 
 
-def replicate_scale(effective):
-    """By how much replicates of a FAR over resampled people deviate too far, inverted.
-
-    A pair of people who are drawn v and w times weighs v w, which varies by 3 and not by 1:
-    identity resampling counts clumps of impostor pairs three times, and people rightly.
-    The deviation of a replicate's logarithm from that of the FAR, times this, varies as
-    the logarithm of the FAR does.
-
-    Parameters
-    ----------
-    effective : Effective
-        Of impostor pairs.
-
-    Returns
-    -------
-    scale : ndarray in [1 / sqrt(3), 1], shape (n_levels, n_groups)
-        1 / sqrt(3) where errors are few.
-    """
-    people = effective.errors * effective.between
-    return np.sqrt((1 + people) / (3 + people))
-
-
 def influences(errors, pairs, ends=1):
     """Each person's part in the logarithm of a rate, to first order.
 

@@ -3,10 +3,17 @@
 An audit asks :class:`~skfairfr.metrics.SimilarityROC` a fixed set of questions and puts the
 answers into one record, which becomes a table for a terminal and a JSON file. Of arrays,
 :func:`audit` and :func:`audit_pairs` do so in one call; :func:`read_data` and
-:func:`audit_data` are what the command ``skfairfr audit`` calls.
+:func:`audit_data` are what the command ``skfairfr audit`` calls. :func:`compare_systems`
+says whom another system harms or helps; ``skfairfr compare`` calls it.
 """
 
 from skfairfr.report._audit import audit, audit_data, audit_pairs
+from skfairfr.report._comparison import compare_systems
+from skfairfr.report._comparison_records import (
+    Change,
+    DisparityChange,
+    SystemsComparison,
+)
 from skfairfr.report._data import EmbeddingData, PairData, read_data
 from skfairfr.report._policy import Policy
 from skfairfr.report._records import Audit, Report
@@ -14,13 +21,17 @@ from skfairfr.report._text import to_text
 
 __all__ = [
     "Audit",
+    "Change",
+    "DisparityChange",
     "EmbeddingData",
     "PairData",
     "Policy",
     "Report",
+    "SystemsComparison",
     "audit",
     "audit_data",
     "audit_pairs",
+    "compare_systems",
     "read_data",
     "to_text",
 ]

@@ -24,7 +24,7 @@ NO_FRR = (
     "FAR alone. Do the identities name people, and not their images?"
 )
 # Options that only a file of one kind has.
-OF_EMBEDDINGS = ("labels", "embedding", "identity", "domain")
+OF_EMBEDDINGS = ("labels", "embedding", "identity", "domain", "image")
 OF_PAIRS = (
     *("score", "identity_1", "identity_2", "y_true"),
     *("image_1", "image_2", "distance"),
@@ -72,6 +72,8 @@ class EmbeddingData:
         With two values, only pairs across them are compared.
     reading : object, default=None
         What :func:`read_data` remembers of the file.
+    names : array-like, shape (n_samples,), default=None
+        Names of the rows, by which :func:`compare_systems` pairs systems.
     """
 
     X: object = field(repr=False)
@@ -79,6 +81,7 @@ class EmbeddingData:
     columns: dict = field(default_factory=dict, repr=False)
     domain: object = field(default=None, repr=False)
     reading: Reading | None = None
+    names: object = field(default=None, repr=False)
     # Embeddings name their people; pairs may not.
     independent = False
 
@@ -362,6 +365,7 @@ def read_data(
     embedding=None,
     identity=None,
     domain=None,
+    image=None,
     score=None,
     identity_1=None,
     identity_2=None,
@@ -385,6 +389,9 @@ def read_data(
     domain : str, default=None
         Of embeddings: a column with two values, such as selfie and document; only pairs
         across them are compared.
+    image : str, default=None
+        Of embeddings: a column that names the images, by which :func:`compare_systems`
+        pairs the rows of two files; None leaves them in their order.
     score, identity_1, identity_2, y_true, image_1, image_2 : str, default=None
         Of scored pairs, as in :func:`~skfairfr.datasets.load_pairs`. Where ``y_true`` is
         read instead of identities, pairs are taken as independent.
@@ -432,6 +439,7 @@ def read_data(
         "embedding": embedding,
         "identity": identity,
         "domain": domain,
+        "image": image,
         "score": score,
         "identity_1": identity_1,
         "identity_2": identity_2,
@@ -505,15 +513,18 @@ def _refuse(options, names, path, what, other):
 
 
 def _read_embeddings(path, attributes, options):
-    domain = options["domain"]
     asked = dict.fromkeys(attributes, "attributes")
-    if domain is not None:
-        asked.setdefault(domain, "domain")
+    for name in ("domain", "image"):
+        if options[name] is not None:
+            asked.setdefault(options[name], name)
     names = (options[name] for name in ("labels", "embedding", "identity"))
     data = read_embeddings(path, *names, asked)
     columns = {name: data.columns[name] for name in attributes}
-    side = None if domain is None else data.columns[domain]
-    return EmbeddingData(data.X, data.y, columns, side)
+    side, images = (
+        None if options[name] is None else data.columns[options[name]]
+        for name in ("domain", "image")
+    )
+    return EmbeddingData(data.X, data.y, columns, side, names=images)
 
 
 def _read_pairs(path, attributes, options):

@@ -21,7 +21,6 @@ from skfairfr._core._few_errors import (
     impostor_sums,
     influences,
     rate_interval,
-    replicate_scale,
     share_left,
     wilson_interval,
 )
@@ -393,36 +392,6 @@ def test_a_group_that_is_everybody_keeps_nothing_of_its_variance():
     assert share_left(cell, one, variance, variance) == 0.01
     assert_allclose(share_left(cell, 0 * one, variance, variance), 1)
     assert_allclose(share_left(cell, -one, variance, 0 * variance), 2)
-
-
-# Resampled people
-
-
-def test_replicates_scaled_vary_as_the_far_does():
-    """Identity resamples of pairs by a loop, against the variance of the U-statistic."""
-    rng = np.random.default_rng(6)
-    n = 60
-    k, h = np.triu_indices(n, 1)
-    frail = rng.gamma(2, 0.5, n)
-    accepted = rng.random(k.size) < 0.05 * frail[k] * frail[h]
-    sums = ErrorSums.of_groups([sums_of(k, h, accepted, n)])
-    variation = sums.shared / (sums.errors**2 * sums.reach)
-    found = effective_errors(sums, replace(certain(0.0), variation=variation))
-    replicates = []
-    for _ in range(2000):
-        v = rng.multinomial(n, np.full(n, 1 / n))
-        weight = v[k] * v[h]
-        replicates.append((weight * accepted).sum() / weight.sum())
-    deviations = np.log(np.array(replicates) / accepted.mean())
-    scaled = deviations.std() * replicate_scale(found)
-    expected = np.sqrt(1 / found.errors + found.between)
-    assert_allclose(scaled, expected, rtol=0.06)
-    assert 0.6 < replicate_scale(found) < 0.8
-
-
-def test_replicates_of_few_or_of_many_errors():
-    few, many = (replicate_scale(effective(e, 1e9, 0.01)) for e in (1e-3, 1e6))
-    assert_allclose([few, many], [1 / np.sqrt(3), 1], rtol=1e-3)
 
 
 def test_errors_never_tighten_an_upper_bound():

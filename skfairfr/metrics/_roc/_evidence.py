@@ -55,6 +55,11 @@ class Evidence:
         Influence of people on the logarithm of that FAR.
     squared : ndarray, shape (n_levels, n_scopes)
         What people's influences on a FAR hold twice.
+    thresholds : ndarray, shape (n_levels, n_scopes)
+    setters : tuple of tuples, shape (n_levels, n_scopes)
+        The scope whose FAR sets each threshold.
+    sampled : tuple of frozensets, shape (n_levels,)
+        Scopes whose impostor pairs are a sample at a level.
     """
 
     scopes: tuple
@@ -65,6 +70,9 @@ class Evidence:
     slope: np.ndarray
     of_threshold: list
     squared: np.ndarray
+    thresholds: np.ndarray
+    setters: tuple
+    sampled: tuple
 
     @property
     def rate(self):
@@ -110,7 +118,8 @@ class Evidence:
             of_people("influence"),
             stacked("slope"),
             of_people("of_threshold"),
-            stacked("squared"),
+            *(stacked("squared"), stacked("thresholds")),
+            *(sum((getattr(p, n) for p in parts), ()) for n in ("setters", "sampled")),
         )
 
 
@@ -152,16 +161,20 @@ def gather(pairs, query, rate):
     effective = _effective(every, n_levels, len(helper))
     influence = [sparse.csr_array(c.influence[:n_levels]) for c in counts]
     squared = np.stack([c.squared[:n_levels] for c in counts], axis=-1)
+    about = (thresholds, (tuple(asking.setters),) * n_levels)
+    about += ((query.sampled,) * n_levels,)
     if query.levels is None:
         still = np.zeros(sums.errors.shape)
         none = [sparse.csr_array(i.shape) for i in influence]
+        share = still + 1
         return Evidence(
-            scopes, sums, effective, still + 1, influence, still, none, squared
+            scopes, sums, effective, share, influence, still, none, squared, *about
         )
     slope = _slopes(every, np.stack(held, axis=-1), n_levels)
     share, of_threshold = asking.threshold_set(counts, rows, effective, slope)
     return Evidence(
-        scopes, sums, effective, share, influence, slope, of_threshold, squared
+        *(scopes, sums, effective, share, influence, slope, of_threshold, squared),
+        *about,
     )
 
 

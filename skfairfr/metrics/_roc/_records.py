@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from skfairfr._core._family import holm
 from skfairfr._core._intervals import percentile
 from skfairfr.utils._frames import Framed
 
@@ -261,8 +262,11 @@ class Comparison(Framed):
     low, high : float or ndarray, shape (n_levels,)
         Ends of the interval of the difference.
     p_value : float or ndarray, shape (n_levels,)
-        Two-sided, in (0, 1]: twice the smaller share of replicates of the difference on
-        either side of 0, each share counted with one replicate more.
+        Two-sided, in [0, 1], of no difference. Of a rate with ``resample="identities"``
+        Student's test of the sum of what every person, and every two people, add to the
+        difference; it is below ``1 - confidence_level`` where the interval of the
+        difference excludes 0. Else twice the smaller share of replicates of the difference
+        on either side of 0, each share counted with one replicate more.
     ratio : float or ndarray, shape (n_levels,)
         First over second, >= 0; +inf where the second is 0, nan where both are.
     ratio_low, ratio_high : float or ndarray, shape (n_levels,)
@@ -380,7 +384,9 @@ class FARAsymmetry(Framed):
 
     One row for every two groups. Where the matrix of the FAR by group is symmetric, its
     differences show how large chance effects are; GEO20 therefore calls those of 0.3
-    (twofold) and more genuine. Here each is tested over the same resamples.
+    (twofold) and more genuine. Here each is tested: with ``resample="identities"`` by what
+    every person, and every two people, add to either direction; else over the same
+    resamples for both.
 
     Attributes
     ----------
@@ -394,11 +400,14 @@ class FARAsymmetry(Framed):
         log10(far_12) - log10(far_21): 0 where the two are equal, 0.3 where the first is
         twice the second; infinite where one of them is 0, nan where both are.
     low, high : ndarrays, shape (n_pairs,)
-        Ends of the interval of the difference.
+        Ends of the interval of the difference; nan where it cannot be told, as where a
+        group has one person.
     p_value : ndarray, shape (n_pairs,)
-        Two-sided, in (0, 1], of each pair of groups on its own; nan without an interval.
+        Two-sided, in [0, 1], of each pair of groups on its own; nan without an interval.
+        With ``resample="identities"`` it is below ``1 - confidence_level`` where the
+        interval excludes 0.
     p_holm : ndarray, shape (n_pairs,)
-        The same after Holm's correction for all pairs that have one, in (0, 1]. The
+        The same after Holm's correction for all pairs that have one, in [0, 1]. The
         smallest that resamples can show is 2 / (n_resamples + 1) times that number.
 
     Raises
@@ -430,24 +439,23 @@ class FARAsymmetry(Framed):
     p_holm: np.ndarray
 
 
-def to_asymmetry(answers, groups, confidence_level):
-    """FARAsymmetry from the answers about every two groups, by scope."""
-    pairs = [(g, h) for g in range(len(groups)) for h in range(g + 1, len(groups))]
+def to_asymmetry(answers, groups, confidence_level, tested=None):
+    """FARAsymmetry from the answers about every two groups, by scope.
+
+    ``tested`` has the ends of the intervals and the p-values; None takes replicates.
+    """
+    pairs = pairs_of_groups(len(groups))
     both = [[answers[g, h] for g, h in pairs], [answers[h, g] for g, h in pairs]]
     values = [np.array([a.value[0] for a in side]) for side in both]
     with np.errstate(divide="ignore", invalid="ignore"):
         difference = np.log10(values[0]) - np.log10(values[1])
-        replicates = [
-            np.log10(np.array([a.adjusted[0] for a in side]).reshape(len(pairs), -1))
-            for side in both
-        ]
-        differences = replicates[0] - replicates[1]
-    low, high, _ = percentile(differences, confidence_level, (-np.inf, np.inf))
-    # There is nothing to test if a side has no pair, if neither side accepts one, or if
-    # too many resamples are undefined to give an interval.
-    untestable = np.isnan(difference) | np.isnan(low) | np.isnan(high)
-    p_value = np.where(untestable, np.nan, p_values(differences))
+    if tested is None:
+        tested = _by_replicates(difference, both, confidence_level)
+    low, high, p_value = tested
     places = np.array(pairs, dtype=int).reshape(-1, 2)
+    alone = ~np.isnan(p_value)
+    p_holm = p_value.copy()
+    p_holm[alone] = holm(p_value[alone])
     return FARAsymmetry(
         groups[places[:, 0]],
         groups[places[:, 1]],
@@ -456,15 +464,25 @@ def to_asymmetry(answers, groups, confidence_level):
         low,
         high,
         p_value,
-        holm(p_value),
+        p_holm,
     )
 
 
-def holm(p_values):
-    """p-values (n_tests,) corrected for their number by Holm's step-down; nan stays."""
-    corrected = np.full(p_values.shape, np.nan)
-    tested = np.flatnonzero(~np.isnan(p_values))
-    order = tested[np.argsort(p_values[tested], kind="stable")]
-    factors = np.arange(order.size, 0, -1)
-    corrected[order] = np.minimum(np.maximum.accumulate(factors * p_values[order]), 1.0)
-    return corrected
+def pairs_of_groups(n_groups):
+    """Codes (g, h) of every two groups, g < h."""
+    return [(g, h) for g in range(n_groups) for h in range(g + 1, n_groups)]
+
+
+def _by_replicates(difference, both, confidence_level):
+    """Ends and p-values of the differences of both directions, over the same resamples."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        replicates = [
+            np.log10(np.array([a.adjusted[0] for a in side]).reshape(len(side), -1))
+            for side in both
+        ]
+        differences = replicates[0] - replicates[1]
+    low, high, _ = percentile(differences, confidence_level, (-np.inf, np.inf))
+    # There is nothing to test if a side has no pair, if neither side accepts one, or if
+    # too many resamples are undefined to give an interval.
+    untestable = np.isnan(difference) | np.isnan(low) | np.isnan(high)
+    return low, high, np.where(untestable, np.nan, p_values(differences))

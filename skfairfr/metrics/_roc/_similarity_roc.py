@@ -21,8 +21,14 @@ from skfairfr._core._score_summaries import score_moments
 from skfairfr.metrics._roc import _estimates, _inputs
 from skfairfr.metrics._roc._device import check_device
 from skfairfr.metrics._roc._engine import Engine, Intervals
+from skfairfr.metrics._roc._paired import PairedSystems, asymmetry, is_summed
 from skfairfr.metrics._roc._question import check_one_group
-from skfairfr.metrics._roc._records import ScoreSummary, paired, to_asymmetry
+from skfairfr.metrics._roc._records import (
+    ScoreSummary,
+    paired,
+    pairs_of_groups,
+    to_asymmetry,
+)
 from skfairfr.metrics._roc._same_images import check_same_images
 from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._frames import framed, library_of
@@ -587,7 +593,10 @@ shape (n_pairs,), default=None
     ):
         """Difference and ratio to another system on the same images.
 
-        Both systems use the same resamples, so that variation common to both cancels.
+        Variation common to both cancels. With ``resample="identities"`` the difference of
+        two rates is a sum of what every person, and every two people, add to it, its
+        threshold included, and the interval that of this sum, whatever ``method`` is. Of
+        disparities, and with other resamples, both systems use the same resamples.
 
         Parameters
         ----------
@@ -620,6 +629,10 @@ shape (n_pairs,), default=None
         question = engine.question(far, threshold, rate, group, how, operating_point)
         answers = engine.compare(other._engine, question)
         comparison = paired(*answers, question, engine.intervals.confidence_level)
+        if is_summed(engine, question):
+            systems = PairedSystems(engine, other._engine)
+            found = systems.compare(question, tuple(a.value for a in answers))
+            comparison = found.in_place_of(comparison, question)
         return self._framed(comparison, question)
 
     def resamples(
@@ -705,8 +718,7 @@ shape (n_pairs,), default=None
         Returns
         -------
         asymmetry : FARAsymmetry
-            Differences of log10 FAR with intervals and p-values, over the same resamples
-            for both.
+            Differences of log10 FAR with intervals and p-values.
 
         Raises
         ------
@@ -725,9 +737,12 @@ shape (n_pairs,), default=None
                 "far_asymmetry needs probes and references, of which (a, b) and (b, a) are "
                 "different pairs; pass domain= or X_reference= to fit."
             )
-        answers = self._engine.cells(question)
-        level = self._engine.intervals.confidence_level
-        return self._framed(to_asymmetry(answers, self.groups_, level))
+        engine = self._engine
+        answers, tested = engine.cells(question), None
+        if is_summed(engine, question):
+            tested = asymmetry(engine, question, pairs_of_groups(self.groups_.size))
+        level = engine.intervals.confidence_level
+        return self._framed(to_asymmetry(answers, self.groups_, level, tested))
 
     def equal_error_rate(self, group=None):
         """The rate at which FAR = FRR, overall or of one group at its own threshold.

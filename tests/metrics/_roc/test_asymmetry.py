@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr.metrics import FARAsymmetry
-from skfairfr.metrics._roc._records import holm
 
 SHARES = {"a": 0.4, "b": 0.3, "c": 0.3}
 FACES = make_face_embeddings(200, 2, 16, groups=SHARES, n_domains=2, random_state=0)
@@ -38,16 +37,67 @@ def test_values_are_the_cells_of_the_matrix():
     assert_allclose(FOUND.difference, np.log10(FOUND.far_12 / FOUND.far_21))
 
 
-def test_the_interval_is_that_of_the_same_resamples():
-    level = {"rate": "far"}
+def test_with_other_images_the_interval_is_that_of_the_same_resamples():
+    faces = make_face_embeddings(
+        80, 6, 16, groups={"a": 0.5, "b": 0.5}, n_domains=2, random_state=0
+    )
+    roc = SimilarityROC(resample="both", n_resamples=100, random_state=0)
+    roc.fit(faces.X, faces.y, faces.sensitive_features, domain=faces.domain)
+    found = roc.far_asymmetry(0.1)
     one, two = (
-        ROC.resamples(0.02, **level, group=pair) for pair in (("a", "b"), ("b", "a"))
+        roc.resamples(0.1, rate="far", group=pair) for pair in (("a", "b"), ("b", "a"))
     )
     differences = np.log10(one / two)
     assert_allclose(
-        [FOUND.low[0], FOUND.high[0]], np.quantile(differences, [0.025, 0.975])
+        [found.low[0], found.high[0]], np.quantile(differences, [0.025, 0.975])
     )
-    assert_array_equal((FOUND.low > 0) | (FOUND.high < 0), FOUND.p_value < 0.05)
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.6, 0.7])
+def test_interval_and_p_value_agree(threshold):
+    found = ROC.far_asymmetry(threshold=threshold)
+    excluded = (found.low > 0) | (found.high < 0)
+    assert_array_equal(excluded, found.p_value < 0.05)
+    inside = np.isnan(found.p_value) | (
+        (found.low <= found.difference) & (found.difference <= found.high)
+    )
+    assert inside.all()
+
+
+def test_the_variance_counts_every_two_people_once():
+    """Loops over people and over every two of them, of either direction."""
+    threshold = ROC.threshold_at(0.02)
+    found = ROC.far_asymmetry(threshold=threshold)
+    n_people = FACES.y.max() + 1
+    probe = FACES.domain == "domain_0"
+    accepted = FACES.X[probe] @ FACES.X[~probe].T >= threshold
+    # y comes person by person on either side.
+    of_person = [FACES.y[probe], FACES.y[~probe]]
+    group = GROUP[np.unique(FACES.y, return_index=True)[1]]
+    errors, pairs = np.zeros((2, n_people, n_people))
+    for i, k in enumerate(of_person[0]):
+        for j, m in enumerate(of_person[1]):
+            if k != m:
+                errors[k, m] += accepted[i, j]
+                pairs[k, m] += 1
+    first = (group == "a")[:, None] & (group == "b")
+    parts = []
+    for inside in (first, first.T):
+        e, p = errors * inside, pairs * inside
+        share = e / e.sum(), p / p.sum()
+        of_people = [s.sum(axis=0) + s.sum(axis=1) for s in share]
+        parts.append((e.sum(), p.sum(), of_people[0] - of_people[1], share[0]))
+    influence = parts[0][2] - parts[1][2]
+    both = parts[0][3] - parts[1][3]
+    squares = np.sum(np.triu(both + both.T, 1) ** 2)
+    x, y = parts[0][0], parts[1][0]
+    clump = squares * x * y / (x + y)
+    people = max((influence**2).sum() - 2 * squares, 0)
+    x, y = x / clump + 0.5, y / clump + 0.5
+    middle = np.log((x / parts[0][1]) / (y / parts[1][1]))
+    sd = np.sqrt(1 / x + 1 / y + people)
+    assert_allclose(found.low[0], (middle - 1.959964 * sd) / np.log(10), rtol=1e-3)
+    assert_allclose(found.high[0], (middle + 1.959964 * sd) / np.log(10), rtol=1e-3)
 
 
 def test_an_asymmetry_is_found_and_symmetry_is_not():
@@ -109,11 +159,19 @@ def test_one_side_is_symmetric_and_refused():
         ).far_asymmetry(0.02)
 
 
-def test_holm_multiplies_steps_down_and_never_falls():
-    p = np.array([0.01, 0.04, 0.03, np.nan, 0.5])
-    assert_allclose(holm(p), [0.04, 0.09, 0.09, np.nan, 0.5])
-    assert_allclose(holm(np.array([0.6, 0.7])), [1, 1])
-    assert holm(np.empty(0)).size == 0
+def test_holm_corrects_for_the_pairs_that_were_tested():
+    groups = np.array(GROUP, dtype=object)
+    groups[FACES.y == FACES.y[0]] = "lone"
+    roc = SimilarityROC(resample="identities", n_resamples=5, random_state=0)
+    roc.fit(FACES.X, FACES.y, groups.astype(str), domain=FACES.domain)
+    found = roc.far_asymmetry(0.05)
+    tested = ~np.isnan(found.p_value)
+    order = np.argsort(found.p_value[tested])
+    steps = found.p_value[tested][order] * np.arange(tested.sum(), 0, -1)
+    expected = np.minimum(np.maximum.accumulate(steps), 1)
+    assert 0 < tested.sum() < tested.size
+    assert_allclose(found.p_holm[tested][order], expected)
+    assert np.isnan(found.p_holm[~tested]).all()
 
 
 def test_a_threshold_of_one_set_serves_another():
@@ -140,7 +198,7 @@ def test_a_threshold_of_one_set_serves_another():
 
 
 def test_without_an_interval_there_is_no_p_value():
-    """A third of the resamples of people lack a group of one person."""
+    """How the people of a group vary cannot be told from one of them."""
     groups = np.array(FACES.sensitive_features, dtype=object)
     groups[FACES.y == FACES.y[0]] = "lone"
     roc = SimilarityROC(resample="identities", n_resamples=50, random_state=0)

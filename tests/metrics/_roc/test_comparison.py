@@ -21,16 +21,17 @@ def pair_of_rocs(**options):
 
 
 @pytest.mark.parametrize(
-    "question",
+    ("resample", "question"),
     [
-        {"rate": "frr"},
-        {"rate": "far", "group": "a"},
-        {"rate": "far", "how": "difference"},
+        ("images", {"rate": "frr"}),
+        ("both", {"rate": "far", "group": "a"}),
+        ("identities", {"rate": "far", "how": "difference"}),
     ],
 )
-def test_replicates_are_those_of_the_same_resamples(question):
-    first, second = pair_of_rocs()
-    same_seed = roc_of(OTHER, IDENTITY, GROUP, **OPTIONS)
+def test_replicates_are_those_of_the_same_resamples(resample, question):
+    first, second = pair_of_rocs(resample=resample, method="naive")
+    options = OPTIONS | {"resample": resample, "method": "naive"}
+    same_seed = roc_of(OTHER, IDENTITY, GROUP, **options)
     found = first.compare(second, 0.2, **question)
     a, b = (roc.resamples(0.2, **question) for roc in (first, same_seed))
     assert_allclose(

@@ -1,0 +1,277 @@
+"""Two systems, or two directions, on the same people: intervals and tests from influences.
+
+Resampling people counts clumps of impostor pairs three times, and thresholds that are set
+again in every resample add to that, so that replicates of a difference reject too seldom.
+Here the difference is a sum over people, and its variance that of this sum.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+from scipy.special import stdtrit
+
+from skfairfr._core._differences import (
+    clumps,
+    covariance,
+    normal_deviates,
+    ratio_ends,
+    student,
+)
+from skfairfr._core._family import p_values, paired_deviates
+from skfairfr.metrics._roc._analytic import place_of, quantile_of
+
+
+def is_summed(engine, question):
+    """Whether a comparison is about other people, and of rates."""
+    return engine.intervals.resample == "identities" and question.how is None
+
+
+@dataclass(frozen=True)
+class PairedRates:
+    """A rate of two systems on the same people; each (n_levels,), levels increasing.
+
+    Attributes
+    ----------
+    difference, low, high, p_value : ndarrays
+        First minus second, its interval and the test that goes with it.
+    ratio, ratio_low, ratio_high : ndarrays
+        First over second.
+    deviate : ndarray
+        Standard normal deviate of ``p_value``, with the sign of the difference.
+    influence : ndarray, shape (n_levels, n_people)
+        Of each person on the difference.
+    """
+
+    difference: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    p_value: np.ndarray
+    ratio: np.ndarray
+    ratio_low: np.ndarray
+    ratio_high: np.ndarray
+    deviate: np.ndarray
+    influence: np.ndarray
+
+    def in_place_of(self, comparison, question):
+        """A Comparison with these intervals and this p-value in place of its own."""
+        names = ("low", "high", "p_value", "ratio_low", "ratio_high")
+        found = {name: question.in_shape(getattr(self, name)) for name in names}
+        return replace(comparison, **found)
+
+
+class PairedSystems:
+    """Two engines about the same images; asked about several rates, they share clumps.
+
+    Parameters
+    ----------
+    first, second : Engine
+    """
+
+    def __init__(self, first, second):
+        self.engines = first, second
+        self._clumps = {}
+
+    def compare(self, question, values):
+        """Compare a rate.
+
+        Parameters
+        ----------
+        question : Question
+            Without ``how``.
+        values : tuple of two ndarrays, shape (n_levels,)
+            The rate of either system.
+
+        Returns
+        -------
+        found : PairedRates
+        """
+        evidence = [engine.evidence(question) for engine in self.engines]
+        places = [e and place_of(e, question.scope) for e in evidence]
+        n_people = self.engines[0].pairs.images.n_identities
+        with np.errstate(divide="ignore", invalid="ignore"):
+            difference, ratio = values[0] - values[1], values[0] / values[1]
+        if None in places:
+            nan = np.full(difference.size, np.nan)
+            none = np.zeros((nan.size, n_people))
+            return PairedRates(difference, *[nan] * 3, ratio, *[nan] * 3, none)
+        systems = [
+            _System(*system, question.rate, self._clumps)
+            for system in zip(self.engines, evidence, places, strict=True)
+        ]
+        level = self.engines[0].intervals.confidence_level
+        rows = [
+            _compared(systems, row, np.array(pair), level, question.levels is not None)
+            for row, pair in enumerate(zip(*values, strict=True))
+        ]
+        p_value, low, high, ratio_low, ratio_high = np.array(rows).T
+        one, other = (
+            s.evidence.rate[:, [s.place]] * s.evidence.with_threshold(s.place)
+            for s in systems
+        )
+        deviate = normal_deviates(difference, p_value)
+        ends = (ratio, ratio_low, ratio_high)
+        return PairedRates(difference, low, high, p_value, *ends, deviate, one - other)
+
+
+def _compared(systems, row, rates, confidence_level, at_levels):
+    """P-value, and ends of the intervals of the difference and of the ratio, at a level."""
+    difference = rates[0] - rates[1]
+    if np.isnan(difference):
+        return (np.nan,) * 5
+    if at_levels and systems[0].sets_its_threshold(row):
+        # Of a rate that is set nothing is left to test.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = rates[0] / rates[1]
+        ends = (min(difference, 0.0), max(difference, 0.0))
+        return 1.0, *ends, min(ratio, 1.0), max(ratio, 1.0)
+    found, freedom = _covariance(systems, row)
+    variance = found[0, 0] + found[1, 1] - 2 * found[0, 1]
+    p_value, low, high = student(difference, variance, freedom, confidence_level)
+    reach = -stdtrit(freedom, (1 - confidence_level) / 2)
+    return p_value, low, high, *ratio_ends(rates, found, reach)
+
+
+@dataclass(frozen=True)
+class _System:
+    """One system's rate of one scope, as a sum over people and over every two of them."""
+
+    engine: object
+    evidence: object
+    place: int
+    rate: str
+    known: dict
+
+    def sets_its_threshold(self, row):
+        """Whether this rate sets its own threshold at a level."""
+        scope = self.evidence.scopes[self.place]
+        return self.rate == "far" and self.evidence.setters[row][self.place] == scope
+
+    def clumps(self, row):
+        """What every two people add to the logarithm of the rate, sparse (1, n_people**2)."""
+        scope = self.evidence.scopes[self.place]
+        setter = self.evidence.setters[row][self.place]
+        slope = self.evidence.slope[row, self.place]
+        found = self._accepted(setter, row) * -slope
+        return found + self._accepted(scope, row) if self.rate == "far" else found
+
+    def _accepted(self, scope, row):
+        """Shares of every two people in the accepted impostor pairs of a scope."""
+        threshold = self.evidence.thresholds[row, self.place]
+        key = (id(self.engine), scope, float(threshold))
+        if key not in self.known:
+            pairs = self.engine.pairs
+            accepted = accepted_by_people(
+                pairs, scope, threshold, scope in self.evidence.sampled[row]
+            )
+            self.known[key] = clumps(*accepted, pairs.images.n_identities)
+        return self.known[key]
+
+
+def accepted_by_people(pairs, scope, threshold, sampled=False):
+    """People of the accepted impostor pairs, and their weights, which add up to 1.
+
+    Parameters
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    scope : None, (g, g) or (g, h)
+    threshold : float
+        NaN accepts no pair.
+    sampled : bool, default=False
+
+    Returns
+    -------
+    left, right : ndarrays of int, shape (n_accepted,)
+    weights : ndarray, shape (n_accepted,)
+    """
+    sequence = pairs.impostors(scope, sampled)
+    at = np.array([np.inf if np.isnan(threshold) else threshold])
+    n = int(sequence.positions(at)[0])
+    left, right = (people[:n] for people in sequence.identities(pairs.images))
+    weights = np.ones(n) if sequence.base is None else sequence.base[:n]
+    return left, right, weights / max(weights.sum(), np.finfo(np.float64).tiny)
+
+
+def _covariance(systems, row):
+    """Covariance of both rates at a level, and its degrees of freedom."""
+    influence, single, people, together = [], [], [], []
+    for system in systems:
+        evidence, place = system.evidence, system.place
+        rate, sums = evidence.rate[row, place], evidence.sums
+        influence.append(rate * evidence.with_threshold(place)[row])
+        single.append(sums.single[row, place] / sums.pairs[row, place])
+        people.append(sums.people[row, place])
+        together.append(system.clumps(row) * rate)
+    stacked = sparse.vstack(together, format="csr")
+    shared = (stacked @ stacked.T).toarray()
+    ends, people = 2 if systems[0].rate == "far" else 1, min(people)
+    found = covariance(np.array(influence), shared, np.array(single), people, ends)
+    return found, max(people - 1, 1.0)
+
+
+def asymmetry(engine, question, pairs_of_groups):
+    """Test whether the FAR of two groups depends on which is the probe's.
+
+    Parameters
+    ----------
+    engine : Engine
+        With two sides and groups.
+    question : Question
+        About the FAR at one level.
+    pairs_of_groups : list of (g, h)
+
+    Returns
+    -------
+    low, high : ndarrays, shape (n_pairs,)
+        Ends of the interval of the difference of the logarithms to base 10; infinite where
+        one direction has no error, nan where the two cannot be compared.
+    p_value : ndarray, shape (n_pairs,)
+        Of either two groups on their own; nan where they cannot be compared.
+
+    Notes
+    -----
+    The threshold is common to both directions, whose rates it moves alike.
+    """
+    evidence = engine.evidence(replace(question, scope=pairs_of_groups[0]))
+    low, high, p_value = np.full((3, len(pairs_of_groups)), np.nan)
+    images = engine.pairs.images
+    people = [
+        np.unique(images.identity[images.group == g]).size
+        for g in range(images.n_groups)
+    ]
+    quantile = quantile_of(engine.intervals.confidence_level)
+    for row, (g, h) in enumerate(pairs_of_groups):
+        both = [s for s in ((g, h), (h, g)) if evidence and s in evidence.scopes]
+        # How people of a group vary cannot be told from one of them.
+        if len(both) < 2 or min(people[g], people[h]) < 2:
+            continue
+        places = [evidence.scopes.index(scope) for scope in both]
+        errors, pairs = (
+            [getattr(evidence.sums, name)[0, [p]] for p in places]
+            for name in ("errors", "pairs")
+        )
+        if not any(e[0] for e in errors):
+            continue
+        one, other = (
+            clumps(
+                *accepted_by_people(
+                    engine.pairs,
+                    scope,
+                    evidence.thresholds[0, place],
+                    scope in evidence.sampled[0],
+                ),
+                images.n_identities,
+            )
+            for scope, place in zip(both, places, strict=True)
+        )
+        influence = evidence.influence[places[0]] - evidence.influence[places[1]]
+        squares = ((one - other).data ** 2).sum(keepdims=True)
+        found, spread = paired_deviates(
+            errors, pairs, influence[[0]].toarray(), squares
+        )
+        error = float(np.sqrt(spread[0])) / np.log(10)
+        middle = float(found[0]) * error
+        low[row] = middle - quantile * error if errors[0][0] else -np.inf
+        high[row] = middle + quantile * error if errors[1][0] else np.inf
+        p_value[row] = p_values(found)[0]
+    return low, high, p_value

@@ -1,0 +1,370 @@
+"""Systems on the same people: which groups a change of system harms, and whom it helps.
+
+Every rate of every group is compared with the first system's person by person, and all
+these comparisons are judged as one family.
+"""
+
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+
+import numpy as np
+from scipy import sparse
+
+from skfairfr._core._family import draw_jointly, p_values, step_down
+from skfairfr._core._parallel import show_progress
+from skfairfr.metrics import SimilarityROC
+from skfairfr.metrics._roc._paired import PairedSystems
+from skfairfr.report._arguments import check_data
+from skfairfr.report._audit import check_groups
+from skfairfr.report._comparison_records import (
+    Change,
+    DisparityChange,
+    SystemsComparison,
+)
+from skfairfr.report._data import EmbeddingData
+from skfairfr.report._far_max import choose_far_max
+from skfairfr.report._measure import RATES, Points
+from skfairfr.report._notes import collecting, notes_of
+from skfairfr.report._overlap import overlap
+from skfairfr.utils._errors import Argument, ArgumentError
+
+# Normal draws behind adjusted p-values.
+N_DRAWS = 10_000
+NAMES = ("before", "after")
+
+
+def compare_systems(
+    before,
+    after,
+    *more,
+    names=None,
+    far=None,
+    threshold=None,
+    average="pair",
+    impostors="all",
+    n_resamples=1000,
+    confidence_level=0.95,
+    fail_on_harm=False,
+    progress=False,
+    n_jobs=None,
+    random_state=0,
+):
+    """Say whom a change of system harms and whom it helps, by groups, on the same people.
+
+    The rates of all groups, and of everyone, are compared with those of the first system
+    by what every person, and every two people, add to their difference, so that what
+    varies for both systems alike cancels. All comparisons together are wrong at most as
+    often as ``1 - confidence_level`` says, if one of them is (step-down max-T of [1]_,
+    from normal draws that share the people).
+
+    Parameters
+    ----------
+    before, after, *more : EmbeddingData or PairData
+        Such as :func:`read_data` gives, all of one kind, with the same columns. Images are
+        paired by the names of their rows, pairs of images by those of both, and what
+        another system lacks is left out; without names, rows stand in the same order.
+    names : sequence of str, shape (n_systems,), default=None
+        Of the systems; None takes the paths that were read, or "before" and "after".
+    far : float in (0, 1) or array-like, shape (n_levels,), default=None
+        Levels, which every system meets at a threshold of its own; None takes 1e-2 and
+        1e-3.
+    threshold : float or array-like, shape (n_levels,), default=None
+        Similarities from which on all systems accept, instead; of data that were read as
+        distances, distances up to which they do.
+    average : {"pair", "identity"}, default="pair"
+        Whether every pair weighs the same, or every person.
+    impostors : {"all", "same_group"}, default="all"
+        Pairs whose FAR sets the threshold; "same_group" needs one attribute.
+    n_resamples : int, default=1000
+        Bootstrap resamples of people, for the intervals of disparities.
+    confidence_level : float in (0, 1), default=0.95
+        Of the intervals, and of the family of tests.
+    fail_on_harm : bool, default=False
+        Whether harm makes the ``exit_code`` of the result 1.
+    progress : bool, default=False
+        Whether a bar on standard error shows how far the measurement is.
+    n_jobs : int, default=None
+        Parallel workers; None is 1.
+    random_state : int, default=0
+        Seed of resamples and draws.
+
+    Returns
+    -------
+    found : SystemsComparison
+        With ``harm``, ``improved`` and ``levelling_down``.
+
+    Raises
+    ------
+    ValueError
+        If the systems have nothing in common, other people or groups, or an argument is
+        out of range.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.compare : One rate, or one disparity, of two systems.
+
+    References
+    ----------
+    .. [1] Westfall, P. H., & Young, S. S. (1993). Resampling-Based Multiple Testing.
+       Wiley. Section 2.6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairfr import make_face_embeddings
+    >>> from skfairfr.report import EmbeddingData, compare_systems
+    >>> made = make_face_embeddings(n_identities=200, random_state=0)
+    >>> noise = np.random.default_rng(0).normal(0, 0.1, made.X.shape)
+    >>> noise[made.sensitive_features == "male"] = 0
+    >>> groups = {"gender": made.sensitive_features}
+    >>> before = EmbeddingData(made.X, made.y, groups)
+    >>> after = EmbeddingData(made.X + noise, made.y, groups)
+    >>> found = compare_systems(before, after, far=1e-2, n_resamples=100)
+    >>> [(change.group, change.rate) for change in found.harm if change.group]
+    [('female', 'frr'), ('male', 'far')]
+    """
+    data = (before, after, *more)
+    for one in data:
+        check_data(one)
+    names = _names_of(data, names)
+    reading = before.reading
+    is_distance = reading is not None and reading.options["distance"]
+    points = Points.of(far, threshold, is_distance)
+    common, left_out = overlap(data, names)
+    chosen = _all_combinations(tuple(before.columns), impostors)
+    groups = [common[0].groups(attributes) for attributes in chosen]
+    for attributes, group in zip(chosen, groups, strict=True):
+        check_groups(group, " & ".join(attributes))
+    options = Options(
+        average, impostors, n_resamples, confidence_level, n_jobs, random_state
+    )
+    far_max, note = choose_far_max(common[0], groups, points, options)
+    points = replace(points, far_max=far_max)
+    notes = [n for one in data if one.reading is not None for n in one.reading.notes]
+    warnings = []
+    with show_progress(progress), collecting(warnings):
+        rocs = [_fit(one, options, far_max) for one in common]
+    notes += notes_of(warnings, reading is not None)
+    # What is undefined is nan, and said so in the tables.
+    with collecting([]):
+        cells = [
+            cell
+            for name, roc in zip(names[1:], rocs[1:], strict=True)
+            for cell in _cells(name, roc, rocs[0], chosen, points)
+        ]
+        changes = _judged(cells, confidence_level, random_state)
+        disparities = [
+            found
+            for name, roc in zip(names[1:], rocs[1:], strict=True)
+            for attributes in chosen
+            for found in _disparities(name, roc, rocs[0], attributes, points, changes)
+        ]
+    embedded = isinstance(before, EmbeddingData)
+    return SystemsComparison(
+        tuple(names),
+        options.settings() | _settings_of(points),
+        int(np.unique(common[0].people()).size),
+        len(common[0].y if embedded else common[0].y_score),
+        left_out,
+        "images" if embedded else "pairs",
+        tuple(changes),
+        tuple(disparities),
+        tuple(dict.fromkeys(filter(None, [*notes, note]))),
+        fail_on_harm,
+    )
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a comparison measures, as in SimilarityROC."""
+
+    average: str
+    impostors: str
+    n_resamples: int
+    confidence_level: float
+    n_jobs: int | None
+    random_state: int
+
+    def settings(self):
+        """What the numbers depend on."""
+        return {name: v for name, v in vars(self).items() if name != "n_jobs"}
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A change that is not judged yet, with the influence of people on it."""
+
+    change: Change
+    deviate: float
+    influence: np.ndarray
+
+
+def _names_of(data, names):
+    if names is None:
+        names = []
+        for position, one in enumerate(data):
+            name = _default_name(position)
+            if one.reading is not None:
+                name = str(one.reading.path)
+            names.append(name if name not in names else f"{name} ({position + 1})")
+    names = [str(name) for name in names]
+    if len(names) != len(data) or len(set(names)) < len(names):
+        raise ArgumentError(
+            Argument("names"),
+            f" must be {len(data)} different ones, one for each system; got {names}.",
+            remedy="Give each system a name of its own.",
+            value=names,
+        )
+    return names
+
+
+def _default_name(position):
+    return NAMES[position] if position < len(NAMES) else f"after {position}"
+
+
+def _all_combinations(names, impostors):
+    """Every attribute, then every combination of two, of three and so on."""
+    if not names:
+        raise ArgumentError(
+            Argument("attributes"),
+            " are none, and harm is looked for in the groups of one at least;",
+            remedy="name a column of the data.",
+        )
+    if impostors == "same_group" and len(names) > 1:
+        raise ArgumentError(
+            Argument("impostors", "same_group"),
+            f" sets one threshold by the groups of one attribute; got {len(names)}:",
+            remedy="compare by them one at a time.",
+        )
+    sizes = range(1, len(names) + 1)
+    return [chosen for size in sizes for chosen in combinations(names, size)]
+
+
+def _fit(data, options, far_max):
+    parameters = vars(options) | {"far_max": far_max, "resample": "identities"}
+    return data.fit(SimilarityROC(**parameters), tuple(data.columns))
+
+
+def _settings_of(points):
+    return {
+        name: None if values is None else values.tolist()
+        for name, values in (("far", points.far), ("threshold", points.threshold))
+    }
+
+
+def _cells(name, roc, first, chosen, points):
+    """Changes of everyone and of the groups of every attribute, largest FAR first."""
+    found = []
+    for attributes in (None, *chosen):
+        here, there = (
+            r if attributes is None else r.by(attributes) for r in (roc, first)
+        )
+        systems = PairedSystems(here._engine, there._engine)
+        labels = [None] if attributes is None else here.groups_.tolist()
+        for label, rate in product(labels, RATES):
+            if label is None and rate == "far" and points.threshold is None:
+                continue  # it is set
+            attribute = None if attributes is None else " & ".join(attributes)
+            found += _of_group(systems, (name, attribute, label, rate), points)
+    return found
+
+
+def _of_group(systems, about, points):
+    """Changes of one rate of a group at every level."""
+    *_, label, rate = about
+    here, there = systems.engines
+    question = _question(here, points, rate, group=label)
+    values = here.points(question), there.points(_question(there, points, rate, label))
+    paired = systems.compare(question, values)
+    columns = (
+        *(values[1], values[0], paired.difference, paired.low, paired.high),
+        *(paired.ratio, paired.ratio_low, paired.ratio_high, paired.p_value),
+    )
+    # A question's levels increase.
+    back = np.argsort(question.order)
+    cells = []
+    for level, row in enumerate(back.tolist()):
+        numbers = (float(column[row]) for column in columns)
+        at = points_at(points, level)
+        change = Change(*about, *at, *numbers, float("nan"), "untested")
+        cells.append(_Cell(change, paired.deviate[row], paired.influence[row]))
+    return cells
+
+
+def points_at(points, level):
+    """FAR level and threshold of an operating point, one of them None."""
+    if points.far is None:
+        return None, float(points.threshold[level])
+    return float(points.far[level]), None
+
+
+def _question(engine, points, rate, group=None, how=None):
+    asked = (points.far, points.threshold, rate, group, how, "overall")
+    return engine.question(*asked)
+
+
+def _judged(cells, confidence_level, random_state):
+    """All changes with p-values that are adjusted for one family, and verdicts."""
+    tested = [cell for cell in cells if np.isfinite(cell.deviate)]
+    adjusted = {}
+    if tested:
+        influence = np.array([*(c.influence for c in tested), tested[0].influence * 0])
+        generator = np.random.default_rng(random_state)
+        draws = draw_jointly(sparse.csr_array(influence), N_DRAWS, generator)
+        deviates = np.array([cell.deviate for cell in tested])
+        places = np.arange(len(tested))
+        nothing = np.full(places.size, places.size)
+        p, _ = step_down(deviates, places, nothing, draws, confidence_level)
+        p = np.maximum(p, p_values(deviates))
+        adjusted = {id(c): float(v) for c, v in zip(tested, p, strict=True)}
+    changes = []
+    for cell in cells:
+        p = adjusted.get(id(cell), float("nan"))
+        verdict = "untested"
+        if p <= 1 - confidence_level:
+            verdict = "worse" if cell.change.difference > 0 else "better"
+        elif p == p:
+            verdict = "undecided"
+        changes.append(replace(cell.change, p_adjusted=p, verdict=verdict))
+    return changes
+
+
+def _disparities(name, roc, first, attributes, points, changes):
+    """max / min of either rate at every level."""
+    here, there = (r.by(attributes) for r in (roc, first))
+    attribute, found = " & ".join(attributes), []
+    for rate in RATES:
+        compared = here.compare(there, **points.arguments(), rate=rate, how="max_min")
+        values = []
+        for engine in (there._engine, here._engine):
+            question = _question(engine, points, rate, how="max_min")
+            values.append(question.in_shape(engine.points(question)))
+        for level in range(points.size):
+            at = points_at(points, level)
+            of_level = [
+                change
+                for change in changes
+                if (change.system, change.far, change.threshold) == (name, *at)
+                and change.attribute in (None, attribute)
+            ]
+            before, after = (float(v[level]) for v in values)
+            everyone = next(
+                c for c in of_level if c.attribute is None and c.rate == "frr"
+            )
+            columns = (compared.ratio, compared.ratio_low, compared.ratio_high)
+            fell = columns[2][level] < 1 and _nobody_better(of_level, rate)
+            found.append(
+                DisparityChange(
+                    *(name, attribute, rate, *at, before, after),
+                    *(float(v[level]) for v in (*columns, compared.p_value)),
+                    *(everyone.before, everyone.after),
+                    bool(fell),
+                )
+            )
+    return found
+
+
+def _nobody_better(changes, rate):
+    """Whether a group is worse off in a rate, and none, nor everyone, better off in any."""
+    worse = any(c.verdict == "worse" and c.rate == rate for c in changes if c.attribute)
+    return worse and all(change.verdict != "better" for change in changes)

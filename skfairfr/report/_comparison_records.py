@@ -1,0 +1,212 @@
+"""What a comparison of systems found: plain frozen records of numbers and labels."""
+
+import json
+from dataclasses import dataclass, replace
+
+from skfairfr.report._records import _plain
+from skfairfr.report._text_comparison import to_text
+from skfairfr.utils._errors import Message
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Change:
+    """One rate of one group before and after.
+
+    Attributes
+    ----------
+    system : str
+        The one that is compared with the first.
+    attribute : str or None
+        None is everyone.
+    group : label or None
+    rate : {"far", "frr"}
+    far : float in (0, 1) or None
+        Level, which each system meets at a threshold of its own; None of a given one.
+    threshold : float or None
+        The given one: the similarity (minus a distance) from which on a pair is accepted.
+    before, after : float
+        Rates, lower being better; nan without the pairs they need.
+    difference, low, high : float
+        After minus before, and its interval for other people of the same population.
+    ratio, ratio_low, ratio_high : float
+        After over before, with the interval that goes with it.
+    p_value : float
+        Of no difference, on its own; nan where it cannot be told.
+    p_adjusted : float
+        The same for all changes of the comparison at once.
+    verdict : {"worse", "better", "undecided", "untested"}
+        By ``p_adjusted``.
+    """
+
+    system: str
+    attribute: str | None
+    group: object
+    rate: str
+    far: float | None
+    threshold: float | None
+    before: float
+    after: float
+    difference: float
+    low: float
+    high: float
+    ratio: float
+    ratio_low: float
+    ratio_high: float
+    p_value: float
+    p_adjusted: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class DisparityChange:
+    """The largest over the smallest rate of the groups, before and after.
+
+    Attributes
+    ----------
+    system, attribute, rate
+        As of :class:`Change`.
+    far : float in (0, 1) or None
+        As of :class:`Change`.
+    threshold : float or None
+        As of :class:`Change`; a pair is accepted from this similarity on.
+    before, after : float
+        max / min of the groups' rates, 1 where they are equal; larger is less fair.
+    ratio, ratio_low, ratio_high : float
+        After over before, and its interval over the same resamples of people.
+    p_value : float
+        On its own, over the same resamples; it is no part of the family.
+    frr_before, frr_after : float
+        Of everyone: what the disparity costs.
+    levelling_down : bool
+        Whether it fell, the interval of the ratio ending below 1, while a group got worse
+        in this rate and none better in either rate at this level.
+    """
+
+    system: str
+    attribute: str
+    rate: str
+    far: float | None
+    threshold: float | None
+    before: float
+    after: float
+    ratio: float
+    ratio_low: float
+    ratio_high: float
+    p_value: float
+    frr_before: float
+    frr_after: float
+    levelling_down: bool
+
+
+@dataclass(frozen=True)
+class SystemsComparison:
+    """Systems on the same people: which groups are better or worse off than with the first.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        Names; all others are compared with the first.
+    settings : dict
+        Options of the measurement.
+    n_people : int
+        With an image, or a pair, in all systems.
+    n_rows : int
+        Images, or scored pairs, in all systems.
+    left_out : tuple of int
+        Images, or scored pairs, of every system that another lacks.
+    unit : {"images", "pairs"}
+    changes : tuple of Change
+        Of everyone, then of the groups of every attribute and combination, with one family
+        of tests.
+    disparities : tuple of DisparityChange
+    notes : tuple of str
+        What was undefined or could not be resolved.
+    fail_on_harm : bool
+        Whether harm makes ``exit_code`` 1.
+
+    See Also
+    --------
+    skfairfr.report.compare_systems : Returns it.
+    """
+
+    systems: tuple
+    settings: dict
+    n_people: int
+    n_rows: int
+    left_out: tuple
+    unit: str
+    changes: tuple
+    disparities: tuple
+    notes: tuple = ()
+    fail_on_harm: bool = False
+
+    @property
+    def harm(self):
+        """Changes for the worse, of everyone or of a group, a tuple of Change."""
+        return tuple(change for change in self.changes if change.verdict == "worse")
+
+    @property
+    def improved(self):
+        """Changes for the better, a tuple of Change."""
+        return tuple(change for change in self.changes if change.verdict == "better")
+
+    @property
+    def levelling_down(self):
+        """Disparities that fell with nobody better off, a tuple of DisparityChange."""
+        return tuple(d for d in self.disparities if d.levelling_down)
+
+    @property
+    def exit_code(self):
+        """1 if harm was found and ``fail_on_harm`` is set, else 0."""
+        return int(self.fail_on_harm and bool(self.harm))
+
+    def to_text(self):
+        """Conclusions and tables for a terminal: ASCII of at most 100 columns.
+
+        Returns
+        -------
+        text : str
+        """
+        return to_text(self)
+
+    def to_json(self, **about):
+        """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
+
+        Parameters
+        ----------
+        **about : JSON-able values
+            Keys written before the comparison.
+
+        Returns
+        -------
+        text : str
+        """
+        record = {
+            "schema_version": SCHEMA_VERSION,
+            **about,
+            **_plain(self),
+            "harm": _plain(self.harm),
+            "improved": _plain(self.improved),
+            "levelling_down": _plain(self.levelling_down),
+        }
+        return json.dumps(record, indent=1, allow_nan=False, default=str) + "\n"
+
+    def spelled(self, spell):
+        """The same comparison, whose notes name arguments in other words.
+
+        Parameters
+        ----------
+        spell : callable
+            As of :meth:`Report.spelled`.
+
+        Returns
+        -------
+        comparison : SystemsComparison
+        """
+        notes = [
+            note.spelled(spell) if isinstance(note, Message) else note
+            for note in self.notes
+        ]
+        return replace(self, notes=tuple(notes))

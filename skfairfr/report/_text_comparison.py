@@ -1,0 +1,224 @@
+"""A comparison of systems as lines for a terminal, the conclusion first."""
+
+from itertools import groupby
+
+from skfairfr.report._text_layout import (
+    LABEL_WIDTH,
+    RATE_NAMES,
+    bullets,
+    label,
+    number,
+    paragraph,
+    printable,
+    short,
+    table,
+    title,
+)
+
+CHANGE_WIDTHS = (LABEL_WIDTH + 2, -12, -12, 36, -11)
+DISPARITY_WIDTHS = (LABEL_WIDTH + 2, -12, -12, 38)
+
+
+def to_text(found):
+    """Render a SystemsComparison for a person to read.
+
+    Parameters
+    ----------
+    found : SystemsComparison
+
+    Returns
+    -------
+    text : str
+        Lines of at most 100 columns.
+    """
+    parts = [_opening(found), _conclusions(found)]
+    for name in found.systems[1:]:
+        changes = [c for c in found.changes if c.system == name]
+        # Everyone and all groups at a level, whatever their place in the record.
+        changes.sort(key=_order_of_level(changes))
+        for _, of_level in groupby(changes, _level_of):
+            of_level = list(of_level)
+            disparities = [
+                d
+                for d in found.disparities
+                if (d.system, *_level_of(d)) == (name, *_level_of(of_level[0]))
+            ]
+            parts.append(_level(found, of_level, disparities))
+    if found.notes:
+        parts.append([*title("Notes"), *bullets(map(printable, found.notes))])
+    parts.append(_reading(found))
+    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def _level_of(change):
+    return change.far, change.threshold
+
+
+def _order_of_level(changes):
+    levels = list(dict.fromkeys(map(_level_of, changes)))
+    return lambda change: levels.index(_level_of(change))
+
+
+def _opening(found):
+    first, *others = map(printable, found.systems)
+    against = f"Comparison of {', '.join(others)} with {first}"
+    data = f"{found.n_rows:,} {found.unit} of {found.n_people:,} people in all systems."
+    if any(found.left_out):
+        left_out = ", ".join(
+            f"{n:,} of {printable(name)}"
+            for name, n in zip(found.systems, found.left_out, strict=True)
+            if n
+        )
+        data += f" Left out, since another system lacks them: {left_out}."
+    else:
+        data += " None was left out."
+    return [*title(against, "="), *paragraph(data)]
+
+
+def _conclusions(found):
+    lines = title("What the data say")
+    for name in found.systems[1:]:
+        lines += paragraph(f"{printable(name)}:" if len(found.systems) > 2 else "")
+        harm, improved = (
+            [c for c in changes if c.system == name]
+            for changes in (found.harm, found.improved)
+        )
+        lines += _listed("Harm", "got worse", harm)
+        lines += _listed("Improved", "got better", improved)
+        for disparity in found.levelling_down:
+            if disparity.system == name:
+                lines += paragraph(_levelled(disparity), "- ", "  ")
+    return lines
+
+
+def _listed(head, words, changes):
+    """One line of how many rates changed, and one for each of them."""
+    if not changes:
+        return paragraph(
+            f"{head}: of no group is it certain that a rate {words}.", "- ", "  "
+        )
+    rates = "rate" if len(changes) == 1 else "rates"
+    lines = paragraph(f"{head}: {len(changes)} {rates} {words}.", "- ", "  ")
+    for change in changes:
+        lines += paragraph(_changed(change), "  - ", "    ")
+    return lines
+
+
+def _changed(change):
+    who = "everyone"
+    if change.attribute is not None:
+        who = f"{printable(change.attribute)} {short(change.group)}"
+    return (
+        f"{who}: {RATE_NAMES[change.rate]} at {_place(change)} {number(change.before)} "
+        f"before, {number(change.after)} after; difference {_signed(change.difference)} "
+        f"[{number(change.low)}, {number(change.high)}], adjusted p "
+        f"{_p(change.p_adjusted)}."
+    )
+
+
+def _levelled(disparity):
+    return (
+        f"Levelling down: max / min of the {RATE_NAMES[disparity.rate]} by "
+        f"{printable(disparity.attribute)} at {_place(disparity)} fell from "
+        f"{number(disparity.before)} to {number(disparity.after)} (after / before "
+        f"{number(disparity.ratio)} {_bounds(disparity.ratio_low, disparity.ratio_high)}), "
+        "and groups are worse off; of nobody is it certain that a rate got better."
+    )
+
+
+def _place(change):
+    if change.far is not None:
+        return f"FAR {change.far:g}"
+    return f"threshold {change.threshold:g}"
+
+
+def _level(found, changes, disparities):
+    system, first = printable(changes[0].system), printable(found.systems[0])
+    head = f"At {_place(changes[0])}: {system} against {first}"
+    lines = title(head)
+    for rate, name in RATE_NAMES.items():
+        of_rate = [c for c in changes if c.rate == rate]
+        if not of_rate:
+            continue
+        rows = [[name, "before", "after", "difference", "adjusted p"]]
+        attribute = None
+        for change in of_rate:
+            if change.attribute != attribute:
+                attribute = change.attribute
+                rows.append(
+                    [f"by {printable(attribute)}"[:LABEL_WIDTH], "", "", "", ""]
+                )
+            rows.append(_row(change))
+        lines += table(rows, CHANGE_WIDTHS)
+        lines.append("")
+    rows = [["max / min (1)", "before", "after", "after / before"]]
+    for disparity in disparities:
+        name = f"{RATE_NAMES[disparity.rate]} by {printable(disparity.attribute)}"
+        rows.append(
+            [
+                name[: LABEL_WIDTH + 1],
+                number(disparity.before),
+                number(disparity.after),
+                f"{number(disparity.ratio)} "
+                f"{_bounds(disparity.ratio_low, disparity.ratio_high)}",
+            ]
+        )
+    if disparities:
+        everyone = disparities[0]
+        rows.append(
+            [
+                "FRR of everyone",
+                number(everyone.frr_before),
+                number(everyone.frr_after),
+                "",
+            ]
+        )
+    return [*lines, *table(rows, DISPARITY_WIDTHS)]
+
+
+def _row(change):
+    mark = {"worse": " worse", "better": " better"}.get(change.verdict, "")
+    return [
+        ("" if change.attribute is None else "  ") + label(change.group),
+        number(change.before),
+        number(change.after),
+        f"{_signed(change.difference)} {_bounds(change.low, change.high)}{mark}",
+        "-" if change.p_adjusted != change.p_adjusted else _p(change.p_adjusted),
+    ]
+
+
+def _bounds(low, high):
+    if low != low or high != high:
+        return "[no interval]"
+    return f"[{number(low)}, {number(high)}]"
+
+
+def _signed(value):
+    return f"+{number(value)}" if value > 0 else number(value)
+
+
+def _p(value):
+    return "< 0.0001" if value < 1e-4 else f"{value:.2g}"
+
+
+def _reading(found):
+    level = 100 * found.settings["confidence_level"]
+    alpha = 100 - level
+    texts = [
+        "FAR (FMR): share of impostor pairs accepted; FRR (FNMR): share of genuine pairs "
+        "rejected. Lower is better for both. Each system meets a FAR level at a threshold "
+        "of its own."
+        if found.settings["threshold"] is None
+        else "FAR (FMR): share of impostor pairs accepted; FRR (FNMR): share of genuine "
+        "pairs rejected. Lower is better for both. All systems have the given threshold.",
+        f"Brackets hold {level:g} % intervals for other people of the same population, each "
+        "on its own. 'worse' and 'better' come from the adjusted p: among all changes of "
+        "this comparison together, one is called so without having changed in at most "
+        f"{alpha:g} % of all comparisons.",
+        "A group that is not named may have changed too: the data do not tell. Disparities "
+        "(1 where all groups have the same rate, larger is less fair) are no part of that "
+        "family.",
+        "Levelling down: a disparity is surely smaller, groups are worse off, and of nobody "
+        "is it certain that a rate got better.",
+    ]
+    return [*title("How to read this"), *bullets(texts)]

@@ -1,0 +1,122 @@
+"""Covariance of two rates against loops, Student's test against scipy, Fieller's interval."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from skfairfr._core._differences import (
+    clumps,
+    covariance,
+    normal_deviates,
+    ratio_ends,
+    student,
+)
+
+
+def test_clumps_are_sums_over_the_pairs_of_two_people():
+    rng = np.random.default_rng(0)
+    left, right = rng.integers(0, 7, (2, 60))
+    weights = rng.normal(size=60)
+    expected = np.zeros((7, 7))
+    for i, j, w in zip(left, right, weights, strict=True):
+        expected[min(i, j), max(i, j)] += w
+    found = clumps(left, right, weights, 7).toarray().reshape(7, 7)
+    assert_allclose(found, expected)
+    assert clumps(left[:0], right[:0], weights[:0], 7).nnz == 0
+
+
+def test_covariance_is_the_double_sum_over_clumps_that_share_a_person():
+    """Two rates made of clumps alone: Cov = sum over all clumps that share somebody."""
+    rng = np.random.default_rng(1)
+    n, ends = 12, 2
+    left, right = np.triu_indices(n, 1)
+    # People of their own make clumps vary together.
+    own = rng.normal(size=(2, n))
+    x = own[:, left] + own[:, right] + 0.1 * rng.normal(size=(2, left.size))
+    expected = np.zeros((2, 2))
+    for c in range(left.size):
+        for d in range(left.size):
+            if {left[c], right[c]} & {left[d], right[d]}:
+                expected += np.outer(x[:, c], x[:, d])
+    influence = np.zeros((2, n))
+    for c in range(left.size):
+        influence[:, [left[c], right[c]]] += x[:, [c]]
+    found = covariance(influence, x @ x.T, np.zeros(2), n, ends)
+    assert_allclose(found, expected / (1 - ends / n))
+
+
+def test_people_add_no_negative_variance_to_the_difference():
+    """Clumps of opposite signs that share people."""
+    influence = np.array([[1.0, 0.0, -1.0], [0.0, 0.0, 0.0]])
+    shared = np.array([[2.0, 0.0], [0.0, 0.0]])  # clumps (0, 1): 1 and (1, 2): -1
+    found = covariance(influence, shared, np.zeros(2), np.inf, 2)
+    assert_allclose(found[0, 0] + found[1, 1] - 2 * found[0, 1], 2)
+
+
+def test_one_pair_more_is_added_to_either_rate():
+    found = covariance(np.zeros((2, 5)), np.zeros((2, 2)), np.array([0.1, 0.3]), 5, 1)
+    assert_allclose(found, np.diag([0.01, 0.09]))
+
+
+def test_students_test_is_that_of_a_mean():
+    """Differences of people with equal weights: scipy's paired test."""
+    rng = np.random.default_rng(2)
+    n = 15
+    x, y = rng.normal(0.3, 1, n), rng.normal(0, 1, n)
+    influence = np.stack([x - x.mean(), y - y.mean()]) / n
+    found = covariance(influence, np.zeros((2, 2)), np.zeros(2), n, 1)
+    variance = found[0, 0] + found[1, 1] - 2 * found[0, 1]
+    p, low, high = student((x - y).mean(), variance, n - 1, 0.9)
+    expected = stats.ttest_rel(x, y)
+    assert_allclose(p, expected.pvalue)
+    assert_allclose([low, high], expected.confidence_interval(0.9))
+
+
+def test_normal_deviates_have_the_p_value():
+    p = np.array([0.9, 0.04, 1e-20, 0.0])
+    found = normal_deviates(np.array([1.0, -1.0, 1.0, -1.0]), p)
+    assert_allclose(2 * stats.norm.sf(abs(found))[:3], p[:3])
+    assert (np.sign(found) == [1, -1, 1, -1]).all() and abs(found[3]) == 37
+
+
+rates = st.floats(0, 0.5).map(lambda x: round(x, 3))
+sizes = st.floats(1e-3, 0.2)
+
+
+@given(rates, rates, sizes, sizes, st.floats(-0.95, 0.95), st.floats(0, 10))
+def test_the_ratio_s_interval_holds_what_a_difference_does_not_reject(
+    a, b, sd_a, sd_b, correlation, q
+):
+    assume(a > 0 or b > 0)
+    both = correlation * sd_a * sd_b
+    found = np.array([[sd_a**2, both], [both, sd_b**2]])
+    low, high = ratio_ends(np.array([a, b]), found, 2.0)
+
+    def deviate(q):
+        return abs(a - q * b) / np.sqrt(sd_a**2 - 2 * q * both + q**2 * sd_b**2)
+
+    ratio = a / b if b else np.inf
+    assert 0 <= low <= ratio * (1 + 1e-9) and ratio <= high * (1 + 1e-9)
+    if low * (1 + 1e-6) < q < high * (1 - 1e-6):
+        assert deviate(q) <= 2.0 + 1e-6
+    for end in (low, high):
+        if 0 < end < 1e6:
+            assert_allclose(deviate(end), 2.0, rtol=1e-3)
+    # Just outside of an end the difference rejects.
+    if low > 1e-6:
+        assert deviate(low * 0.999) > 2.0 - 1e-6
+    if abs(deviate(1.0) - 2.0) > 1e-3 and low < 1 < high:
+        assert deviate(1.0) < 2.0
+
+
+@pytest.mark.parametrize("reach", [1.5, 2.5])
+def test_without_bounds_the_ratio_may_be_anything(reach):
+    found = np.diag([0.01, 0.01])
+    assert ratio_ends(np.array([0.1, 0.05]), found, reach)[1] == np.inf
+    assert np.isnan(ratio_ends(np.zeros(2), found, reach)).all()
+    low, high = ratio_ends(np.array([1.0, 0.0]), found, reach)
+    assert_allclose(low, np.sqrt(1 / reach**2 - 0.01) / 0.1)
+    assert high == np.inf

@@ -1,0 +1,233 @@
+"""Two systems compared by people's influences: leave-one-out, loops, and the null."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+from skfairfr import SimilarityROC
+from skfairfr.metrics._roc._paired import PairedSystems
+
+LEVELS = [1e-3, 1e-2, 1e-1]
+QUESTIONS = [
+    {"rate": "frr"},
+    {"rate": "frr", "group": 1},
+    {"rate": "far", "group": 0},
+    {"rate": "far", "group": (0, 1)},
+]
+
+
+def systems(seed, n_people=40, noise=(0.7, 0.7), images=(2, 6), n_features=24):
+    """Two systems that share half of the noise of their images, and whose they are."""
+    rng = np.random.default_rng(seed)
+    n_images = rng.integers(*images, n_people, endpoint=True)
+    y = np.repeat(np.arange(n_people), n_images)
+    centre = rng.standard_normal((n_people, n_features))
+    own = np.exp(0.3 * rng.standard_normal(n_people))[y, None]
+    shaken = rng.standard_normal((3, y.size, n_features)) / np.sqrt(2)
+    return [
+        centre[y] + size * own * (shaken[0] + part)
+        for part, size in zip(shaken[1:], noise, strict=True)
+    ], y
+
+
+def fitted(X, y, **options):
+    options = {"resample": "identities", "n_resamples": 2, "random_state": 0} | options
+    return SimilarityROC(**options).fit(X, y, y % 2)
+
+
+@pytest.fixture(scope="module")
+def rocs():
+    X, y = systems(0)
+    return [fitted(rows, y) for rows in X]
+
+
+def influence_of(rocs, **asked):
+    """What a comparison at a given threshold rests on."""
+    engines = [roc._engine for roc in rocs]
+    asked = {"group": None} | asked
+    arguments = (asked["threshold"], asked["rate"], asked["group"], None, "overall")
+    question = engines[0].question(None, *arguments)
+    values = [engine.points(question) for engine in engines]
+    return PairedSystems(*engines).compare(question, tuple(values))
+
+
+@pytest.mark.parametrize(("rate", "group"), list(product(("far", "frr"), (None, 1))))
+def test_influences_are_what_the_rates_change_by_without_a_person(rate, group):
+    """A rate without person k is exactly r - I_k / (1 - share of pairs with k)."""
+    X, y = systems(1, n_people=12)
+    threshold = 0.35
+    found = influence_of(
+        [fitted(rows, y) for rows in X], threshold=threshold, rate=rate, group=group
+    )
+    who = np.unique(y) if group is None else np.unique(y[y % 2 == group])
+
+    def counts(rows, kept):
+        unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        left, right = np.triu_indices(y.size, 1)
+        same = y[left] == y[right]
+        inside = np.isin(y[left], kept) & np.isin(y[right], kept)
+        inside &= same if rate == "frr" else ~same
+        accepted = (unit[left] * unit[right]).sum(axis=1) >= threshold
+        errors = ~accepted if rate == "frr" else accepted
+        return (errors & inside).sum(), inside.sum()
+
+    everyone = [counts(rows, who) for rows in X]
+    difference = np.subtract(*(e / n for e, n in everyone))
+    for k in who:
+        without = [counts(rows, who[who != k]) for rows in X]
+        changed = np.subtract(*(e / n for e, n in without))
+        left = without[0][1] / everyone[0][1]
+        expected = -(changed - difference) * left
+        assert_allclose(found.influence[0, k], expected, atol=1e-12)
+
+
+def test_variance_of_a_far_counts_every_two_people_once():
+    X, y = systems(2, n_people=20)
+    threshold, n = 0.3, 20
+    roc = [fitted(rows, y) for rows in X]
+    found = roc[0].compare(roc[1], threshold=threshold, rate="far")
+    people = np.zeros(n)
+    both = np.zeros((n, n))
+    pairs = np.zeros((n, n))
+    for i in range(y.size):
+        for j in range(i):
+            if y[i] == y[j]:
+                continue
+            cell = tuple(sorted((y[i], y[j])))
+            pairs[cell] += 1
+            for sign, rows in zip((1, -1), X, strict=True):
+                a, b = rows[i], rows[j]
+                cosine = a @ b / np.linalg.norm(a) / np.linalg.norm(b)
+                both[cell] += sign * (cosine >= threshold)
+    difference = both.sum() / pairs.sum()
+    deviations = both / pairs.sum() - difference * pairs / pairs.sum()
+    people = deviations.sum(axis=0) + deviations.sum(axis=1)
+    once = (people**2).sum() - ((both / pairs.sum()) ** 2).sum()
+    share = (pairs.sum(axis=0) + pairs.sum(axis=1)) / pairs.sum()
+    effective = 4 / (share**2).sum()
+    variance = once / (1 - 2 / effective) + 2 / pairs.sum() ** 2
+    half = stats.t.isf(0.025, effective - 1) * np.sqrt(variance)
+    assert_allclose(found.difference, difference)
+    assert_allclose(
+        [found.low, found.high], [difference - half, difference + half], rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_intervals_and_p_values_agree(asked):
+    seen = set()
+    for seed in range(6):
+        X, y = systems(seed, noise=(0.7, 0.8))
+        first, second = (fitted(rows, y) for rows in X)
+        found = first.compare(second, LEVELS, **asked)
+        excluded = (found.low > 0) | (found.high < 0)
+        assert_array_equal(excluded, found.p_value < 0.05)
+        known = ~np.isnan(found.ratio)
+        excluded_1 = (found.ratio_low > 1) | (found.ratio_high < 1)
+        assert_array_equal(excluded_1[known], excluded[known])
+        assert (found.ratio_low <= found.ratio)[known].all()
+        assert (found.ratio <= found.ratio_high)[known].all()
+        seen |= set(excluded)
+    assert False in seen
+
+
+def test_method_and_order_do_not_matter(rocs):
+    asked = {"far": LEVELS, "rate": "frr"}
+    one = rocs[0].compare(rocs[1], **asked)
+    wilson = rocs[0].by(method="wilson").compare(rocs[1], **asked)
+    back = rocs[1].compare(rocs[0], **asked)
+    assert_allclose(one.p_value, wilson.p_value)
+    assert_allclose(one.p_value, back.p_value)
+    assert_allclose(one.low, -back.high)
+    with np.errstate(divide="ignore"):
+        assert_allclose(one.ratio_low, 1 / back.ratio_high)
+    turned = rocs[0].compare(rocs[1], LEVELS[::-1])
+    assert_allclose(turned.p_value, one.p_value[::-1])
+
+
+def test_listed_pairs_give_the_same_as_embeddings():
+    X, y = systems(3, n_people=20)
+    left, right = np.triu_indices(y.size, 1)
+    embedded, listed = [], []
+    for rows in X:
+        unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        scores = (unit[left] * unit[right]).sum(axis=1)
+        roc = SimilarityROC(resample="identities", n_resamples=2, random_state=0)
+        listed.append(
+            roc.fit_pairs(
+                scores,
+                *(y[left], y[right]),
+                sensitive_features_1=y[left] % 2,
+                sensitive_features_2=y[right] % 2,
+            )
+        )
+        embedded.append(fitted(rows, y))
+    for asked in QUESTIONS:
+        one, two = (a.compare(b, LEVELS, **asked) for a, b in (embedded, listed))
+        for name in ("difference", "low", "high", "p_value", "ratio_low"):
+            assert_allclose(
+                getattr(one, name), getattr(two, name), rtol=1e-5, atol=1e-9
+            )
+
+
+def test_a_rate_that_is_set_is_not_tested(rocs):
+    found = rocs[0].compare(rocs[1], LEVELS, rate="far")
+    assert_array_equal(found.p_value, 1)
+    assert (found.low <= 0).all() and (found.high >= 0).all()
+
+
+def test_without_pairs_there_is_no_comparison():
+    X, y = systems(4, n_people=12)
+    group = np.where(y == 0, "lone", "others")
+    first, second = (
+        SimilarityROC(resample="identities", n_resamples=2).fit(rows, y, group)
+        for rows in X
+    )
+    found = first.compare(second, 0.1, rate="far", group="lone")
+    for name in ("difference", "low", "high", "p_value", "ratio_low", "ratio_high"):
+        assert np.isnan(getattr(found, name))
+
+
+def test_the_same_errors_are_no_proof_of_equality():
+    """One error more would be: the interval is as wide as a pair or two."""
+    X, y = systems(5, n_people=30)
+    first = fitted(X[0], y)
+    found = first.compare(first, threshold=0.3)
+    n_pairs = first.n_genuine_[0]
+    assert (found.difference, found.p_value) == (0, 1)
+    assert -5 / n_pairs < found.low < 0 < found.high < 5 / n_pairs
+
+
+def rejected(n_sets, **design):
+    """Share of data sets in which two equal systems are called different, by question."""
+    counts = np.zeros((len(QUESTIONS), 2))
+    for seed in range(n_sets):
+        X, y = systems([seed, 1], **design)
+        first, second = (fitted(rows, y) for rows in X)
+        for row, asked in enumerate(QUESTIONS):
+            p = first.compare(second, [3e-3, 3e-2], **asked).p_value
+            counts[row] += p < 0.05
+    return counts / n_sets
+
+
+def test_equal_systems_are_seldom_called_different():
+    """Of 25 data sets six or more at 5 %, by chance, once in 800 times."""
+    assert (rejected(25, n_people=30) < 6 / 25).all()
+
+
+@pytest.mark.slow
+def test_size_of_the_test():
+    """Of 800 data sets: the share at 5 % within three Monte-Carlo errors of .02 to .06."""
+    found = rejected(800, n_people=80)
+    assert (found < 0.06 + 3 * np.sqrt(0.06 * 0.94 / 800)).all()
+    assert (found[0] > 0.02 - 3 * np.sqrt(0.02 * 0.98 / 800)).all()
+
+
+def test_a_true_difference_is_found():
+    X, y = systems(6, n_people=80, noise=(0.8, 0.6))
+    first, second = (fitted(rows, y) for rows in X)
+    found = first.compare(second, 1e-2)
+    assert found.p_value < 0.001 and found.low > 0 and found.ratio_low > 1

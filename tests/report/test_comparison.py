@@ -1,0 +1,240 @@
+"""Harm, improvement and levelling down, where they were put in and where they were not."""
+
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from skfairfr import SimilarityROC
+from skfairfr.report import EmbeddingData, PairData, compare_systems, read_data
+
+QUICK = {"far": [1e-2], "n_resamples": 60}
+
+
+def people(seed, n_people=120, n_images=4, n_features=24):
+    """Centres of people, whose they are and two groups."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(n_people), n_images)
+    return (
+        rng,
+        y,
+        np.where(y % 2, "f", "m"),
+        rng.standard_normal((n_people, n_features)),
+    )
+
+
+def system(rng, y, centre, noise):
+    shaken = rng.standard_normal((y.size, centre.shape[1]))
+    return centre[y] + np.asarray(noise).reshape(-1, 1) * shaken
+
+
+def data_of(seed, noise_before, noise_after, **columns):
+    """Two systems whose images have a noise of their own for f and for m."""
+    rng, y, group, centre = people(seed)
+    made = []
+    for noise in (noise_before, noise_after):
+        X = system(rng, y, centre, np.where(group == "f", *noise))
+        made.append(EmbeddingData(X, y, {"sex": group, **columns}))
+    return made
+
+
+@pytest.fixture(scope="module")
+def harmed():
+    """f loses much, m nothing."""
+    return compare_systems(*data_of(0, (0.7, 0.7), (1.0, 0.7)), **QUICK)
+
+
+def named(changes):
+    return {(change.group, change.rate) for change in changes}
+
+
+def test_a_harmed_group_is_named(harmed):
+    assert ("f", "frr") in named(harmed.harm)
+    assert ("m", "frr") not in named(harmed.harm)
+    text = harmed.to_text()
+    assert "What the data say" in text
+    assert "sex f: FRR at FAR 0.01" in text
+
+
+def test_comparing_back_turns_harm_into_improvement(harmed):
+    data = data_of(0, (0.7, 0.7), (1.0, 0.7))
+    back = compare_systems(*data[::-1], **QUICK)
+    assert named(back.improved) == named(harmed.harm)
+    assert named(back.harm) == named(harmed.improved)
+    for there, here in zip(harmed.changes, back.changes, strict=True):
+        assert_allclose(there.difference, -here.difference)
+        assert_allclose(there.p_value, here.p_value)
+
+
+def test_changes_are_those_of_compare(harmed):
+    before, after = data_of(0, (0.7, 0.7), (1.0, 0.7))
+    rocs = [
+        SimilarityROC(resample="identities", n_resamples=60, random_state=0).fit(
+            one.X, one.y, one.columns["sex"]
+        )
+        for one in (before, after)
+    ]
+    for change in harmed.changes:
+        asked = {"rate": change.rate, "group": change.group}
+        found = rocs[1].compare(rocs[0], 1e-2, **asked)
+        for name in ("difference", "low", "high", "ratio", "ratio_low", "p_value"):
+            assert_allclose(getattr(change, name), getattr(found, name), err_msg=name)
+        values = [roc.estimate(1e-2, **asked).value for roc in rocs]
+        assert_allclose([change.before, change.after], values)
+        assert change.p_adjusted >= change.p_value
+    for disparity in harmed.disparities:
+        asked = {"rate": disparity.rate, "how": "max_min"}
+        found = rocs[1].compare(rocs[0], 1e-2, **asked)
+        for name in ("ratio", "ratio_low", "ratio_high"):
+            assert_allclose(getattr(disparity, name), getattr(found, name))
+        frr = [roc.estimate(1e-2).value for roc in rocs]
+        assert_allclose([disparity.frr_before, disparity.frr_after], frr)
+
+
+def test_levelling_down_needs_nobody_better_off():
+    """Only m's genuine pairs change: its FRR rises to that of f."""
+    rng = np.random.default_rng(2)
+    n_people, per = 150, 10
+    y = np.repeat(np.arange(n_people), per)
+    group = np.where(np.arange(n_people) % 2, "f", "m")
+    left, right = rng.integers(0, n_people, (2, 4000))
+    left, right = left[left != right], right[left != right]
+    impostor = rng.normal(0, 1, left.size)
+    of_person = rng.normal(0, 0.3, n_people)[y]
+    shaken = rng.normal(0, 1, y.size)
+    f = group[y] == "f"
+
+    def pairs(shift_of_m, shift_of_f=2.2):
+        genuine = np.where(f, shift_of_f, shift_of_m) + of_person + shaken
+        ends = np.r_[y, left], np.r_[y, right]
+        columns = {"sex": tuple(group[end] for end in ends)}
+        return PairData(np.r_[genuine, impostor], ends, columns)
+
+    asked = {"far": 0.05, "n_resamples": 200}
+    found = compare_systems(pairs(3.2), pairs(2.2), **asked)
+    assert [(d.attribute, d.rate) for d in found.levelling_down] == [("sex", "frr")]
+    assert not found.improved and named(found.harm) == {(None, "frr"), ("m", "frr")}
+    assert "Levelling down: max / min of the FRR by sex at FAR 0.05" in found.to_text()
+    # With f a little better off it is none.
+    found = compare_systems(pairs(3.2), pairs(2.2, 2.4), **asked)
+    assert ("f", "frr") in named(found.improved)
+    assert not found.levelling_down
+
+
+def test_equal_systems_harm_nobody():
+    """A family of six changes in each of 12 data sets: three or more by chance once in 50."""
+    found = [
+        compare_systems(
+            *data_of(seed, (0.8, 0.8), (0.8, 0.8)), far=[1e-2], n_resamples=2
+        )
+        for seed in range(12)
+    ]
+    assert sum(bool(one.harm or one.improved) for one in found) < 3
+
+
+@pytest.mark.slow
+def test_any_false_verdict_is_rare():
+    """Of 300 comparisons of equal systems, by two attributes and both levels, at 5 %."""
+    wrong = 0
+    for seed in range(300):
+        half = np.repeat(np.arange(120) // 2 % 2, 4)
+        data = data_of(seed, (0.8, 0.8), (0.8, 0.8), half=half)
+        found = compare_systems(*data, n_resamples=2)
+        wrong += bool(found.harm or found.improved)
+    assert wrong / 300 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
+
+
+def test_several_systems_attributes_and_levels():
+    rng, y, group, centre = people(3, n_people=60)
+    half = np.where(y % 3, "x", "z")
+    columns = {"sex": group, "half": half}
+    data = [EmbeddingData(system(rng, y, centre, 0.8), y, columns) for _ in range(3)]
+    found = compare_systems(*data, far=[1e-2, 1e-1], n_resamples=20, names="abc")
+    per_level = 1 + 2 * (2 + 2 + 4)
+    assert len(found.changes) == 2 * 2 * per_level
+    assert len(found.disparities) == 2 * 2 * 2 * 3
+    assert found.systems == ("a", "b", "c")
+    lines = found.to_text().splitlines()
+    assert max(map(len, lines)) <= 100
+    assert "\n".join(lines).isascii()
+    read = json.loads(found.to_json(source="x"), parse_constant=pytest.fail)
+    assert read["source"] == "x" and len(read["changes"]) == len(found.changes)
+    assert read["harm"] == [c for c in read["changes"] if c["verdict"] == "worse"]
+
+
+def test_a_group_without_pairs_is_not_tested():
+    rng, y, group, centre = people(4, n_people=40)
+    group = np.where(y == 0, "lone", group)
+    data = [
+        EmbeddingData(system(rng, y, centre, 0.8), y, {"sex": group}) for _ in range(2)
+    ]
+    found = compare_systems(*data, **QUICK)
+    lone = [c for c in found.changes if c.group == "lone" and c.rate == "far"]
+    assert [c.verdict for c in lone] == ["untested"]
+    assert np.isnan(lone[0].p_adjusted)
+    assert "undefined" in found.to_text()
+
+
+def test_what_is_left_out_is_counted():
+    before, after = data_of(5, (0.8, 0.8), (0.8, 0.8))
+    names = np.arange(len(before.y))
+    rows = np.random.default_rng(0).permutation(names)[:-7]
+    data = [
+        EmbeddingData(
+            one.X[r], one.y[r], {"sex": one.columns["sex"][r]}, names=names[r]
+        )
+        for one, r in ((before, names), (after, rows))
+    ]
+    found = compare_systems(*data, **QUICK)
+    assert found.left_out == (7, 0) and found.n_rows == len(names) - 7
+    assert "7 of before" in found.to_text()
+
+
+def test_harm_fails_only_where_it_is_asked(harmed):
+    assert harmed.exit_code == 0
+    data = data_of(0, (0.7, 0.7), (1.0, 0.7))
+    assert compare_systems(*data, fail_on_harm=True, **QUICK).exit_code == 1
+    same = data[0], data[0]
+    found = compare_systems(*same, fail_on_harm=True, **QUICK)
+    assert found.exit_code == 0 and not found.harm
+    assert "Harm: of no group is it certain" in found.to_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"names": ["one", "one"]}, "names must be 2 different ones"),
+        ({"far": 0.1, "threshold": 0.5}, "were both given"),
+        ({"impostors": "neither"}, "impostors"),
+    ],
+)
+def test_arguments_are_checked(change, words):
+    data = data_of(0, (0.7, 0.7), (1.0, 0.7))
+    with pytest.raises(ValueError, match=words):
+        compare_systems(*data, **change)
+
+
+def test_without_attributes_there_is_no_group():
+    X, y = np.eye(4), [0, 0, 1, 1]
+    with pytest.raises(ValueError, match="name a column"):
+        compare_systems(EmbeddingData(X, y), EmbeddingData(X, y))
+
+
+def test_rows_of_files_have_names(tmp_path):
+    before, after = data_of(6, (0.8, 0.8), (0.8, 0.8))
+    order = np.random.default_rng(1).permutation(len(before.y))
+    for name, one, rows in (("a", before, slice(None)), ("b", after, order)):
+        np.savez(
+            tmp_path / f"{name}.npz",
+            embedding=one.X[rows],
+            identity=one.y[rows],
+            sex=one.columns["sex"][rows],
+            name=np.arange(len(before.y))[rows],
+        )
+    data = [read_data(tmp_path / f"{n}.npz", "sex", image="name") for n in "ab"]
+    found = compare_systems(*data, **QUICK)
+    expected = compare_systems(before, after, **QUICK)
+    for one, two in zip(found.changes, expected.changes, strict=True):
+        assert_allclose(one.difference, two.difference)
+        assert_allclose(one.p_adjusted, two.p_adjusted, atol=1e-3)
