@@ -25,16 +25,19 @@ READING = (
     *("image_1", "image_2", "distance"),
 )
 MEASUREMENT = (
-    *("far", "threshold", "threshold_from"),
+    *("far", "threshold", "threshold_from", "policy"),
     *("resample", "average", "impostors", "method"),
     *("n_resamples", "confidence_level"),
+)
+LIMITS = (
+    *("max_fmr", "max_fnmr"),
+    *("max_bfar", "max_bfrr", "max_far_ratio", "max_frr_ratio"),
 )
 # Options of compare_systems, which measures for other people alone.
 COMPARISON = (
     *("far", "threshold", "average", "impostors"),
     *("n_resamples", "confidence_level", "fail_on_harm"),
 )
-LIMITS = ("max_bfar", "max_bfrr", "max_far_ratio", "max_frr_ratio")
 # Options of plan_test, and its limits of ratios.
 PLANNING = (
     *("certify_fmr", "certify_fnmr", "detect_factor", "rate", "far", "frr", "assumed"),
@@ -52,14 +55,11 @@ OTHER_NAMES = {
     "before": "BEFORE",
     "after": "AFTER",
     "random_state": "--seed",
-    "policy": "--max-far-ratio",
 }
 AUDIT_DESCRIPTION = """\
 Error rates by group and their disparities, with intervals, from embeddings or scored pairs. Exit
 status: 0 done and every check passed, 1 a check failed, 2 unusable input, 3 the data cannot tell
 whether a check passes, 4 a fault of the program."""
-
-
 PLAN_DESCRIPTION = """\
 How many people per group a test needs: to certify that every group's FMR or FNMR is within a
 limit, to detect that two groups' rates differ by a factor, or to show that all ratios of rates
@@ -71,6 +71,17 @@ COMPARE_DESCRIPTION = """\
 Which groups another system treats better or worse than BEFORE, on the same people: rates and
 disparities with paired intervals, and one family of tests. Exit status: 0 done, 1 harm was found
 and --fail-on-harm given, 2 unusable input, 4 a fault of the program."""
+
+
+class _ListPolicies(argparse.Action):
+    """Prints the policies that are shipped, and ends the process."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        from skfairfr.report import Policy
+
+        shipped = [Policy.read(name) for name in Policy.shipped()]
+        _print("".join(f"{policy.name}  {policy.description}\n" for policy in shipped))
+        parser.exit(0)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -167,12 +178,12 @@ def _add_audit(commands):
     )
     audit.add_argument(
         "--attribute",
-        required=True,
         action="append",
         metavar="NAME",
         help="column of the groups, of pairs the columns NAME_1 and NAME_2, or NAME where "
         "both images have the same group; give it again "
-        "for other attributes, which are audited each and in combination",
+        "for other attributes, which are audited each and in combination; required unless "
+        "the policy names attributes",
     )
     _add_embeddings(audit.add_argument_group("embeddings"))
     _add_pairs(audit.add_argument_group("scored pairs"))
@@ -181,9 +192,9 @@ def _add_audit(commands):
     _add_checks(
         audit.add_argument_group(
             "checks",
-            "Judged at every level and by every attribute: passed where the data support "
-            "the disparity's interval and it ends at X or below, failed where they support "
-            "it and it begins above X, else undetermined.",
+            "Judged at every level and by every attribute: failed where a bound says that a "
+            "limit is exceeded, passed where one says that it is kept, both wrong at most "
+            "as often as 1 - P, else undetermined.",
         )
     )
     _add_common(audit)
@@ -313,6 +324,25 @@ def _add_threshold(group):
 
 
 def _add_checks(group):
+    group.add_argument(
+        "--policy",
+        metavar="FILE_OR_NAME",
+        help="file (.toml) of levels, limits, confidence and attributes, which must not be "
+        "given too; or the name of one that is shipped",
+    )
+    group.add_argument(
+        "--list-policies",
+        action=_ListPolicies,
+        nargs=0,
+        help="print the names of the policies that are shipped, and exit",
+    )
+    for name, meaning in (("max-fmr", "FMR (FAR)"), ("max-fnmr", "FNMR (FRR)")):
+        group.add_argument(
+            f"--{name}",
+            type=float,
+            metavar="RATE",
+            help=f"largest {meaning} allowed of each group, at the overall threshold",
+        )
     for name, meaning in (
         ("max-bfar", "FAR, at the threshold where no group's FAR exceeds the level"),
         ("max-bfrr", "FRR, there"),
@@ -337,11 +367,12 @@ def _add_measurement(audit):
     _add_weights(audit)
     audit.add_argument(
         "--method",
-        choices=("recentered", "naive", "multiplicative", "offdiagonal"),
-        default="recentered",
-        help="how resamples become an interval (default: %(default)s)",
+        choices=("wilson", "recentered", "naive", "multiplicative", "offdiagonal"),
+        help="how intervals are made (default: wilson for other people, else recentered); "
+        "findings and checks do not depend on it",
     )
-    _add_resamples(audit)
+    # None, so that a policy may set it.
+    _add_resamples(audit, None)
 
 
 def _add_weights(group):
@@ -359,7 +390,7 @@ def _add_weights(group):
     )
 
 
-def _add_resamples(group):
+def _add_resamples(group, confidence_level=0.95):
     group.add_argument(
         "--n-resamples",
         type=_number(int, lambda n: n >= 1, "an integer of at least 1"),
@@ -370,9 +401,9 @@ def _add_resamples(group):
     group.add_argument(
         "--confidence-level",
         type=_number(float, lambda p: 0 < p < 1, "a number in (0, 1)"),
-        default=0.95,
+        default=confidence_level,
         metavar="P",
-        help="of the intervals (default: %(default)s)",
+        help="of the intervals and the verdicts (default: 0.95)",
     )
 
 
@@ -415,6 +446,11 @@ def _add_plan(commands):
 
 
 def _add_questions(group):
+    group.add_argument(
+        "--policy",
+        metavar="FILE_OR_NAME",
+        help="keep every limit of a policy, as of skfairfr audit --policy",
+    )
     for name, meaning in (
         ("certify-fmr", "certify that every group's FMR is at most X"),
         ("certify-fnmr", "certify that every group's FNMR is at most X"),
@@ -474,17 +510,19 @@ def _add_size(group):
         metavar="N",
         help="for whose number bounds of ratios are widened (default: the pairs of groups)",
     )
-    for name, default, meaning in (
-        ("power", 0.8, "probability with which the answer is to be got"),
-        ("confidence-level", 0.95, "of bounds and tests"),
-    ):
-        group.add_argument(
-            f"--{name}",
-            type=float,
-            default=default,
-            metavar="P",
-            help=f"{meaning} (default: %(default)s)",
-        )
+    group.add_argument(
+        "--power",
+        type=float,
+        default=0.8,
+        metavar="P",
+        help="probability with which the answer is to be got (default: %(default)s)",
+    )
+    group.add_argument(
+        "--confidence-level",
+        type=float,
+        metavar="P",
+        help="of bounds and tests (default: that of the policy, or 0.95)",
+    )
 
 
 def _add_common(parser, written="audit.json and the figures (SVG, PNG) are"):
@@ -534,24 +572,55 @@ def _number(kind, is_allowed, meaning):
 
 
 def _audit(arguments):
-    from skfairfr.report import read_data
+    from skfairfr.report import Policy, read_data
 
     given = vars(arguments)
+    if arguments.policy is not None:
+        given["policy"] = Policy.read(arguments.policy)
+    attributes = _attributes(arguments)
     reading = {name: given[name] for name in READING}
-    data = read_data(arguments.data, arguments.attribute, **reading)
-    limits = {name: given[name] for name in LIMITS if given[name] is not None}
+    data = read_data(arguments.data, attributes, **reading)
+    limits = {name: given[name] for name in LIMITS if given[name] is not None} or None
     measurement = {name: given[name] for name in MEASUREMENT}
     return _report(arguments, data, arguments.data, limits=limits, **measurement)
 
 
+def _attributes(arguments):
+    """Names of the columns to audit by, from the flags or from the policy."""
+    flags, policy = arguments.attribute, arguments.policy
+    of_policy = () if policy is None else policy.attributes
+    if flags and of_policy:
+        raise ValueError(
+            f"--policy {policy.name} sets attributes ({', '.join(of_policy)}), and "
+            f"--attribute {' '.join(flags)} was given too; leave one out."
+        )
+    if not flags and not of_policy:
+        raise ValueError(
+            "the following arguments are required: --attribute; name a column of the groups."
+        )
+    return flags or list(of_policy)
+
+
 def _plan(arguments):
     from skfairfr.metrics import plan_test
+    from skfairfr.report import Policy
 
     given = vars(arguments)
     limits = {name: given[name] for name in RATIOS if given[name] is not None}
     options = {name: given[name] for name in PLANNING}
+    policy = limits or None
+    if arguments.policy is not None:
+        policy = Policy.read(arguments.policy)
+        flags = [f"--{name.replace('_', '-')} {v:g}" for name, v in limits.items()]
+        if options["confidence_level"] is not None:
+            flags.append(f"--confidence-level {options['confidence_level']:g}")
+        if flags:
+            raise ValueError(
+                f"--policy {policy.name} sets its limits and confidence_level, and "
+                f"{', '.join(flags)} was given too; leave one out."
+            )
     pilot, notes = _pilot(given)
-    text = plan_test(policy=limits or None, pilot=pilot, **options).to_text()
+    text = plan_test(policy=policy, pilot=pilot, **options).to_text()
     return text + "".join(f"Note on the pilot: {note}\n" for note in notes), 0
 
 

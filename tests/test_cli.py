@@ -239,9 +239,9 @@ def test_domain_compares_across_alone(capsys, faces):
     [
         (("--max-far-ratio", "100"), 0),
         (("--max-far-ratio", "100", "--max-bfar", "100"), 0),
-        (("--max-far-ratio", "1.0001", "--max-bfar", "100"), 1),
+        (("--max-fnmr", "0.01", "--max-bfar", "100"), 1),
         (("--max-far-ratio", "100", "--max-frr-ratio", "1.3"), 3),
-        (("--max-far-ratio", "1.0001", "--max-frr-ratio", "1.3"), 1),
+        (("--max-fnmr", "0.01", "--max-frr-ratio", "1.3"), 1),
     ],
 )
 def test_checks_decide_the_exit_code(capsys, faces, options, code):

@@ -674,7 +674,9 @@ def _read_policy(policy, far, confidence_level):
         left_out = tuple(name for name in limits if name not in LIMITS)
         limits = {name: limit for name, limit in limits.items() if name in LIMITS}
         of_policy = getattr(policy, "far", None)
-        far = far if of_policy is None else of_policy
+        far = far if of_policy is None or np.size(of_policy) == 0 else of_policy
+        if getattr(policy, "at", None):
+            left_out = (*left_out, "at")
         level = getattr(policy, "confidence_level", level)
     for name, limit in limits.items():
         check_option(name, "policy", tuple(LIMITS))

@@ -15,6 +15,7 @@ from skfairfr.report._comparison_records import (
     SystemsComparison,
 )
 from skfairfr.report._data import EmbeddingData, PairData, read_data
+from skfairfr.report._policy import Policy
 from skfairfr.report._records import Audit, Report
 from skfairfr.report._text import to_text
 
@@ -24,6 +25,7 @@ __all__ = [
     "DisparityChange",
     "EmbeddingData",
     "PairData",
+    "Policy",
     "Report",
     "SystemsComparison",
     "audit",

@@ -24,7 +24,7 @@ from skfairfr.report._arguments import (
     pair_columns,
     two_columns,
 )
-from skfairfr.report._checks import check, check_limits, operating_points_of
+from skfairfr.report._checks import check, operating_points_of
 from skfairfr.report._data import (
     INDEPENDENT,
     EmbeddingData,
@@ -42,6 +42,7 @@ from skfairfr.report._measure import (
     Points,
 )
 from skfairfr.report._notes import collecting, mixed_people, notes_of
+from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._verdicts import judge
 from skfairfr.utils._errors import Argument, ArgumentError, plain
@@ -192,6 +193,7 @@ def audit_data(
     threshold=None,
     threshold_from=None,
     limits=None,
+    policy=None,
     figures=None,
     progress=False,
     resample="identities",
@@ -199,7 +201,7 @@ def audit_data(
     impostors="all",
     method=None,
     n_resamples=1000,
-    confidence_level=0.95,
+    confidence_level=None,
     n_jobs=None,
     random_state=0,
 ):
@@ -224,6 +226,10 @@ def audit_data(
         rates, above 1: ``max_far_ratio`` and ``max_frr_ratio`` there, ``max_bfar`` and
         ``max_bfrr`` at the threshold where no group's FAR exceeds the level. They become
         the ``checks`` of the report and its ``exit_code``.
+    policy : Policy, str or path-like, default=None
+        What sets ``far`` or ``threshold``, ``limits``, ``confidence_level`` and the
+        attributes, or its file, or the name of one that is shipped. Giving one of those
+        beside a policy that sets it is an error.
     figures : path-like, default=None
         Folder that the displays are written to, those of each audit in a folder of its
         own; made if it does not exist. None writes none.
@@ -243,8 +249,8 @@ def audit_data(
         checks do not depend on it: they are about other people of the same population.
     n_resamples : int, default=1000
         Bootstrap resamples.
-    confidence_level : float in (0, 1), default=0.95
-        Of the intervals.
+    confidence_level : float in (0, 1), default=None
+        Of the intervals; None takes 0.95.
     n_jobs : int, default=None
         Parallel workers; None is 1.
     random_state : int, default=0
@@ -274,6 +280,9 @@ def audit_data(
     ('failed', 1)
     """
     check_data(data)
+    given = far, threshold, threshold_from, limits, confidence_level
+    asked = settle(policy, data, *given)
+    data = asked.data
     if data.independent:  # pairs are drawn, whatever is resampled
         resample = "identities"
     options = AuditOptions(
@@ -282,22 +291,13 @@ def audit_data(
         impostors,
         method or _usual_method(resample),
         n_resamples,
-        confidence_level,
+        asked.confidence_level,
         n_jobs,
         random_state,
     )
-    limits = {} if limits is None else limits
-    check_limits(limits, threshold is None and threshold_from is None)
     reading = data.reading
     is_distance = reading is not None and reading.options["distance"]
-    points = Points.of(far, threshold, is_distance)
-    by_default = far is None and threshold is None and threshold_from is None
-    if threshold is not None and threshold_from is not None:
-        raise ArgumentError(
-            *(Argument("threshold", threshold), " and ", Argument("threshold_from")),
-            " were both given; a threshold is given or set on other data:",
-            remedy="leave one out.",
-        )
+    points = Points.of(asked.far, asked.threshold, is_distance)
     chosen = _all_combinations(tuple(data.columns))
     names = [" & ".join(attributes) for attributes in chosen]
     # Before the long work on the first.
@@ -320,20 +320,21 @@ def audit_data(
             columns = tuple(data.columns)
             roc = _fit(data, columns, options, points, figures is not None)
         notes += notes_of(warnings, reading is not None)
-        if by_default and _reach_further(roc, columns):
+        if asked.by_default and _reach_further(roc, columns):
             points = replace(points, far=np.append(points.far, SMALLEST_FAR))
         sizes = [len(attributes) for attributes in chosen]
         audited = [AuditedROC(roc.by(attributes), points) for attributes in chosen]
-        operating_points = operating_points_of(limits)
+        operating_points = operating_points_of(asked.names)
         with collecting([]):  # the notes of each audit hold what this would warn of
             told = judge(audited, sizes, *options.verdicts(), operating_points)
         for attributes, own, judged, folder in zip(
             chosen, audited, told, folders, strict=True
         ):
             found = _audit_by(own, data, attributes, options, judged, folder)
-            settings = found.settings | _settings_of_files(data, threshold_from)
-            checks = tuple(check(found, judged, limits))
-            audits.append(replace(found, settings=settings, checks=checks))
+            settings = asked.settings | _settings_of_files(data, threshold_from)
+            found = replace(found, settings=found.settings | settings)
+            checks = tuple(check(found, judged, asked.limits, asked.at))
+            audits.append(replace(found, checks=checks))
     notes += filter(None, [note_of_memory])
     audits[0] = replace(audits[0], notes=(*notes, *audits[0].notes))
     combined = [attributes for attributes in chosen if len(attributes) > 1]

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from skfairfr.report._needed import growth_of, people_needed
 from skfairfr.report._records import Check
 from skfairfr.utils._errors import Argument, ArgumentError, plain
 from skfairfr.utils._validation import check_option
@@ -80,7 +81,7 @@ def operating_points_of(limits):
     return ("overall", *sorted(asked - {"overall"}))
 
 
-def check(audit, judged, limits):
+def check(audit, judged, limits, at=None):
     """A Check for each limit and level of an audit.
 
     Parameters
@@ -89,16 +90,30 @@ def check(audit, judged, limits):
     judged : dict
         (rate, operating point, level) -> Judged.
     limits : dict of str -> float
+    at : dict of float -> dict, default=None
+        Further limits of single FAR levels, or of single thresholds as they were given;
+        they take the place of those in ``limits``.
 
     Returns
     -------
     checks : list of Check
     """
+    at = {} if at is None else at
+    own = [limits | at.get(_point(level, audit), {}) for level in audit.levels]
+    names = dict.fromkeys(name for of_level in own for name in of_level)
     return [
-        _check(audit, place, level, name, limit, judged)
-        for name, limit in limits.items()
+        _check(audit, place, level, name, own[place][name], judged)
+        for name in names
         for place, level in enumerate(audit.levels)
+        if name in own[place]
     ]
+
+
+def _point(level, audit):
+    """The FAR of a level, or its threshold on the scale of the scores that were given."""
+    if level.far is not None:
+        return level.far
+    return -level.threshold if audit.settings.get("distance") else level.threshold
 
 
 def _check(audit, place, level, name, limit, judged):
@@ -116,7 +131,24 @@ def _check(audit, place, level, name, limit, judged):
     overall = operating_point == "overall"
     threshold = level.threshold if overall else level.worst_group_threshold
     about = (name, limit, audit.attribute, level.far, threshold)
-    return Check(*about, figure, groups, not_covered, verdict_of(figure, limit))
+    verdict = verdict_of(figure, limit)
+    needed = ()
+    if verdict == "undetermined" and groups:
+        sizes = {row.group: _size(row, rate) for row in audit.groups[1:]}
+        wanted = audit.settings["confidence_level"]
+        needed = people_needed(found, name in RATE_LIMITS, limit, wanted, sizes)
+    return Check(*about, figure, groups, not_covered, verdict, needed)
+
+
+def _size(row, rate):
+    """People of a group, and with which power of their number its pairs grow.
+
+    Where nobody is known, pairs stand in for people.
+    """
+    if row.n_identities is None:
+        return row.n_impostor if rate == "far" else row.n_genuine, 1
+    growth = growth_of(row.n_identities, row.n_impostor) if rate == "far" else 1
+    return row.n_identities, growth
 
 
 def _of_rates(level, rate, limit, found, audit):
@@ -126,9 +158,8 @@ def _of_rates(level, rate, limit, found, audit):
         return next(iter(figures.values())), ()
     low, high = found.one_sided(audit.settings["confidence_level"])
     worst = found.labels[int(np.argmax(high))]
-    exceeding = tuple(
-        label for label, end in zip(found.labels, low, strict=True) if end > limit
-    )
+    # Whoever exceeds it most certainly comes first, of whom the largest bound is.
+    exceeding = tuple(found.labels[g] for g in np.argsort(-low) if low[g] > limit)
     ends = {"low": float(low.max()), "high": float(high.max())}
     return replace(figures[worst], **ends), exceeding or (worst,)
 

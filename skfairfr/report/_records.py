@@ -225,8 +225,9 @@ class Check:
     verdict : {"passed", "failed", "undetermined"}
         Failed where ``low`` is above the limit, passed where ``high`` is not.
     people_needed : tuple of (label, int)
-        Of an undetermined check, how many people of which groups would settle it, if rates
-        stay as they were found; empty where no number does.
+        Of an undetermined check, how many more people of which groups would settle it in
+        80 % of cases if rates are as they were found, or how many more pairs where nobody
+        is known; empty where no number up to ten million does.
     """
 
     name: str
@@ -388,6 +389,11 @@ class Report:
     def figures(self):
         """Paths of all figures that were written, a tuple."""
         return tuple(path for audit in self.audits for path in audit.figures)
+
+    @property
+    def policy(self):
+        """Name of the policy that the checks are of; None without one."""
+        return self.audits[0].settings.get("policy")
 
     @property
     def exit_code(self):

@@ -4,6 +4,7 @@ The sections of an audit come from ``_text_audit``; here a report adds who stand
 cell of several attributes, and its checks.
 """
 
+from skfairfr.report._needed import MOST_PEOPLE, POWER
 from skfairfr.report._text_audit import reading, sections
 from skfairfr.report._text_layout import (
     LABEL_WIDTH,
@@ -133,7 +134,8 @@ def check_lines(checks, settings):
     -------
     lines : list of str
     """
-    lines = title("Checks")
+    policy = settings.get("policy")
+    lines = title("Checks" + (f" of the policy {printable(policy)}" if policy else ""))
     for check in checks:
         lines += paragraph(_sentence(check, settings), "- ", "  ")
     return lines
@@ -153,12 +155,42 @@ def _why(check, of_ratio):
         }
         return f"{number(found.value)} {bounds(found)}; {ends[check.verdict]}"
     named = ", ".join(groups)
+    above = f"{groups[0]}, at least {number(found.low)}"
+    if len(groups) > 1:
+        above += f", and for {', '.join(groups[1:])}"
     ends = {
         "passed": f"largest for {named}, at most {number(found.high)}",
-        "failed": f"above it for {named}, at least {number(found.low)}",
+        "failed": f"above it for {above}",
         "undetermined": f"for {named} it may be as large as {number(found.high)}",
     }
     return ends[check.verdict]
+
+
+def _needed(check, settings):
+    """How many more people, or pairs, would settle an undetermined check."""
+    what = "people"
+    if settings.get("independent_pairs"):
+        of_far = check.name in ("max_fmr", "max_bfar", "max_far_ratio")
+        what = f"{'impostor' if of_far else 'genuine'} pairs"
+    if not check.people_needed:
+        return (
+            f"If rates are as found, no number of {what} up to {MOST_PEOPLE:,} would "
+            "settle it."
+        )
+    people = " and ".join(
+        f"{_rounded_up(more):,} more {what} of {short(group)}"
+        for group, more in check.people_needed
+    )
+    return (
+        f"If rates are as found, {people} would settle it in {100 * POWER:g} % of "
+        "cases."
+    )
+
+
+def _rounded_up(count):
+    """A count with two significant digits, not below it."""
+    unit = 10 ** max(len(str(count)) - 2, 0)
+    return -(-count // unit) * unit
 
 
 def _sentence(check, settings):
@@ -173,11 +205,8 @@ def _sentence(check, settings):
         f"{printable(check.attribute)} at most {number(check.limit)}, at {where} "
         f"({accepted(check.threshold, settings)}): {_why(check, of_ratio)}."
     )
-    if check.people_needed:
-        people = " and ".join(
-            f"about {n:,} people of {short(group)}" for group, n in check.people_needed
-        )
-        text += f" {people[0].upper()}{people[1:]} would settle it."
+    if check.verdict == "undetermined" and check.groups:
+        text += f" {_needed(check, settings)}"
     if check.not_covered:
         left_out = ", ".join(map(short, check.not_covered))
         text += f" Says nothing of {left_out}, without the pairs it needs."

@@ -211,6 +211,14 @@ def the_command_audits():
         assert "audit.json" in written and len(written) > 1, written
 
 
+def shipped_policies_are_read():
+    from skfairfr.report import Policy
+
+    assert "sp800-63a-4" in Policy.shipped()
+    assert all(Policy.read(name).limits for name in Policy.shipped())
+    assert Policy.schema()["required"] == ["name"]
+
+
 def nothing_that_trains_was_imported():
     assert not set(TRAINING) & set(sys.modules)
 
@@ -225,6 +233,7 @@ STEPS = (
     displays_are_drawn,
     scorers_serve_a_search_over_any_transformer,
     the_command_audits,
+    shipped_policies_are_read,
     nothing_that_trains_was_imported,
 )
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from skfairfr.datasets import make_face_embeddings
-from skfairfr.report import audit
+from skfairfr.report import PairData, audit
 
 
 def synthetic(n_identities=60, groups=None, **options):
@@ -25,3 +25,36 @@ def with_a_lone_person(data=None):
     """The same data, where one person is a group of their own."""
     X, y, groups = synthetic() if data is None else data
     return X, y, np.where(y == y[0], "alone", groups)
+
+
+def scored_pairs(rng, people, frr, far=None, n_genuine=3, n_impostor=1, prefix=""):
+    """Pairs that err independently at the threshold .5, at the rates of their groups.
+
+    Parameters
+    ----------
+    rng : Generator
+    people : dict of label -> int
+        Of each group; a person is in ``n_genuine`` genuine pairs, and in as many impostor
+        pairs as chance has it, ``n_impostor`` for each person in all.
+    frr, far : dict of label -> float
+        None errs as often in impostor pairs.
+    prefix : str, default=""
+        Of the names of people.
+    """
+    columns = []
+    for group, n in people.items():
+        wrong = (frr[group], (frr if far is None else far)[group])
+        same = np.repeat(np.arange(n), n_genuine)
+        first = np.repeat(np.arange(n), n_impostor)
+        second = (first + 1 + rng.integers(n - 1, size=first.size)) % n
+        scores = [
+            np.where(rng.random(same.size) < wrong[0], 0.0, 1.0),
+            np.where(rng.random(first.size) < wrong[1], 1.0, 0.0),
+        ]
+        names = [
+            [f"{prefix}{group}{i}" for i in np.concatenate(both)]
+            for both in ((same, first), (same, second))
+        ]
+        columns.append((np.concatenate(scores), *names, [group] * len(names[0])))
+    score, left, right, group = (np.concatenate(c) for c in zip(*columns, strict=True))
+    return PairData(score, (left, right), {"group": (group, group)})

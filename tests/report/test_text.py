@@ -114,7 +114,7 @@ def check_of(name, limit, verdict, figure, groups, **more):
         (
             check_of("max_fmr", 0.02, "failed", Figure(0.1, 0.05, 0.2, 0.1, True, ""), "fm"),
             "FAILED: FMR of each group of gender at most 0.0200, at FAR 0.05 (accepted from "
-            "similarity 0.4000 on): above it for f, m, at least 0.0500.",
+            "similarity 0.4000 on): above it for f, at least 0.0500, and for m.",
         ),
         (
             check_of("max_fnmr", 0.2, "passed", Figure(0.1, 0, 0.15, 0.1, True, ""), "f"),
@@ -126,8 +126,8 @@ def check_of(name, limit, verdict, figure, groups, **more):
                 "max_fnmr", 0.2, "undetermined", Figure(0.1, 0, 0.3, 0.1, True, ""), "f",
                 people_needed=(("f", 1234), ("m", 60)),
             ),
-            "for f it may be as large as 0.300. About 1,234 people of f and about 60 people "
-            "of m would settle it.",
+            "for f it may be as large as 0.300. If rates are as found, 1,300 more people of f "
+            "and 60 more people of m would settle it in 80 % of cases.",
         ),
     ],
 )  # fmt: skip

@@ -1,0 +1,106 @@
+"""What a gate says: of few errors in the better group, and of many equal groups."""
+
+import numpy as np
+import pytest
+
+from skfairfr.report import EmbeddingData, PairData, audit_data
+from tests.report.audits import scored_pairs, synthetic
+
+
+def few_against_many():
+    """74 false accepts of 2,979 pairs against 9 of 3,000, each pair of two other people."""
+    scores, people, groups = [], [], []
+    for group, errors, pairs in (("African", 74, 2979), ("Caucasian", 9, 3000)):
+        names = np.array([f"{group} {i}" for i in range(2 * pairs)])
+        scores += [np.arange(pairs) < errors, np.ones(500)]
+        people += [(names[:pairs], names[pairs:]), (names[:500], names[:500])]
+        groups += [[group] * (pairs + 500)]
+    left, right = (np.concatenate(side) for side in zip(*people, strict=True))
+    group = np.concatenate(groups)
+    return PairData(
+        np.concatenate(scores).astype(float), (left, right), {"race": (group, group)}
+    )
+
+
+@pytest.fixture(scope="module")
+def gate():
+    return audit_data(
+        few_against_many(),
+        threshold=0.5,
+        limits={"max_far_ratio": 2, "max_fmr": 0.015, "max_fnmr": 0.02},
+        n_resamples=50,
+    )
+
+
+def test_nine_errors_do_not_silence_a_certain_direction(gate):
+    found = gate.audits[0].levels[0].findings[0]
+    assert (found.direction, found.worst, found.best) == (
+        "African",
+        "African",
+        "Caucasian",
+    )
+    # The exact conditional test of two Poisson counts says 3.7 at 95 % on its own.
+    assert 3 < found.at_least < 4.5
+    text = " ".join(gate.to_text().split())
+    assert "False acceptances: African is treated worse." in text
+    assert f"a factor of at least {found.at_least:.2f}" in text
+    assert "(Caucasian: 9 errors, 30 needed)" in text
+
+
+def test_a_limit_that_is_certainly_exceeded_fails(gate):
+    verdicts = {c.name: (c.verdict, c.groups) for c in gate.checks}
+    assert verdicts == {
+        "max_far_ratio": ("failed", ("African", "Caucasian")),
+        "max_fmr": ("failed", ("African",)),
+        "max_fnmr": ("passed", verdicts["max_fnmr"][1]),
+    }
+    assert gate.exit_code == 1
+    text = " ".join(gate.to_text().split())
+    assert f"African over Caucasian is at least {gate.checks[0].figure.low:.2f}" in text
+    assert gate.checks[0].figure.low > 3
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ({"max_fnmr": 0.5}, "largest for {0}, at most"),
+        ({"max_fnmr": 1e-4}, "above it for {0}, at least"),
+        ({"max_fnmr": 0.25}, "for {0} it may be as large as"),
+        ({"max_far_ratio": 50}, "largest for {0} over {1}, at most"),
+        ({"max_far_ratio": 1.01}, "{0} over {1} is at least"),
+        ({"max_far_ratio": 2}, "{0} over {1} may be as large as"),
+        ({"max_bfar": 50}, "largest for {0} over {1}, at most"),
+        ({"max_bfrr": 50}, "largest for {0} over {1}, at most"),
+    ],
+)
+def test_every_verdict_names_its_groups(limits, words, audited):
+    (check,) = audited(limits).checks
+    text = " ".join(audited(limits).to_text().split())
+    assert words.format(*check.groups) in text
+    assert set(check.groups) <= {"male", "female"}
+
+
+@pytest.fixture(scope="module")
+def audited():
+    X, y, groups = synthetic(150)
+    data = EmbeddingData(X, y, {"gender": groups})
+    return lambda limits: audit_data(data, far=0.05, limits=limits, n_resamples=10)
+
+
+def test_eight_equal_groups_do_not_fail():
+    """The ratio of the largest rate to the smallest is 1.7 and more by chance alone."""
+    people = dict.fromkeys("abcdefgh", 60)
+    rates = dict.fromkeys(people, 0.1)
+    named, verdicts, ratios = [], [], []
+    for seed in range(12):
+        made = scored_pairs(np.random.default_rng(seed), people, rates, n_impostor=8)
+        limits = {"max_frr_ratio": 3, "max_far_ratio": 3}
+        report = audit_data(made, threshold=0.5, limits=limits, n_resamples=2)
+        level = report.audits[0].levels[0]
+        named += [f.direction for f in level.findings if f.direction is not None]
+        verdicts += [c.verdict for c in report.checks]
+        ratios += [c.figure.value for c in report.checks]
+    assert min(ratios) > 1.2
+    assert "failed" not in verdicts
+    # Of twelve audits with an error rate of .05 two or more name a group in .12 of cases.
+    assert len(named) <= 1

@@ -1,0 +1,367 @@
+"""A policy is read from its file or refused, and decides what an audit is asked for."""
+
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from skfairfr.report import EmbeddingData, PairData, Policy, audit, audit_data
+from skfairfr.report._checks import LIMITS
+from tests.report.audits import synthetic
+from tests.report.json_schema import is_valid
+
+ROOT = Path(__file__).resolve().parents[2]
+FULL = """
+name = "border"
+description = "A gate at a border"
+far = [1e-2, 1e-3]
+confidence_level = 0.9
+attributes = ["gender", "region"]
+
+[limits]
+max_fmr = 0.02
+max_far_ratio = 3
+
+[[at]]
+far = 1e-3
+limits = { max_fmr = 0.002, max_fnmr = 0.1 }
+"""
+VALID = [
+    FULL,
+    'name = "a"\nlimits = {max_fnmr = 0.1}',
+    'name = "a"\nfar = 1e-4\nallow_threshold = true\n[limits]\nmax_fmr = 1e-4',
+    'name = "a"\nthreshold = [0, 0.4]\nlimits = {max_frr_ratio = 1.5}',
+    'name = "a"\nattributes = "gender"\nlimits = {max_bfar = 1.5, max_bfrr = 2}',
+    'name = "a"\n[[at]]\nthreshold = 0.4\nlimits = {max_fmr = 0.1}',
+    'name = "a"\nfar = []\n[limits]\nmax_fmr = 0.1',
+]
+# Text, and what the error says of it.
+INVALID = [
+    ("limits = {max_fmr = 0.1}", "has no name"),
+    ('name = " "\nlimits = {max_fmr = 0.1}', "name must be a text of one line"),
+    ('name = "a\\nb"\nlimits = {max_fmr = 0.1}', "name must be printable"),
+    ("name = 1\nlimits = {max_fmr = 0.1}", "name must be a text of one line; got 1"),
+    ('name = "a"', "sets no limit"),
+    ('name = "a"\nlimits = {}', "sets no limit"),
+    ('name = "a"\nlimits = 0.1', "must be a dict"),
+    (
+        'name = "a"\nfars = 1\nlimit = 2\nlimits = {max_fmr = 0.1}',
+        "has unknown keys 'fars', 'limit'. Known are name, limits, far",
+    ),
+    (
+        'name = "a"\nlimits = {max_fmrr = 0.1, max_eer = 1}',
+        "has unknown keys 'max_fmrr', 'max_eer' among its limits. Known are max_fmr,",
+    ),
+    ('name = "a"\nlimits = {max_fmr = 1}', "max_fmr must lie in (0, 1)"),
+    ('name = "a"\nlimits = {max_fmr = "1e-4"}', "max_fmr must be a number between 0"),
+    ('name = "a"\nlimits = {max_fmr = true}', "max_fmr must be a number between 0"),
+    ('name = "a"\nlimits = {max_bfar = 1}', "max_bfar must be above 1"),
+    ('name = "a"\nfar = 0\nlimits = {max_fmr = 0.1}', "far must hold numbers in (0, 1)"),
+    ('name = "a"\nfar = [0.1, 2]\nlimits = {max_fmr = 0.1}', "got 2"),
+    ('name = "a"\nfar = [0.1, 0.1]\nlimits = {max_fmr = 0.1}', "far must hold a value once"),
+    ('name = "a"\nfar = "0.1"\nlimits = {max_fmr = 0.1}', "got '0.1'"),
+    ('name = "a"\nthreshold = "x"\nlimits = {max_fmr = 0.1}', "threshold must hold finite"),
+    ('name = "a"\nthreshold = [true]\nlimits = {max_fmr = 0.1}', "threshold must hold finite"),
+    ('name = "a"\nfar = 0.1\nthreshold = 1\nlimits = {max_fmr = 0.1}', "Leave one out"),
+    ('name = "a"\nconfidence_level = 1\nlimits = {max_fmr = 0.1}', "confidence_level must"),
+    ('name = "a"\nconfidence_level = "0.9"\nlimits = {max_fmr = 0.1}', "got '0.9'"),
+    ('name = "a"\nallow_threshold = 1\nlimits = {max_fmr = 0.1}', "must be true or false"),
+    ('name = "a"\nattributes = [""]\nlimits = {max_fmr = 0.1}', "names of columns"),
+    ('name = "a"\nattributes = [1]\nlimits = {max_fmr = 0.1}', "names of columns"),
+    ('name = "a"\nattributes = ["g", "g"]\nlimits = {max_fmr = 0.1}', "a value once"),
+    ('name = "a"\ndescription = 1\nlimits = {max_fmr = 0.1}', "description must be a text"),
+    ('name = "a"\nat = {far = 0.1}', "at must be a list of tables"),
+    ('name = "a"\nat = []', "at must be a list of tables"),
+    ('name = "a"\nat = [1]', "at must be a list of tables"),
+    ('name = "a"\n[[at]]\nfar = 0.1', "every table under at must have limits"),
+    ('name = "a"\n[[at]]\nfar = 0.1\nlimits = {}', "every table under at must have limits"),
+    ('name = "a"\n[[at]]\nlimits = {max_fmr = 0.1}', "either far or threshold"),
+    (
+        'name = "a"\n[[at]]\nfar = 0.1\nthreshold = 1\nlimits = {max_fmr = 0.1}',
+        "either far or threshold",
+    ),
+    ('name = "a"\n[[at]]\nfar = [0.1]\nlimits = {max_fmr = 0.1}', "must be one number"),
+    ('name = "a"\n[[at]]\nfar = 2\nlimits = {max_fmr = 0.1}', "far must hold numbers"),
+    (
+        'name = "a"\n[[at]]\nfar = 0.1\nfrr = 1\nlimits = {max_fmr = 0.1}',
+        "has unknown key 'frr' under at",
+    ),
+    ('name = "a"\n[[at]]\nfar = 0.1\nlimits = {max_fmr = 2}', "max_fmr must lie in (0, 1)"),
+]  # fmt: skip
+# What is about two keys, or two tables, at once.
+BEYOND_THE_SCHEMA = [
+    (
+        'name = "a"\nthreshold = 1\nlimits = {max_bfar = 2}',
+        "use max_far_ratio, or leave the threshold to a FAR level",
+    ),
+    (
+        'name = "a"\nfar = 0.1\nallow_threshold = true\nlimits = {max_bfrr = 2}',
+        "use max_frr_ratio",
+    ),
+    (
+        'name = "a"\nallow_threshold = true\n[[at]]\nfar = 0.1\nlimits = {max_fmr = 0.1}',
+        "has allow_threshold and at",
+    ),
+    (
+        'name = "a"\nallow_threshold = true\nthreshold = 1\nlimits = {max_fmr = 0.1}',
+        "has allow_threshold and threshold",
+    ),
+    (
+        'name = "a"\nfar = 0.1\n[[at]]\nthreshold = 1\nlimits = {max_fmr = 0.1}',
+        "has far and threshold",
+    ),
+    (
+        'name = "a"\n[[at]]\nfar = 0.1\nlimits = {max_fmr = 0.1}\n'
+        "[[at]]\nfar = 0.1\nlimits = {max_fmr = 0.2}",
+        "at must name a level once",
+    ),
+    ('name = "a"\nthreshold = inf\nlimits = {max_fmr = 0.1}', "finite numbers"),
+    ('name = "a"\nlimits = {max_bfar = inf}', "max_bfar must be above 1"),
+]
+
+
+def read(tmp_path, text):
+    path = tmp_path / "gate.toml"
+    path.write_text(text, encoding="utf-8")
+    return Policy.read(path)
+
+
+@pytest.mark.parametrize("text", VALID)
+def test_what_the_schema_allows_is_read(tmp_path, text):
+    assert is_valid(tomllib.loads(text), Policy.schema())
+    read(tmp_path, text)
+
+
+@pytest.mark.parametrize(("text", "words"), INVALID)
+def test_what_the_schema_forbids_is_refused(tmp_path, text, words):
+    assert not is_valid(tomllib.loads(text), Policy.schema())
+    refused(tmp_path, text, words)
+
+
+@pytest.mark.parametrize(("text", "words"), BEYOND_THE_SCHEMA)
+def test_what_no_schema_says_is_refused(tmp_path, text, words):
+    refused(tmp_path, text, words)
+
+
+def refused(tmp_path, text, words):
+    with pytest.raises(ValueError) as caught:
+        read(tmp_path, text)
+    message = str(caught.value)
+    assert words in message
+    assert message.startswith(f"policy='{tmp_path / 'gate.toml'}'")
+    assert "\n" not in message
+
+
+def test_everything_in_a_file(tmp_path):
+    found = read(tmp_path, FULL)
+    assert found == Policy(
+        "border",
+        {"max_fmr": 0.02, "max_far_ratio": 3},
+        far=(1e-2, 1e-3),
+        at={1e-3: {"max_fmr": 0.002, "max_fnmr": 0.1}},
+        confidence_level=0.9,
+        attributes=("gender", "region"),
+        description="A gate at a border",
+    )
+
+
+def test_levels_of_at_need_not_be_repeated(tmp_path):
+    text = 'name = "a"\nfar = 0.1\n[[at]]\nfar = 0.01\nlimits = {max_fmr = 0.1}'
+    assert read(tmp_path, text).far == (0.1, 0.01)
+    # In Python a level has to be among the others: it may be a threshold.
+    with pytest.raises(ValueError, match=r"its levels \(none\); got 0.1. Add it"):
+        Policy("a", at={0.1: {"max_fmr": 0.1}})
+
+
+def test_keys_of_the_schema_are_those_of_a_policy():
+    schema = Policy.schema()
+    assert set(schema["properties"]) == set(Policy.__dataclass_fields__)
+    assert set(schema["$defs"]["limits"]["properties"]) == set(LIMITS)
+
+
+def test_a_file_that_is_no_policy(tmp_path):
+    path = tmp_path / "a.toml"
+    for content, words in ((b"name = ", "is no TOML file"), (b"\xff", "is no TOML")):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=words):
+            Policy.read(path)
+    with pytest.raises(ValueError, match=r"neither a file nor .* or sp800-63a-4\."):
+        Policy.read(tmp_path / "absent.toml")
+
+
+# ---- shipped -------------------------------------------------------------------------
+
+
+def test_every_shipped_policy_is_in_the_package_and_valid():
+    folder = files("skfairfr.report") / "policies"
+    names = sorted(p.name for p in folder.iterdir() if p.name.endswith(".toml"))
+    assert names == ["sp800_63a_4.toml"]
+    for file, name in zip(names, Policy.shipped(), strict=True):
+        assert is_valid(
+            tomllib.loads((folder / file).read_text("utf-8")), Policy.schema()
+        )
+        assert Policy.read(name).name == name
+        assert Policy.read(name).description
+
+
+def test_every_file_of_the_folder_is_installed():
+    """As setuptools is told; it leaves out what no pattern names."""
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        setuptools = tomllib.load(file)["tool"]["setuptools"]
+    patterns = setuptools["package-data"]["skfairfr.report"]
+    report = ROOT / "skfairfr" / "report"
+    installed = {path for pattern in patterns for path in report.glob(pattern)}
+    assert set((report / "policies").iterdir()) == installed
+
+
+def test_the_limits_of_sp800_63a_4():
+    policy = Policy.read("sp800-63a-4")
+    assert policy.limits == {"max_fmr": 1 / 10_000, "max_fnmr": 1 / 100}
+    assert (policy.far, policy.allow_threshold) == ((1e-4,), True)
+
+
+# ---- audits by a policy --------------------------------------------------------------
+
+
+def data(columns=("gender",)):
+    X, y, groups = synthetic()
+    made = {"gender": groups, "region": np.where(y % 2, "n", "s")}
+    return EmbeddingData(X, y, {name: made[name] for name in columns})
+
+
+def by(policy, made=None, **options):
+    return audit_data(
+        data() if made is None else made, policy=policy, n_resamples=10, **options
+    )
+
+
+def test_a_policy_says_what_options_say():
+    limits = {"max_fnmr": 0.3, "max_far_ratio": 2.0}
+    policy = Policy("gate", limits, far=[0.1, 0.05], confidence_level=0.9)
+    found = by(policy)
+    same = audit_data(
+        data(), far=[0.1, 0.05], limits=limits, confidence_level=0.9, n_resamples=10
+    )
+    assert found.checks == same.checks
+    assert found.audits[0].settings == same.audits[0].settings | {"policy": "gate"}
+
+
+def test_a_report_says_the_name_of_its_policy_once():
+    found = by(Policy("gate-7", {"max_fnmr": 0.3}, far=[0.1]))
+    assert (found.policy, found.to_text().count("gate-7")) == ("gate-7", 1)
+    assert "Checks of the policy gate-7\n------" in found.to_text()
+    assert found.to_json().count("gate-7") == 1
+    assert audit_data(data(), far=0.1, n_resamples=10).policy is None
+
+
+def test_limits_of_single_levels():
+    at = {0.05: {"max_fnmr": 0.5, "max_far_ratio": 9.0}}
+    found = by(Policy("gate", {"max_fnmr": 0.3}, far=[0.1, 0.05], at=at))
+    assert [(c.name, c.far, c.limit) for c in found.checks] == [
+        ("max_fnmr", 0.1, 0.3),
+        ("max_fnmr", 0.05, 0.5),
+        ("max_far_ratio", 0.05, 9.0),
+    ]
+
+
+def test_limits_of_single_thresholds_are_on_the_scale_of_distances(tmp_path):
+    from skfairfr.report import read_data
+
+    rows = [f"{i % 7 / 7},{i},{i + 1},{i % 2},{i % 2}" for i in range(60)]
+    head = "distance,identity_1,identity_2,g_1,g_2"
+    path = tmp_path / "pairs.csv"
+    path.write_text("\n".join([head, *rows]))
+    policy = Policy("gate", threshold=[0.2, 0.4], at={0.4: {"max_fmr": 0.9}})
+    found = by(policy, read_data(path, "g", distance=True))
+    assert [(c.threshold, c.limit) for c in found.checks] == [(-0.4, 0.9)]
+
+
+def test_worst_group_limits_of_one_level_are_judged():
+    policy = Policy("gate", far=[0.1], at={0.1: {"max_bfar": 9.0}})
+    (check,) = by(policy).checks
+    assert check.name == "max_bfar"
+    assert check.groups
+
+
+def test_a_policy_picks_its_attributes():
+    both = data(("gender", "region"))
+    found = by(Policy("gate", {"max_fnmr": 0.3}, far=0.1, attributes="region"), both)
+    assert [audit.attribute for audit in found.audits] == ["region"]
+    with pytest.raises(ValueError, match="is about 'age', and the data have 'gender'"):
+        by(Policy("gate", {"max_fnmr": 0.3}, far=0.1, attributes=["gender", "age"]))
+
+
+def test_audit_takes_a_policy_by_name():
+    found = audit(*synthetic(), policy="sp800-63a-4", n_resamples=10)
+    assert found.settings["policy"] == "sp800-63a-4"
+    assert [c.name for c in found.checks] == ["max_fmr", "max_fnmr"]
+    assert {c.far for c in found.checks} == {1e-4}
+
+
+def test_a_threshold_may_be_given_where_the_policy_allows_it():
+    found = by("sp800-63a-4", threshold=0.6)
+    assert [(c.far, c.threshold) for c in found.checks] == [(None, 0.6)] * 2
+    with pytest.raises(ValueError, match=r"sets far, and threshold=0\.6 was given too"):
+        by(Policy("gate", {"max_fmr": 0.1}, far=0.1), threshold=0.6)
+
+
+@pytest.mark.parametrize(
+    ("policy", "options", "words"),
+    [
+        ({"far": 0.1}, {"far": 0.2}, "policy='gate' sets far, and far=0.2 was"),
+        ({"far": 0.1}, {"limits": {"max_fmr": 0.2}}, "limits, and max_fmr=0.2 was"),
+        (
+            {"far": 0.1},
+            {"limits": {"max_bfar": 2.0, "max_fmr": 0.2}},
+            "sets limits, and max_bfar=2.0, max_fmr=0.2 was given too; leave one out",
+        ),
+        (
+            {"far": 0.1},
+            {"confidence_level": 0.5},
+            "sets confidence_level, and confidence_level=0.5 was",
+        ),
+        ({"threshold": 0.4}, {"far": 0.2}, "sets threshold, and far=0.2"),
+        ({"threshold": 0.4}, {"threshold": 0.2}, "sets threshold, and threshold=0.2"),
+        (
+            {"threshold": 0.4},
+            {"threshold_from": "other.npz"},
+            "sets threshold, and threshold_from was given too",
+        ),
+        ({}, {}, "leaves open where the system operates; give threshold or far."),
+    ],
+)
+def test_no_option_loosens_a_policy(policy, options, words):
+    with pytest.raises(ValueError) as caught:
+        by(Policy("gate", {"max_fmr": 0.1}, **policy), **options)
+    assert words in str(caught.value)
+
+
+def test_what_a_policy_leaves_open_may_be_given():
+    found = by(Policy("gate", {"max_fmr": 0.3}), far=0.1)
+    assert [c.far for c in found.checks] == [0.1]
+    found = by(Policy("gate", {"max_fmr": 0.3}, far=0.1), threshold_from=data())
+    assert [c.far for c in found.checks] == [0.1]
+    assert found.audits[0].levels[0].set_on == "other data"
+
+
+def test_a_limit_about_the_data_and_a_threshold_from_elsewhere():
+    policy = Policy("gate", {"max_bfar": 2.0}, far=0.1)
+    with pytest.raises(ValueError, match=r"policy='gate': max_bfar=2\.0 is about"):
+        by(policy, threshold_from=data())
+
+
+def test_what_is_no_policy():
+    with pytest.raises(ValueError, match="policy must be a Policy, its file or"):
+        by({"max_fmr": 0.1})
+
+
+def test_pairs_are_audited_by_a_policy():
+    rng = np.random.default_rng(0)
+    people = rng.integers(0, 40, (2, 2000))
+    scores = rng.normal(size=2000) + 2 * (people[0] == people[1])
+    groups = tuple(np.where(people % 2, "f", "m"))
+    pairs = PairData(scores, tuple(people), {"gender": groups})
+    found = by(Policy("gate", {"max_fnmr": 0.9}, threshold=0.5), pairs)
+    assert [c.threshold for c in found.checks] == [0.5]

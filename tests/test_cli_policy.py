@@ -1,0 +1,174 @@
+"""Policies and limits of rates on the command line."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.report.audits import scored_pairs
+from tests.test_cli import assert_one_line, run
+
+RATES = {"f": 0.06, "m": 0.02}
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory):
+    """A list of scored pairs, whose groups err as often as RATES says."""
+    made = scored_pairs(np.random.default_rng(0), {"f": 300, "m": 300}, RATES)
+    columns = [made.y_score, *made.identities, *made.columns["group"]]
+    rows = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
+    path = tmp_path_factory.mktemp("policy") / "pairs.csv"
+    head = "score,identity_1,identity_2,sex_1,sex_2"
+    path.write_text("\n".join([head, *rows]))
+    return str(path)
+
+
+def gate(folder, limits, more=""):
+    path = folder / "gate.toml"
+    path.write_text(f'name = "gate"\nthreshold = 0.5\n{more}\n[limits]\n{limits}\n')
+    return path
+
+
+@pytest.mark.parametrize(
+    ("limit", "code", "words"),
+    [
+        ("max_fnmr = 0.2", 0, "PASSED: FNMR of each group of sex at most 0.200, at the"),
+        ("max_fnmr = 0.01", 1, "FAILED: FNMR of each group of sex at most 0.0100, at"),
+        ("max_fnmr = 0.05", 3, "more people of f would settle it in 80 % of cases."),
+        ("max_fmr = 0.2\nmax_fnmr = 0.01", 1, "PASSED: FMR of each group of sex at most"),
+        ("max_fmr = 0.2\nmax_far_ratio = 2", 3, "f over m may be as large as"),
+    ],
+)  # fmt: skip
+def test_a_policy_decides_the_exit_code(capsys, tmp_path, pairs, limit, code, words):
+    path = gate(tmp_path, limit)
+    options = ("--attribute", "sex", "--policy", path, "--n-resamples", "10")
+    found = run(capsys, "audit", pairs, *options)
+    text = " ".join(found[1].split())
+    assert (found[0], found[2]) == (code, "")
+    assert words in text
+    assert text.count("Checks of the policy gate") == 1
+
+
+def test_the_json_says_the_policy_and_the_people(capsys, tmp_path, pairs):
+    options = ("--policy", gate(tmp_path, "max_fnmr = 0.05"), "--n-resamples", "10")
+    options = ("--attribute", "sex", *options, "--out", tmp_path)
+    run(capsys, "audit", pairs, *options)
+    read = json.loads((tmp_path / "audit.json").read_text())
+    assert read["audits"][0]["settings"]["policy"] == "gate"
+    (check,) = read["checks"]
+    assert check["verdict"] == "undetermined"
+    ((label, more),) = check["people_needed"]
+    assert (label, more > 0) == ("f", True)
+
+
+def test_pairs_are_named_where_nobody_is_known(capsys, tmp_path):
+    made = scored_pairs(np.random.default_rng(0), {"f": 300, "m": 300}, RATES)
+    same = (made.identities[0] == made.identities[1]).astype(int)
+    rows = zip(made.y_score, same, made.columns["group"][0], strict=True)
+    lines = ["score,y_true,sex", *(",".join(map(str, row)) for row in rows)]
+    (tmp_path / "pairs.csv").write_text("\n".join(lines))
+    options = ("--attribute", "sex", "--threshold", "0.5", "--n-resamples", "10")
+    limits = ("--max-fnmr", "0.05", "--max-fmr", "0.06")
+    code, out, _ = run(capsys, "audit", tmp_path / "pairs.csv", *options, *limits)
+    text = " ".join(out.split())
+    assert code == 3
+    assert "more genuine pairs of f would settle it in 80 % of cases" in text
+    assert "more impostor pairs of f" in text
+
+
+def test_limits_of_rates_are_flags(capsys, pairs):
+    options = ("--attribute", "sex", "--threshold", "0.5", "--n-resamples", "10")
+    limits = ("--max-fmr", "0.5", "--max-fnmr", "0.01")
+    code, out, err = run(capsys, "audit", pairs, *options, *limits)
+    assert (code, err) == (1, "")
+    assert "PASSED: FMR of each group" in out
+    assert "FAILED: FNMR of each group" in out
+    assert "Checks\n------" in out
+
+
+def test_a_policy_may_name_the_attributes(capsys, tmp_path, pairs):
+    path = gate(tmp_path, "max_fnmr = 0.2", 'attributes = "sex"')
+    code, out, err = run(
+        capsys, "audit", pairs, "--policy", path, "--n-resamples", "10"
+    )
+    assert (code, err) == (0, "")
+    assert "Audit by sex" in out
+    found = run(capsys, "audit", pairs, "--policy", path, "--attribute", "sex")
+    assert_one_line(*found)
+    assert "--policy gate sets attributes (sex), and --attribute sex was" in found[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--far", "0.1"), "--policy gate sets threshold, and --far 0.1 was given too;"),
+        (("--threshold", "0.1"), "--policy gate sets threshold, and --threshold 0.1 was"),
+        (("--max-fnmr", "0.3"), "--policy gate sets limits, and --max-fnmr 0.3 was given"),
+        (("--confidence-level", "0.5"), "sets confidence_level, and --confidence-level 0.5"),
+        (("--threshold-from", "x.csv"), "sets threshold, and --threshold-from was given"),
+    ],
+)  # fmt: skip
+def test_what_a_policy_sets_is_no_flag_beside_it(
+    capsys, tmp_path, pairs, options, words
+):
+    path = gate(tmp_path, "max_fnmr = 0.2")
+    arguments = ("audit", pairs, "--attribute", "sex", "--policy", path)
+    found = run(capsys, *arguments, *options)
+    assert_one_line(*found)
+    assert words in found[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('name = "a"\n[limits]\nmax_fmr = 2', ": max_fmr must lie in (0, 1)"),
+        ('name = "a"\nlimit = 1\nlevels = 2', " has unknown keys 'limit', 'levels'. "),
+        ("name = ", " is no TOML file"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_named(capsys, tmp_path, pairs, text, words):
+    path = tmp_path / "bad.toml"
+    path.write_text(text)
+    found = run(capsys, "audit", pairs, "--attribute", "sex", "--policy", path)
+    assert_one_line(*found)
+    assert f"--policy {path}{words}" in found[2]
+
+
+def test_a_name_that_is_not_shipped(capsys, pairs):
+    options = ("--attribute", "sex", "--policy", "sp800-63a-5")
+    found = run(capsys, "audit", pairs, *options)
+    assert_one_line(*found)
+    assert "--policy sp800-63a-5 is neither a file nor a policy" in found[2]
+    assert found[2].rstrip().endswith("Give a file, or sp800-63a-4.")
+
+
+def test_the_shipped_policy_takes_the_threshold_of_a_system(capsys, pairs):
+    options = ("--attribute", "sex", "--policy", "sp800-63a-4", "--threshold", "0.5")
+    code, out, err = run(capsys, "audit", pairs, *options, "--n-resamples", "10")
+    assert (code, err) == (1, "")
+    assert " ".join(out.split()).count("given threshold (accepted from similarity") == 2
+    assert "Checks of the policy sp800-63a-4" in out
+
+
+def test_policies_that_are_shipped_are_listed(capsys):
+    code, out, err = run(capsys, "audit", "--list-policies")
+    assert (code, err) == (0, "")
+    assert out.startswith("sp800-63a-4  FMR 1e-4 and FNMR 1e-2 at most, each group")
+
+
+def test_a_policy_is_planned_for(capsys, tmp_path):
+    code, out, err = run(capsys, "plan", "--policy", "sp800-63a-4", "--assumed", "0.5")
+    assert (code, err) == (0, "")
+    text = " ".join(out.split())
+    assert "every group's FMR is at most 0.0001" in text
+    assert "every group's FNMR is at most 0.01" in text
+    at = "[[at]]\nthreshold = 0.5\nlimits = { max_fmr = 0.1 }"
+    path = gate(tmp_path, "max_fnmr = 0.2\n" + at)
+    code, out, err = run(capsys, "plan", "--policy", path)
+    assert (code, err) == (0, "")
+    assert "Not planned for: at." in out
+    found = run(capsys, "plan", "--policy", path, "--max-far-ratio", "2")
+    assert_one_line(*found, command="plan")
+    assert (
+        "--policy gate sets its limits and confidence_level, and --max-far" in found[2]
+    )
