@@ -132,8 +132,10 @@ def _check(audit, place, level, name, limit, judged):
     threshold = level.threshold if overall else level.worst_group_threshold
     about = (name, limit, audit.attribute, level.far, threshold)
     verdict = verdict_of(figure, limit)
+    if verdict == "passed" and name in RATE_LIMITS and not_covered:
+        verdict = "undetermined"  # the limit is about each group
     needed = ()
-    if verdict == "undetermined" and groups:
+    if verdict_of(figure, limit) == "undetermined" and groups:
         sizes = {row.group: _size(row, rate) for row in audit.groups[1:]}
         wanted = audit.settings["confidence_level"]
         needed = people_needed(found, name in RATE_LIMITS, limit, wanted, sizes)

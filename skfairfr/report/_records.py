@@ -223,7 +223,8 @@ class Check:
     not_covered : tuple of labels
         Groups without the pairs it needs, which it is not about.
     verdict : {"passed", "failed", "undetermined"}
-        Failed where ``low`` is above the limit, passed where ``high`` is not.
+        Failed where ``low`` is above the limit, passed where ``high`` is not. A limit on
+        the rate of each group is undetermined where a group has not the pairs.
     people_needed : tuple of (label, int)
         Of an undetermined check, how many more people of which groups would settle it in
         80 % of cases if rates are as they were found, or how many more pairs where nobody

@@ -163,6 +163,8 @@ def _why(check, of_ratio):
         "failed": f"above it for {above}",
         "undetermined": f"for {named} it may be as large as {number(found.high)}",
     }
+    if check.verdict == "undetermined" and found.high <= check.limit:
+        return f"{ends['passed']}, but not every group has the pairs"
     return ends[check.verdict]
 
 
@@ -172,19 +174,26 @@ def _needed(check, settings):
     if settings.get("independent_pairs"):
         of_far = check.name in ("max_fmr", "max_bfar", "max_far_ratio")
         what = f"{'impostor' if of_far else 'genuine'} pairs"
+    if not check.people_needed and check.figure.high <= check.limit:
+        return ""  # what is lacking are pairs of the groups named below
     if not check.people_needed:
         return (
             f"If rates are as found, no number of {what} up to {MOST_PEOPLE:,} would "
             "settle it."
         )
     people = " and ".join(
-        f"{_rounded_up(more):,} more {what} of {short(group)}"
+        f"{_rounded_up(more):,} more {_of_number(what, more)} of {short(group)}"
         for group, more in check.people_needed
     )
     return (
         f"If rates are as found, {people} would settle it in {100 * POWER:g} % of "
         "cases."
     )
+
+
+def _of_number(what, count):
+    """The singular of one."""
+    return {"people": "person"}.get(what, what[:-1]) if count == 1 else what
 
 
 def _rounded_up(count):

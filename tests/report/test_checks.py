@@ -88,9 +88,20 @@ def test_worst_group_thresholds_are_compared_where_a_limit_is_about_them():
 
 def test_groups_without_pairs_are_named():
     limits = {"max_far_ratio": 9.0, "max_fmr": 0.9, "max_fnmr": 0.9}
-    for check in small_audit(with_a_lone_person(), limits=limits).checks[:2]:
+    ratio, fmr, fnmr = small_audit(with_a_lone_person(), limits=limits).checks
+    for check in (ratio, fmr):
         assert check.not_covered == ("alone",)
         assert "alone" not in check.groups
+    # A ratio is about the groups that have one; a limit on each group, about each.
+    assert (ratio.verdict, fmr.verdict, fnmr.verdict) == (
+        "passed",
+        "undetermined",
+        "undetermined",
+    )
+    # One person's genuine pairs tell little of her group.
+    assert (fnmr.not_covered, fnmr.groups) == ((), ("alone",))
+    text = " ".join(small_audit(with_a_lone_person(), limits=limits).to_text().split())
+    assert ", but not every group has the pairs. Says nothing of alone" in text
 
 
 def test_one_group_with_pairs_keeps_a_limit_but_has_no_ratio():
@@ -99,7 +110,7 @@ def test_one_group_with_pairs_keeps_a_limit_but_has_no_ratio():
     limits = {"max_fnmr": 0.9, "max_frr_ratio": 2.0}
     rate, ratio = small_audit((X, alone, groups), limits=limits).checks
     assert (rate.verdict, rate.groups, rate.not_covered) == (
-        "passed",
+        "undetermined",
         ("male",),
         ("female",),
     )
