@@ -215,7 +215,8 @@ def _sentence(check, settings):
         f"({accepted(check.threshold, settings)}): {_why(check, of_ratio)}."
     )
     if check.verdict == "undetermined" and check.groups:
-        text += f" {_needed(check, settings)}"
+        needed = _needed(check, settings)
+        text += f" {needed}" if needed else ""
     if check.not_covered:
         left_out = ", ".join(map(short, check.not_covered))
         text += f" Says nothing of {left_out}, without the pairs it needs."
