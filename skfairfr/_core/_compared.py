@@ -44,6 +44,7 @@ class _Counted:
 
     design: CompleteDesign
     histograms: dict | None
+    soon: bool = False
 
 
 class ComparedImages:
@@ -189,11 +190,17 @@ class ComparedImages:
             self._pass(None)
         return counted.histograms
 
-    def count_scores(self, design):
-        """Let the next pass count all scores by the scopes of a design."""
-        if self._counted(design) is None:
+    def count_scores(self, design, soon=True):
+        """Let a pass count all scores by the scopes of a design.
+
+        The next one if ``soon``, else the next one that counts scores at all.
+        """
+        counted = self._counted(design)
+        if counted is None:
             nothing = None if has_histograms(design) else {}
-            self._designs.append(_Counted(design, nothing))
+            counted = _Counted(design, nothing)
+            self._designs.append(counted)
+        counted.soon |= soon
 
     def _counted(self, design):
         found = (counted for counted in self._designs if counted.design is design)
@@ -201,7 +208,11 @@ class ComparedImages:
 
     def _pass(self, floors):
         """One pass over all impostor pairs: the tail, and histograms that are missing."""
-        missing = [c for c in self._designs if c.histograms is None]
+        missing = [
+            c
+            for c in self._designs
+            if c.histograms is None and (c.soon or floors is None)
+        ]
         designs = [counted.design for counted in missing]
         measures = measures_of(self, designs) if missing else None
         if _device_tiles.is_at_hand(self.device):

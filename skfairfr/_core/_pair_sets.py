@@ -75,6 +75,9 @@ class Expected:
         The lowest of the thresholds that will be given.
     scores : bool
         Whether histograms of all scores will be needed, for figures.
+    histogram : bool
+        Whether those that need a histogram of all scores will be asked for too: counting
+        it costs as much as the products. If not, the first of them takes another pass.
     whole : bool
         Whether up to WHOLE pairs are held whole, for levels above far_max and for
         resamples. If not, up to WHOLE_GROUP, and others are held where a level needs them.
@@ -83,6 +86,7 @@ class Expected:
     equal_error: bool = False
     lowest: float | None = None
     scores: bool = False
+    histogram: bool = False
     whole: bool = True
 
 
@@ -239,9 +243,9 @@ class EmbeddingPairs:
         """Histogram of all scores of a scope; None where there is none (cross-group)."""
         return self.compared.histograms(self.design).get(scope)
 
-    def count_scores(self):
-        """Let the next pass count all scores too, so that no other needs to."""
-        self.compared.count_scores(self.design)
+    def count_scores(self, soon=True):
+        """Let the next pass (or the next that counts scores) count those of this design."""
+        self.compared.count_scores(self.design, soon)
 
     def n_identities(self, scope):
         """Number of people with an image in a scope."""

@@ -558,7 +558,9 @@ def _fit(data, attributes, options, points, figures=False):
     """A SimilarityROC of the data, ready for the points and, if asked, for figures."""
     roc = SimilarityROC(**vars(options) | {"far_max": points.far_max})
     lowest = None if points.threshold is None else float(points.threshold.min())
-    roc._expected = Expected(equal_error=True, lowest=lowest, scores=figures)
+    roc._expected = Expected(
+        equal_error=True, histogram=True, lowest=lowest, scores=figures
+    )
     return data.fit(roc, attributes)
 
 

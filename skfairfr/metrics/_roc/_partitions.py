@@ -96,11 +96,11 @@ class EmbeddingPartitions(Partitions):
                 for asked in sorted(averages):
                     pairs = self._pairs(chosen, asked, impostors)
                     # Beyond what is held, figures and equal error rates need them.
-                    beyond = self.expected.scores
-                    if self.expected.equal_error and asked == average:
-                        beyond |= not pairs.depths.equal_error.all()
-                    if beyond:
-                        pairs.count_scores()
+                    soon = self.expected.scores
+                    if self.expected.histogram and asked == average:
+                        soon |= not pairs.depths.equal_error.all()
+                    if soon or asked == average:
+                        pairs.count_scores(soon)
 
     def pairs(self, names, average, impostors):
         """Pairs by the combinations of attributes, EmbeddingPairs.
