@@ -85,14 +85,19 @@ def unit_rows(X, similarity, order=None):
         rows = X if order is None else X[order]
         return np.array(rows, dtype=np.float32, order="C")
     unit = np.empty(X.shape, dtype=np.float32)
-    for start in range(0, len(X), TILE):
-        part = slice(start, start + TILE)
-        block = X[part if order is None else order[part]].astype(np.float64)
-        # Rows are scaled first: squares of very long or short ones leave float64.
-        block /= np.abs(block).max(axis=1, keepdims=True)
-        norms = np.sqrt(np.einsum("ij,ij->i", block, block))
-        np.divide(block, norms[:, None], out=unit[part], casting="same_kind")
+    parts = [slice(start, start + TILE) for start in range(0, len(X), TILE)]
+    tasks = [(X, order, part, unit) for part in parts]
+    over_blocks(_write_unit, tasks, 1, "scaling rows")
     return unit
+
+
+def _write_unit(X, order, part, unit):
+    """Write the unit rows of a part."""
+    block = X[part if order is None else order[part]].astype(np.float64)
+    # Rows are scaled first: squares of very long or short ones leave float64.
+    block /= np.abs(block).max(axis=1, keepdims=True)
+    norms = np.sqrt(np.einsum("ij,ij->i", block, block))
+    np.divide(block, norms[:, None], out=unit[part], casting="same_kind")
 
 
 def compare_all(
