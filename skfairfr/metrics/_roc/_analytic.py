@@ -177,10 +177,7 @@ def analyse(evidence, question, confidence_level, entropy):
         return _signed_ratio(evidence, question.picked, confidence_level)
     low, high, corrected, p_value = (nan.copy() for _ in range(4))
     for level in range(n_levels):
-        pairs = PairsOfGroups.of(evidence, level, confidence_level)
-        generator = np.random.default_rng([entropy, level])
-        cells = [influence_at(evidence, level)]
-        together = judge_together([pairs], cells, confidence_level, generator)
+        pairs, together = _of_one_level(evidence, level, confidence_level, entropy)
         p_value[level] = together.p_adjusted[0].min()
         rates = shrunken_rates(evidence.effective.at(level))
         corrected[level] = question.how.function(rates)
@@ -188,6 +185,19 @@ def analyse(evidence, question, confidence_level, entropy):
     if question.how is not DISPARITIES["max_min"]:
         low = high = None
     return Analytic(low, high, corrected, p_value)
+
+
+def _of_one_level(evidence, level, confidence_level, entropy):
+    """Every two groups at a level, judged together; kept for the next disparity."""
+    key = (level, confidence_level, entropy)
+    if key not in evidence.judged:
+        pairs = PairsOfGroups.of(evidence, level, confidence_level)
+        cells = [influence_at(evidence, level)]
+        # The same draws at all levels: no answer depends on what else is asked.
+        generator = np.random.default_rng(entropy)
+        together = judge_together([pairs], cells, confidence_level, generator)
+        evidence.judged[key] = pairs, together
+    return evidence.judged[key]
 
 
 def place_of(evidence, scope):

@@ -5,7 +5,7 @@ From a question about a fitted SimilarityROC to the numbers that ``_core._few_er
 systems all start here.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 from scipy import sparse
@@ -60,6 +60,8 @@ class Evidence:
         The scope whose FAR sets each threshold.
     sampled : tuple of frozensets, shape (n_levels,)
         Scopes whose impostor pairs are a sample at a level.
+    judged : dict
+        What was judged of its levels, for the next disparity.
     """
 
     scopes: tuple
@@ -73,6 +75,7 @@ class Evidence:
     thresholds: np.ndarray
     setters: tuple
     sampled: tuple
+    judged: dict = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def rate(self):

@@ -179,3 +179,12 @@ def test_equal_groups_have_no_corrected_disparity():
     assert found.corrected < 1.1
     assert found.low == 1.0
     assert found.p_value > 0.05
+
+
+def test_a_disparity_does_not_depend_on_the_other_levels(fitted):
+    several = fitted.estimate([1e-3, 1e-2], rate="far", how="max_min")
+    alone = fitted.estimate(1e-2, rate="far", how="max_min")
+    for name in ("value", "low", "high", "corrected", "p_value"):
+        assert getattr(several, name)[1] == getattr(alone, name), name
+    gini = fitted.estimate(1e-2, rate="far", how="gini")
+    assert gini.p_value == alone.p_value
