@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import gammaincinv, ndtr, ndtri, stdtrit
 
 # Where there is no error at all: the correlation of errors within a clump, the squared
 # coefficient of variation of people's own rates, and how many errors they count as.
@@ -439,6 +439,31 @@ def wilson_interval(effective, quantile, share=1.0):
     undefined = np.isnan(rate)
     low, high = (np.where(undefined, np.nan, end) for end in (low, high))
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+
+def exact_low(effective, tail):
+    """One-sided lower bound of a rate: exact for a Poisson number of effective errors.
+
+    Far out in the tail Wilson's lower end is too high where few people make most errors.
+
+    Parameters
+    ----------
+    effective : Effective
+    tail : float in (0, 1)
+        Chance to lie above the true rate.
+
+    Returns
+    -------
+    low : ndarray in [0, 1]
+        0 without errors, nan without pairs.
+    """
+    errors = effective.errors
+    counted = np.where(errors > 0, errors, 1.0)
+    shape = 1 / (1 / counted + effective.between)
+    # As much further out as the variance is uncertain.
+    further = ndtr(stdtrit(effective.freedom, tail))
+    low = effective.rate * gammaincinv(shape, further) / shape
+    return np.where(errors > 0, low, 0 * effective.rate)
 
 
 def errors_by_person(left, right, weights, positions, n_people, masses=None):

@@ -212,8 +212,8 @@ def audit_data(
     data : EmbeddingData or PairData
         Such as :func:`read_data` gives.
     far : float in (0, 1) or array-like, shape (n_levels,), default=None
-        Levels to operate at; None takes 1e-2 and 1e-3, and 1e-4 where the data have the
-        impostor pairs for it.
+        Levels to operate at; None takes 1e-2 and 1e-3, and 1e-4 where two groups of every
+        attribute have 300,000 impostor pairs.
     threshold : float or array-like, shape (n_levels,), default=None
         Similarities from which on a deployed system accepts, instead; of data that were
         read as distances, distances up to which it does.

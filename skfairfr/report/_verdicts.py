@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 from skfairfr._core._family import bounds
-from skfairfr._core._few_errors import rate_interval
+from skfairfr._core._few_errors import exact_low, rate_interval
 from skfairfr.metrics._roc._analytic import (
     PairsOfGroups,
     influence_at,
@@ -118,10 +118,9 @@ class Judged:
         """
         tail = 1 - confidence_level
         _, high = rate_interval(self.effective, 1 - 2 * tail, self.share)
-        low, _ = rate_interval(
-            self.effective, 1 - 2 * tail / len(self.labels), self.share
-        )
-        return low, high
+        tail /= len(self.labels)
+        low, _ = rate_interval(self.effective, 1 - 2 * tail, self.share)
+        return np.minimum(low, exact_low(self.effective, tail)), high
 
 
 def judge(audited, sizes, confidence_level, seed, operating_points=("overall",)):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import binomtest
+from scipy.stats import binomtest, poisson
 
 from skfairfr._core._few_errors import (
     GROUP_WEIGHT,
@@ -17,6 +17,7 @@ from skfairfr._core._few_errors import (
     dependence,
     effective_errors,
     errors_by_person,
+    exact_low,
     genuine_sums,
     impostor_sums,
     influences,
@@ -414,3 +415,16 @@ def test_unseen_is_what_no_error_would_have_shown():
     found, expected = dependence(sums), dependence(none)
     assert_allclose(found.unseen[0, 0], expected.correlation[0, 0])
     assert_allclose(found.unseen_known[0, 0], expected.known[0, 0])
+
+
+def test_exact_low_is_the_poisson_bound():
+    """Of independent errors: the mean at which so many or more have the chance ``tail``."""
+    for errors in (1, 4, 30):
+        cell = effective(errors, 1e6)
+        low = exact_low(cell, 0.01) * 1e6
+        assert_allclose(poisson.sf(errors - 1, low), 0.01)
+    assert exact_low(effective(0, 100), 0.01) == 0
+    # People who vary, and few of them, lower it.
+    known = exact_low(effective(30, 1e6), 0.01)
+    assert exact_low(effective(30, 1e6, between=0.1), 0.01) < known
+    assert exact_low(effective(30, 1e6, freedom=5), 0.01) < known

@@ -42,7 +42,8 @@ class Estimate(Framed):
         Ends of the interval, intersected with the natural range of the quantity; nan where
         too many replicates are undefined.
     standard_error : float or ndarray, shape (n_levels,)
-        Standard deviation, >= 0, of the replicates the interval is made of.
+        Standard deviation, >= 0, of the replicates; those exist with ``method="wilson"``
+        too, though its intervals are not made of them.
     normalized_uncertainty : float or ndarray, shape (n_levels,)
         sd(replicate - centre) / value, eq. (11) of [1]_; >= 0, lower is more certain.
     n_genuine, n_impostor : int or ndarray of int, shape (n_levels,)
