@@ -721,6 +721,12 @@ def _known(dependence, pilot, far):
             value=pilot,
         )
     check_is_fitted(pilot)
+    if pilot._engine.pairs.images.n_drawn is not None:
+        raise ArgumentError(
+            Argument("pilot"),
+            " names no people, so that it cannot show how errors depend on each other;",
+            remedy="name whom the two images of each pair show, or leave it out.",
+        )
     found, frr = {}, USUAL_FRR
     for rate in RATES:
         sums, row = _sums_of_pilot(pilot, rate, far)

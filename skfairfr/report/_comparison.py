@@ -126,6 +126,11 @@ def compare_systems(
     data = (before, after, *more)
     for one in data:
         check_data(one)
+        if one.independent:
+            raise ArgumentError(
+                "pairs without people cannot be paired by their people;",
+                remedy="name whom the two images of each pair show.",
+            )
     names = _names_of(data, names)
     reading = before.reading
     is_distance = reading is not None and reading.options["distance"]

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from skfairfr._core._family import bounds, deviates, ratios_of
-from skfairfr._core._few_errors import Effective, rate_interval
+from skfairfr._core._few_errors import Effective, exact_low, rate_interval
 from skfairfr.metrics._roc._analytic import quantile_of
 
 # People of one group beyond whom nothing counts as settled.
@@ -105,8 +105,11 @@ def _of_rates(judged, limit, confidence_level, people, growth):
             spread = np.sqrt(more.log_variance * share * _new(times, growth[g]))
             moved = np.exp(side * _reach(n_verdicts) * spread)
             errors = np.minimum(more.errors * moved, more.pairs)
-            low, high = rate_interval(replace(more, errors=errors), level, share)
-            return low[0] > limit if side < 0 else high[0] <= limit
+            more = replace(more, errors=errors)
+            low, high = rate_interval(more, level, share)
+            if side > 0:
+                return high[0] <= limit
+            return min(low[0], exact_low(more, (1 - level) / 2)[0]) > limit
 
         return at
 

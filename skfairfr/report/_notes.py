@@ -85,9 +85,9 @@ def mixed_people(people, group, attribute):
 
 def _below_resolution(far, smallest):
     return Message(
-        f"FAR {far:g} is below 1 / (impostor pairs) = {smallest:.3g}, the smallest FAR "
-        "these data can resolve: the threshold is the one just above the largest impostor "
-        "score. Give a larger ",
+        f"FAR {far:g} is below 1 / (impostor pairs) = {smallest:.3g}, the smallest FAR that "
+        "these pairs can resolve: all of them or, for BFAR and BFRR, those of the smallest "
+        "group. The threshold is the one just above their largest score. Give a larger ",
         *(Argument("far"), " or more people."),
     )
 
@@ -102,8 +102,8 @@ def _left_out(kind, groups, rate):
 def _no_error(rate):
     return (
         f"A group has no error, so that the disparity of the {rate.upper()} is x/0 (+inf) "
-        "or 0/0 (nan). max - min does without a ratio; else audit at a larger FAR, or more "
-        "people."
+        "or 0/0 (nan). max - min does without a ratio; else audit more people, or at "
+        f"another threshold: a {'larger' if rate == 'far' else 'smaller'} FAR has more errors."
     )
 
 

@@ -4,6 +4,8 @@ The sections of an audit come from ``_text_audit``; here a report adds who stand
 cell of several attributes, and its checks.
 """
 
+import math
+
 from skfairfr.report._needed import MOST_PEOPLE, POWER
 from skfairfr.report._text_audit import reading, sections
 from skfairfr.report._text_layout import (
@@ -136,6 +138,11 @@ def check_lines(checks, settings):
     """
     policy = settings.get("policy")
     lines = title("Checks" + (f" of the policy {printable(policy)}" if policy else ""))
+    if any(check.name not in ("max_fmr", "max_fnmr") for check in checks):
+        lines += paragraph(
+            "Lower ends of ratios hold with all comparisons of the report at once, to which "
+            "limits on BFAR and BFRR add some; they may be lower than those above."
+        )
     for check in checks:
         lines += paragraph(_sentence(check, settings), "- ", "  ")
     return lines
@@ -174,6 +181,8 @@ def _needed(check, settings):
     if settings.get("independent_pairs"):
         of_far = check.name in ("max_fmr", "max_bfar", "max_far_ratio")
         what = f"{'impostor' if of_far else 'genuine'} pairs"
+    if math.isnan(check.figure.value):
+        return "More people, or a threshold with more errors, are needed."
     if not check.people_needed and check.figure.high <= check.limit:
         return ""  # what is lacking are pairs of the groups named below
     if not check.people_needed:

@@ -93,7 +93,8 @@ def _opening(audit, source):
         )
     intervals = (
         f"Brackets hold {100 * settings['confidence_level']:g} % intervals for "
-        f"{_drawn(audit)} ({settings['n_resamples']:,} resamples)."
+        f"{_drawn(audit)}; replicates, where they are needed, are of "
+        f"{settings['n_resamples']:,} resamples."
     )
     lines = [*title(head, "="), *paragraph(data), *paragraph(intervals)]
     if audit.notes:
@@ -169,6 +170,8 @@ def _observed(finding, level):
             f"a factor of at least {number(finding.at_least)}; how much more cannot be "
             f"determined ({_too_few(finding)})"
         )
+    elif not math.isfinite(ratio.value):
+        factor = f"a factor that cannot be determined ({_too_few(finding)})"
     return (
         f"{RATE_NAMES[finding.rate]} {number(rates[finding.worst])} for "
         f"{short(finding.worst)} against {number(rates[finding.best])} for "

@@ -6,6 +6,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from scipy.stats import f as f_distribution
+from scipy.stats import gamma
 
 from skfairfr._core._few_errors import Effective
 from skfairfr.metrics._roc._analytic import PairsOfGroups, quantile_of
@@ -55,11 +56,16 @@ def needed(found, of_each, limit, people, growth=1):
     return people_needed(found, of_each, limit, 0.95, sizes)
 
 
-def wilson(errors, pairs, quantile, side, known):
-    """An end of Wilson's interval; errors of new pairs first moved to the unlucky side."""
+def unlucky(errors, pairs, side, known):
+    """Errors, those of new pairs moved to the unlucky side."""
     spread = sqrt((1 - (errors + 0.5) / (pairs + 1)) / (errors + 0.5))
     spread *= sqrt(1 - known / pairs)
-    rate = errors * exp(side * UNLUCKY * spread) / pairs
+    return errors * exp(side * UNLUCKY * spread)
+
+
+def wilson(errors, pairs, quantile, side, known):
+    """An end of Wilson's interval of unlucky errors."""
+    rate = unlucky(errors, pairs, side, known) / pairs
     z2 = quantile**2 / pairs
     half = sqrt(z2 * (rate * (1 - rate) + z2 / 4))
     return (rate + z2 / 2 + side * half) / (1 + z2)
@@ -90,7 +96,9 @@ def test_a_rate_above_its_limit(growth):
     quantile = NormalDist().inv_cdf(1 - 0.05 / 2)  # lower bounds of both hold at once
 
     def settles(e, n):
-        return wilson(e, n, quantile, -1, 600) > 0.01
+        # And the exact bound of a Poisson number of errors.
+        exact = gamma.ppf(0.05 / 2, unlucky(e, n, -1, 600)) / n
+        return min(wilson(e, n, quantile, -1, 600), exact) > 0.01
 
     found = needed(judged([2, 10], [600, 600]), True, 0.01, [200, 200], growth)
     assert found == (("b", searched(10, 600, 200, settles, growth)),)

@@ -68,7 +68,7 @@ def reverse(roc):
             divide,
             {"resample": "identities"},
             "no_error",
-            "A group has no error, so that the disparity of the FRR is x/0 .* larger FAR, or",
+            "A group has no error, so that the disparity of the FRR is x/0 .* smaller FAR has",
             "max - min does without a ratio",
         ),
         (

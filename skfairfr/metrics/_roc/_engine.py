@@ -407,17 +407,7 @@ class Engine:
         resample = self.intervals.resample
         if resample == "identities" or self._independent:
             return
-        if self.intervals.method == "wilson":
-            raise ArgumentError(
-                Argument("method", "wilson"),
-                " is about other people of the same population, and ",
-                Argument("resample", resample),
-                " draws photographs of these;",
-                remedy=(
-                    *("use ", Argument("resample", "identities")),
-                    *(", or ", Argument("method", "recentered"), "."),
-                ),
-            )
+        check_draws(self.intervals.method, resample)
         remedy = ("use ", Argument("resample", "identities"), ".")
         if not self.intervals.images_named:
             raise ArgumentError(
@@ -515,3 +505,18 @@ class Engine:
                 "estimand",
                 ratio=float(ratio.max()),
             )
+
+
+def check_draws(method, resample):
+    """Raise where a method of intervals is not about what is drawn."""
+    if method == "wilson" and resample != "identities":
+        raise ArgumentError(
+            Argument("method", "wilson"),
+            " is about other people of the same population, and ",
+            Argument("resample", resample),
+            " draws photographs of these;",
+            remedy=(
+                *("use ", Argument("resample", "identities")),
+                *(", or ", Argument("method", "recentered"), "."),
+            ),
+        )

@@ -20,7 +20,7 @@ from skfairfr._core._resampling import MODES
 from skfairfr._core._score_summaries import score_moments
 from skfairfr.metrics._roc import _estimates, _inputs
 from skfairfr.metrics._roc._device import check_device
-from skfairfr.metrics._roc._engine import Engine, Intervals
+from skfairfr.metrics._roc._engine import Engine, Intervals, check_draws
 from skfairfr.metrics._roc._paired import PairedSystems, asymmetry, is_summed
 from skfairfr.metrics._roc._question import check_one_group
 from skfairfr.metrics._roc._records import (
@@ -240,6 +240,7 @@ default="recentered"
             If the memory of the device does not suffice.
         """
         self._forget()
+        check_draws(self.method, self.resample)
         check_device(self.device)
         library = library_of(
             *(X, y, sensitive_features, domain),
@@ -360,6 +361,7 @@ shape (n_pairs,), default=None
         True
         """
         self._forget()
+        check_draws(self.method, self.resample)
         of_each = (sensitive_features_1, sensitive_features_2)
         partitions, identity, images_named = _inputs.compare_listed(
             y_score,

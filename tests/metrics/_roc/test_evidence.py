@@ -134,11 +134,14 @@ def test_band_is_never_narrower_than_the_interval(fitted):
 
 def test_wilson_needs_people(drawn):
     X, y, group, _ = drawn
-    roc = SimilarityROC(method="wilson", n_resamples=5).fit(X, y, group[y])
+    roc = SimilarityROC(method="wilson", n_resamples=5)
     with pytest.raises(
         ValueError, match=r"(?s)resample='images'.*resample='identities'"
     ):
-        roc.estimate(1e-2)
+        roc.fit(X, y, group[y])
+    roc.set_params(resample="identities").fit(X, y, group[y])
+    with pytest.raises(ValueError, match="method='recentered'"):
+        roc.by(None, resample="images").estimate(1e-2)
 
 
 @pytest.mark.filterwarnings("ignore:Genuine pairs mostly")
