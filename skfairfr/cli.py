@@ -481,7 +481,6 @@ def _add_truth(group):
         "--far",
         nargs="+",
         type=_number(float, lambda far: 0 < far < 1, "a number in (0, 1)"),
-        default=[1e-3],
         metavar="LEVEL",
         help="the smaller FMR, of ratios and of --detect-factor (default: 0.001)",
     )
@@ -615,11 +614,18 @@ def _plan(arguments):
         flags = [f"--{name.replace('_', '-')} {v:g}" for name, v in limits.items()]
         if options["confidence_level"] is not None:
             flags.append(f"--confidence-level {options['confidence_level']:g}")
+        if (
+            options["far"] is not None
+            and policy.far
+            and arguments.detect_factor is None
+        ):
+            flags.append(f"--far {' '.join(f'{v:g}' for v in options['far'])}")
         if flags:
             raise ValueError(
-                f"--policy {policy.name} sets its limits and confidence_level, and "
+                f"--policy {policy.name} sets its levels, limits and confidence_level, and "
                 f"{', '.join(flags)} was given too; leave one out."
             )
+    options["far"] = options["far"] or [1e-3]
     pilot, notes = _pilot(given)
     text = plan_test(policy=policy, pilot=pilot, **options).to_text()
     return text + "".join(f"Note on the pilot: {note}\n" for note in notes), 0
