@@ -170,5 +170,6 @@ def test_a_policy_is_planned_for(capsys, tmp_path):
     found = run(capsys, "plan", "--policy", path, "--max-far-ratio", "2")
     assert_one_line(*found, command="plan")
     assert (
-        "--policy gate sets its levels, limits and confidence_level, and --max-far" in found[2]
+        "--policy gate sets its levels, limits and confidence_level, and --max-far"
+        in found[2]
     )

@@ -123,7 +123,8 @@ def bounds(ratios, quantile):
     tail = ndtr(-np.minimum(reach, LARGEST))
     shapes = 2 * ratios.shape, 2 * ratios.other_shape
     low = ratios.middle * fdtri(*shapes, tail)
-    high = ratios.middle / fdtri(*shapes[::-1], tail)
+    with np.errstate(divide="ignore"):  # a quantile that underflows: no bound
+        high = ratios.middle / fdtri(*shapes[::-1], tail)
     low = np.where(ratios.error_free, 0.0, low)
     return low, np.where(ratios.other_error_free, np.inf, high)
 
