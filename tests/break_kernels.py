@@ -192,7 +192,7 @@ BREAKS = [
         "limits on rates",
         "tail /= len(self.labels)",
         "tail /= 1",
-        ("tests/report/test_checks.py",),
+        ("tests/report/test_needed.py",),
     ),
 ]
 

@@ -279,3 +279,11 @@ def test_a_verdict_needs_nobody():
     found = audit_data(made, threshold=0.5, limits=limits, n_resamples=10)
     assert [c.verdict for c in found.checks] == ["passed", "failed"]
     assert [c.people_needed for c in found.checks] == [(), ()]
+
+
+def test_lower_bounds_hold_for_all_groups_at_once():
+    low, high = judged([4, 30], [10**6] * 2).one_sided(0.95)
+    exact = gamma.ppf(0.05 / 2, [4, 30]) / 10**6
+    assert low == pytest.approx(exact, rel=1e-6)
+    # The upper ones hold one by one.
+    assert (high < judged([4, 30], [10**6] * 2).one_sided(0.975)[1]).all()
