@@ -81,6 +81,10 @@ class ComparedImages:
         Sequences that the partitions have in common; emptied after each pass.
     common : dict
         For each average, tables of rates that they have in common.
+    errors : dict
+        For each average, counts of errors that they have in common.
+    depths : dict
+        How much of all impostor pairs a partition holds, by what it was chosen for.
     """
 
     def __init__(
@@ -121,7 +125,7 @@ class ComparedImages:
         self.own_scores = _pair_tiles.score_pairs(vectors, everyone, everyone)
         self.version = 0
         self.sample = None
-        self.shared, self.common, self.errors = {}, {}, {}
+        self.shared, self.common, self.errors, self.depths = {}, {}, {}, {}
         self._overall = np.float32(np.inf)
         self._partitions = []
         self._held = None

@@ -121,11 +121,14 @@ def _of_scope(pairs, scope, resampling):
     spans = blocks_of_resamples(pairs.images, resampling.n_resamples)
     seeds = (resampling.mode, resampling.entropy)
     accepted = pairs.impostors(scope, sampled).positions(threshold[0])
-    # Resamples of many people need about as many pairs as the data.
+    # In resamples of many people, FAR meets FRR at about as many pairs as in the data.
     margin = 6 / np.sqrt(pairs.images.n_identities)
-    end = int(accepted * (1 + margin)) + _running_sums.CHUNK
+    span = (
+        max(0, int(accepted * (1 - margin)) - _running_sums.CHUNK),
+        int(accepted * (1 + margin)) + _running_sums.CHUNK,
+    )
     small = pairs.for_workers((scope,), (scope,) if sampled else ())
-    shared = (small, scope, sampled, copies, end)
+    shared = (small, scope, sampled, copies, span)
     tasks = [(Resamples(*seeds, *span),) for span in spans]
     sizes = [stop - start for start, stop in spans]
     arguments = (tasks, resampling.n_jobs, "resampling", sizes, shared)
@@ -134,12 +137,12 @@ def _of_scope(pairs, scope, resampling):
     return EqualErrorRates(value, centre, threshold[0], replicates, sampled)
 
 
-def _block(pairs, scope, sampled, copies, end, resamples):
+def _block(pairs, scope, sampled, copies, span, resamples):
     weights = draw(pairs.images, *resamples)
-    return equal_error_in(pairs, scope, sampled, copies, weights, end)[0]
+    return equal_error_in(pairs, scope, sampled, copies, weights, span)[0]
 
 
-def equal_error_in(pairs, scope, sampled, copies, weights, end=None):
+def equal_error_in(pairs, scope, sampled, copies, weights, span=None):
     """Equal error rate in every resample of a block, and its threshold.
 
     Parameters
@@ -151,8 +154,8 @@ def equal_error_in(pairs, scope, sampled, copies, weights, end=None):
     copies : bool
         Whether pairs of two copies of one image count.
     weights : Weights
-    end : int, default=None
-        Number of impostor pairs that probably suffice; None is all.
+    span : tuple of two ints, default=None
+        Numbers of impostor pairs between which FAR probably meets FRR; None is all.
 
     Returns
     -------
@@ -169,7 +172,9 @@ def equal_error_in(pairs, scope, sampled, copies, weights, end=None):
     total = impostor_total(pairs, scope, weights, sampled)
     impostor = Weighed.of(sequence, unit, units, total, weights.block)
     genuine = Weighed.of(*genuine_weights(pairs, scope, weights, copies), weights.block)
-    rates, thresholds, above = _where_they_meet(impostor, genuine, sequence, scope, end)
+    rates, thresholds, above = _where_they_meet(
+        impostor, genuine, sequence, scope, span
+    )
     drawn = weights.image is not None and pairs.has_copies and copies
     if drawn and copies_rejected(pairs, above.max(initial=-np.inf)):
         return _by_bisection(pairs, scope, sampled, weights)
@@ -186,7 +191,7 @@ def _of_v_statistic(pairs, scope, sampled, copies):
     held, total = v_statistic_weights(pairs, scope)
     nobody = np.zeros(len(held), dtype=np.int32)
     genuine = Weighed.of(held, (one, one), (nobody, nobody), np.array([total]))
-    rates, _, above = _where_they_meet(impostor, genuine, sequence, scope, None)
+    rates, _, above = _where_they_meet(impostor, genuine, sequence, scope)
     if not copies_rejected(pairs, above.max(initial=-np.inf)):
         return rates[0]
 
@@ -198,23 +203,26 @@ def _of_v_statistic(pairs, scope, sampled, copies):
     return where_equal(rates_at, _candidates(pairs, scope, sampled), 1)[0][0]
 
 
-def _where_they_meet(impostor, genuine, sequence, scope, end):
+def _where_they_meet(impostor, genuine, sequence, scope, span=None):
     """Rates and thresholds where FAR meets FRR, and the threshold tried before.
 
     ``sequence`` is that of the impostor pairs, for its scope to be named if it is short.
     """
     n_pairs = impostor.scores.size
-    end = n_pairs if end is None else min(end, n_pairs)
+    first, end = (0, n_pairs) if span is None else (span[0], min(span[1], n_pairs))
     defined = (impostor.total > 0) & (genuine.total > 0)
     while True:
-        rows, sums = _rates_at_rows(impostor, genuine, end)
+        rows, sums = _rates_at_rows(impostor, genuine, first, end)
         far, frr = (
             _share(s, w) for s, w in zip(sums, (impostor, genuine), strict=True)
         )
         crossed = far >= frr
-        if end == n_pairs or crossed[-1][defined].all():
+        if first > 0 and crossed[0][defined].any():
+            first = 0
+        elif end < n_pairs and not crossed[-1][defined].all():
+            end = min(n_pairs, end + int(FURTHER * end) + impostor.rows.step)
+        else:
             break
-        end = min(n_pairs, end + int(FURTHER * end) + impostor.rows.step)
     row = np.where(crossed.any(axis=0), crossed.argmax(axis=0), rows.shape[1]) - 1
     # Where a rate is undefined, no row is crossed: those resamples are left out.
     far, frr, at = _finish(
@@ -236,24 +244,27 @@ def _where_they_meet(impostor, genuine, sequence, scope, end):
     return rates, thresholds, at[0][defined]
 
 
-def _rates_at_rows(impostor, genuine, end):
-    """Common rows down to an impostor pair, and the weights accepted and rejected there.
+def _rates_at_rows(impostor, genuine, first, end):
+    """Common rows between two impostor pairs, and the weights accepted and rejected there.
 
     Returns
     -------
     rows : ndarray of int64, shape (2, n_rows)
         Number of impostor pairs accepted at the threshold of a row, and of genuine pairs
-        rejected. The first threshold stands above all scores.
+        rejected. Where ``first`` is 0, the first threshold stands above all scores.
     sums : tuple of two ndarrays, shape (n_rows, n_resamples)
         Weights of these pairs.
     """
     step = impostor.rows.step
-    threshold = impostor.scores[step - 1 : end : step]
+    n_before = first // step * step
+    threshold = impostor.scores[max(n_before, step) - 1 : end : step]
     threshold = threshold[np.flatnonzero(np.diff(threshold, prepend=np.inf))]
     accepted = _rates.count_at_least(impostor.scores, threshold)
     n_genuine = genuine.scores.size
     rejected = n_genuine - _rates.count_at_least(genuine.scores[::-1], threshold)
-    rows = np.array([[0, *accepted], [n_genuine, *rejected]], dtype=np.int64)
+    rows = np.array([accepted, rejected], dtype=np.int64)
+    if n_before == 0:
+        rows = np.column_stack([[0, n_genuine], rows])
     sums = (impostor.sums_at(rows[0]), genuine.sums_at(rows[1][::-1])[::-1])
     return rows, sums
 

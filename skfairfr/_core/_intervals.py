@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
+from numba import njit
 from scipy.special import expit, logit
 
 METHODS = ("naive", "recentered", "multiplicative", "offdiagonal", "wilson")
@@ -236,21 +237,31 @@ def support_of_first(left, right, positions, n_identities):
     -------
     support : Support
     """
-    people = np.zeros(positions.size, dtype=np.int64)
-    largest = np.full(positions.size, np.nan)
+    order = np.argsort(positions)
+    people, most = _count_people(left, right, positions, order, n_identities)
+    with np.errstate(invalid="ignore"):
+        return Support(positions, people, most / positions)
+
+
+@njit(nogil=True, cache=True)
+def _count_people(left, right, positions, order, n_identities):
+    """Number of people in the errors of each level, and of errors with one person, at most."""
+    people, most = np.zeros((2, positions.size), dtype=np.int64)
     counts = np.zeros(n_identities, dtype=np.int64)
-    done = 0
-    for level in np.argsort(positions):
-        added = slice(done, positions[level])
-        counts += np.bincount(left[added], minlength=n_identities)
-        # A genuine pair involves one person, who counts once.
-        other = right[added][right[added] != left[added]]
-        counts += np.bincount(other, minlength=n_identities)
-        done = max(done, int(positions[level]))
-        people[level] = np.count_nonzero(counts)
-        if done:
-            largest[level] = counts.max() / done
-    return Support(positions, people, largest)
+    n_people = largest = done = 0
+    for level in order:
+        for p in range(done, positions[level]):
+            a, b = left[p], right[p]
+            n_people += counts[a] == 0
+            counts[a] += 1
+            largest = max(largest, counts[a])
+            if b != a:  # a genuine pair involves one person, who counts once
+                n_people += counts[b] == 0
+                counts[b] += 1
+                largest = max(largest, counts[b])
+        done = positions[level]
+        people[level], most[level] = n_people, largest
+    return people, most
 
 
 def _counted(n, one, many):

@@ -4,13 +4,16 @@ Rates, thresholds and their replicates are running sums over such a sequence.
 """
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numba import njit
 
 from skfairfr._core import _rates, _running_sums
-from skfairfr._core._parallel import over_blocks
+from skfairfr._core._parallel import in_threads, over_blocks
 
+# Pairs that a thread splits by their groups at a time.
+SPLIT = 2**19
 # Bytes of running sums that a sequence keeps.
 KEPT_BYTES = 2**24
 
@@ -134,7 +137,6 @@ def _cell_of(g, h, n_groups, across, ordered):
     return -1 if is_in_none else cell
 
 
-@njit(nogil=True, cache=True)
 def split_by_groups(scores, left, right, group, n_groups, across, ordered):
     """Pairs split into cells by their groups, cell after cell; a cell keeps their order.
 
@@ -158,27 +160,51 @@ def split_by_groups(scores, left, right, group, n_groups, across, ordered):
     """
     n_cells = n_groups * n_groups if across else n_groups
     cells = np.empty(scores.size, dtype=np.int32)
-    bounds = np.zeros(n_cells + 1, dtype=np.int64)
-    for p in range(scores.size):
+    parts = [
+        slice(start, start + SPLIT) for start in range(0, max(scores.size, 1), SPLIT)
+    ]
+    counts = in_threads(
+        partial(_write_cells, group, n_groups, across, ordered, n_cells),
+        [(left[part], right[part], cells[part]) for part in parts],
+    )
+    # The pairs of each cell in each part; then, last, those in no cell.
+    counts = np.array(counts)
+    bounds = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
+    places = bounds[:-1] + np.cumsum(counts, axis=0) - counts
+    columns = (scores, left, right)
+    found = tuple(np.empty(column.size, dtype=column.dtype) for column in columns)
+    in_threads(
+        partial(_write_in_place, *found),
+        [
+            (*(column[part] for column in columns), cells[part], place)
+            for part, place in zip(parts, places, strict=True)
+        ],
+    )
+    n_within = bounds[n_cells]
+    return *(column[:n_within] for column in found), bounds[: n_cells + 1]
+
+
+@njit(nogil=True, cache=True)
+def _write_cells(group, n_groups, across, ordered, n_cells, left, right, cells):
+    """Write the cell of each pair, n_cells if it is in none; return how many each has."""
+    counts = np.zeros(n_cells + 1, dtype=np.int64)
+    for p in range(cells.size):
         c = _cell_of(group[left[p]], group[right[p]], n_groups, across, ordered)
+        c = c if c >= 0 else n_cells
         cells[p] = c
-        bounds[c + 1] += 1
-    bounds[0] = 0  # the pairs in no cell
-    bounds = np.cumsum(bounds)
-    n_within = bounds[-1]
-    # Pairs in no cell, -1, are all written to one more place, the last.
-    place = bounds.copy()
-    found = np.empty(n_within + 1, dtype=scores.dtype)
-    first = np.empty(n_within + 1, dtype=left.dtype)
-    second = np.empty(n_within + 1, dtype=right.dtype)
-    for p in range(scores.size):
-        c = cells[p]
-        k = place[c]
+        counts[c] += 1
+    return counts
+
+
+@njit(nogil=True, cache=True)
+def _write_in_place(found, first, second, scores, left, right, cells, place):
+    """Write pairs from the place of their cell on, which is moved."""
+    for p in range(cells.size):
+        k = place[cells[p]]
         found[k] = scores[p]
         first[k] = left[p]
         second[k] = right[p]
-        place[c] = k + (c >= 0)
-    return found[:n_within], first[:n_within], second[:n_within], bounds
+        place[cells[p]] = k + 1
 
 
 def crossings(sequence, weights, units, levels, totals, block=None):

@@ -19,6 +19,7 @@ from skfairfr._core._pair_sequences import (
     sorted_descending,
     split_by_groups,
 )
+from skfairfr._core._parallel import over_blocks
 
 # A tail holds this multiple of far_max of the pairs at least: half of all resamples need
 # scores below the one at far_max, and the most extreme one seen had a FAR of .68 far_max
@@ -314,33 +315,42 @@ class EmbeddingPairs:
 
     def _choose_depths(self, expected):
         """How much of each scope to hold for far_max and for what is expected."""
-        n_groups = self.images.n_groups
-        depths = Depths(
-            *(np.empty(n_groups + 1, kind) for kind in (float, np.float32, bool))
-        )
-        for row in range(-1, n_groups):
-            scope = None if row < 0 else (row, row)
-            keep = WHOLE if row < 0 and expected.whole else WHOLE_GROUP
-            multiple = multiple_of_far_max(self.n_identities(scope))
-            n_pairs = self.count(scope)
-            depth = _memory.share_to_hold(multiple * self.far_max, keep, n_pairs)
-            scores = self._pilot(row, depth)
-            depths.equal_error[row] = scores.size == 0
-            if expected.equal_error and scores.size:
-                genuine = self.genuine.ascending(scope).scores
-                share = _share_at_equal_error(scores, genuine)
-                few = multiple * share * n_pairs <= REACH or multiple * share <= depth
-                if few and share <= DEEPEST * self.far_max:
-                    depths.equal_error[row] = True
-                    depth = max(depth, multiple * share)
-            floor = _score_at(scores, depth)
-            if expected.lowest is not None and scores.size:
-                share = float(_rates.accepts(scores, expected.lowest).mean())
-                if share <= DEEPEST * self.far_max:
-                    below = np.nextafter(np.float32(expected.lowest), np.float32(-1))
-                    depth, floor = max(depth, share), min(floor, below)
-            depths.shares[row], depths.floors[row] = depth, floor
-        return depths
+        # Partitions have all pairs in common.
+        overall = self.compared.depths if self.design.impostors == "all" else {}
+        key = (self.design.average, self.far_max, expected)
+        rows = [*range(self.images.n_groups), *([] if key in overall else [-1])]
+        tasks = [(expected, row) for row in rows]
+        chosen = over_blocks(self._depth, tasks, 1, "choosing depths")
+        if key not in overall:
+            overall[key] = chosen.pop()
+        chosen.append(overall[key])
+        kinds = (float, np.float32, bool)
+        columns = zip(*chosen, strict=True)
+        return Depths(*(np.array(c, k) for c, k in zip(columns, kinds, strict=True)))
+
+    def _depth(self, expected, row):
+        """Share and floor of what is held of a row, and whether that holds the EER."""
+        scope = None if row < 0 else (row, row)
+        keep = WHOLE if row < 0 and expected.whole else WHOLE_GROUP
+        multiple = multiple_of_far_max(self.n_identities(scope))
+        n_pairs = self.count(scope)
+        depth = _memory.share_to_hold(multiple * self.far_max, keep, n_pairs)
+        scores = self._pilot(row, depth)
+        holds_equal_error = scores.size == 0
+        if expected.equal_error and scores.size:
+            genuine = self.genuine.ascending(scope).scores
+            share = _share_at_equal_error(scores, genuine)
+            few = multiple * share * n_pairs <= REACH or multiple * share <= depth
+            if few and share <= DEEPEST * self.far_max:
+                holds_equal_error = True
+                depth = max(depth, multiple * share)
+        floor = _score_at(scores, depth)
+        if expected.lowest is not None and scores.size:
+            share = float(_rates.accepts(scores, expected.lowest).mean())
+            if share <= DEEPEST * self.far_max:
+                below = np.nextafter(np.float32(expected.lowest), np.float32(-1))
+                depth, floor = max(depth, share), min(floor, below)
+        return depth, floor, holds_equal_error
 
     def _pilot(self, row, depth):
         """Impostor scores of some images of a scope; empty to hold it whole.

@@ -213,6 +213,19 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=(), add
     return collected if add is None else collected[0]
 
 
+def in_threads(function, tasks):
+    """Results of ``function(*task)`` for every task, in order, on the threads of BLAS.
+
+    For short work that releases the GIL and calls no BLAS: limiting BLAS, as
+    :func:`over_blocks` does, takes longer.
+    """
+    threads = min(n_threads(), len(tasks))
+    if threads < 2:
+        return list(starmap(function, tasks))
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(function, *zip(*tasks, strict=True)))
+
+
 def _with_one_blas_thread(function, *arguments):
     with ONE_BLAS_THREAD:
         return function(*arguments)

@@ -368,17 +368,22 @@ def intersect(encoded):
     """Labels of the combinations that occur; unknown where any attribute is unknown."""
     if len(encoded) == 1:
         return encoded[0]
-    codes = np.stack([labels.codes for labels in encoded], axis=1)
-    known = (codes >= 0).all(axis=1)
-    cells, inverse = np.unique(codes[known], axis=0, return_inverse=True)
+    known = np.all([labels.codes >= 0 for labels in encoded], axis=0)
+    codes = [labels.codes[known] for labels in encoded]
+    inverse = np.zeros(codes[0].size, dtype=np.int64)
+    for labels, code in zip(encoded, codes, strict=True):
+        # Numbers of the combinations so far, which therefore never grow large.
+        number = inverse * labels.values.size + code
+        _, first, inverse = np.unique(number, return_index=True, return_inverse=True)
+    cells = np.stack([code[first] for code in codes], axis=1)
     values = [
         " & ".join(
             str(labels.values[c]) for labels, c in zip(encoded, cell, strict=True)
         )
         for cell in cells
     ]
-    joint = np.full(len(codes), -1, dtype=np.int32)
-    joint[known] = inverse.ravel()
+    joint = np.full(known.size, -1, dtype=np.int32)
+    joint[known] = inverse
     names, place = np.unique(np.array(values, dtype=object), return_inverse=True)
     if names.size < len(values):
         raise ValueError(

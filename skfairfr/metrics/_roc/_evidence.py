@@ -23,6 +23,7 @@ from skfairfr._core._few_errors import (
     effective_errors,
     share_left,
 )
+from skfairfr._core._parallel import in_threads
 
 # How errors depend on each other is also estimated at these FAR levels, where errors are
 # more; an answer does not depend on what else is asked.
@@ -158,7 +159,7 @@ def gather(pairs, query, rate):
     helpers = np.repeat(helper[:, None], len(scopes), axis=1)
     rows = np.concatenate([thresholds, *near, helpers])
     held = [asking.where_held(scope, rows[:, p]) for p, scope in enumerate(scopes)]
-    counts = [asking.counts(rate, s, at) for s, at in zip(scopes, held, strict=True)]
+    counts = asking.counts(rate, zip(scopes, held, strict=True))
     every = ErrorSums.of_groups([c.sums for c in counts])
     sums = every.rows(slice(n_levels))
     effective = _effective(every, n_levels, len(helper))
@@ -191,22 +192,48 @@ class _Asking:
     scopes: tuple
     setters: list
 
-    def counts(self, rate, scope, thresholds):
-        """ErrorCounts of a scope; no error where the threshold is undefined."""
-        sampled = rate == "far" and scope in self.query.sampled
-        # All attributes share what is overall.
-        known = self.pairs.overall_errors if scope is None else self.pairs.errors
-        key = (rate, scope, sampled, thresholds.tobytes())
-        if key not in known:
-            undefined = np.isnan(thresholds)
-            if rate == "far":
-                at = np.where(undefined, np.inf, thresholds)
-                found = accepted_impostors(self.pairs, scope, at, sampled)
+    def counts(self, rate, asked):
+        """ErrorCounts of scopes at thresholds; no error where one is undefined.
+
+        Parameters
+        ----------
+        rate : {"far", "frr"}
+        asked : iterable of tuples (scope, thresholds)
+
+        Returns
+        -------
+        counts : list of ErrorCounts
+        """
+        keys, new, found = [], {}, {}
+        for scope, thresholds in asked:
+            sampled = rate == "far" and scope in self.query.sampled
+            key = (rate, scope, sampled, thresholds.tobytes())
+            keys.append(key)
+            if key in self._store(scope):
+                found[key] = self._store(scope)[key]
             else:
-                at = np.where(undefined, -np.inf, thresholds)
-                found = rejected_genuine(self.pairs, scope, at)
-            remember(known, key, found, MAX_COUNTS)
-        return known[key]
+                new[key] = (rate, scope, thresholds, sampled)
+                if rate == "far":
+                    self.pairs.impostors(
+                        scope, sampled
+                    )  # split once, before the threads
+        counted = in_threads(self._count, list(new.values()))
+        for key, counts in zip(new, counted, strict=True):
+            remember(self._store(key[1]), key, counts, MAX_COUNTS)
+            found[key] = counts
+        return [found[key] for key in keys]
+
+    def _store(self, scope):
+        """Counts known already; all attributes share what is overall."""
+        return self.pairs.overall_errors if scope is None else self.pairs.errors
+
+    def _count(self, rate, scope, thresholds, sampled):
+        undefined = np.isnan(thresholds)
+        if rate == "far":
+            at = np.where(undefined, np.inf, thresholds)
+            return accepted_impostors(self.pairs, scope, at, sampled)
+        at = np.where(undefined, -np.inf, thresholds)
+        return rejected_genuine(self.pairs, scope, at)
 
     def near(self):
         """Thresholds a step below and above each level, two (n_levels, n_scopes).
@@ -253,10 +280,10 @@ class _Asking:
         """
         n_levels = len(slope)
         share, of_threshold = np.ones(slope.shape), []
-        for place, (scope, setter) in enumerate(
-            zip(self.scopes, self.setters, strict=True)
+        setting = self.counts("far", zip(self.setters, rows.T, strict=True))
+        for place, (scope, setter, own, by) in enumerate(
+            zip(self.scopes, self.setters, counts, setting, strict=True)
         ):
-            by, own = self.counts("far", setter, rows[:, place]), counts[place]
             of_setter = by.influence[:n_levels]
             together = (own.influence[:n_levels] * of_setter).sum(axis=1)
             errors = by.sums.errors[:n_levels]
