@@ -126,8 +126,18 @@ class CompleteDesign:
         total = np.zeros(1)
         for g, h in scopes:
             if not self.two_sides and g == h:
-                rows, mass = self._masses_of_all(0, g, weights, average)
-                sums, squares = _sums_over(mass, rows)
+                cells = self._cells(0, g)
+                rows = cells.rows(g)
+                if weights.image is None and weights.identity is not None:
+                    one = np.ones(cells.count.size)
+                    mass = one if average == "identity" else one * cells.count
+                    people = (weights.identity, cells.identity)
+                    found = _sums_over_people(*people, one, mass, rows)
+                else:
+                    found = _sums_over(
+                        self._masses_of_all(cells, weights, average), rows
+                    )
+                sums, squares = found
                 pairs = (sums**2 - squares) / 2
             else:
                 identity_0, mass_0 = self._masses(0, g, weights, average)
@@ -158,23 +168,24 @@ class CompleteDesign:
 
     def _masses(self, side, group, weights, average):
         """Identity and mass of each person in a scope."""
-        rows, mass = self._masses_of_all(side, group, weights, average)
-        return self._cells(side, group).identity[rows], mass[rows]
+        cells = self._cells(side, group)
+        rows = cells.rows(group)
+        return cells.identity[rows], self._masses_of_all(cells, weights, average)[rows]
 
-    def _masses_of_all(self, side, group, weights, average):
-        """Rows of a scope, and the mass of each person: v_k times that of its images.
+    @staticmethod
+    def _masses_of_all(cells, weights, average):
+        """Mass of each cell's person: v_k times that of its images, (n_cells, ...).
 
         That is their multiplicity, or its mean. The total of a scope is a function of
         these: (sum^2 - sum of squares) / 2.
         """
-        cells = self._cells(side, group)
         key = ("impostor", cells, average)
         if key not in weights.sums:
             mass = cells.multiplicity(weights) * cells.sums(weights)
             if average == "identity":
                 mass = mass / cells.count[:, None]
             weights.sums[key] = mass.astype(np.float64, copy=False)
-        return cells.rows(group), weights.sums[key]
+        return weights.sums[key]
 
     def _cells(self, side, group):
         return (self.by_identity if group is None else self.by_group)[side]
@@ -266,20 +277,23 @@ class CompleteDesign:
         kept = (self, "genuine", group, average, copies)
         if kept in weights.totals:
             return weights.totals[kept]
-        cells = (self.by_identity if group is None else self.by_group)[0]
-        key = ("genuine", cells, copies, average)
-        if key not in weights.sums:
-            drawn = cells.sums(weights).astype(np.float64)
-            scale = self._genuine_scale(cells, average)
-            if copies or weights.image is None:
-                pairs = drawn * (drawn - 1) / 2
-            else:
-                pairs = (drawn**2 - cells.sums(weights, power=2)) / 2
-            if not copies:
-                n = self._whole(cells)
-                scale = scale * np.divide(n, n - 1, out=np.zeros_like(n), where=n > 1)
-            weights.sums[key] = scale[:, None] * cells.multiplicity(weights) * pairs
-        total, _ = _sums_over(weights.sums[key], cells.rows(group))
+        cells = self._cells(0, group)
+        scale = self._genuine_scale(cells, average)
+        if not copies:
+            n = self._whole(cells)
+            scale = scale * np.divide(n, n - 1, out=np.zeros_like(n), where=n > 1)
+        if weights.image is None and weights.identity is not None:
+            n_pairs = cells.count * (cells.count - 1) / 2
+            people = (weights.identity, cells.identity)
+            total, _ = _sums_over_people(*people, scale, n_pairs, cells.rows(group))
+        else:
+            key = ("genuine", cells, copies, average)
+            if key not in weights.sums:
+                drawn = cells.sums(weights).astype(np.float64)
+                squares = drawn if copies else cells.sums(weights, power=2)
+                pairs = (drawn**2 - squares) / 2
+                weights.sums[key] = scale[:, None] * cells.multiplicity(weights) * pairs
+            total, _ = _sums_over(weights.sums[key], cells.rows(group))
         weights.totals[kept] = np.broadcast_to(total, (weights.n_resamples,))
         return weights.totals[kept]
 
@@ -350,6 +364,19 @@ def _sums_over(values, rows):
         for r in range(sums.size):
             sums[r] += values[row, r]
             squares[r] += values[row, r] ** 2
+    return sums, squares
+
+
+@njit(nogil=True, cache=True)
+def _sums_over_people(multiplicity, person, scale, mass, rows):
+    """As ``_sums_over`` of ``scale * multiplicity[person] * mass``, which is not formed."""
+    sums, squares = np.zeros((2, multiplicity.shape[1]))
+    for row in rows:
+        drawn = multiplicity[person[row]]
+        for r in range(sums.size):
+            value = scale[row] * drawn[r] * mass[row]
+            sums[r] += value
+            squares[r] += value**2
     return sums, squares
 
 

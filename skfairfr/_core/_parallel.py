@@ -129,7 +129,7 @@ class _LimitHolder(Thread):
 
     def run(self):
         try:
-            with ThreadpoolController().select(user_api="blas").limit(limits=1):
+            with _controller().limit(limits=1):
                 self._begun.set()
                 self._ended.wait()
         finally:
@@ -219,10 +219,9 @@ def in_threads(function, tasks):
     For short work that releases the GIL and calls no BLAS: limiting BLAS, as
     :func:`over_blocks` does, takes longer.
     """
-    threads = min(n_threads(), len(tasks))
-    if threads < 2:
+    if len(tasks) < 2 or n_threads() < 2:
         return list(starmap(function, tasks))
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(n_threads()) as pool:
         return list(pool.map(function, *zip(*tasks, strict=True)))
 
 

@@ -41,7 +41,7 @@ class RowSums:
         # One chunk, or more so that rows are few.
         self.step = LEAST * max(1, -(-n_pairs // (LEAST * ROWS)))
         self._walked = (*weights, *pairs)
-        self._partial = None
+        self._kind = None
         # Memory that no walk reaches is never touched.
         self._sums = np.empty((n_pairs // self.step + 1, n_resamples))
         self._sums[0] = 0.0
@@ -60,18 +60,29 @@ class RowSums:
         position : int
         targets : float, or ndarray of float64, shape (n_resamples,), default=inf
         """
-        if self._partial is None:
-            self._partial = _partial_sums(*self._walked)
         self._known = _extend(
             *self._walked,
             self._sums,
             self.step,
             self._known,
             1 + int(position) // self.step,
-            np.broadcast_to(targets, self._partial.size).astype(np.float64),
-            self._partial.copy(),
+            np.broadcast_to(targets, self._sums.shape[1]).astype(np.float64),
+            self.room(),
         )
         return self
+
+    def room(self):
+        """Zeros for the sums of a chunk: the smallest exact integers where weights are so."""
+        if self._kind is None:
+            weights, base = self._walked[:2], self._walked[-1]
+            self._kind = np.float64
+            if base is None and all(unit.dtype == np.uint8 for unit in weights):
+                largest = CHUNK * np.prod(
+                    [int(unit.max(initial=0)) for unit in weights]
+                )
+                fits = largest <= np.iinfo(np.int16).max
+                self._kind = np.int16 if fits else np.int32
+        return np.zeros(self._sums.shape[1], self._kind)
 
     @property
     def known(self):
@@ -133,20 +144,7 @@ def sums_at(weights, pairs, positions, rows=None):
     """
     rows = RowSums(weights, pairs) if rows is None else rows
     positions = np.ascontiguousarray(positions, dtype=np.int64)
-    partial = _partial_sums(*weights, *pairs)
-    return _walk_to(*weights, *pairs, positions, rows.known, rows.step, partial)
-
-
-def _partial_sums(left_weight, right_weight, left, right, base):
-    """Room for the sums of a chunk: exact integers where the weights are, the smallest."""
-    n_resamples = left_weight.shape[1]
-    weights = (left_weight, right_weight)
-    integer = left_weight.dtype == right_weight.dtype == np.uint8 and base is None
-    if not integer:
-        return np.zeros(n_resamples)
-    largest = CHUNK * np.prod([int(unit.max(initial=0)) for unit in weights])
-    fits = largest <= np.iinfo(np.int16).max
-    return np.zeros(n_resamples, np.int16 if fits else np.int32)
+    return _walk_to(*weights, *pairs, positions, rows.known, rows.step, rows.room())
 
 
 @njit(nogil=True, cache=True, inline="always")

@@ -5,7 +5,7 @@ import pytest
 from numba import njit
 from numpy.testing import assert_array_equal
 
-from skfairfr._core._pair_products import LANES, sum_products
+from skfairfr._core._pair_products import FLOAT_LANES, LANES, sum_products
 
 
 @njit
@@ -41,4 +41,24 @@ def test_pairs_that_are_not_contiguous_are_summed_too():
     summed(expected, weight, weight, *units[:, ::2].copy(), None, 0, 20)
     sums = np.zeros(LANES, dtype=np.int16)
     summed(sums, weight, weight, *units[:, ::2], None, 0, 20)
+    assert_array_equal(sums, expected)
+
+
+@pytest.mark.parametrize(
+    "n_resamples", [FLOAT_LANES - 1, FLOAT_LANES, 3 * FLOAT_LANES + 5]
+)
+def test_weighted_sums_are_added_pair_after_pair(n_resamples):
+    rng = np.random.default_rng(n_resamples)
+    weights = rng.integers(0, 256, (2, 6, n_resamples)).astype(np.uint8)
+    weights[:, 0] = 255  # their product takes all 16 bits
+    units = rng.integers(0, 6, (2, 50)).astype(np.int32)
+    base = rng.random(50)
+    expected = np.zeros(n_resamples)
+    for p in range(3, 47):
+        left, right = (
+            w[u[p]].astype(float) for w, u in zip(weights, units, strict=True)
+        )
+        expected += base[p] * (left * right)
+    sums = np.full(n_resamples, 99.0)
+    summed(sums, *weights, *units, base, 3, 47)
     assert_array_equal(sums, expected)
