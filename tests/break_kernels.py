@@ -190,9 +190,15 @@ BREAKS = [
     ),
     Break(
         "limits on rates",
-        "tail /= len(self.labels)",
-        "tail /= 1",
+        "tail = (1 - confidence_level) / n_groups",
+        "tail = 1 - confidence_level",
         ("tests/report/test_needed.py",),
+    ),
+    Break(
+        "lower bounds of rates",
+        "return np.minimum(low, exact_low(effective, tail))",
+        "return low",
+        ("tests/_core/test_planning.py",),
     ),
 ]
 

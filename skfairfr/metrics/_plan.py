@@ -409,8 +409,9 @@ def plan_test(
     Notes
     -----
     Numbers are searched for with the formulas that judge the data: Wilson's bound [1]_ of
-    the effective number of errors, and the F test of the ratio of two rates; the rules of 3
-    and 30 [2]_ stand beside them. The number of errors is binomial, Poisson or negative
+    the effective number of errors (for a rate above its limit, the lower one of Wilson's and
+    the exact Poisson bound), and the F test of the ratio of two rates; the rules of 3 and 30
+    [2]_ stand beside them. The number of errors is binomial, Poisson or negative
     binomial, as its variance demands. All pairs within a group are compared, at a given
     threshold; one that the same data set, for a level, adds an error of its own, or takes
     some away.
@@ -587,8 +588,6 @@ class _Test:
         if asked.kind == "certify":
             return RateWithin(setting, asked.limit, level)
         if asked.limit < 1:
-            # That some group fails must not become likelier with their number.
-            level = 1 - (1 - level) / self.groups
             return RateAbove(setting, asked.limit, level)
         above = asked.kind != "pass"
         return RatioJudged(setting, asked.limit, above, level, self.comparisons)
