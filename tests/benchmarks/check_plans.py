@@ -216,9 +216,7 @@ def _one_set(case, people, truth, seed):
 
 
 def main(n_sets=400, n_jobs=1):
-    print(
-        f"{'question':38} {'basis':18} {'people':>7} {'planned':>8} {'found':>6} {'':>7}"
-    )
+    print(f"{'question':38} {'basis':18} {'people':>7} {'planned':>8} {'found':>6}")
     for name, case in CASES.items():
         plan, shares = check(case, n_sets, n_jobs)
         for basis, share in shares.items():

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import gamma, norm
 
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr.metrics import Dependence, Plan, plan_test
@@ -78,11 +78,13 @@ def test_failing_is_no_likelier_with_more_groups():
         plan = plan_test(policy=limits, assumed=2.0, groups=groups)
         row = plan.basis == "independent pairs"
         (n,), (bound,) = plan.pairs[row], plan.bound[row]
-        z = norm.ppf(1 - 0.05 / groups)
-        # Wilson's lower end solves (p - x)**2 = z**2 x (1 - x) / n.
-        p = np.floor(0.04 * n) / n
-        assert (p - bound) ** 2 == pytest.approx(z**2 * bound * (1 - bound) / n)
-        assert bound > 0.02
+        errors, tail = np.floor(0.04 * n), 0.05 / groups
+        exact = gamma.ppf(tail, errors) / n
+        # Wilson's lower end solves (p - x)**2 = z**2 x (1 - x) / n, and is above it here.
+        p, z2 = errors / n, norm.ppf(tail) ** 2
+        wilson = np.roots([1 + z2 / n, -2 * p - z2 / n, p**2]).min()
+        assert bound == pytest.approx(exact)
+        assert wilson > bound > 0.02
 
 
 def test_a_policy_object_brings_its_levels_and_its_confidence():
