@@ -5,6 +5,7 @@ text: Python shows ``impostors='all'``, and a command shows ``--impostors all``,
 the same part. No message is ever searched for words.
 """
 
+import difflib
 from typing import NamedTuple
 
 import numpy as np
@@ -101,6 +102,12 @@ class ArgumentError(ValueError):
         shown = first is not None and first.has_value
         self.value = first.value if shown and value is None else value
         super().__init__(self.message)
+
+
+def suggestion(name, known):
+    """``Did you mean 'far'? `` where a name is like one of the known ones, or else nothing."""
+    near = difflib.get_close_matches(str(name), known, 1)
+    return f"Did you mean {near[0]!r}? " if near else ""
 
 
 def plain(value):
