@@ -166,7 +166,7 @@ def test_unusable_arguments(capsys, faces, options, message):
             ("--threshold-from", "absent.npz"),
             "--threshold-from: path 'absent.npz' does",
         ),
-        (("--max-far-ratio", "1"), "--max-far-ratio must be above 1"),
+        (("--max-far-ratio", "1"), "--max-far-ratio must be a number above 1"),
         (("--max-bfrr", "few"), "--max-bfrr"),
         (("--domain", "gone"), "domain: "),
         (("--domain", "identity"), "domain must have two values"),
