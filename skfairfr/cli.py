@@ -450,7 +450,8 @@ def _add_questions(group):
     group.add_argument(
         "--policy",
         metavar="FILE_OR_NAME",
-        help="keep every limit of a policy, as of skfairfr audit --policy",
+        help="show that every limit of a policy is kept, or with --assumed above 1 that one is "
+        "not; a file, or a name that skfairfr audit --list-policies prints",
     )
     for name, meaning in (
         ("certify-fmr", "certify that every group's FMR is at most X"),
@@ -474,8 +475,8 @@ def _add_truth(group):
         type=float,
         default=0.0,
         metavar="SHARE",
-        help="of the way from no error, or from equal groups, to the limit; above 1 a ratio "
-        "is to be shown to exceed its limit (default: %(default)g)",
+        help="of the way from no error, or from equal groups, to the limit; above 1 a limit "
+        "of a policy or of ratios is to be shown to be exceeded (default: %(default)g)",
     )
     group.add_argument(
         "--far",

@@ -279,6 +279,11 @@ class Plan(Framed):
                 f"The upper one-sided {level} bound of every group's rate must stay within "
                 "the limit. allowed: errors of a group with which it does."
             )
+        if ((self.kind == "fail") & (self.limit < 1)).any():
+            yield (
+                f"The lower one-sided {level} bound of a group's rate, which holds for all "
+                "groups at once, must exceed the limit."
+            )
         if (self.limit >= 1).any():
             yield (
                 f"Bounds of ratios are two-sided, at {level}, widened for "

@@ -86,6 +86,9 @@ def test_failing_is_no_likelier_with_more_groups():
         wilson = np.roots([1 + z2 / n, -2 * p - z2 / n, p**2]).min()
         assert bound == pytest.approx(exact)
         assert wilson > bound > 0.02
+        text = " ".join(plan.to_text().split())
+        assert "The lower one-sided 95 % bound of a group's rate, which holds" in text
+        assert "upper one-sided" not in text
 
 
 def test_a_policy_object_brings_its_levels_and_its_confidence():
