@@ -365,12 +365,19 @@ def _from_evidence(found, question, intervals, evidence, levels):
     if told is None:
         return found
     analytic = analyse(told, question, intervals.confidence_level, intervals.entropy)
+    # Replicates that do not vary say nothing, and then the widest interval is taken.
+    varying = (found.adjusted != found.adjusted[:, :1]).any(axis=-1)
     ends = {}
-    for name in ("low", "high"):
-        end = getattr(analytic, name)
-        if end is not None:
-            ends[name] = getattr(found, name).copy()
-            ends[name][levels] = np.where(np.isnan(found.value), np.nan, end)[levels]
+    for name, widest in (("low", np.fmin), ("high", np.fmax)):
+        possible = getattr(analytic, name)
+        if possible is None:
+            continue
+        own = getattr(found, name)
+        end = np.where(
+            varying & ~np.isnan(own), np.clip(own, *possible), widest(*possible)
+        )
+        ends[name] = own.copy()
+        ends[name][levels] = np.where(np.isnan(found.value), np.nan, end)[levels]
     return replace(
         found, **ends, corrected=analytic.corrected, p_value=analytic.p_value
     )
@@ -393,6 +400,11 @@ def _reasons(pairs, table, question, scopes, labels):
         )
         for level in range(n_levels):
             reasons[level] += support.reasons(level, _labels_of(scope, labels))
+    if question.how is not None:
+        rows = [table.query.row_of[scope] for scope in scopes]
+        rates = getattr(table.point, question.rate)[rows]
+        for level in np.flatnonzero((rates > 1 - ROUNDING).all(axis=0)):
+            reasons[level].append(Reason("all_errors", rate=question.rate))
     if question.levels is not None:
         hardest = hardest_to_resolve(pairs, table.query, scopes)
         for level in np.flatnonzero(exceeds(1.0, question.levels * hardest)):

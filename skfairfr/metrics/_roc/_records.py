@@ -59,7 +59,8 @@ class Estimate(Framed):
         same rate in the population, in (0, 1], small where they differ. None otherwise.
     supported : bool or ndarray of bool, shape (n_levels,)
         Whether every group used has at least 30 errors, from at least 10 people, no one of
-        whom is in more than a third of them.
+        whom is in more than a third of them; of a disparity also whether some rate is
+        below 1.
     reason : str or ndarray of str, shape (n_levels,)
         Why it is not supported, in words; then, above ``far_max``, what comes from a
         histogram of all scores or from a sample of the pairs. Empty if all is supported

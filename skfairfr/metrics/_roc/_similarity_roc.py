@@ -71,7 +71,8 @@ default="recentered"
         How an interval is made. "wilson", which needs ``resample="identities"``, takes no
         replicates for rates, ratios of two groups and max / min: Wilson's interval with the
         number of independent errors that the dependent ones are worth ([3]_), from no error
-        to all; other disparities are as with "recentered". The others say how replicates
+        to all; the ends of other disparities are those of "recentered", moved to where
+        rates with that max / min can have them. The others say how replicates
         become an interval. Two draws of one image make a pair that is
         always accepted, so that naive replicates of the FRR are too low: recentered moves
         them by the V-statistic of eq. (10) of [1]_, multiplicative scales them, and
