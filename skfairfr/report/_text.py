@@ -162,9 +162,9 @@ def _why(check, of_ratio):
         }
         return f"{number(found.value)} {bounds(found)}; {ends[check.verdict]}"
     named = ", ".join(groups)
-    above = f"{groups[0]}, at least {number(found.low)}"
+    above = f"{named}, at least {number(found.low)}"
     if len(groups) > 1:
-        above += f", and for {', '.join(groups[1:])}"
+        above = f"{named}; for {groups[0]} it is at least {number(found.low)}"
     ends = {
         "passed": f"largest for {named}, at most {number(found.high)}",
         "failed": f"above it for {above}",
