@@ -128,7 +128,7 @@ def compare_systems(
         check_data(one)
         if one.independent:
             raise ArgumentError(
-                "pairs without people cannot be paired by their people;",
+                "Pairs without people cannot be paired by their people;",
                 remedy="name whom the two images of each pair show.",
             )
     names = _names_of(data, names)

@@ -103,6 +103,24 @@ class ArgumentError(ValueError):
         super().__init__(self.message)
 
 
+def kind_of_value(value):
+    """Type and size of a value, which may be too long to be shown."""
+    if value is None:
+        return "None"
+    shape, size = getattr(value, "shape", None), size_of(value)
+    told = f"shape {tuple(shape)}" if shape is not None else f"length {size}"
+    kind = f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
+    return kind if size is None else f"{kind} of {told}"
+
+
+def size_of(value):
+    """Number of elements; None of a value without any."""
+    try:
+        return len(value)
+    except TypeError:
+        return None
+
+
 def plain(value):
     """A value to be shown: numpy's numbers and strings, also in a list, as Python's own.
 

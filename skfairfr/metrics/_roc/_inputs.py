@@ -409,7 +409,7 @@ def _check_images(of_image, identity, image):
     if wrong.size:
         name = image.values[image.codes[wrong[0]]]
         raise ValueError(
-            f"image {plain(name)!r} is listed under two identities; an image shows one person: "
+            f"Image {plain(name)!r} is listed under two identities; an image shows one person: "
             "make image labels unique, for example by the person's label before them."
         )
     left, right = image.codes.reshape(2, -1)
@@ -417,7 +417,7 @@ def _check_images(of_image, identity, image):
         pair = int(np.flatnonzero(left == right)[0])
         name = plain(image.values[left[pair]])
         raise ArgumentError(
-            f"pair {pair} compares the image {name!r} with itself;",
+            f"Pair {pair} compares the image {name!r} with itself;",
             value=name,
             remedy=(
                 *("remove the pairs whose ", Argument("image_1"), " is their "),

@@ -30,7 +30,7 @@ from skfairfr.metrics._roc._records import (
     to_asymmetry,
 )
 from skfairfr.metrics._roc._same_images import check_same_images
-from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
 from skfairfr.utils._frames import framed, library_of
 from skfairfr.utils._labels import label_attributes, label_images
 from skfairfr.utils._validation import plain
@@ -626,6 +626,13 @@ shape (n_pairs,), default=None
             message names what differs.
         """
         check_is_fitted(self)
+        if not isinstance(other, SimilarityROC):
+            raise ArgumentError(
+                Argument("other"),
+                f" must be a fitted SimilarityROC; got {kind_of_value(other)}.",
+                remedy="Fit one on the other system's embeddings, or on its scores.",
+                value=other,
+            )
         check_is_fitted(other)
         check_same_images(self, other)
         engine = self._engine
