@@ -160,4 +160,3 @@ def _is_column(value):
 
 def _is_label(value):
     return size_of(value) is None or isinstance(value, str)
-

@@ -134,7 +134,7 @@ def audit_pairs(
         combinations.
     y_true : array-like, shape (n_pairs,), default=None
         Instead of ``identities``: 1 where both images show one person, else 0. Pairs are
-        then taken as independent, which the audit says in its first line.
+        then taken as independent, as the first line of the audit states.
     attribute : str, default=None
         As of :func:`audit`; the two series or frames have one name, or NAME_1 and NAME_2.
     images : tuple of two array-likes, shape (n_pairs,), default=(None, None)

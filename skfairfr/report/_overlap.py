@@ -75,7 +75,13 @@ def _size(one):
 def _how_to_name(embedded):
     if embedded:
         return ("name the rows with ", Argument("image"), ".")
-    return ("name the images with ", Argument("image_1"), " and ", Argument("image_2"), ".")
+    return (
+        "name the images with ",
+        Argument("image_1"),
+        " and ",
+        Argument("image_2"),
+        ".",
+    )
 
 
 def _keys_of_rows(data, names):

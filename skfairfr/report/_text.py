@@ -1,7 +1,7 @@
 """A report as a table for a terminal: ASCII of at most 100 columns.
 
-The sections of an audit come from ``_text_audit``; here a report adds who stands in each
-cell of several attributes, and its checks.
+The sections of an audit come from ``_text_audit``; here a report adds the number of people
+in each cell of several attributes, and its checks.
 """
 
 import math
@@ -228,5 +228,5 @@ def _sentence(check, settings):
         text += f" {needed}" if needed else ""
     if check.not_covered:
         left_out = ", ".join(map(short, check.not_covered))
-        text += f" Says nothing of {left_out}, without the pairs it needs."
+        text += f" Not covered, without the pairs it needs: {left_out}."
     return text

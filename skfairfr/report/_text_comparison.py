@@ -94,9 +94,7 @@ def _conclusions(found):
 def _listed(head, words, changes):
     """One line of how many rates changed, and one for each of them."""
     if not changes:
-        return paragraph(
-            f"{head}: of no group is it certain that a rate {words}.", "- ", "  "
-        )
+        return paragraph(f"{head}: no rate was found to have {words}.", "- ", "  ")
     rates = "rate" if len(changes) == 1 else "rates"
     lines = paragraph(f"{head}: {len(changes)} {rates} {words}.", "- ", "  ")
     for change in changes:
@@ -122,7 +120,7 @@ def _levelled(disparity):
         f"{printable(disparity.attribute)} at {_place(disparity)} fell from "
         f"{number(disparity.before)} to {number(disparity.after)} (after / before "
         f"{number(disparity.ratio)} {_bounds(disparity.ratio_low, disparity.ratio_high)}), "
-        "and groups are worse off; of nobody is it certain that a rate got better."
+        "and groups are worse off; no rate was found to have got better."
     )
 
 
@@ -213,12 +211,12 @@ def _reading(found):
         "pairs rejected. Lower is better for both. All systems have the given threshold.",
         f"Brackets hold {level:g} % intervals for other people of the same population, each "
         "on its own. 'worse' and 'better' come from the adjusted p: among all changes of "
-        "this comparison together, one is called so without having changed in at most "
-        f"{alpha:g} % of all comparisons.",
-        "A group that is not named may have changed too: the data do not tell. Disparities "
+        "this comparison together, the nominal chance that one is called so without having "
+        f"changed is {alpha:g} %.",
+        "A group that is not named may have changed too. Disparities "
         "(1 where all groups have the same rate, larger is less fair) are no part of that "
         "family.",
-        "Levelling down: a disparity is surely smaller, groups are worse off, and of nobody "
-        "is it certain that a rate got better.",
+        "Levelling down: the interval of a disparity's ratio ends below 1, groups are worse "
+        "off, and no rate was found to have got better.",
     ]
     return [*title("How to read this"), *bullets(texts)]

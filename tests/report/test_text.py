@@ -134,4 +134,4 @@ def check_of(name, limit, verdict, figure, groups, **more):
 def test_a_check_says_why(check, words):
     text = " ".join(check_lines([check], small_audit().settings))
     assert words in " ".join(text.split())
-    assert "Says nothing of lone" in " ".join(text.split())
+    assert "Not covered, without the pairs it needs: lone" in " ".join(text.split())

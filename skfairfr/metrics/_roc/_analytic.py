@@ -125,7 +125,7 @@ def influence_at(evidence, level):
 
 @dataclass(frozen=True)
 class Analytic:
-    """What evidence says of a question, each (n_levels,).
+    """Answers to a question from evidence, each (n_levels,).
 
     Attributes
     ----------

@@ -348,7 +348,7 @@ def _sd(replicates):
 def _without_variation(found, centre, question, intervals, evidence):
     """Take Wilson's interval where no pair, or every pair, is an error.
 
-    Replicates do not vary there, and would say that the rate is certain.
+    Replicates do not vary there: their interval has no width.
     """
     if question.how is not None:
         return found
@@ -360,12 +360,14 @@ def _without_variation(found, centre, question, intervals, evidence):
 
 
 def _from_evidence(found, question, intervals, evidence, levels):
-    """The answer with what evidence says of some of its levels."""
-    told = evidence()
-    if told is None:
+    """The answer, with the ends of some of its levels from evidence."""
+    gathered = evidence()
+    if gathered is None:
         return found
-    analytic = analyse(told, question, intervals.confidence_level, intervals.entropy)
-    # Replicates that do not vary say nothing, and then the widest interval is taken.
+    analytic = analyse(
+        gathered, question, intervals.confidence_level, intervals.entropy
+    )
+    # Replicates that do not vary give no interval; the widest is taken instead.
     varying = (found.adjusted != found.adjusted[:, :1]).any(axis=-1)
     ends = {}
     for name, widest in (("low", np.fmin), ("high", np.fmax)):

@@ -33,7 +33,7 @@ CHANCE = 2.0
 
 def join_sides(probe, reference):
     """Labels of probes and references, coded together."""
-    # A side whose labels are all unknown has none, and says nothing of their type.
+    # A side whose labels are all unknown has none, and so no type.
     known = [side.values for side in (probe, reference) if side.values.size]
     values = encode(join_columns(known or [probe.values]), "y").values
     # Code -1, of an unknown label, takes the last place.

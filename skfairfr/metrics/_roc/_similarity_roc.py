@@ -64,7 +64,7 @@ class SimilarityROC(BaseEstimator):
     impostors : {"all", "same_group"}, default="all"
         Which impostor pairs the overall FAR is over: all, or those within a group.
     resample : {"images", "identities", "both"}, default="images"
-        What an interval is about: these people in other photographs ([1]_), other people
+        What an interval covers: these people in other photographs ([1]_), other people
         of the same population ([3]_), or both at once (conservative).
     method : {"recentered", "naive", "multiplicative", "offdiagonal", "wilson"}, \
 default="recentered"
@@ -83,7 +83,7 @@ default="recentered"
         Nominal coverage of the intervals.
     far_max : float in (0, 1), default=1e-2
         Largest FAR level answered exactly; above it values come from a histogram of all
-        scores and intervals from a sample of the pairs, as ``reason`` says. About
+        scores and intervals from a sample of the pairs, as ``reason`` states. About
         ``1.5 * far_max`` of all pairs are held, 12 bytes each, or as many as the equal
         error rate needs where it is below four times far_max: take 1e-3 from 100,000
         images on, 1e-4 from a million. Sets of up to four million pairs are held whole
@@ -233,7 +233,7 @@ default="recentered"
         ------
         ValueError
             If shapes differ, values are not finite, a row is zero, fewer than two people
-            can be compared, or one photograph stands on both sides; if there is no such
+            can be compared, or one photograph is on both sides; if there is no such
             device.
         ImportError
             If the device is not the CPU and torch is not installed.

@@ -242,7 +242,9 @@ def test_intervals_of_all_disparities_agree_with_max_min(of_few_people, rate, pl
     ],
 )
 @pytest.mark.parametrize("how", ["max_min", "max_geomean", "gini", "difference", "std"])
-def test_rates_that_are_all_one_say_so(of_few_people, method, rate, threshold, why, how):
+def test_rates_that_are_all_one_say_so(
+    of_few_people, method, rate, threshold, why, how
+):
     roc = of_few_people[1].by(method=method)
     both = roc.estimate(threshold=[threshold, 0.4], rate=rate, how=how)
     assert both.reason[0] == f"all rates are 1, because {why}"
