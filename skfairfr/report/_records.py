@@ -13,7 +13,7 @@ import numpy as np
 
 from skfairfr.report._text import to_text
 from skfairfr.report._text_layout import in_words
-from skfairfr.utils._errors import Message
+from skfairfr.utils._errors import all_spelled
 
 SCHEMA_VERSION = 3
 # A field that stays out of the JSON.
@@ -332,11 +332,7 @@ class Audit:
         -------
         audit : Audit
         """
-        notes = [
-            note.spelled(spell) if isinstance(note, Message) else note
-            for note in self.notes
-        ]
-        return replace(self, notes=tuple(notes))
+        return replace(self, notes=all_spelled(self.notes, spell))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from skfairfr.report._text_layout import (
     LABEL_WIDTH,
     RATE_NAMES,
     bullets,
+    interval,
     label,
     number,
     paragraph,
@@ -109,7 +110,7 @@ def _changed(change):
     return (
         f"{who}: {RATE_NAMES[change.rate]} at {_place(change)} {number(change.before)} "
         f"before, {number(change.after)} after; difference {_signed(change.difference)} "
-        f"[{number(change.low)}, {number(change.high)}], adjusted p "
+        f"{interval(change.low, change.high)}, adjusted p "
         f"{_p(change.p_adjusted)}."
     )
 
@@ -119,7 +120,7 @@ def _levelled(disparity):
         f"Levelling down: max / min of the {RATE_NAMES[disparity.rate]} by "
         f"{printable(disparity.attribute)} at {_place(disparity)} fell from "
         f"{number(disparity.before)} to {number(disparity.after)} (after / before "
-        f"{number(disparity.ratio)} {_bounds(disparity.ratio_low, disparity.ratio_high)}), "
+        f"{number(disparity.ratio)} {interval(disparity.ratio_low, disparity.ratio_high)}), "
         "and groups are worse off; no rate was found to have got better."
     )
 
@@ -158,7 +159,7 @@ def _level(found, changes, disparities):
                 number(disparity.before),
                 number(disparity.after),
                 f"{number(disparity.ratio)} "
-                f"{_bounds(disparity.ratio_low, disparity.ratio_high)}",
+                f"{interval(disparity.ratio_low, disparity.ratio_high)}",
             ]
         )
     if disparities:
@@ -180,15 +181,9 @@ def _row(change):
         ("" if change.attribute is None else "  ") + label(change.group),
         number(change.before),
         number(change.after),
-        f"{_signed(change.difference)} {_bounds(change.low, change.high)}{mark}",
+        f"{_signed(change.difference)} {interval(change.low, change.high)}{mark}",
         "-" if change.p_adjusted != change.p_adjusted else _p(change.p_adjusted),
     ]
-
-
-def _bounds(low, high):
-    if low != low or high != high:
-        return "[no interval]"
-    return f"[{number(low)}, {number(high)}]"
 
 
 def _signed(value):

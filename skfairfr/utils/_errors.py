@@ -70,6 +70,11 @@ class Message(str):
         return "".join(spell(p) if isinstance(p, Argument) else p for p in self.parts)
 
 
+def all_spelled(texts, spell):
+    """Texts as a tuple, with every Message among them spelled as ``spell`` does."""
+    return tuple(t.spelled(spell) if isinstance(t, Message) else t for t in texts)
+
+
 class ArgumentError(ValueError):
     """An argument cannot be used.
 
