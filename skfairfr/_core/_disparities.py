@@ -3,7 +3,8 @@
 Each function maps rates of shape (..., n_groups) to (...,); larger is less fair. Zero
 denominators follow one rule: x/0 is +inf, 0/0 is nan. A nan rate makes the disparity nan:
 the caller decides which groups take part. A new disparity needs one function, one line of
-``DISPARITIES`` and one entry in its test.
+``DISPARITIES`` and one entry in its test. With a ``range_of`` as well, its intervals agree with
+those of max / min.
 """
 
 from collections.abc import Callable

@@ -534,10 +534,13 @@ shape (n_pairs,), default=None
         UndefinedMetricWarning
             Where a rate, or a group's, is undefined, or a level cannot be resolved.
         """
-        asked = (far, threshold, rate, group, how, operating_point)
-        question, found = self._answer(*asked)
-        counts = self._engine.counts(question)
-        estimate = _estimates.to_estimate(found, question, counts)
+        check_is_fitted(self)
+        engine = self._engine
+        question = engine.question(far, threshold, rate, group, how, operating_point)
+        engine.check_answerable(question)
+        found, *over_people = engine.answers(question, engine.resamplings())
+        engine.review(question, found, *over_people)
+        estimate = _estimates.to_estimate(found, question, engine.counts(question))
         return self._framed(estimate, question)
 
     def curve(
@@ -574,8 +577,11 @@ shape (n_pairs,), default=None
                 f"far must be several levels, (n_levels,); got {plain(far)!r}. estimate() "
                 "answers for one."
             )
-        question, found = self._answer(far, None, rate, group, how, operating_point)
         engine = self._engine
+        question = engine.question(far, None, rate, group, how, operating_point)
+        engine.check_answerable(question)
+        found, *over_people = engine.answers(question, engine.resamplings())
+        engine.review(question, found, *over_people)
         level, band = engine.intervals.confidence_level, engine.band(question)
         return self._framed(_estimates.to_curve(found, question, level, band))
 
@@ -672,8 +678,12 @@ shape (n_pairs,), default=None
         ValueError
             As :meth:`estimate`.
         """
-        asked = (far, threshold, rate, group, how, operating_point)
-        question, found = self._answer(*asked)
+        check_is_fitted(self)
+        engine = self._engine
+        question = engine.question(far, threshold, rate, group, how, operating_point)
+        engine.check_answerable(question)
+        found, *over_people = engine.answers(question, engine.resamplings())
+        engine.review(question, found, *over_people)
         replicates = np.empty_like(found.replicates)
         replicates[question.order] = found.replicates
         return replicates.T.reshape(-1, *question.shape)
@@ -792,16 +802,6 @@ shape (n_pairs,), default=None
         moments = [score_moments(self._engine.pairs, scope) for scope in scopes]
         columns = [np.array(column) for column in zip(*moments, strict=True)]
         return self._framed(ScoreSummary((None, *self.groups_.tolist()), *columns))
-
-    def _answer(self, *arguments):
-        """The Question of these arguments and its Answer, after all warnings about it."""
-        check_is_fitted(self)
-        engine = self._engine
-        question = engine.question(*arguments)
-        engine.check_answerable(question)
-        found, *over_people = engine.answers(question, engine.resamplings())
-        engine.review(question, found, *over_people)
-        return question, found
 
     def _evidence_by_group(self, far, threshold, rate, operating_point):
         """Evidence about the rate of every group, and the caller's place of each level."""
