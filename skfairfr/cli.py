@@ -207,12 +207,13 @@ def _add_compare(commands):
         help="which groups another system harms or helps, on the same people",
         description=COMPARE_DESCRIPTION,
     )
-    for name, count, meaning in (
-        ("before", None, "embeddings or scored pairs of the first system, as of audit"),
-        ("after", None, "those of another system, of the same images"),
-        ("more", "*", "those of further systems"),
+    for name, options, meaning in (
+        ("before", {}, "embeddings or scored pairs of the first system, as of audit"),
+        ("after", {}, "those of another system, of the same images"),
+        # With a default it is not called required.
+        ("more", {"nargs": "*", "default": []}, "those of further systems"),
     ):
-        compare.add_argument(name, metavar=name.upper(), nargs=count, help=meaning)
+        compare.add_argument(name, metavar=name.upper(), help=meaning, **options)
     compare.add_argument(
         "--attribute",
         required=True,

@@ -46,6 +46,12 @@ WHY_UNPLANNED = (
 USUAL_FRR = 0.01
 MOST = np.finfo(np.float64).max
 ISO = {"far": "FMR", "frr": "FNMR"}
+# What the rules of thumb ask for, where they are in a table.
+RULES = {
+    "rule of 3": "rule of 3: 3 / limit pairs; if none of them errs and they are independent, "
+    "the upper 95 % bound of the rate is about the limit.",
+    "rule of 30": "rule of 30: enough pairs to expect 30 errors.",
+}
 
 
 @dataclass(frozen=True)
@@ -289,9 +295,9 @@ class Plan(Framed):
                 f"Bounds of ratios are two-sided, at {level}, widened for "
                 f"{_count(self.comparisons, 'comparison')}."
             )
-        yield (
-            "rule of 3: 3 / limit pairs, none of which errs. rule of 30: 30 errors. "
-            "independent pairs: as if every pair had people of its own."
+        rules = [text for name, text in RULES.items() if name in self.basis]
+        yield " ".join(
+            [*rules, "independent pairs: as if every pair had people of its own."]
         )
         for basis in ("assumed dependence", "given dependence", "pilot"):
             if basis in self.basis:
@@ -307,8 +313,9 @@ class Plan(Framed):
     def _dependence_in_words(self, rate, basis):
         found = self.dependence[str(rate)]
         phi = found.inflation(str(rate), self.images_per_person)
+        times = "" if f"{phi:.3g}" == "1" else f"{phi:.3g} times "
         text = (
-            f"{basis}, {ISO[str(rate)]}: errors vary {phi:.3g} times as much as independent "
+            f"{basis}, {ISO[str(rate)]}: errors vary {times}as much as independent "
             f"ones (correlation {found.correlation:.3g})"
         )
         if rate == "far":

@@ -156,7 +156,7 @@ def _of_rates(level, rate, limit, found, audit):
         return next(iter(figures.values())), ()
     low, high = found.one_sided(audit.settings["confidence_level"])
     worst = found.labels[int(np.argmax(high))]
-    # Whoever exceeds it most certainly comes first, of whom the largest bound is.
+    # Groups above the limit, that with the largest lower bound first.
     exceeding = tuple(found.labels[g] for g in np.argsort(-low) if low[g] > limit)
     ends = {"low": float(low.max()), "high": float(high.max())}
     return replace(figures[worst], **ends), exceeding or (worst,)

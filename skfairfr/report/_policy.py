@@ -1,4 +1,4 @@
-"""A policy: what a gate asks of a system, in a file that is kept beside the system."""
+"""A policy: the limits of a gate, in a file that is kept beside the system."""
 
 import json
 import math
@@ -49,7 +49,7 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class Policy:
-    """What a gate asks: limits, where they hold, and how sure a verdict has to be.
+    """A gate: limits, the operating points where they hold, and a confidence level.
 
     Parameters
     ----------
@@ -58,13 +58,13 @@ class Policy:
     limits : dict of str -> float, default={}
         Those that hold at every level, as ``limits`` of :func:`audit_data`.
     far : float in (0, 1) or sequence of such, shape (n_levels,), default=()
-        Levels to operate at. Without levels and thresholds the operating point is left to
-        the audit, which then has to name one.
+        Levels to operate at. A policy without levels and thresholds leaves the operating
+        point to the arguments of the audit.
     threshold : float or sequence of floats, shape (n_levels,), default=()
         Scores from which on the system accepts (of distances, up to which), instead.
     at : dict of float -> dict, default={}
         Further limits of single levels, which are among ``far``, or of single thresholds.
-        One that ``limits`` has too takes its place there.
+        They replace those of the same name in ``limits`` there.
     allow_threshold : bool, default=False
         Whether an audit may give the threshold at which a system operates, instead of
         ``far``. Only for limits that no choice of a threshold can loosen, as FMR and FNMR

@@ -228,6 +228,21 @@ def test_the_words_say_what_was_assumed():
     assert "1 group of" in one
 
 
+def test_rules_of_thumb_are_explained_where_they_are_used():
+    without_errors = plan_test(certify_fmr=1e-4).to_text()
+    assert "rule of 3: 3 / limit pairs; if none of them errs" in without_errors
+    assert "rule of 30:" not in without_errors
+    with_errors = plan_test(certify_fmr=1e-4, assumed=0.5).to_text()
+    assert "rule of 30: enough pairs to expect 30 errors." in with_errors
+    assert "rule of 3:" not in with_errors
+
+
+def test_errors_without_correlation_vary_as_independent_ones_do():
+    none = Dependence(correlation=0.0)
+    text = plan_test(certify_fnmr=0.01, dependence=none).to_text()
+    assert "FNMR: errors vary as much as independent ones (correlation 0)" in text
+
+
 def test_a_frame_has_a_row_for_each_basis():
     pytest.importorskip("pandas")
     plan = plan_test(certify_fmr=1e-3)

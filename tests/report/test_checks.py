@@ -101,7 +101,10 @@ def test_groups_without_pairs_are_named():
     # One person's genuine pairs tell little of her group.
     assert (fnmr.not_covered, fnmr.groups) == ((), ("alone",))
     text = " ".join(small_audit(with_a_lone_person(), limits=limits).to_text().split())
-    assert ", but not every group has the pairs. Says nothing of alone" in text
+    assert (
+        ", but not every group has the pairs. Not covered, without the pairs it needs: alone"
+        in text
+    )
 
 
 def test_one_group_with_pairs_keeps_a_limit_but_has_no_ratio():
