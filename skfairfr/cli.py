@@ -207,12 +207,13 @@ def _add_compare(commands):
         help="which groups another system harms or helps, on the same people",
         description=COMPARE_DESCRIPTION,
     )
-    for name, count, meaning in (
-        ("before", None, "embeddings or scored pairs of the first system, as of audit"),
-        ("after", None, "those of another system, of the same images"),
-        ("more", "*", "those of further systems"),
+    for name, options, meaning in (
+        ("before", {}, "embeddings or scored pairs of the first system, as of audit"),
+        ("after", {}, "those of another system, of the same images"),
+        # With a default it is not called required.
+        ("more", {"nargs": "*", "default": []}, "those of further systems"),
     ):
-        compare.add_argument(name, metavar=name.upper(), nargs=count, help=meaning)
+        compare.add_argument(name, metavar=name.upper(), help=meaning, **options)
     compare.add_argument(
         "--attribute",
         required=True,
@@ -450,7 +451,8 @@ def _add_questions(group):
     group.add_argument(
         "--policy",
         metavar="FILE_OR_NAME",
-        help="keep every limit of a policy, as of skfairfr audit --policy",
+        help="show that every limit of a policy is kept, or with --assumed above 1 that one is "
+        "not; a file, or a name that skfairfr audit --list-policies prints",
     )
     for name, meaning in (
         ("certify-fmr", "certify that every group's FMR is at most X"),
@@ -474,8 +476,8 @@ def _add_truth(group):
         type=float,
         default=0.0,
         metavar="SHARE",
-        help="of the way from no error, or from equal groups, to the limit; above 1 a ratio "
-        "is to be shown to exceed its limit (default: %(default)g)",
+        help="of the way from no error, or from equal groups, to the limit; above 1 a limit "
+        "of a policy or of ratios is to be shown to be exceeded (default: %(default)g)",
     )
     group.add_argument(
         "--far",

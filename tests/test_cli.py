@@ -166,7 +166,7 @@ def test_unusable_arguments(capsys, faces, options, message):
             ("--threshold-from", "absent.npz"),
             "--threshold-from: path 'absent.npz' does",
         ),
-        (("--max-far-ratio", "1"), "--max-far-ratio must be above 1"),
+        (("--max-far-ratio", "1"), "--max-far-ratio must be a number above 1"),
         (("--max-bfrr", "few"), "--max-bfrr"),
         (("--domain", "gone"), "domain: "),
         (("--domain", "identity"), "domain must have two values"),
@@ -498,4 +498,10 @@ def test_compare_reads_scored_pairs(capsys, pairs):
     arguments = (pairs, pairs, "--distance", "--attribute", "gender", *QUICK)
     code, out, err = run(capsys, "compare", *arguments, "--fail-on-harm")
     assert (code, err) == (0, "")
-    assert "Harm: of no group is it certain that a rate got worse." in out
+    assert "Harm: no rate was found to have got worse." in out
+
+
+def test_compare_asks_for_no_further_systems(capsys):
+    code, _, err = run(capsys, "compare", "before.npz", "--attribute", "gender")
+    assert code == 2
+    assert err.rstrip().endswith("required: AFTER")

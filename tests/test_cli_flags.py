@@ -56,7 +56,7 @@ def same_group():
             "--max-bfar 2 is about the threshold where no group's FAR exceeds a level, and "
             "the threshold was given; use --max-far-ratio, or leave",
         ),
-        (lambda: check_limits({"max_bfrr": 1.0}, True), "--max-bfrr must be above 1, "),
+        (lambda: check_limits({"max_bfrr": 1.0}, True), "--max-bfrr must be a number above 1, "),
         (lambda: check_level(2.0), "--far must lie in (0, 1)"),
         (
             lambda: audit_data(EmbeddingData([], []), far=[0.1], threshold=0.5),

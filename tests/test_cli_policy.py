@@ -121,9 +121,9 @@ def test_what_a_policy_sets_is_no_flag_beside_it(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('name = "a"\n[limits]\nmax_fmr = 2', ": max_fmr must lie in (0, 1)"),
+        ('name = "a"\n[limits]\nmax_fmr = 2', ": max_fmr must be a number in (0, 1)"),
         ('name = "a"\nlimit = 1\nlevels = 2', " has unknown keys 'limit', 'levels'. "),
-        ("name = ", " is no TOML file"),
+        ("name = ", " is no TOML, at line 1, column 7 (name =). "),
     ],
 )
 def test_a_file_that_cannot_be_used_is_named(capsys, tmp_path, pairs, text, words):
@@ -166,10 +166,28 @@ def test_a_policy_is_planned_for(capsys, tmp_path):
     path = gate(tmp_path, "max_fnmr = 0.2\n" + at)
     code, out, err = run(capsys, "plan", "--policy", path)
     assert (code, err) == (0, "")
-    assert "Not planned for: at." in out
+    second = out.split("\n")[1]
+    assert second == "Not planned for: limits of single levels or thresholds (at)."
     found = run(capsys, "plan", "--policy", path, "--max-far-ratio", "2")
     assert_one_line(*found, command="plan")
     assert (
         "--policy gate sets its levels, limits and confidence_level, and --max-far"
         in found[2]
     )
+
+
+def test_a_policy_that_cannot_be_planned_for_is_an_error(capsys, tmp_path):
+    path = tmp_path / "gate.toml"
+    path.write_text('name = "gate"\nlimits = { max_bfar = 2 }')
+    found = run(capsys, "plan", "--policy", path)
+    assert_one_line(*found, command="plan")
+    assert (
+        "--policy gate holds nothing that can be planned for, only max_bfar" in found[2]
+    )
+    path.write_text("name = gate")
+    found = run(capsys, "plan", "--policy", path)
+    assert_one_line(*found, command="plan")
+    where = (
+        f"--policy {path} is no TOML, at line 1, column 8 (name = gate). Write a text"
+    )
+    assert where in found[2]

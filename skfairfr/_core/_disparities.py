@@ -3,7 +3,8 @@
 Each function maps rates of shape (..., n_groups) to (...,); larger is less fair. Zero
 denominators follow one rule: x/0 is +inf, 0/0 is nan. A nan rate makes the disparity nan:
 the caller decides which groups take part. A new disparity needs one function, one line of
-``DISPARITIES`` and one entry in its test.
+``DISPARITIES`` and one entry in its test. With a ``range_of`` as well, its intervals agree with
+those of max / min.
 """
 
 from collections.abc import Callable
@@ -72,21 +73,84 @@ def ratio(rates):
     return _divide(rates[..., 1], rates[..., 0])
 
 
+# What rates between a smallest one and 1, both of which occur, can give: the least and the
+# largest value of a disparity, from the smallest rate (...,) and the number of groups.
+
+
+def _range_of_max_min(smallest, n_groups):
+    found = _divide(1.0, smallest)
+    return found, found
+
+
+def _range_of_max_geomean(smallest, n_groups):
+    found = _divide(1.0, smallest)
+    return found ** (1 / n_groups), found ** (1 - 1 / n_groups)
+
+
+def _range_of_log_geomean(smallest, n_groups):
+    with np.errstate(divide="ignore"):
+        apart = np.abs(np.log10(smallest))
+    # The most where half of the groups are at either end.
+    return apart, apart * (2 * (n_groups // 2) * ((n_groups + 1) // 2) / n_groups)
+
+
+def _range_of_gini(smallest, n_groups):
+    smallest = np.asarray(smallest)
+    # The least where all other groups have the largest rate, the most where some number of
+    # groups has it and the others the smallest one.
+    largest = np.arange(1, n_groups)
+    others = n_groups - largest
+    total = largest + others * smallest[..., None]
+    most = (largest * others / total).max(axis=-1)
+    apart = 1 - smallest
+    return apart / (n_groups - 1 + smallest), apart * most / (n_groups - 1)
+
+
+def _range_of_difference(smallest, n_groups):
+    return 1 - smallest, 1 - smallest
+
+
+def _range_of_std(smallest, n_groups):
+    halves = (n_groups // 2) * ((n_groups + 1) // 2)
+    apart = 1 - smallest
+    return apart / np.sqrt(2 * n_groups), apart * np.sqrt(halves) / n_groups
+
+
 @dataclass(frozen=True)
 class DisparityMeasure:
-    """A disparity: its function, neutral value and natural range."""
+    """A disparity: its function, neutral value and natural range.
+
+    Attributes
+    ----------
+    function : callable
+    neutral : float
+    bounds : tuple of two floats
+    range_of : callable, default=None
+        Least and largest value by the smallest rate and the number of groups, where the
+        largest rate is 1; None where it is not known.
+    in_rates : bool, default=False
+        Whether the disparity is in units of a rate: of rates twice as large, twice as large.
+    """
 
     function: Callable
     neutral: float
     bounds: tuple[float, float]
+    range_of: Callable | None = None
+    in_rates: bool = False
 
 
 DISPARITIES = {
-    "max_min": DisparityMeasure(max_min, 1.0, (1.0, np.inf)),
-    "max_geomean": DisparityMeasure(max_geomean, 1.0, (1.0, np.inf)),
-    "log_geomean": DisparityMeasure(log_geomean, 0.0, (0.0, np.inf)),
-    "gini": DisparityMeasure(gini, 0.0, (0.0, 1.0)),
-    "difference": DisparityMeasure(difference, 0.0, (0.0, 1.0)),
-    "std": DisparityMeasure(std, 0.0, (0.0, 1.0)),
+    "max_min": DisparityMeasure(max_min, 1.0, (1.0, np.inf), _range_of_max_min),
+    "max_geomean": DisparityMeasure(
+        max_geomean, 1.0, (1.0, np.inf), _range_of_max_geomean
+    ),
+    "log_geomean": DisparityMeasure(
+        log_geomean, 0.0, (0.0, np.inf), _range_of_log_geomean
+    ),
+    "gini": DisparityMeasure(gini, 0.0, (0.0, 1.0), _range_of_gini),
+    "difference": DisparityMeasure(
+        difference, 0.0, (0.0, 1.0), _range_of_difference, in_rates=True
+    ),
+    "std": DisparityMeasure(std, 0.0, (0.0, 1.0), _range_of_std, in_rates=True),
     "ratio": DisparityMeasure(ratio, 1.0, (0.0, np.inf)),
 }

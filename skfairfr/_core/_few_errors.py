@@ -466,6 +466,39 @@ def exact_low(effective, tail):
     return np.where(errors > 0, low, 0 * effective.rate)
 
 
+def lower_bound(effective, confidence_level, n_groups, share=1.0):
+    """One-sided lower bounds of rates, by which a limit on every group's rate is failed.
+
+    They hold for all groups at once: with one above the limit some group is.
+
+    Parameters
+    ----------
+    effective : Effective
+    confidence_level : float in (0, 1)
+    n_groups : int
+        How many groups are held to the limit.
+    share : ndarray or float, default=1.0
+        As :func:`share_left` gives it.
+
+    Returns
+    -------
+    low : ndarray in [0, 1]
+        NaN without pairs. With everything else fixed, more errors raise it.
+    """
+    tail = (1 - confidence_level) / n_groups
+    low, _ = rate_interval(effective, 1 - 2 * tail, share)
+    return np.minimum(low, exact_low(effective, tail))
+
+
+def upper_bound(effective, confidence_level, share=1.0):
+    """One-sided upper bounds of rates, by which a limit on every group's rate is kept.
+
+    They hold one by one: with all of them within the limit all groups are. Parameters are
+    those of :func:`lower_bound`.
+    """
+    return rate_interval(effective, 2 * confidence_level - 1, share)[1]
+
+
 def errors_by_person(left, right, weights, positions, n_people, masses=None):
     """Errors of each person, and of each two people squared, as a sequence grows.
 

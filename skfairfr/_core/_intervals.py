@@ -137,8 +137,9 @@ class Reason:
     code : str
         "no_errors", "few_errors", "few_people" (they come from too few people) or
         "one_person" (one is in too many of them); "undefined" and "undefined_resamples";
-        "below_resolution" of a FAR level, "few_groups" of a disparity, and "no_pairs" of
-        the kind that ``rate`` needs; "set", in a report, of the FAR that sets a threshold.
+        "below_resolution" of a FAR level, "few_groups" and "all_errors" (all rates are 1)
+        of a disparity, and "no_pairs" of the kind that ``rate`` needs; "set", in a report,
+        of the FAR that sets a threshold.
     groups : tuple of labels, default=None
         One group, or two; empty for all pairs. None where the reason is about the whole
         estimate.
@@ -164,7 +165,7 @@ class Reason:
         label = "" if self.groups is None else " x ".join(map(str, self.groups))
         if self.groups == ():
             label = "overall"
-        if self.rate is not None and self.code != "no_pairs":
+        if self.rate is not None and self.code not in ("no_pairs", "all_errors"):
             label = f"{label}, {self.rate}"
         return ": ".join(filter(None, (self.system, label)))
 
@@ -283,6 +284,14 @@ REASONS = {
     ),
     "no_pairs": lambda reason: (
         f"no {'impostor' if reason.rate == 'far' else 'genuine'} pair"
+    ),
+    "all_errors": lambda reason: (
+        "all rates are 1, because the threshold is "
+        + (
+            "not above any impostor score"
+            if reason.rate == "far"
+            else "above all genuine scores"
+        )
     ),
     "few_groups": lambda reason: "fewer than two groups have the pairs it needs",
     "undefined": lambda reason: "undefined",

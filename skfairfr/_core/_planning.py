@@ -19,7 +19,8 @@ from skfairfr._core._few_errors import (
     ErrorSums,
     dependence,
     effective_errors,
-    rate_interval,
+    lower_bound,
+    upper_bound,
 )
 
 MAX_PEOPLE = 10**7
@@ -158,10 +159,13 @@ class Counts:
         of_group = self.effective.columns(np.broadcast_to(group, np.shape(errors)))
         return replace(of_group, errors=errors / self.together[group])
 
-    def bound(self, errors, group, confidence_level, upper=True):
-        """One-sided bound of the rate of a group with so many errors."""
-        ends = rate_interval(self.of(errors, group), 2 * confidence_level - 1)
-        return ends[1 if upper else 0]
+    def upper(self, errors, confidence_level):
+        """Upper bound of the rate of the first group if it has so many errors."""
+        return upper_bound(self.of(errors, 0), confidence_level)
+
+    def lower(self, errors, confidence_level):
+        """Lower bound of the rate of the first group, one of all, with so many errors."""
+        return lower_bound(self.of(errors, 0), confidence_level, self.mean.size)
 
 
 @dataclass(frozen=True)
@@ -194,7 +198,7 @@ class RateWithin:
         """Errors of a group up to which the bound stays within; -1 if not even with none."""
 
         def within(errors):
-            return counts.bound(errors, 0, self.confidence_level) <= self.limit
+            return counts.upper(errors, self.confidence_level) <= self.limit
 
         return last_number(within, self.limit * counts.pairs, whole)
 
@@ -202,12 +206,16 @@ class RateWithin:
         """The upper bound where errors are as expected, rounded down."""
         counts = self.setting.counted(people)
         errors = np.floor(counts.mean[0])
-        return float(counts.bound(errors, 0, self.confidence_level))
+        return float(counts.upper(errors, self.confidence_level))
 
 
 @dataclass(frozen=True)
 class RateAbove:
-    """Does the lower one-sided bound of the first group's rate exceed a limit?"""
+    """Does the lower one-sided bound of the first group's rate exceed a limit?
+
+    The bound holds for all groups of the setting at once: that some group is found above
+    the limit must not become likelier with their number.
+    """
 
     setting: Setting
     limit: float
@@ -218,8 +226,7 @@ class RateAbove:
         counts = self.setting.counted(people)
 
         def not_above(errors):
-            bound = counts.bound(errors, 0, self.confidence_level, upper=False)
-            return bound <= self.limit
+            return counts.lower(errors, self.confidence_level) <= self.limit
 
         most = last_number(not_above, counts.pairs, whole)
         cdf = count_cdf(most + more, counts.mean, counts.variance)
@@ -229,7 +236,7 @@ class RateAbove:
         """The lower bound where errors are as expected, rounded down."""
         counts = self.setting.counted(people)
         errors = np.floor(counts.mean[0])
-        return float(counts.bound(errors, 0, self.confidence_level, upper=False))
+        return float(counts.lower(errors, self.confidence_level))
 
 
 @dataclass(frozen=True)

@@ -200,6 +200,6 @@ def _as_float(value):
         return float(value)
     except (TypeError, ValueError):
         raise ValueError(
-            f"a callable kappa is asked with the attribute as a float, but {value!r} is "
+            f"A callable kappa is asked with the attribute as a float, but {value!r} is "
             "none; use a dict for labels."
         ) from None

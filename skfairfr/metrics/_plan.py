@@ -25,7 +25,7 @@ from skfairfr._core._planning import (
     first_number,
 )
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
-from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.utils._errors import Argument, ArgumentError, plain, suggestion
 from skfairfr.utils._frames import Framed
 from skfairfr.utils._validation import check_count, check_level, check_option
 
@@ -37,9 +37,21 @@ LIMITS = {
     "max_far_ratio": ("far", True),
     "max_frr_ratio": ("frr", True),
 }
+# Limits of a policy that no plan is made for.
+UNPLANNED = ("max_bfar", "max_bfrr")
+WHY_UNPLANNED = (
+    "judged where no group's FAR exceeds a level, at a threshold that the data of the test "
+    "set"
+)
 USUAL_FRR = 0.01
 MOST = np.finfo(np.float64).max
 ISO = {"far": "FMR", "frr": "FNMR"}
+# What the rules of thumb ask for, where they are in a table.
+RULES = {
+    "rule of 3": "rule of 3: 3 / limit pairs; if none of them errs and they are independent, "
+    "the upper 95 % bound of the rate is about the limit.",
+    "rule of 30": "rule of 30: enough pairs to expect 30 errors.",
+}
 
 
 @dataclass(frozen=True)
@@ -164,7 +176,7 @@ class Plan(Framed):
     dependence : dict of str -> Dependence
         Of either rate.
     left_out : tuple of str
-        Limits of the policy that were not planned for.
+        What was not planned for of the policy: "max_bfar", "max_bfrr" and "at".
 
     Raises
     ------
@@ -215,6 +227,8 @@ class Plan(Framed):
         lines = [
             f"People per group, {_count(self.images_per_person, 'image')} of each person"
         ]
+        if self.left_out:
+            lines += _wrapped(f"Not planned for: {_unplanned(self.left_out)}.", "  ")
         for question in dict.fromkeys(self.question.tolist()):
             rows = np.flatnonzero(self.question == question)
             lines += ["", *_wrapped(f"{question}:", "  ")]
@@ -226,8 +240,6 @@ class Plan(Framed):
             lines += ["", "Assumed:"]
             for text in self._assumptions():
                 lines += _wrapped(f"- {text}", "  ")
-        if self.left_out:
-            lines += ["", f"Not planned for: {', '.join(self.left_out)}."]
         return "\n".join([*lines, ""])
 
     def _table(self, rows):
@@ -273,14 +285,19 @@ class Plan(Framed):
                 f"The upper one-sided {level} bound of every group's rate must stay within "
                 "the limit. allowed: errors of a group with which it does."
             )
+        if ((self.kind == "fail") & (self.limit < 1)).any():
+            yield (
+                f"The lower one-sided {level} bound of a group's rate, which holds for all "
+                "groups at once, must exceed the limit."
+            )
         if (self.limit >= 1).any():
             yield (
                 f"Bounds of ratios are two-sided, at {level}, widened for "
                 f"{_count(self.comparisons, 'comparison')}."
             )
-        yield (
-            "rule of 3: 3 / limit pairs, none of which errs. rule of 30: 30 errors. "
-            "independent pairs: as if every pair had people of its own."
+        rules = [text for name, text in RULES.items() if name in self.basis]
+        yield " ".join(
+            [*rules, "independent pairs: as if every pair had people of its own."]
         )
         for basis in ("assumed dependence", "given dependence", "pilot"):
             if basis in self.basis:
@@ -296,8 +313,9 @@ class Plan(Framed):
     def _dependence_in_words(self, rate, basis):
         found = self.dependence[str(rate)]
         phi = found.inflation(str(rate), self.images_per_person)
+        times = "" if f"{phi:.3g}" == "1" else f"{phi:.3g} times "
         text = (
-            f"{basis}, {ISO[str(rate)]}: errors vary {phi:.3g} times as much as independent "
+            f"{basis}, {ISO[str(rate)]}: errors vary {times}as much as independent "
             f"ones (correlation {found.correlation:.3g})"
         )
         if rate == "far":
@@ -314,6 +332,15 @@ _FORMATS = ("{:,.0f}", "{:,.0f}", "{:,.1f}", "{:.3g}", "{:.2f}")
 
 def _count(n, thing):
     return f"{n} {thing}{'s' * (n != 1)}"
+
+
+def _unplanned(left_out):
+    """What a policy asks and no plan answers, in words."""
+    limits = [name for name in left_out if name in UNPLANNED]
+    texts = [f"{' and '.join(limits)} ({WHY_UNPLANNED})"] if limits else []
+    if "at" in left_out:
+        texts.append("limits of single levels or thresholds (at)")
+    return ", ".join(texts)
 
 
 def _wrapped(text, indent):
@@ -361,6 +388,8 @@ def plan_test(
         Limits by name: ``max_fmr`` and ``max_fnmr`` of every group's rate,
         ``max_far_ratio`` and ``max_frr_ratio`` of the largest to the smallest. Or an object
         with such a mapping as its attribute ``limits``, and ``far``, ``confidence_level``.
+        ``max_bfar``, ``max_bfrr`` and limits of single levels (``at``) are not planned for;
+        a policy of nothing else is an error.
     far : float in (0, 1), or several, default=1e-3
         FAR of the groups that have the smaller one, for ``detect_factor`` and ``max_far_ratio``;
         of a policy object, its own.
@@ -409,8 +438,9 @@ def plan_test(
     Notes
     -----
     Numbers are searched for with the formulas that judge the data: Wilson's bound [1]_ of
-    the effective number of errors, and the F test of the ratio of two rates; the rules of 3
-    and 30 [2]_ stand beside them. The number of errors is binomial, Poisson or negative
+    the effective number of errors (for a rate above its limit, the lower one of Wilson's and
+    the exact Poisson bound), and the F test of the ratio of two rates; the rules of 3 and 30
+    [2]_ stand beside them. The number of errors is binomial, Poisson or negative
     binomial, as its variance demands. All pairs within a group are compared, at a given
     threshold; one that the same data set, for a level, adds an error of its own, or takes
     some away.
@@ -472,7 +502,7 @@ def plan_test(
             asked += [_asked_of_ratio(kind, limit, assumed, a) for a in base[kind]]
         else:
             asked.append(_asked_of_rate(kind, limit, assumed, False))
-    _check_asked(asked, groups, images, left_out)
+    _check_asked(asked, groups, images)
     test = _Test(groups, images, power, confidence_level, comparisons)
     name = "pilot" if pilot is not None else "given dependence"
     name = "assumed dependence" if pilot is None and dependence is None else name
@@ -587,8 +617,6 @@ class _Test:
         if asked.kind == "certify":
             return RateWithin(setting, asked.limit, level)
         if asked.limit < 1:
-            # That some group fails must not become likelier with their number.
-            level = 1 - (1 - level) / self.groups
             return RateAbove(setting, asked.limit, level)
         above = asked.kind != "pass"
         return RatioJudged(setting, asked.limit, above, level, self.comparisons)
@@ -659,42 +687,61 @@ def _is_number(value, low, high, ends=False):
 
 
 def _read_policy(policy, far, confidence_level):
-    """Limits by name, FAR levels, confidence level, and limits that are not planned for."""
-    limits, left_out = {} if policy is None else policy, ()
-    level = 0.95
-    if policy is not None and not isinstance(policy, Mapping):
-        limits = getattr(policy, "limits", None)
-        if not isinstance(limits, Mapping):
-            raise ArgumentError(
-                Argument("policy"),
-                " must be a mapping of limits, as {'max_fmr': 1e-4} is, or have one as its "
-                f"attribute limits; got {plain(policy)!r}.",
-                value=policy,
-            )
-        left_out = tuple(name for name in limits if name not in LIMITS)
-        limits = {name: limit for name, limit in limits.items() if name in LIMITS}
+    """Limits by name, FAR levels, confidence level, and what is not planned for."""
+    limits, left_out, level = {}, (), 0.95
+    if policy is not None:
+        limits, left_out = _limits_of(policy)
+    if not isinstance(policy, Mapping):
         of_policy = getattr(policy, "far", None)
         far = far if of_policy is None or np.size(of_policy) == 0 else of_policy
-        if getattr(policy, "at", None):
-            left_out = (*left_out, "at")
         level = getattr(policy, "confidence_level", level)
-    for name, limit in limits.items():
-        check_option(name, "policy", tuple(LIMITS))
-        of_ratio = LIMITS[name][1]
-        if not _is_number(limit, of_ratio, math.inf if of_ratio else 1):
-            meaning = "a finite number above 1" if of_ratio else "a number in (0, 1)"
-            raise ArgumentError(
-                Argument(name),
-                f" must be {meaning}; got {plain(limit)!r}.",
-                value=limit,
-            )
     levels = np.unique(check_level(far)).tolist()
-    return (
-        limits,
-        levels,
-        level if confidence_level is None else confidence_level,
-        left_out,
-    )
+    level = level if confidence_level is None else confidence_level
+    return limits, levels, level, left_out
+
+
+def _limits_of(policy):
+    """Limits of a policy that are planned for, by name, and names of what is not."""
+    limits = policy
+    if not isinstance(policy, Mapping):
+        limits = getattr(policy, "limits", None)
+    if not isinstance(limits, Mapping):
+        raise ArgumentError(
+            Argument("policy"),
+            " must be a mapping of limits, as {'max_fmr': 1e-4} is, or have one as its "
+            f"attribute limits; got {plain(policy)!r}.",
+            value=policy,
+        )
+    about = Argument("policy", getattr(policy, "name", limits))
+    for name, limit in limits.items():
+        _check_limit(about, name, limit)
+    left_out = tuple(name for name in UNPLANNED if name in limits)
+    planned = {name: limit for name, limit in limits.items() if name in LIMITS}
+    at = ("at",) if getattr(policy, "at", None) else ()
+    if (left_out or at) and not planned:
+        raise ArgumentError(
+            about,
+            f" holds nothing that can be planned for, only {_unplanned(left_out + at)}.",
+            remedy=f"Give one of {', '.join(LIMITS)} for all levels.",
+        )
+    return planned, left_out + at
+
+
+def _check_limit(policy, name, limit):
+    """Raise unless a limit is known, and a number in its range."""
+    known = (*LIMITS, *UNPLANNED)
+    if name not in known:
+        raise ArgumentError(
+            policy,
+            f" has an unknown limit, {plain(name)!r}.",
+            remedy=f"{suggestion(name, known)}Known are {', '.join(known)}.",
+        )
+    of_ratio = name in UNPLANNED or LIMITS[name][1]
+    if not _is_number(limit, of_ratio, math.inf if of_ratio else 1):
+        meaning = "a finite number above 1" if of_ratio else "a number in (0, 1)"
+        raise ArgumentError(
+            Argument(name), f" must be {meaning}; got {plain(limit)!r}.", value=limit
+        )
 
 
 def _known(dependence, pilot, far):
@@ -778,12 +825,11 @@ def _by_rate(dependence):
     return {rate: dependence[rate] for rate in RATES}
 
 
-def _check_asked(asked, groups, images, left_out):
+def _check_asked(asked, groups, images):
     """Raise unless there is a question, and groups and images for all of them."""
     if not asked:
-        none = f"; the policy has only {', '.join(left_out)}" if left_out else ""
         raise ArgumentError(
-            f"Nothing was asked{none}.",
+            "Nothing was asked.",
             remedy=(
                 *("Give ", Argument("certify_fmr"), ", ", Argument("certify_fnmr")),
                 *(", ", Argument("detect_factor"), " or ", Argument("policy"), "."),

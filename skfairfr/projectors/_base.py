@@ -273,7 +273,7 @@ class BaseProjector(
         nowhere = np.flatnonzero(~start.any(axis=1))
         if nowhere.size:
             raise ValueError(
-                "the mean of the images of identity "
+                "The mean of the images of identity "
                 f"{people.identities.tolist()[nowhere[0]]!r} is zero and has no direction "
                 "to start from; drop rows of zeros, or use head='mlp'."
             )

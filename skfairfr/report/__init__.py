@@ -4,7 +4,7 @@ An audit asks :class:`~skfairfr.metrics.SimilarityROC` a fixed set of questions 
 answers into one record, which becomes a table for a terminal and a JSON file. Of arrays,
 :func:`audit` and :func:`audit_pairs` do so in one call; :func:`read_data` and
 :func:`audit_data` are what the command ``skfairfr audit`` calls. :func:`compare_systems`
-says whom another system harms or helps; ``skfairfr compare`` calls it.
+finds the groups that another system harms or helps; ``skfairfr compare`` calls it.
 """
 
 from skfairfr.report._audit import audit, audit_data, audit_pairs

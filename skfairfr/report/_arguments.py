@@ -5,7 +5,7 @@ from itertools import islice
 import narwhals.stable.v2 as nw
 
 from skfairfr.report._data import EmbeddingData, PairData
-from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value, size_of
 
 # The name of an attribute whose labels come without one.
 UNNAMED = "group"
@@ -140,7 +140,7 @@ def two_columns(values, name, where="", needed=True):
     """
     native = nw.from_native(values, pass_through=True, allow_series=True)
     is_one = isinstance(native, nw.DataFrame | nw.Series | str | dict)
-    if not is_one and _size(values) == 2:
+    if not is_one and size_of(values) == 2:
         both = tuple(values)
         if all(
             _is_column(column) or (column is None and not needed) for column in both
@@ -154,27 +154,9 @@ def two_columns(values, name, where="", needed=True):
     )
 
 
-def kind_of_value(value):
-    """Type and size of a value, which may be too long to be shown."""
-    if value is None:
-        return "None"
-    shape = getattr(value, "shape", None)
-    size = f"shape {tuple(shape)}" if shape is not None else f"length {_size(value)}"
-    kind = f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
-    return kind if _size(value) is None else f"{kind} of {size}"
-
-
 def _is_column(value):
-    return _size(value) is not None and not isinstance(value, str | dict)
+    return size_of(value) is not None and not isinstance(value, str | dict)
 
 
 def _is_label(value):
-    return _size(value) is None or isinstance(value, str)
-
-
-def _size(value):
-    """Number of elements; None of a value without any."""
-    try:
-        return len(value)
-    except TypeError:
-        return None
+    return size_of(value) is None or isinstance(value, str)

@@ -17,7 +17,6 @@ from skfairfr.report._arguments import (
     check_people,
     check_unnamed,
     groups_of_both,
-    kind_of_value,
     name_of,
     name_of_both,
     named_columns,
@@ -45,7 +44,7 @@ from skfairfr.report._notes import collecting, mixed_people, notes_of
 from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._verdicts import judge
-from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value, plain
 
 # Above this share of the genuine pairs by one person, both averages are shown.
 DOMINANT_SHARE = 0.05
@@ -135,7 +134,7 @@ def audit_pairs(
         combinations.
     y_true : array-like, shape (n_pairs,), default=None
         Instead of ``identities``: 1 where both images show one person, else 0. Pairs are
-        then taken as independent, which the audit says in its first line.
+        then taken as independent, as the first line of the audit states.
     attribute : str, default=None
         As of :func:`audit`; the two series or frames have one name, or NAME_1 and NAME_2.
     images : tuple of two array-likes, shape (n_pairs,), default=(None, None)

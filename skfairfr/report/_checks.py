@@ -1,7 +1,7 @@
 """An audit as a check: do rates, or a disparity, stay within a limit?"""
 
-import math
 import numbers
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -41,30 +41,26 @@ def check_limits(limits, threshold_is_set):
         )
     for name, limit in limits.items():
         check_option(name, "limits", LIMITS)
-        what = "between 0 and 1" if name in RATE_LIMITS else "above 1"
-        if not isinstance(limit, numbers.Real) or isinstance(limit, bool):
-            largest = "rate" if name in RATE_LIMITS else "max / min"
+        of_rate = name in RATE_LIMITS
+        low, high = (0, 1) if of_rate else (1, sys.float_info.max)
+        is_number = isinstance(limit, numbers.Real) and not isinstance(limit, bool)
+        if not is_number or not (low < limit < high):
+            what = (
+                "in (0, 1), as a rate is"
+                if of_rate
+                else (
+                    "above 1, which max / min is when all groups have the same rate, and finite"
+                )
+            )
+            largest = "rate" if of_rate else "max / min"
             raise ArgumentError(
                 Argument(name),
                 f" must be a number {what}; got {plain(limit)!r}.",
                 remedy=f"Give the largest {largest} allowed, or leave it out.",
                 value=limit,
             )
-        if name in RATE_LIMITS:
-            if not 0 < limit < 1:
-                raise ArgumentError(
-                    Argument(name),
-                    f" must lie in (0, 1), as a rate does; got {limit:g}.",
-                    value=limit,
-                )
+        if of_rate:
             continue
-        if not 1 < limit < math.inf:
-            raise ArgumentError(
-                Argument(name),
-                " must be above 1, which max / min is when all groups have the same rate, "
-                f"and finite; got {limit:g}.",
-                value=limit,
-            )
         if RATIO_LIMITS[name][1] == "worst_group" and not threshold_is_set:
             other = Argument(f"max_{RATIO_LIMITS[name][0]}_ratio")
             raise ArgumentError(
@@ -160,7 +156,7 @@ def _of_rates(level, rate, limit, found, audit):
         return next(iter(figures.values())), ()
     low, high = found.one_sided(audit.settings["confidence_level"])
     worst = found.labels[int(np.argmax(high))]
-    # Whoever exceeds it most certainly comes first, of whom the largest bound is.
+    # Groups above the limit, that with the largest lower bound first.
     exceeding = tuple(found.labels[g] for g in np.argsort(-low) if low[g] > limit)
     ends = {"low": float(low.max()), "high": float(high.max())}
     return replace(figures[worst], **ends), exceeding or (worst,)

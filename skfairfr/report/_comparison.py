@@ -1,4 +1,4 @@
-"""Systems on the same people: which groups a change of system harms, and whom it helps.
+"""Systems on the same people: which groups a change of system harms, and which it helps.
 
 Every rate of every group is compared with the first system's person by person, and all
 these comparisons are judged as one family.
@@ -49,13 +49,13 @@ def compare_systems(
     n_jobs=None,
     random_state=0,
 ):
-    """Say whom a change of system harms and whom it helps, by groups, on the same people.
+    """Find the groups that a change of system harms or helps, on the same people.
 
     The rates of all groups, and of everyone, are compared with those of the first system
     by what every person, and every two people, add to their difference, so that what
-    varies for both systems alike cancels. All comparisons together are wrong at most as
-    often as ``1 - confidence_level`` says, if one of them is (step-down max-T of [1]_,
-    from normal draws that share the people).
+    varies for both systems alike cancels. All comparisons are one family: the nominal
+    chance that any of them names a change that there is not is ``1 - confidence_level``
+    (step-down max-T of [1]_, from normal draws that share the people).
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def compare_systems(
         check_data(one)
         if one.independent:
             raise ArgumentError(
-                "pairs without people cannot be paired by their people;",
+                "Pairs without people cannot be paired by their people;",
                 remedy="name whom the two images of each pair show.",
             )
     names = _names_of(data, names)
@@ -150,7 +150,7 @@ def compare_systems(
     with show_progress(progress), collecting(warnings):
         rocs = [_fit(one, options, far_max) for one in common]
     notes += notes_of(warnings, reading is not None)
-    # What is undefined is nan, and said so in the tables.
+    # What is undefined is nan, as the tables show.
     with collecting([]):
         cells = [
             cell

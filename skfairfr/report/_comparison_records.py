@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from skfairfr.report._records import _plain
 from skfairfr.report._text_comparison import to_text
-from skfairfr.utils._errors import Message
+from skfairfr.utils._errors import all_spelled
 
 SCHEMA_VERSION = 1
 
@@ -205,8 +205,4 @@ class SystemsComparison:
         -------
         comparison : SystemsComparison
         """
-        notes = [
-            note.spelled(spell) if isinstance(note, Message) else note
-            for note in self.notes
-        ]
-        return replace(self, notes=tuple(notes))
+        return replace(self, notes=all_spelled(self.notes, spell))

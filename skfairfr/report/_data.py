@@ -29,7 +29,7 @@ OF_PAIRS = (
     *("score", "identity_1", "identity_2", "y_true"),
     *("image_1", "image_2", "distance"),
 )
-# What an audit of pairs without people says first among its notes.
+# The first note of an audit of pairs without people.
 INDEPENDENT = (
     "No person is known, and pairs were taken as independent of each other: each of people "
     "of its own. Rates and disparities do not depend on that, intervals do. Where people "
@@ -301,7 +301,7 @@ class PairData:
         codes : ndarray of int, shape (2 * n_pairs,), or None
             None where they are not named.
         """
-        # Names of one side alone are an error of fit_pairs, which says so.
+        # Names of one side alone are an error that fit_pairs raises.
         if self.image_names[0] is None or self.image_names[1] is None:
             return None
         return encode(_stacked(self.image_names, "image"), "image").codes
@@ -467,7 +467,7 @@ def holds_pairs(path):
 
 
 def cross(data, attributes):
-    """Who stands in each combination of groups.
+    """Number of people in each combination of groups.
 
     Parameters
     ----------
@@ -478,7 +478,7 @@ def cross(data, attributes):
     -------
     crossing : Crossing
         Combinations in the order of sorted labels, unknown last where some are; a person
-        whose images differ in a label stands in several.
+        whose images differ in a label counts in several.
     """
     encoded = [data.groups((name,)) for name in attributes]
     people, images = data.people(), data.images()

@@ -19,7 +19,7 @@ def choose_far_max(data, groups, points, options):
     The rule depends on the number of images alone. Where its pairs do not fit into the
     memory, it is halved until they do, but for the levels asked about: rates at these are
     exact in any case, and only what exceeds far_max, such as the FAR of one group at a
-    threshold for all, comes from a histogram and a sample. The audit says so.
+    threshold for all, comes from a histogram and a sample. The audit has a note on it.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ class Points:
 
 
 class AuditedROC:
-    """A fitted SimilarityROC with the operating points that an audit asks it about.
+    """A fitted SimilarityROC and the operating points of an audit.
 
     Parameters
     ----------
@@ -246,13 +246,13 @@ class AuditedROC:
             why = self._few_groups(rate) or _only(min(n_groups, 1))
             return Finding.untested(rate, Figure.undefined(why), left_out)
         worst, best, p_value, p_adjusted, low, high = judged.most_certain()
-        tells = p_adjusted <= 1 - self.roc.confidence_level
+        differs = p_adjusted <= 1 - self.roc.confidence_level
         ratio = replace(self.ratio(rate, level, best, worst), low=low, high=high)
         return Finding(
             rate,
             worst,
             best,
-            worst if tells else None,
+            worst if differs else None,
             max(1.0, low),
             ratio,
             p_value,
@@ -260,7 +260,7 @@ class AuditedROC:
             judged.n_comparisons,
             len(compared),
             left_out,
-            "worse" if tells else "undecided",
+            "worse" if differs else "undecided",
         )
 
     def ratio(self, rate, level, best, worst):

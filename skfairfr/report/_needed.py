@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from skfairfr._core._family import bounds, deviates, ratios_of
-from skfairfr._core._few_errors import Effective, exact_low, rate_interval
+from skfairfr._core._few_errors import Effective, lower_bound, upper_bound
 from skfairfr.metrics._roc._analytic import quantile_of
 
 # People of one group beyond whom nothing counts as settled.
@@ -91,13 +91,11 @@ def enlarged(effective, factor, growth):
 
 def _of_rates(judged, limit, confidence_level, people, growth):
     """Position of each group -> more people, for a limit of each group's rate."""
-    rate, tail = judged.effective.rate, 1 - confidence_level
+    rate, n_groups = judged.effective.rate, len(judged.labels)
     of_one = [_one_group(judged, g) for g in range(rate.size)]
 
     def settles(g, side, n_verdicts=1):
         effective, share = of_one[g]
-        # As Judged.one_sided: lower bounds hold for all groups at once.
-        level = 1 - 2 * tail / (len(judged.labels) if side < 0 else 1)
 
         def at(n):
             times = n / people[g]
@@ -106,10 +104,9 @@ def _of_rates(judged, limit, confidence_level, people, growth):
             moved = np.exp(side * _reach(n_verdicts) * spread)
             errors = np.minimum(more.errors * moved, more.pairs)
             more = replace(more, errors=errors)
-            low, high = rate_interval(more, level, share)
             if side > 0:
-                return high[0] <= limit
-            return min(low[0], exact_low(more, (1 - level) / 2)[0]) > limit
+                return upper_bound(more, confidence_level, share)[0] <= limit
+            return lower_bound(more, confidence_level, n_groups, share)[0] > limit
 
         return at
 

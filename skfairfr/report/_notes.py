@@ -110,7 +110,7 @@ def _no_error(rate):
 def _estimand(ratio):
     return Message(
         Argument("resample", "images"),
-        " speaks of these people in other photographs. Over other people of the same "
+        " is about these people in other photographs. Over other people of the same "
         f"population the standard error is {ratio:.1f} times as large; ",
         *(Argument("resample", "identities"), " gives that interval."),
     )

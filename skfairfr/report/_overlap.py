@@ -6,7 +6,7 @@ import numpy as np
 
 from skfairfr.report._data import EmbeddingData, PairData
 from skfairfr.utils._errors import Argument, ArgumentError, plain
-from skfairfr.utils._labels import encode, join_columns, to_column
+from skfairfr.utils._labels import encode, join_columns, to_column, types_in_words
 
 KINDS = {EmbeddingData: "embeddings", PairData: "scored pairs"}
 PAIRED = "a paired comparison needs the same people, images and labels."
@@ -44,7 +44,7 @@ def overlap(data, names):
             remedy="give files of one kind.",
         )
     embedded = kinds == {EmbeddingData}
-    keys = _keys_of_rows(data) if embedded else _keys_of_pairs(data)
+    keys = (_keys_of_rows if embedded else _keys_of_pairs)(data, names)
     unit = "images" if embedded else "pairs"
     if keys is None:
         sizes = [_size(one) for one in data]
@@ -75,21 +75,34 @@ def _size(one):
 def _how_to_name(embedded):
     if embedded:
         return ("name the rows with ", Argument("image"), ".")
-    return ("name the images with ", Argument("image_1"), " and ", Argument("image_2"))
+    return (
+        "name the images with ",
+        Argument("image_1"),
+        " and ",
+        Argument("image_2"),
+        ".",
+    )
 
 
-def _keys_of_rows(data):
+def _keys_of_rows(data, names):
     """Codes of the names of rows, of every system; None where they have no names."""
     if not _all_named([one.names is not None for one in data], True):
         return None
-    return _together([to_column(one.names, "image") for one in data])
+    columns = [to_column(one.names, "image") for one in data]
+    for column, name in zip(columns, names, strict=True):
+        _check_types(columns[0], column, "image", (names[0], name))
+    return _together(columns)
 
 
-def _keys_of_pairs(data):
+def _keys_of_pairs(data, names):
     """Codes of the names of both images in either order; None without names."""
     named = [all(side is not None for side in one.image_names) for one in data]
     if not _all_named(named, False):
         return None
+    for side, what in enumerate(("image_1", "image_2")):
+        columns = [to_column(one.image_names[side], what) for one in data]
+        for column, name in zip(columns, names, strict=True):
+            _check_types(columns[0], column, what, (names[0], name))
     codes = _image_codes(data)
     n_images = max(both.max() for both in codes) + 1
     return [both.min(axis=0) * n_images + both.max(axis=0) for both in codes]
@@ -204,16 +217,18 @@ def _check_labels(ours, theirs, our_name, name, by_order, embedded):
             )
         if one is None:
             continue
+        one, other = (to_column(column, what) for column in (one, other))
+        _check_types(one, other, what, (our_name, name))
         codes = _codes_of_both(one, other, what)
         unlike = np.flatnonzero(codes[0] != codes[1])
         if unlike.size:
             row = int(unlike[0])
-            there, here = (plain(to_column(c, what)[row]) for c in (other, one))
-            order = " Rows are paired in their order." if by_order else ""
+            there, here = (plain(column[row]) for column in (other, one))
+            order = " (rows are paired in their order)" if by_order else ""
             raise ArgumentError(
                 Argument("after"),
                 f": {unlike.size:,} rows of {name} have another {what} than {our_name}, "
-                f"the first {there!r} instead of {here!r}.{order}",
+                f"the first {there!r} instead of {here!r}{order};",
                 remedy=_how_to_name(embedded) if by_order else PAIRED,
             )
 
@@ -241,6 +256,16 @@ def _labels_of(ours, theirs, name, embedded):
 
 
 def _codes_of_both(one, other, what):
-    columns = [to_column(column, what) for column in (one, other)]
-    codes = encode(join_columns(columns), what, allow_unknown=True).codes
-    return np.split(codes, [len(columns[0])])
+    codes = encode(join_columns([one, other]), what, allow_unknown=True).codes
+    return np.split(codes, [len(one)])
+
+
+def _check_types(ours, theirs, what, names):
+    """Raise where two systems have labels of types that are never equal."""
+    types = types_in_words(ours, theirs)
+    if types is not None:
+        raise ArgumentError(
+            Argument("after"),
+            f": {what} is of type {types[0]} in {names[0]} and {types[1]} in {names[1]};",
+            remedy="give the labels of all systems in one type.",
+        )

@@ -1,26 +1,55 @@
-"""A policy: what a gate asks of a system, in a file that is kept beside the system."""
+"""A policy: the limits of a gate, in a file that is kept beside the system."""
 
 import json
 import math
 import numbers
 import os
-import tomllib
+import sys
 from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
 from pathlib import Path
 
+from skfairfr.report import _toml
 from skfairfr.report._checks import LIMITS, check_limits
-from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.utils._errors import Argument, ArgumentError, plain, suggestion
 
 SHIPPED = files("skfairfr.report") / "policies"
 USUAL_LEVEL = 0.95
+MOST = sys.float_info.max
 # Tables of ``at`` in a file have these keys.
 KEYS_OF_AT = ("far", "threshold", "limits")
+# What may be several in a file.
+LISTS = ("far", "threshold", "attributes")
+# Key -> what it may be, and how to write it.
+MEANINGS = {
+    "name": ("must be a text of one line", 'Write name = "door".'),
+    "description": ("must be a text", 'Write description = "...", or leave it out.'),
+    "allow_threshold": (
+        "must be true or false",
+        "Write allow_threshold = true, or leave it out.",
+    ),
+    "confidence_level": (
+        "must lie in (0, 1)",
+        "Write confidence_level = 0.95 for 95 %.",
+    ),
+    "far": (
+        "must hold numbers in (0, 1)",
+        "Write far = 1e-4, or several as far = [1e-3, 1e-4].",
+    ),
+    "threshold": (
+        "must hold finite numbers",
+        "Write threshold = 0.4, or several as threshold = [0.4, 0.5].",
+    ),
+    "attributes": (
+        "must hold names of columns",
+        'Write attributes = ["gender"], or leave it out.',
+    ),
+}
 
 
 @dataclass(frozen=True)
 class Policy:
-    """What a gate asks: limits, where they hold, and how sure a verdict has to be.
+    """A gate: limits, the operating points where they hold, and a confidence level.
 
     Parameters
     ----------
@@ -29,13 +58,13 @@ class Policy:
     limits : dict of str -> float, default={}
         Those that hold at every level, as ``limits`` of :func:`audit_data`.
     far : float in (0, 1) or sequence of such, shape (n_levels,), default=()
-        Levels to operate at. Without levels and thresholds the operating point is left to
-        the audit, which then has to name one.
+        Levels to operate at. A policy without levels and thresholds leaves the operating
+        point to the arguments of the audit.
     threshold : float or sequence of floats, shape (n_levels,), default=()
         Scores from which on the system accepts (of distances, up to which), instead.
     at : dict of float -> dict, default={}
         Further limits of single levels, which are among ``far``, or of single thresholds.
-        One that ``limits`` has too takes its place there.
+        They replace those of the same name in ``limits`` there.
     allow_threshold : bool, default=False
         Whether an audit may give the threshold at which a system operates, instead of
         ``far``. Only for limits that no choice of a threshold can loosen, as FMR and FNMR
@@ -65,7 +94,7 @@ class Policy:
     {'max_fmr': 0.0001, 'max_fnmr': 0.01}
     >>> Policy("gate", {"max_fmr": 2})
     Traceback (most recent call last):
-    skfairfr.utils._errors.ArgumentError: policy='gate': max_fmr must lie in (0, 1), ...
+    skfairfr.utils._errors.ArgumentError: policy='gate': max_fmr must be a number in (0, 1), ...
     """
 
     name: str
@@ -79,22 +108,24 @@ class Policy:
     description: str = ""
 
     def __post_init__(self):
-        if not isinstance(self.name, str) or not self.name.strip():
-            raise _problem(self, "name must be a text of one line", self.name)
-        if not self.name.isprintable():
-            raise _problem(self, "name must be printable, on one line", self.name)
-        if not isinstance(self.description, str):
-            raise _problem(self, "description must be a text", self.description)
-        if not isinstance(self.allow_threshold, bool):
-            raise _problem(
-                self, "allow_threshold must be true or false", self.allow_threshold
-            )
-        if not _is_number(self.confidence_level) or not 0 < self.confidence_level < 1:
-            wrong = self.confidence_level
-            raise _problem(self, "confidence_level must lie in (0, 1)", wrong)
-        for name, check in (("far", _check_far), ("threshold", _check_threshold)):
-            object.__setattr__(self, name, check(self, getattr(self, name)))
-        object.__setattr__(self, "attributes", _attributes(self))
+        if isinstance(self.name, str) and not self.name.isprintable():
+            remedy = "Leave out line breaks, tabs and invisible characters."
+            text = "name must be printable, on one line"
+            raise _problem(self, text, self.name, remedy=remedy)
+        for name, is_allowed in (
+            ("name", lambda value: isinstance(value, str) and value.strip()),
+            ("description", lambda value: isinstance(value, str)),
+            ("allow_threshold", lambda value: isinstance(value, bool)),
+            ("confidence_level", _is_share),
+        ):
+            if not is_allowed(getattr(self, name)):
+                raise _misfit(self, name, getattr(self, name))
+        far = _several(self, "far", _is_share)
+        object.__setattr__(self, "far", tuple(map(float, far)))
+        threshold = _several(self, "threshold", _is_number)
+        object.__setattr__(self, "threshold", tuple(map(float, threshold)))
+        names = _several(self, "attributes", lambda v: isinstance(v, str) and v != "")
+        object.__setattr__(self, "attributes", names)
         _check_operating_points(self)
         _check_all_limits(self)
 
@@ -125,13 +156,7 @@ class Policy:
                 "is neither a file nor a policy that is shipped",
                 remedy=f"Give a file, or {', '.join(cls.shipped())}.",
             )
-        try:
-            values = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise _problem(label, f"is no TOML file: {error}") from None
-        except OSError as error:
-            raise _problem(label, f"cannot be read ({error.strerror})") from None
-        return cls.from_dict(values, label)
+        return cls.from_dict(_values_of(path, label), label)
 
     @classmethod
     def from_dict(cls, values, source=None):
@@ -158,9 +183,14 @@ class Policy:
             raise _problem(source, "must be tables of keys and values", values)
         source = values.get("name", "policy") if source is None else source
         known = [f.name for f in fields(cls)]
-        _check_keys(source, values, known, "")
+        _check_keys(source, values, known)
         if "name" not in values:
             raise _problem(source, "has no name", remedy='Write name = "...".')
+        for name in LISTS:
+            if isinstance(values.get(name), list | tuple) and not values[name]:
+                remedy = f"{MEANINGS[name][1].split(', or')[0]}, or leave {name} out."
+                text = f"{name} must not be empty"
+                raise _problem(source, text, values[name], remedy=remedy)
         given = dict(values)
         if "at" in given:
             points, given["at"] = _single_levels(source, given["at"])
@@ -366,51 +396,49 @@ def _about(policy, error):
     return _problem(policy, str(error.problem), remedy=str(error.remedy), end="")
 
 
+def _misfit(policy, name, value):
+    """An error about a value that a key cannot have."""
+    meaning, remedy = MEANINGS[name]
+    return _problem(policy, f"{name} {meaning}", value, remedy=remedy)
+
+
 def _is_number(value):
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    return is_number and math.isfinite(value)
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        return False
+    return -MOST <= value <= MOST
 
 
-def _check_keys(policy, values, known, where):
+def _is_share(value):
+    return _is_number(value) and 0 < value < 1
+
+
+def _check_keys(policy, values, known, table=None):
+    """Raise where a table, by default the file itself, has a key that it may not have."""
     unknown = [key for key in values if key not in known]
-    if unknown:
-        keys = "key" if len(unknown) == 1 else "keys"
-        named = ", ".join(repr(plain(key)) for key in unknown)
-        remedy = f"Known are {', '.join(known)}."
-        raise _problem(policy, f"has unknown {keys} {named}{where}", remedy=remedy)
+    if not unknown:
+        return
+    keys = "key" if len(unknown) == 1 else "keys"
+    named = ", ".join(repr(plain(key)) for key in unknown)
+    where = "" if table is None else f" under {table}"
+    remedy = f"{suggestion(unknown[0], known)}Known are {', '.join(known)}."
+    if table != "limits" and unknown[0] in LIMITS:
+        remedy = f"Write {unknown[0]} under limits."
+    elif table is not None and unknown[0] in (f.name for f in fields(Policy)):
+        remedy = f"Write {unknown[0]} above the first line in brackets, as [limits]."
+    raise _problem(policy, f"has unknown {keys} {named}{where}", remedy=remedy)
 
 
-def _several(policy, name, values, meaning, is_allowed):
+def _several(policy, name, is_allowed):
     """One value, or a sequence of several, as a tuple."""
+    values = getattr(policy, name)
     found = tuple(values) if isinstance(values, list | tuple) else (values,)
     for value in found:
         if not is_allowed(value):
-            raise _problem(policy, f"{name} must hold {meaning}", value)
+            raise _misfit(policy, name, value)
     if len(set(found)) < len(found):
-        raise _problem(policy, f"{name} must hold a value once", values)
+        remedy = "Leave the second one out."
+        raise _problem(policy, f"{name} must hold a value once", values, remedy=remedy)
     return found
-
-
-def _check_far(policy, values):
-    def is_level(value):
-        return _is_number(value) and 0 < value < 1
-
-    found = _several(policy, "far", values, "numbers in (0, 1)", is_level)
-    return tuple(map(float, found))
-
-
-def _check_threshold(policy, values):
-    found = _several(policy, "threshold", values, "finite numbers", _is_number)
-    return tuple(map(float, found))
-
-
-def _attributes(policy):
-    def is_name(value):
-        return isinstance(value, str) and value != ""
-
-    return _several(
-        policy, "attributes", policy.attributes, "names of columns", is_name
-    )
 
 
 def _check_operating_points(policy):
@@ -440,8 +468,14 @@ def _check_operating_points(policy):
 def _check_all_limits(policy):
     is_set = not policy.threshold and not policy.allow_threshold
     for limits in (policy.limits, *policy.at.values()):
-        if isinstance(limits, dict):
-            _check_keys(policy, limits, LIMITS, " among its limits")
+        if not isinstance(limits, dict):
+            raise _problem(
+                policy,
+                "limits must be a table (in Python, a dict)",
+                limits,
+                remedy="Write limits = { max_fmr = 1e-4 }.",
+            )
+        _check_keys(policy, limits, LIMITS, "limits")
         try:
             check_limits(limits, is_set)
         except ArgumentError as error:
@@ -456,26 +490,49 @@ def _check_all_limits(policy):
 
 def _single_levels(source, tables):
     """Levels and thresholds of the tables under ``at``, and the limits of each."""
-    if not isinstance(tables, list | tuple) or not tables:
-        raise _problem(source, "at must be a list of tables ([[at]])", tables)
+    of_tables = isinstance(tables, list | tuple) and len(tables) > 0
+    if not of_tables or not all(isinstance(table, dict) for table in tables):
+        remedy = (
+            "Write [[at]], and below it far = 1e-3 and limits = { max_fnmr = 0.01 }."
+        )
+        text = "at must be a list of tables ([[at]])"
+        raise _problem(source, text, tables, remedy=remedy)
     points, at = {"far": [], "threshold": []}, {}
     for table in tables:
-        if not isinstance(table, dict):
-            raise _problem(source, "at must be a list of tables ([[at]])", table)
-        _check_keys(source, table, KEYS_OF_AT, " under at")
+        _check_keys(source, table, KEYS_OF_AT, "at")
         kinds = [kind for kind in points if kind in table]
         if len(kinds) != 1 or not table.get("limits"):
             text = "every table under at must have limits, and either far or threshold"
-            raise _problem(source, text, table)
+            remedy = "Write far = 1e-3 and limits = { max_fnmr = 0.01 }."
+            raise _problem(source, text, table, remedy=remedy)
         (kind,) = kinds
         if not _is_number(table[kind]):
-            raise _problem(source, f"{kind} under at must be one number", table[kind])
+            text = f"{kind} under at must be one finite number"
+            remedy = f"Write one [[at]] with {kind} = 0.1 for each."
+            raise _problem(source, text, table[kind], remedy=remedy)
         point = float(table[kind])
         if point in at:
-            raise _problem(source, "at must name a level once", point)
+            remedy = "Write its limits into one table."
+            raise _problem(source, "at must name a level once", point, remedy=remedy)
         points[kind].append(point)
         at[point] = table["limits"]
     return {kind: levels for kind, levels in points.items() if levels}, at
+
+
+def _values_of(path, label):
+    """Tables of a policy's file."""
+    try:
+        # Some editors put a mark of the encoding first.
+        return _toml.loads(path.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise _problem(label, f"cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        text = f"is no text in UTF-8, in line {line}"
+        raise _problem(label, text, remedy="Save it in that encoding.") from None
+    except _toml.TOMLProblem as error:
+        text = f"is no TOML, at {error.place}"
+        raise _problem(label, text, remedy=error.remedy) from None
 
 
 def _file_of(name):

@@ -13,7 +13,7 @@ import numpy as np
 
 from skfairfr.report._text import to_text
 from skfairfr.report._text_layout import in_words
-from skfairfr.utils._errors import Message
+from skfairfr.utils._errors import all_spelled
 
 SCHEMA_VERSION = 3
 # A field that stays out of the JSON.
@@ -106,7 +106,7 @@ class Finding:
     worst, best : labels
         The group with the higher rate and the other; None where there are not two.
     direction : label or None
-        The group that is treated worse, so far as the test tells; None where it does not.
+        The group that is treated worse by the test; None where it finds no difference.
     at_least : float >= 1
         Lower bound of the factor between the two rates in the population. Those of all
         comparisons hold at once.
@@ -125,7 +125,7 @@ class Finding:
     not_compared : tuple of labels
         Groups without the pairs.
     verdict : {"worse", "undecided", "untested"}
-        Whether the test tells, does not tell, or has no two groups to compare.
+        Whether the test finds a difference, finds none, or has no two groups to compare.
     """
 
     rate: str
@@ -218,7 +218,7 @@ class Check:
         the largest of the lower bounds, which hold for all groups at once, ``high`` the
         largest of the upper bounds, which hold one by one; bounds of rates are one-sided.
     groups : tuple of labels
-        Whom the verdict is about: those that exceed the limit, or else those with the
+        Those that the verdict is about: all that exceed the limit, or else those with the
         largest upper bound; of a ratio the worse group, then the better one.
     not_covered : tuple of labels
         Groups without the pairs it needs, which it is not about.
@@ -332,16 +332,12 @@ class Audit:
         -------
         audit : Audit
         """
-        notes = [
-            note.spelled(spell) if isinstance(note, Message) else note
-            for note in self.notes
-        ]
-        return replace(self, notes=tuple(notes))
+        return replace(self, notes=all_spelled(self.notes, spell))
 
 
 @dataclass(frozen=True)
 class Cell:
-    """How many people stand where attributes cross.
+    """Number of people in one combination of the groups of several attributes.
 
     Attributes
     ----------
@@ -375,7 +371,7 @@ class Report:
     audits : tuple of Audit
         By each attribute, then by their combinations.
     crossings : tuple of Crossing
-        For each combination of attributes who stands in its cells.
+        For each combination of attributes the number of people in its cells.
     """
 
     audits: tuple

@@ -1,7 +1,7 @@
 """A report as a table for a terminal: ASCII of at most 100 columns.
 
-The sections of an audit come from ``_text_audit``; here a report adds who stands in each
-cell of several attributes, and its checks.
+The sections of an audit come from ``_text_audit``; here a report adds the number of people
+in each cell of several attributes, and its checks.
 """
 
 import math
@@ -162,9 +162,9 @@ def _why(check, of_ratio):
         }
         return f"{number(found.value)} {bounds(found)}; {ends[check.verdict]}"
     named = ", ".join(groups)
-    above = f"{groups[0]}, at least {number(found.low)}"
+    above = f"{named}, at least {number(found.low)}"
     if len(groups) > 1:
-        above += f", and for {', '.join(groups[1:])}"
+        above = f"{named}; for {groups[0]} it is at least {number(found.low)}"
     ends = {
         "passed": f"largest for {named}, at most {number(found.high)}",
         "failed": f"above it for {above}",
@@ -228,5 +228,5 @@ def _sentence(check, settings):
         text += f" {needed}" if needed else ""
     if check.not_covered:
         left_out = ", ".join(map(short, check.not_covered))
-        text += f" Says nothing of {left_out}, without the pairs it needs."
+        text += f" Not covered, without the pairs it needs: {left_out}."
     return text

@@ -1,6 +1,6 @@
 """An audit by one attribute as lines of a table.
 
-What the data do not support carries a question mark, and the reason stands beneath.
+Figures that the data do not support have a question mark, with the reason beneath them.
 """
 
 import math
@@ -193,7 +193,7 @@ def _p_value(p):
 
 
 def _error_rate(audit):
-    """What the verdicts of the report can be relied upon for."""
+    """The error rate that the verdicts of the report share."""
     numbers = {f.n_comparisons for level in audit.levels for f in level.findings}
     n_comparisons = max(numbers, default=0)
     if n_comparisons == 0:
@@ -433,8 +433,8 @@ def reading(audit):
                 "no fact in either direction. What the data say, the checks, and intervals "
                 "of rates for other people allow for that. ~ marks what was not counted "
                 "over all pairs; beneath stands where it comes from instead.",
-                "An interval speaks of sampling alone: not of how these people were "
-                "chosen or labelled, nor of other cameras or conditions.",
+                "An interval covers sampling alone: not how these people were chosen or "
+                "labelled, nor other cameras or conditions.",
             ]
         ),
     ]

@@ -6,6 +6,7 @@ from skfairfr.report._text_layout import (
     LABEL_WIDTH,
     RATE_NAMES,
     bullets,
+    interval,
     label,
     number,
     paragraph,
@@ -94,9 +95,7 @@ def _conclusions(found):
 def _listed(head, words, changes):
     """One line of how many rates changed, and one for each of them."""
     if not changes:
-        return paragraph(
-            f"{head}: of no group is it certain that a rate {words}.", "- ", "  "
-        )
+        return paragraph(f"{head}: no rate was found to have {words}.", "- ", "  ")
     rates = "rate" if len(changes) == 1 else "rates"
     lines = paragraph(f"{head}: {len(changes)} {rates} {words}.", "- ", "  ")
     for change in changes:
@@ -111,7 +110,7 @@ def _changed(change):
     return (
         f"{who}: {RATE_NAMES[change.rate]} at {_place(change)} {number(change.before)} "
         f"before, {number(change.after)} after; difference {_signed(change.difference)} "
-        f"[{number(change.low)}, {number(change.high)}], adjusted p "
+        f"{interval(change.low, change.high)}, adjusted p "
         f"{_p(change.p_adjusted)}."
     )
 
@@ -121,8 +120,8 @@ def _levelled(disparity):
         f"Levelling down: max / min of the {RATE_NAMES[disparity.rate]} by "
         f"{printable(disparity.attribute)} at {_place(disparity)} fell from "
         f"{number(disparity.before)} to {number(disparity.after)} (after / before "
-        f"{number(disparity.ratio)} {_bounds(disparity.ratio_low, disparity.ratio_high)}), "
-        "and groups are worse off; of nobody is it certain that a rate got better."
+        f"{number(disparity.ratio)} {interval(disparity.ratio_low, disparity.ratio_high)}), "
+        "and groups are worse off; no rate was found to have got better."
     )
 
 
@@ -160,7 +159,7 @@ def _level(found, changes, disparities):
                 number(disparity.before),
                 number(disparity.after),
                 f"{number(disparity.ratio)} "
-                f"{_bounds(disparity.ratio_low, disparity.ratio_high)}",
+                f"{interval(disparity.ratio_low, disparity.ratio_high)}",
             ]
         )
     if disparities:
@@ -182,15 +181,9 @@ def _row(change):
         ("" if change.attribute is None else "  ") + label(change.group),
         number(change.before),
         number(change.after),
-        f"{_signed(change.difference)} {_bounds(change.low, change.high)}{mark}",
+        f"{_signed(change.difference)} {interval(change.low, change.high)}{mark}",
         "-" if change.p_adjusted != change.p_adjusted else _p(change.p_adjusted),
     ]
-
-
-def _bounds(low, high):
-    if low != low or high != high:
-        return "[no interval]"
-    return f"[{number(low)}, {number(high)}]"
 
 
 def _signed(value):
@@ -213,12 +206,12 @@ def _reading(found):
         "pairs rejected. Lower is better for both. All systems have the given threshold.",
         f"Brackets hold {level:g} % intervals for other people of the same population, each "
         "on its own. 'worse' and 'better' come from the adjusted p: among all changes of "
-        "this comparison together, one is called so without having changed in at most "
-        f"{alpha:g} % of all comparisons.",
-        "A group that is not named may have changed too: the data do not tell. Disparities "
+        "this comparison together, the nominal chance that one is called so without having "
+        f"changed is {alpha:g} %.",
+        "A group that is not named may have changed too. Disparities "
         "(1 where all groups have the same rate, larger is less fair) are no part of that "
         "family.",
-        "Levelling down: a disparity is surely smaller, groups are worse off, and of nobody "
-        "is it certain that a rate got better.",
+        "Levelling down: the interval of a disparity's ratio ends below 1, groups are worse "
+        "off, and no rate was found to have got better.",
     ]
     return [*title("How to read this"), *bullets(texts)]

@@ -47,10 +47,15 @@ def number(value):
 
 
 def bounds(found):
-    """``[low, high]``, or that there is no interval."""
-    if math.isnan(found.low) or math.isnan(found.high):
+    """``[low, high]`` of a Figure, or that there is no interval."""
+    return interval(found.low, found.high)
+
+
+def interval(low, high):
+    """``[low, high]``, or that there is none."""
+    if math.isnan(low) or math.isnan(high):
         return "[no interval]"
-    return f"[{number(found.low)}, {number(found.high)}]"
+    return f"[{number(low)}, {number(high)}]"
 
 
 def figure(found):

@@ -55,7 +55,7 @@ class GroupCells:
         total = weights.sum()
         if total == 0:
             raise ValueError(
-                "no image belongs to a group with a weight above 0; give such a group a "
+                "No image belongs to a group with a weight above 0; give such a group a "
                 "weight, or images with known groups."
             )
         unknown = self.counts[-1:] / len(self)

@@ -125,19 +125,19 @@ def adjusted_weights(weights, groups):
     unknown = [label for label in given if label not in labels]
     if unknown:
         raise ValueError(
-            f"group weights are given for {unknown}, which are no groups of the data; "
+            f"Group weights are given for {unknown}, which are no groups of the data; "
             f"the groups are: {labels}."
         )
     missing = [label for label in labels if label not in given]
     if missing:
         raise ValueError(
-            f"group weights are missing for {missing}; give every group one, 1 where "
+            f"Group weights are missing for {missing}; give every group one, 1 where "
             "nothing is to be changed."
         )
     for label, value in given.items():
         if not isinstance(value, Real):
             raise ValueError(
-                f"group weights must be numbers; got {plain(value)!r} for {label!r}."
+                f"Group weights must be numbers; got {plain(value)!r} for {label!r}."
             )
     return _with_mean_one([given[label] for label in labels], "group weights")
 
@@ -204,7 +204,7 @@ def dynamic_weights(
         )
     if not ((errors >= 0) & (errors <= pairs) & (pairs > 0)).all():
         raise ValueError(
-            "every group needs an impostor pair at least, and no more false accepts than "
+            "Every group needs an impostor pair at least, and no more false accepts than "
             f"pairs; got {errors.tolist()} of {pairs.tolist()}."
         )
     if not 0 <= smoothing <= 1:

@@ -5,6 +5,7 @@ text: Python shows ``impostors='all'``, and a command shows ``--impostors all``,
 the same part. No message is ever searched for words.
 """
 
+import difflib
 from typing import NamedTuple
 
 import numpy as np
@@ -70,6 +71,11 @@ class Message(str):
         return "".join(spell(p) if isinstance(p, Argument) else p for p in self.parts)
 
 
+def all_spelled(texts, spell):
+    """Texts as a tuple, with every Message among them spelled as ``spell`` does."""
+    return tuple(t.spelled(spell) if isinstance(t, Message) else t for t in texts)
+
+
 class ArgumentError(ValueError):
     """An argument cannot be used.
 
@@ -101,6 +107,30 @@ class ArgumentError(ValueError):
         shown = first is not None and first.has_value
         self.value = first.value if shown and value is None else value
         super().__init__(self.message)
+
+
+def suggestion(name, known):
+    """``Did you mean 'far'? `` where a name is like one of the known ones, or else nothing."""
+    near = difflib.get_close_matches(str(name), known, 1)
+    return f"Did you mean {near[0]!r}? " if near else ""
+
+
+def kind_of_value(value):
+    """Type and size of a value, which may be too long to be shown."""
+    if value is None:
+        return "None"
+    shape, size = getattr(value, "shape", None), size_of(value)
+    told = f"shape {tuple(shape)}" if shape is not None else f"length {size}"
+    kind = f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins.")
+    return kind if size is None else f"{kind} of {told}"
+
+
+def size_of(value):
+    """Number of elements; None of a value without any."""
+    try:
+        return len(value)
+    except TypeError:
+        return None
 
 
 def plain(value):

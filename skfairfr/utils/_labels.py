@@ -10,7 +10,7 @@ from typing import NamedTuple
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._errors import Argument, ArgumentError, plain
 
 FIELDS = ("identity", "group", "domain")
 
@@ -255,6 +255,30 @@ def to_columns(values, name):
             f"{name} must be one-dimensional, (n_samples,); got shape {array.shape}."
         )
     return [array]
+
+
+def types_in_words(one, other):
+    """How two columns differ in type, where one holds strings and the other does not.
+
+    Parameters
+    ----------
+    one, other : ndarrays, shape (n_samples,)
+
+    Returns
+    -------
+    words : tuple of two str, or None
+        The type of either with an example; None where labels can be compared.
+    """
+    examples = []
+    for column in (one, other):
+        known = np.flatnonzero(~_is_unknown(column))
+        if not known.size:
+            return None
+        examples.append(plain(column[known[0]]))
+    first, second = (isinstance(example, str) for example in examples)
+    if first == second:
+        return None
+    return tuple(f"{type(e).__name__} (such as {e!r})" for e in examples)
 
 
 def names_of(values, n_columns):

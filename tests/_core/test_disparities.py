@@ -1,5 +1,7 @@
 """Facts of the family of disparities."""
 
+from itertools import combinations_with_replacement
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,6 +20,7 @@ from skfairfr._core._disparities import (
 FMR = np.array([0.001, 0.002, 0.004, 0.008])
 FNMR = np.array([0.01, 0.02, 0.02, 0.05])
 SYMMETRIC = sorted(set(DISPARITIES) - {"ratio"})
+RANGED = sorted(how for how, m in DISPARITIES.items() if m.range_of is not None)
 SCALE_FREE = ["max_min", "max_geomean", "log_geomean", "gini"]
 WITH_DENOMINATOR = [*SCALE_FREE, "ratio"]
 
@@ -116,6 +119,45 @@ def test_max_geomean_lies_between_one_and_max_min(rates):
     between = max_geomean(rates)
     assert 1 - 1e-12 <= between <= max_min(rates) * (1 + 1e-12)
     assert max_min(rates) <= between ** len(rates) * (1 + 1e-9)
+
+
+def of_all_on_a_grid(how, smallest, n_groups):
+    """Values of all rates on a fine grid of which the smallest and the largest are given."""
+    steps = np.unique(np.append(np.linspace(smallest, 1, 13), smallest**0.5))
+    others = np.array(list(combinations_with_replacement(steps, n_groups - 2)))
+    ends = np.broadcast_to([smallest, 1.0], (len(others), 2))
+    return call(how, np.hstack([ends, others.reshape(len(others), -1)]))
+
+
+@pytest.mark.parametrize("how", RANGED)
+@pytest.mark.parametrize("n_groups", [2, 3, 4, 5])
+@pytest.mark.parametrize("smallest", [1.0, 0.7, 0.04])
+def test_the_range_of_a_disparity_is_what_a_search_finds(how, n_groups, smallest):
+    values = of_all_on_a_grid(how, smallest, n_groups)
+    least, most = DISPARITIES[how].range_of(np.float64(smallest), n_groups)
+    assert most == pytest.approx(values.max(), rel=1e-9, abs=1e-12)
+    assert least <= values.min() + 1e-12
+    # The middle of the ends, where a standard deviation is least, is on the grid.
+    assert least == pytest.approx(values.min(), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("how", RANGED)
+@given(rates=rates_of_groups)
+def test_no_rates_lie_outside_the_range_of_their_max_min(how, rates):
+    measure = DISPARITIES[how]
+    least, most = measure.range_of(1 / max_min(rates), len(rates))
+    unit = rates.max() if measure.in_rates else 1.0
+    value = call(how, rates)
+    assert least * unit <= value * (1 + 1e-9) + 1e-12
+    assert value <= most * unit * (1 + 1e-9) + 1e-12
+
+
+@pytest.mark.parametrize("how", RANGED)
+@pytest.mark.parametrize("n_groups", [2, 5])
+def test_the_range_beside_a_zero_rate_is_the_limit_of_small_ones(how, n_groups):
+    ends = DISPARITIES[how].range_of(np.array([0.0, 1e-300]), n_groups)
+    for at_zero, near in ends:
+        assert at_zero == (np.inf if near > 100 else pytest.approx(near))
 
 
 @pytest.mark.parametrize("how", sorted(DISPARITIES))

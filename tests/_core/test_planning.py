@@ -19,6 +19,7 @@ from skfairfr._core._planning import (
     fewest_people,
     first_number,
 )
+from skfairfr.report._verdicts import Judged
 
 DISTRIBUTIONS = {
     "binomial": stats.binom(40, 0.3),
@@ -99,13 +100,81 @@ def test_people_of_the_rule_of_three(limit, people):
     assert setting.pairs(found) >= z2 * (1 - limit) / limit > setting.pairs(found - 1)
 
 
-def test_a_rate_above_its_limit_is_shown_by_its_lower_bound():
-    question = RateAbove(Setting("frr", (0.1,), 2), 0.05, 0.95)
+def audited_low(errors, n, confidence_level):
+    """The lower one of Wilson's bound and Poisson's exact one, of independent errors."""
+    if errors == 0:
+        return 0.0
+    exact = stats.gamma.ppf(1 - confidence_level, errors) / n
+    return min(wilson_low(errors, n, confidence_level), exact)
+
+
+@pytest.mark.parametrize("groups", [1, 3])
+@pytest.mark.parametrize(("rate", "limit"), [(0.1, 0.05), (0.9, 0.6)])
+def test_a_rate_above_its_limit_is_shown_by_the_lower_of_two_bounds(
+    groups, rate, limit
+):
+    """By trying every number of errors; with three groups the bound is of 0.95 for all."""
+    question = RateAbove(Setting("frr", (rate,) * groups, 2), limit, 0.95)
+    level, differ = 1 - 0.05 / groups, 0
     for people in (50, 120, 121, 200):
         errors = np.arange(people + 1)
-        above = wilson_low(errors, people, 0.95) > 0.05
-        expected = stats.binom(people, 0.1).pmf(errors[above]).sum()
-        assert question.probability(people) == pytest.approx(expected, abs=1e-9)
+        above = [audited_low(e, people, level) > limit for e in errors]
+        chance = stats.binom(people, rate).pmf(errors)
+        found = question.probability(people)
+        assert found == pytest.approx(chance[above].sum(), abs=1e-9)
+        differ += found < chance[wilson_low(errors, people, level) > limit].sum() - 1e-6
+        low = audited_low(np.floor(rate * people), people, level)
+        assert question.bound(people) == pytest.approx(low)
+    # Wilson's alone is another rule.
+    assert differ
+
+
+@pytest.mark.parametrize("rate", ["far", "frr"])
+def test_plans_and_audits_judge_a_rate_by_the_same_bounds(rate):
+    setting = Setting(rate, (0.01, 0.005, 0.005), 3, 0.3, 0.5, 0.2)
+    counts = setting.counted(90)
+    for errors in (1.0, 7.0, 40.0):
+        each = counts.of(np.full(3, errors), np.arange(3))
+        none = np.zeros(0)
+        judged = Judged(
+            ["a", "b", "c"], each.rate, None, none, none, none, 3, each, np.ones(3), 2.0
+        )
+        low, high = judged.one_sided(0.95)
+        assert counts.lower(errors, 0.95) == low[0]
+        assert counts.upper(errors, 0.95) == high[0]
+
+
+@pytest.mark.parametrize(("rate", "sizes"), [("far", (15, 25)), ("frr", (40, 90))])
+def test_dependent_errors_above_a_limit_by_trying_all_numbers(rate, sizes):
+    """Both bounds from the effective numbers by textbook formulas, error by error."""
+    setting = Setting(rate, (0.02, 0.02), 3, 0.3, 0.4, 0.3)
+    question = RateAbove(setting, 0.01, 0.9)
+    for people in sizes:
+        counts, tail = setting.counted(people), 0.1 / 2
+        effective, mean = counts.effective, counts.mean[0]
+        between, freedom = effective.between[0], effective.freedom[0]
+        n = effective.pairs[0]
+        z = stats.t.isf(tail, freedom)
+        below = 0
+        for errors in range(int(counts.pairs)):
+            e = errors / counts.together[0]
+            p = e / n
+            worth = n / (1 + e * (1 - p) * between)
+            roots = np.roots([worth + z**2, -(2 * worth * p + z**2), worth * p**2])
+            low = 0.0
+            if errors:
+                # A gamma mean of as many errors, and of people who differ.
+                shape = 1 / (1 / e + between)
+                exact = p / shape * stats.gamma.ppf(stats.norm.sf(z), shape)
+                low = min(roots.min(), exact)
+            if low > 0.01:
+                break
+            below = errors
+        excess = counts.variance[0] - mean
+        size = mean**2 / excess
+        many = stats.nbinom(size, size / (size + mean)).sf(below)
+        assert 0.05 < many < 0.95
+        assert question.probability(people) == pytest.approx(many, abs=1e-9)
 
 
 @pytest.mark.parametrize("rate", ["far", "frr"])

@@ -4,10 +4,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import gamma, norm
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr.metrics import Dependence, Plan, plan_test
+from skfairfr.metrics import Dependence, Plan, _plan, plan_test
+from skfairfr.report import Policy, _checks
 from tests.benchmarks.coverage import LEVELS, Design, SortedPairs, draw
 
 
@@ -78,11 +79,16 @@ def test_failing_is_no_likelier_with_more_groups():
         plan = plan_test(policy=limits, assumed=2.0, groups=groups)
         row = plan.basis == "independent pairs"
         (n,), (bound,) = plan.pairs[row], plan.bound[row]
-        z = norm.ppf(1 - 0.05 / groups)
-        # Wilson's lower end solves (p - x)**2 = z**2 x (1 - x) / n.
-        p = np.floor(0.04 * n) / n
-        assert (p - bound) ** 2 == pytest.approx(z**2 * bound * (1 - bound) / n)
-        assert bound > 0.02
+        errors, tail = np.floor(0.04 * n), 0.05 / groups
+        exact = gamma.ppf(tail, errors) / n
+        # Wilson's lower end solves (p - x)**2 = z**2 x (1 - x) / n, and is above it here.
+        p, z2 = errors / n, norm.ppf(tail) ** 2
+        wilson = np.roots([1 + z2 / n, -2 * p - z2 / n, p**2]).min()
+        assert bound == pytest.approx(exact)
+        assert wilson > bound > 0.02
+        text = " ".join(plan.to_text().split())
+        assert "The lower one-sided 95 % bound of a group's rate, which holds" in text
+        assert "upper one-sided" not in text
 
 
 def test_a_policy_object_brings_its_levels_and_its_confidence():
@@ -95,8 +101,82 @@ def test_a_policy_object_brings_its_levels_and_its_confidence():
     assert sorted(set(plan.true_rate)) == [1e-3, 1e-2]
     assert plan.confidence_level == 0.9
     assert plan_test(policy=policy, confidence_level=0.99).confidence_level == 0.99
-    assert plan.left_out == ("max_bfar",)
-    assert "Not planned for: max_bfar." in plan.to_text()
+
+
+FIRST_LINES = {
+    ("max_bfar",): (
+        "Not planned for: max_bfar (judged where no group's FAR exceeds a level, at a "
+        "threshold that the data of the test set)."
+    ),
+    ("max_bfar", "max_bfrr", "at"): (
+        "Not planned for: max_bfar and max_bfrr (judged where no group's FAR exceeds a level, "
+        "at a threshold that the data of the test set), limits of single levels or "
+        "thresholds (at)."
+    ),
+}
+
+
+@pytest.mark.parametrize("left_out", FIRST_LINES)
+def test_what_is_not_planned_for_is_said_first(left_out, tmp_path):
+    limits = {"max_fmr": 1e-3} | {name: 2.0 for name in left_out if name != "at"}
+    at = {1e-2: {"max_fnmr": 0.1}} if "at" in left_out else {}
+    rows = [f"{name} = {limit}" for name, limit in limits.items()]
+    rows += ["[[at]]\nfar = 1e-2\nlimits = { max_fnmr = 0.1 }"] * bool(at)
+    path = tmp_path / "gate.toml"
+    path.write_text("\n".join(['name = "gate"', "far = 1e-2", "[limits]", *rows]))
+    policies = [Policy.read(path), Policy("gate", limits, far=1e-2, at=at)]
+    policies += [] if at else [limits]
+    for policy in policies:
+        plan = plan_test(policy=policy)
+        assert plan.left_out == left_out
+        first, rest = plan.to_text().split("\n\n", 1)
+        lines = first.split("\n")
+        assert lines[0] == "People per group, 2 images of each person"
+        assert " ".join(map(str.strip, lines[1:])) == FIRST_LINES[left_out]
+        assert max(map(len, lines)) <= 88
+        assert "Not planned" not in rest
+        assert set(plan.question) == set(plan_test(policy={"max_fmr": 1e-3}).question)
+
+
+def test_nothing_is_said_where_all_is_planned_for():
+    plan = plan_test(policy={"max_fmr": 1e-3})
+    assert plan.left_out == ()
+    assert "Not planned" not in plan.to_text()
+
+
+@pytest.mark.parametrize(
+    ("limits", "at", "words"),
+    [
+        ({"max_bfar": 2.0}, {}, "only max_bfar (judged where no group's FAR exceeds"),
+        ({"max_bfrr": 2.0, "max_bfar": 3.0}, {}, "only max_bfar and max_bfrr (judged"),
+        (
+            {},
+            {1e-2: {"max_fmr": 0.1}},
+            "only limits of single levels or thresholds (at).",
+        ),
+    ],
+)
+def test_a_policy_of_which_nothing_can_be_planned(limits, at, words):
+    policies = [Policy("gate", limits, far=1e-2, at=at)] + ([] if at else [limits])
+    for policy in policies:
+        # Not even beside another question.
+        for more in ({}, {"certify_fmr": 1e-3}):
+            with pytest.raises(ValueError) as caught:
+                plan_test(policy=policy, **more)
+            message = str(caught.value)
+            label = "gate" if isinstance(policy, Policy) else limits
+            assert message.startswith(
+                f"policy={label!r} holds nothing that can be planned for, "
+            )
+            assert words in message
+            assert message.endswith(
+                "Give one of max_fmr, max_fnmr, max_far_ratio, max_frr_ratio for all levels."
+            )
+
+
+def test_limits_of_audits_are_planned_for_or_left_out():
+    assert set(_plan.LIMITS) | set(_plan.UNPLANNED) == set(_checks.LIMITS)
+    assert not set(_plan.LIMITS) & set(_plan.UNPLANNED)
 
 
 @pytest.mark.parametrize(
@@ -146,6 +226,21 @@ def test_the_words_say_what_was_assumed():
     one = plan_test(certify_fnmr=0.1, images_per_person=2, groups=1).to_text()
     assert "widened" not in one
     assert "1 group of" in one
+
+
+def test_rules_of_thumb_are_explained_where_they_are_used():
+    without_errors = plan_test(certify_fmr=1e-4).to_text()
+    assert "rule of 3: 3 / limit pairs; if none of them errs" in without_errors
+    assert "rule of 30:" not in without_errors
+    with_errors = plan_test(certify_fmr=1e-4, assumed=0.5).to_text()
+    assert "rule of 30: enough pairs to expect 30 errors." in with_errors
+    assert "rule of 3:" not in with_errors
+
+
+def test_errors_without_correlation_vary_as_independent_ones_do():
+    none = Dependence(correlation=0.0)
+    text = plan_test(certify_fnmr=0.01, dependence=none).to_text()
+    assert "FNMR: errors vary as much as independent ones (correlation 0)" in text
 
 
 def test_a_frame_has_a_row_for_each_basis():
@@ -267,17 +362,26 @@ def test_a_pilot_needs_neither_groups_nor_genuine_pairs():
             "frr=0.5 times 2 is no rate below 1. Give a smaller one.",
         ),
         ({"detect_factor": 2, "rate": "eer"}, "rate must be one of 'far', 'frr'"),
-        ({"policy": {"max_bfar": 2}}, "policy must be one of 'max_fmr', 'max_fnmr'"),
+        (
+            {"policy": {"max_fnrm": 0.1}},
+            "policy={'max_fnrm': 0.1} has an unknown limit, 'max_fnrm'. Did you mean "
+            "'max_fnmr'? Known are max_fmr, max_fnmr, ",
+        ),
+        (
+            {"policy": SimpleNamespace(limits={"eer": 0.1})},
+            "policy={'eer': 0.1} has an unknown limit, 'eer'. Known are max_fmr, ",
+        ),
+        (
+            {"policy": {"max_fmr": 0.1, "max_bfar": "2"}},
+            "max_bfar must be a finite number above 1; got '2'.",
+        ),
         ({"policy": {"max_fmr": 2}}, "max_fmr must be a number in (0, 1); got 2."),
         (
             {"policy": {"max_frr_ratio": 1}},
             "max_frr_ratio must be a finite number above 1; got 1.",
         ),
         ({"policy": 3}, "policy must be a mapping of limits, as {'max_fmr': 1e-4}"),
-        (
-            {"policy": SimpleNamespace(limits={"max_bfar": 2.0})},
-            "Nothing was asked; the policy has only max_bfar. Give",
-        ),
+        ({"policy": {}}, "Nothing was asked. Give certify_fmr, "),
         ({"certify_fmr": 0.1, "dependence": 0.3}, "dependence must be a Dependence, or"),
         ({"certify_fmr": 0.1, "pilot": 3}, "pilot must be a fitted SimilarityROC; got 3"),
         (

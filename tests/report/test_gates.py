@@ -64,7 +64,7 @@ def test_a_limit_that_is_certainly_exceeded_fails(gate):
     ("limits", "words"),
     [
         ({"max_fnmr": 0.5}, "largest for {0}, at most"),
-        ({"max_fnmr": 1e-4}, "above it for {0}, at least"),
+        ({"max_fnmr": 1e-4}, "above it for {0}, {1}; for {0} it is at least"),
         ({"max_fnmr": 0.25}, "for {0} it may be as large as"),
         ({"max_far_ratio": 50}, "largest for {0} over {1}, at most"),
         ({"max_far_ratio": 1.01}, "{0} over {1} is at least"),

@@ -105,7 +105,7 @@ def other(label):
         ),
         (
             [embedded(names=None), embedded(names=None, y=other("dee"))],
-            "Rows are paired in their order. name the rows with image",
+            "(rows are paired in their order); name the rows with image",
         ),
         ([listed(), listed(y=other("dee"))], "another identity_1 than before"),
         (
@@ -113,6 +113,20 @@ def other(label):
             "rows of after have another sex than before",
         ),
         ([embedded(), embedded(columns={"age": GROUP})], "after has no 'sex'"),
+        (
+            [embedded(), embedded(y=np.arange(5))],
+            "identity is of type str (such as 'ann') in before and int (such as 0) in after; "
+            "give the labels of all systems in one type",
+        ),
+        (
+            [embedded(names=np.arange(5)), embedded()],
+            "image is of type int (such as 0) in before and str",
+        ),
+        (
+            [embedded(columns={"sex": np.arange(5)}), embedded()],
+            "sex is of type int (such as 0) in before and str",
+        ),
+        ([listed(), listed(y=np.arange(5))], "identity_1 is of type str"),
     ],
 )
 def test_what_cannot_be_paired_is_named(data, words):

@@ -1,14 +1,18 @@
 """A policy is read from its file or refused, and decides what an audit is asked for."""
 
+import math
 import tomllib
+from datetime import date
 from importlib.resources import files
 from pathlib import Path
+from unicodedata import category
 
 import numpy as np
 import pytest
 
 from skfairfr.report import EmbeddingData, PairData, Policy, audit, audit_data
 from skfairfr.report._checks import LIMITS
+from skfairfr.report._toml import TOMLProblem
 from tests.report.audits import synthetic
 from tests.report.json_schema import is_valid
 
@@ -35,7 +39,6 @@ VALID = [
     'name = "a"\nthreshold = [0, 0.4]\nlimits = {max_frr_ratio = 1.5}',
     'name = "a"\nattributes = "gender"\nlimits = {max_bfar = 1.5, max_bfrr = 2}',
     'name = "a"\n[[at]]\nthreshold = 0.4\nlimits = {max_fmr = 0.1}',
-    'name = "a"\nfar = []\n[limits]\nmax_fmr = 0.1',
 ]
 # Text, and what the error says of it.
 INVALID = [
@@ -45,19 +48,45 @@ INVALID = [
     ("name = 1\nlimits = {max_fmr = 0.1}", "name must be a text of one line; got 1"),
     ('name = "a"', "sets no limit"),
     ('name = "a"\nlimits = {}', "sets no limit"),
-    ('name = "a"\nlimits = 0.1', "must be a dict"),
+    ('name = "a"\nlimits = 0.1', "limits must be a table (in Python, a dict); got 0.1. Write"),
+    ('name = "a"\n[[limits]]\nmax_fmr = 0.1', "limits must be a table"),
+    ('name = "a"\n[[at]]\nfar = 0.1\nlimits = 3', "limits must be a table"),
     (
         'name = "a"\nfars = 1\nlimit = 2\nlimits = {max_fmr = 0.1}',
-        "has unknown keys 'fars', 'limit'. Known are name, limits, far",
+        "has unknown keys 'fars', 'limit'. Did you mean 'far'? Known are name, limits, far",
     ),
     (
         'name = "a"\nlimits = {max_fmrr = 0.1, max_eer = 1}',
-        "has unknown keys 'max_fmrr', 'max_eer' among its limits. Known are max_fmr,",
+        "has unknown keys 'max_fmrr', 'max_eer' under limits. Did you mean 'max_fmr'? "
+        "Known are max_fmr, max_fnmr,",
     ),
-    ('name = "a"\nlimits = {max_fmr = 1}', "max_fmr must lie in (0, 1)"),
-    ('name = "a"\nlimits = {max_fmr = "1e-4"}', "max_fmr must be a number between 0"),
-    ('name = "a"\nlimits = {max_fmr = true}', "max_fmr must be a number between 0"),
-    ('name = "a"\nlimits = {max_bfar = 1}', "max_bfar must be above 1"),
+    ('name = "a"\nlimits = {max_fmr = 1}', "max_fmr must be a number in (0, 1), as a rate is; got 1."),
+    ('name = "a"\nlimits = {max_fmr = -0.1}', "got -0.1. Give the largest rate allowed, or"),
+    ('name = "a"\nlimits = {max_fmr = nan}', "got nan. Give the largest rate allowed, or"),
+    ('name = "a"\nlimits = {max_fmr = "1e-4"}', "max_fmr must be a number in (0, 1)"),
+    ('name = "a"\nlimits = {max_fmr = true}', "max_fmr must be a number in (0, 1)"),
+    ('name = "a"\nlimits = {max_fmr = 1970-01-01}', "max_fmr must be a number in (0, 1)"),
+    ('name = "a"\nlimits = {max_bfar = 1}', "max_bfar must be a number above 1"),
+    ('name = "a"\nlimits = {max_bfar = "2"}', "got '2'. Give the largest max / min allowed"),
+    ('name = "a"\nmax_fmr = 0.1', "unknown key 'max_fmr'. Write max_fmr under limits."),
+    (
+        'name = "a"\n[limits]\nmax_fmr = 0.1\nfar = 0.1',
+        "unknown key 'far' under limits. Write far above the first line in brackets, as",
+    ),
+    (
+        'name = "a"\nfar = []\nlimits = {max_fmr = 0.1}',
+        "far must not be empty; got []. Write far = 1e-4, or leave far out.",
+    ),
+    (
+        'name = "a"\nthreshold = []\nlimits = {max_fmr = 0.1}',
+        "threshold must not be empty; got []. Write threshold = 0.4, or leave",
+    ),
+    (
+        'name = "a"\nattributes = []\nlimits = {max_fmr = 0.1}',
+        'attributes must not be empty; got []. Write attributes = ["gender"], or leave',
+    ),
+    ('name = "a"\nfar = nan\nlimits = {max_fmr = 0.1}', "got nan. Write far = 1e-4, or"),
+    ('name = "a"\nfar = -0.1\nlimits = {max_fmr = 0.1}', "got -0.1. Write far = 1e-4, or"),
     ('name = "a"\nfar = 0\nlimits = {max_fmr = 0.1}', "far must hold numbers in (0, 1)"),
     ('name = "a"\nfar = [0.1, 2]\nlimits = {max_fmr = 0.1}', "got 2"),
     ('name = "a"\nfar = [0.1, 0.1]\nlimits = {max_fmr = 0.1}', "far must hold a value once"),
@@ -82,13 +111,13 @@ INVALID = [
         'name = "a"\n[[at]]\nfar = 0.1\nthreshold = 1\nlimits = {max_fmr = 0.1}',
         "either far or threshold",
     ),
-    ('name = "a"\n[[at]]\nfar = [0.1]\nlimits = {max_fmr = 0.1}', "must be one number"),
+    ('name = "a"\n[[at]]\nfar = [0.1]\nlimits = {max_fmr = 0.1}', "must be one finite number"),
     ('name = "a"\n[[at]]\nfar = 2\nlimits = {max_fmr = 0.1}', "far must hold numbers"),
     (
         'name = "a"\n[[at]]\nfar = 0.1\nfrr = 1\nlimits = {max_fmr = 0.1}',
         "has unknown key 'frr' under at",
     ),
-    ('name = "a"\n[[at]]\nfar = 0.1\nlimits = {max_fmr = 2}', "max_fmr must lie in (0, 1)"),
+    ('name = "a"\n[[at]]\nfar = 0.1\nlimits = {max_fmr = 2}', "max_fmr must be a number in"),
 ]  # fmt: skip
 # What is about two keys, or two tables, at once.
 BEYOND_THE_SCHEMA = [
@@ -118,7 +147,16 @@ BEYOND_THE_SCHEMA = [
         "at must name a level once",
     ),
     ('name = "a"\nthreshold = inf\nlimits = {max_fmr = 0.1}', "finite numbers"),
-    ('name = "a"\nlimits = {max_bfar = inf}', "max_bfar must be above 1"),
+    ('name = "a"\nthreshold = nan\nlimits = {max_fmr = 0.1}', "finite numbers"),
+    (
+        f'name = "a"\nthreshold = 1{"0" * 400}\nlimits = {{max_fmr = 0.1}}',
+        "finite numbers",
+    ),
+    ('name = "a"\nlimits = {max_bfar = inf}', "max_bfar must be a number above 1"),
+    (
+        f'name = "a"\nlimits = {{max_bfar = 1{"0" * 400}}}',
+        "max_bfar must be a number above 1",
+    ),
 ]
 
 
@@ -154,6 +192,12 @@ def refused(tmp_path, text, words):
     assert "\n" not in message
 
 
+def test_a_mark_of_the_encoding_and_ends_of_lines_of_windows(tmp_path):
+    path = tmp_path / "gate.toml"
+    path.write_bytes(b'\xef\xbb\xbfname = "a"\r\nlimits = { max_fmr = 0.1 }\r\n')
+    assert Policy.read(path) == Policy("a", {"max_fmr": 0.1})
+
+
 def test_everything_in_a_file(tmp_path):
     found = read(tmp_path, FULL)
     assert found == Policy(
@@ -181,12 +225,141 @@ def test_keys_of_the_schema_are_those_of_a_policy():
     assert set(schema["$defs"]["limits"]["properties"]) == set(LIMITS)
 
 
+# Of every kind, what a key may hold or not.
+VALUES = (
+    *(
+        "x",
+        "",
+        " ",
+        "a\nb",
+        "a\tb",
+        "a\x07",
+        True,
+        False,
+        0,
+        1,
+        -1,
+        2,
+        0.5,
+        1.5,
+        float("nan"),
+    ),
+    *([], [0.5], [0.5, 0.1], [0.5, 0.5], [1], [True], ["x"], ["x", "x"], [""], [[0.5]]),
+    *({}, {"max_fmr": 0.5}, {"max_fmr": 2}, {"max_bfar": 2}, {"x": 0.5}, [{}]),
+    *([{"far": 0.5, "limits": {"max_fmr": 0.5}}], [{"far": 0.5}], date(2024, 1, 1)),
+)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        *("name", "description", "far", "threshold", "allow_threshold", "attributes"),
+        *("confidence_level", "limits", "at", "unknown"),
+        *(f"limits.{name}" for name in (*LIMITS, "unknown")),
+        *("at.far", "at.threshold", "at.limits", "at.limits.max_fnmr", "at.unknown"),
+    ],
+)
+def test_schema_and_policy_agree_on_every_value(place):
+    schema = Policy.schema()
+    for value in VALUES:
+        values = {"name": "a", "limits": {"max_fmr": 0.1}}
+        *outer, key = place.split(".")
+        table = values
+        if outer and outer[0] == "at":
+            table = {"limits": {"max_fmr": 0.1}}
+            if key != "threshold":
+                table["far"] = 0.1
+            values["at"] = [table]
+            outer = outer[1:]
+        for name in outer:
+            table = table[name]
+        table[key] = value
+        if is_number(value) and math.isnan(value) and key == "threshold":
+            continue  # No schema tells it from other numbers.
+        try:
+            Policy.from_dict(values)
+        except ValueError as error:
+            assert not is_valid(values, schema), (value, str(error))
+        else:
+            assert is_valid(values, schema), value
+
+
+def test_schema_and_policy_agree_on_invisible_characters_of_a_name():
+    pattern = Policy.schema()["properties"]["name"]
+    controls = map(chr, range(0x3001))
+    for char in (c for c in controls if category(c) in ("Cc", "Zs", "Zl", "Zp")):
+        name = f"a{char}b"
+        assert is_valid(name, pattern) == (char == " "), char
+        if char != " ":
+            with pytest.raises(ValueError, match="name must be printable, on one line"):
+                Policy(name, {"max_fmr": 0.1})
+    for name in ("\u200b", "a\u202eb", "\ufeffa"):
+        assert not is_valid(name, pattern)
+        assert not name.isprintable()
+    assert is_valid("Tür 7 – Ost", pattern)
+    assert Policy("Tür 7 – Ost", {"max_fmr": 0.1}).name == "Tür 7 – Ost"
+
+
+def is_number(value):
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+# Text, the place of its error, and what to do.
+NO_TOML = [
+    ("far = 0.1\nname = door", "line 2, column 8 (name = door)", "in quotation marks"),
+    ("name = True", "line 1, column 8 (name = True)", "true or false in small letters"),
+    (
+        'x = 1\nname = "door\n',
+        'line 2, column 13 (name = "door)',
+        "Close the text with",
+    ),
+    ("x = 'a", "line 1, column 7 (x = 'a)", "Close the text with a quotation mark"),
+    ('name = "door\n"', 'line 1, column 13 (name = "door)', "on the same line"),
+    ("name: door", "line 1, column 5 (name: door)", "Write key = value."),
+    ("max_fmr = 0,01", "line 1, column 12 (max_fmr = 0,01)", "written as 0.01 or 1e-4"),
+    ("= 3", "line 1, column 1 (= 3)", "Start each line with key = value, a [table]"),
+    ("far = [0.1", "line 1, column 11 (far = [0.1)", "close the list with ]"),
+    ("a = {b = 1", "line 1, column 11 (a = {b = 1)", "close the table with }"),
+    ("a = {b = 1,}", "line 1, column 12 (a = {b = 1,})", "without a comma at its end"),
+    (
+        "[limits\nx = 1",
+        "line 1, column 8 ([limits)",
+        "on a line of its own, as [limits]",
+    ),
+    ("far = 1\nfar = 2\n\n", "line 2, column 8 (far = 2)", "Write each key once"),
+    ("a = {b = 1, b = 2}", "line 1, column 18 (a = {b", "Write each key once"),
+    ("[at]\n\n[at]\n", "line 3, column 4 ([at])", "Write each table once"),
+    ("a = [1]\n[[a]]", "line 2, column 4 ([[a]])", "Write each table once"),
+    ('x = "C:\\path"', 'line 1, column 10 (x = "C:', "Write \\\\ for each \\"),
+    ('x = "\\ud800"', 'line 1, column 12 (x = "', "Write the character itself"),
+    ('x = "\\uzzzz"', 'line 1, column 8 (x = "', "Write \\\\ for each \\"),
+    ('x = "\x01"', "line 1, column 6.", "Leave that character out"),
+    ("# \x01", "line 1, column 3.", "Leave that character out"),
+]
+
+
+@pytest.mark.parametrize(("text", "place", "remedy"), NO_TOML)
+def test_a_file_that_is_no_toml(tmp_path, text, place, remedy):
+    with pytest.raises(ValueError) as caught:
+        read(tmp_path, text)
+    message = str(caught.value)
+    start = f"policy='{tmp_path / 'gate.toml'}' is no TOML, at {place}"
+    assert message.startswith(start)
+    assert remedy in message.removeprefix(start)
+    assert "\n" not in message
+
+
+def test_an_error_that_has_no_remedy_yet_is_told_as_the_parser_tells_it():
+    problem = TOMLProblem("Something new (at line 2, column 1)", "a = 1\nb " + "c" * 99)
+    assert problem.remedy == "The parser says: Something new (at line 2, column 1)."
+    assert problem.place == "line 2, column 1 (b ...)"
+
+
 def test_a_file_that_is_no_policy(tmp_path):
     path = tmp_path / "a.toml"
-    for content, words in ((b"name = ", "is no TOML file"), (b"\xff", "is no TOML")):
-        path.write_bytes(content)
-        with pytest.raises(ValueError, match=words):
-            Policy.read(path)
+    path.write_bytes(b'name = "a"\nx = "\xff"')
+    with pytest.raises(ValueError, match=r"is no text in UTF-8, in line 2\. Save"):
+        Policy.read(path)
     with pytest.raises(ValueError, match=r"neither a file nor .* or sp800-63a-4\."):
         Policy.read(tmp_path / "absent.toml")
 

@@ -93,7 +93,7 @@ def test_adjusted_weights_refuse(weights, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"n": [0, 10]}, "every group needs an impostor pair"),
+        ({"n": [0, 10]}, "Every group needs an impostor pair"),
         ({"errors": [11, 1]}, "no more false accepts"),
         ({"errors": [-1, 1]}, "no more false accepts"),
         ({"errors": [1, 1, 1]}, "one entry for each group"),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from skfairfr.utils import ArgumentError
-from skfairfr.utils._errors import Argument, Message, place
+from skfairfr.utils._errors import Argument, Message, place, suggestion
 
 
 def shout(argument):
@@ -81,3 +81,16 @@ def test_errors_come_back_from_other_processes(copied):
     assert str(error) == "far is bad; give as y"
     assert error.args[0].spelled(shout) == "FAR is bad; give AS Y"
     assert (error.argument, error.remedy) == ("far", "give as y")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("fars", "Did you mean 'far'? "),
+        ("max_fnrm", "Did you mean 'max_fnmr'? "),
+        ("colour", ""),
+        (3, ""),
+    ],
+)
+def test_a_name_that_is_like_a_known_one(name, expected):
+    assert suggestion(name, ("far", "max_fmr", "max_fnmr")) == expected

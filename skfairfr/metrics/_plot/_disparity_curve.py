@@ -221,12 +221,7 @@ class DisparityCurveDisplay(FromEstimatorMixin):
             If quantity or band is not one of its options.
         """
         check_option(quantity, "quantity", ("value", "normalized_uncertainty"))
-        bands = {
-            "pointwise": (self.low, self.high),
-            "simultaneous": (self.band_low, self.band_high),
-        }
-        if band is not None:
-            check_option(band, "band", tuple(bands))
+        low, high = _style.band_of(self, band)
         drawn = getattr(self, quantity)
         with_band = quantity == "value" and band is not None
         name = self.name if name is None else name
@@ -253,7 +248,6 @@ class DisparityCurveDisplay(FromEstimatorMixin):
             drawn if quantity == "value" or not np.isfinite(trusted).any() else trusted
         ]
         if with_band:
-            low, high = bands[band]
             self._draw_bands(low, high)
             shown += [np.where(self.supported, b, np.nan) for b in (low, high)]
         self._finish(quantity, shown, earlier)

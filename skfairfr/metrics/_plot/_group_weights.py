@@ -116,7 +116,7 @@ class GroupWeightsDisplay:
         values = np.array(np.nan if given is None else given, dtype=np.float64)
         if len(self.groups) == 0 or np.isnan(values).all():
             raise ValueError(
-                f"there is nothing to draw for kind={kind!r}: fit with groups, and for "
+                f"There is nothing to draw for kind={kind!r}: fit with groups, and for "
                 "the FAR with people held out."
             )
         self.ax_ = ax = _style.get_axes(ax)

@@ -209,14 +209,8 @@ class SimilarityROCDisplay(FromEstimatorMixin):
             If scale or band is not one of its options.
         """
         check_option(scale, "scale", ("log", "det"))
-        bands = {
-            "pointwise": (self.low, self.high),
-            "simultaneous": (self.band_low, self.band_high),
-        }
-        if band is not None:
-            check_option(band, "band", tuple(bands))
+        low, high = _style.band_of(self, band)
         name = self.name if name is None else name
-        low, high = bands.get(band, (None, None))
         self.ax_ = ax = _style.get_axes(ax)
         self.figure_ = ax.figure
         earlier = _style.earlier_limits(ax)

@@ -7,6 +7,8 @@ dotted lines, hollow markers and hatched bands. This module uses no SimilarityRO
 
 import numpy as np
 
+from skfairfr.utils._validation import check_option
+
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 LINES = ("-", (0, (6, 2)), (0, (7, 2, 1.5, 2)), (0, (3, 1.2)), (0, (9, 2, 2, 2, 2, 2)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -133,6 +135,18 @@ def with_neighbours(doubtful):
     near[1:] |= doubtful[:-1]
     near[:-1] |= doubtful[1:]
     return near
+
+
+def band_of(display, band):
+    """Ends of the band of a display that ``band`` names; two None without one."""
+    if band is None:
+        return None, None
+    bands = {
+        "pointwise": (display.low, display.high),
+        "simultaneous": (display.band_low, display.band_high),
+    }
+    check_option(band, "band", tuple(bands))
+    return bands[band]
 
 
 def draw_bands(ax, x, low, high, supported, lines):

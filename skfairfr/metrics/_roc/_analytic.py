@@ -1,7 +1,8 @@
 """Intervals and tests of ``method="wilson"``: from evidence, without replicates.
 
 Rates take Wilson's interval, ratios of two groups the F distribution, and max / min the
-pairwise ratios. Other disparities keep the interval of their replicates.
+pairwise ratios. Other disparities keep the interval of their replicates as far as it agrees
+with that of max / min.
 """
 
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ import numpy as np
 from scipy.sparse import vstack
 from scipy.special import ndtri
 
-from skfairfr._core._disparities import DISPARITIES
 from skfairfr._core._family import (
     Ratios,
     bounds,
@@ -125,22 +125,28 @@ def influence_at(evidence, level):
 
 @dataclass(frozen=True)
 class Analytic:
-    """What evidence says of a question, each (n_levels,).
+    """Answers to a question from evidence, each (n_levels,).
 
     Attributes
     ----------
-    low, high : ndarrays, or None
-        Ends of the interval; None where replicates give it.
+    low, high : tuples of two ndarrays, or None
+        Least and largest possible place of either end of the interval, the same where
+        evidence gives the end; None where replicates alone give it.
     corrected : ndarray
         Disparity of shrunken rates, from which the upward bias is removed; None of a rate.
     p_value : ndarray
         Of a disparity: that all groups have the same rate in the population. None of a rate.
     """
 
-    low: np.ndarray | None
-    high: np.ndarray | None
+    low: tuple | None
+    high: tuple | None
     corrected: np.ndarray | None
     p_value: np.ndarray | None
+
+    @classmethod
+    def of_ends(cls, low, high, corrected=None, p_value=None):
+        """From the ends of an interval."""
+        return cls((low, low), (high, high), corrected, p_value)
 
 
 def analyse(evidence, question, confidence_level, entropy):
@@ -164,13 +170,13 @@ def analyse(evidence, question, confidence_level, entropy):
     if question.how is None:
         place = place_of(evidence, question.scope)
         if place is None:
-            return Analytic(nan, nan, None, None)
+            return Analytic.of_ends(nan, nan)
         low, high = rate_interval(
             evidence.effective.columns([place]),
             confidence_level,
             evidence.share[:, [place]],
         )
-        return Analytic(low[:, 0], high[:, 0], None, None)
+        return Analytic.of_ends(low[:, 0], high[:, 0])
     if len(evidence.scopes) < 2:
         return Analytic(None, None, nan, nan)
     if question.picked:
@@ -182,9 +188,39 @@ def analyse(evidence, question, confidence_level, entropy):
         rates = shrunken_rates(evidence.effective.at(level))
         corrected[level] = question.how.function(rates)
         low[level], high[level] = ends_of_largest(pairs, together.quantile)
-    if question.how is not DISPARITIES["max_min"]:
-        low = high = None
+    low, high = (
+        _range_of_end(evidence, question.how, end, confidence_level)
+        for end in (low, high)
+    )
     return Analytic(low, high, corrected, p_value)
+
+
+def _range_of_end(evidence, how, ratio, confidence_level):
+    """Where an end of a disparity's interval can lie, from that of max / min.
+
+    No rates have that max / min and a disparity beyond: so the intervals of all
+    disparities say alike whether groups differ.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    how : DisparityMeasure
+    ratio : ndarray, shape (n_levels,)
+        The end of the interval of max / min.
+    confidence_level : float in (0, 1)
+
+    Returns
+    -------
+    least, most : ndarrays, shape (n_levels,), or None
+    """
+    if how.range_of is None:
+        return None
+    least, most = how.range_of(1 / ratio, len(evidence.scopes))
+    if how.in_rates:
+        ends = rate_interval(evidence.effective, confidence_level, evidence.share)
+        low, high = (end.max(axis=-1) for end in ends)
+        least, most = low * least, high * most
+    return least, most
 
 
 def _of_one_level(evidence, level, confidence_level, entropy):
@@ -264,4 +300,4 @@ def _signed_ratio(evidence, picked, confidence_level):
         ends = bounds(ratios, quantile_of(confidence_level))
         low[level], high[level] = (end[0] for end in ends)
         p_value[level] = p_values(deviates(ratios))[0]
-    return Analytic(low, high, nan, p_value)
+    return Analytic.of_ends(low, high, nan, p_value)

@@ -248,14 +248,14 @@ class Engine:
                 evidence = partial(self._evidence_of, like)
                 if self.intervals.method == "wilson":
                     evidence()  # all intervals rest on it; it is kept
-                told = (used, self.intervals, self.groups, evidence)
+                shared = (used, self.intervals, self.groups, evidence)
                 if scopes is None:
-                    parts.append(_estimates.answer(self.pairs, table, part, *told))
+                    parts.append(_estimates.answer(self.pairs, table, part, *shared))
                     continue
                 about = {scope: replace(part, scope=scope) for scope in scopes}
                 parts.append(
                     {
-                        scope: _estimates.answer(self.pairs, table, asked, *told)
+                        scope: _estimates.answer(self.pairs, table, asked, *shared)
                         for scope, asked in about.items()
                     }
                 )
@@ -497,7 +497,7 @@ class Engine:
         if ratio.size and ratio.max() > ESTIMAND_RATIO:
             self._warned_of_estimand = True
             warn_caller(
-                "resample='images' speaks of these people in other photographs. Over "
+                "resample='images' is about these people in other photographs. Over "
                 "other people of the same population the standard error is "
                 f"{ratio.max():.1f} times as large; SimilarityROC(resample='identities') "
                 "gives that interval.",

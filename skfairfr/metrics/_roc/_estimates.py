@@ -348,7 +348,7 @@ def _sd(replicates):
 def _without_variation(found, centre, question, intervals, evidence):
     """Take Wilson's interval where no pair, or every pair, is an error.
 
-    Replicates do not vary there, and would say that the rate is certain.
+    Replicates do not vary there: their interval has no width.
     """
     if question.how is not None:
         return found
@@ -360,17 +360,26 @@ def _without_variation(found, centre, question, intervals, evidence):
 
 
 def _from_evidence(found, question, intervals, evidence, levels):
-    """The answer with what evidence says of some of its levels."""
-    told = evidence()
-    if told is None:
+    """The answer, with the ends of some of its levels from evidence."""
+    gathered = evidence()
+    if gathered is None:
         return found
-    analytic = analyse(told, question, intervals.confidence_level, intervals.entropy)
+    analytic = analyse(
+        gathered, question, intervals.confidence_level, intervals.entropy
+    )
+    # Replicates that do not vary give no interval; the widest is taken instead.
+    varying = (found.adjusted != found.adjusted[:, :1]).any(axis=-1)
     ends = {}
-    for name in ("low", "high"):
-        end = getattr(analytic, name)
-        if end is not None:
-            ends[name] = getattr(found, name).copy()
-            ends[name][levels] = np.where(np.isnan(found.value), np.nan, end)[levels]
+    for name, widest in (("low", np.fmin), ("high", np.fmax)):
+        possible = getattr(analytic, name)
+        if possible is None:
+            continue
+        own = getattr(found, name)
+        end = np.where(
+            varying & ~np.isnan(own), np.clip(own, *possible), widest(*possible)
+        )
+        ends[name] = own.copy()
+        ends[name][levels] = np.where(np.isnan(found.value), np.nan, end)[levels]
     return replace(
         found, **ends, corrected=analytic.corrected, p_value=analytic.p_value
     )
@@ -393,6 +402,11 @@ def _reasons(pairs, table, question, scopes, labels):
         )
         for level in range(n_levels):
             reasons[level] += support.reasons(level, _labels_of(scope, labels))
+    if question.how is not None:
+        rows = [table.query.row_of[scope] for scope in scopes]
+        rates = getattr(table.point, question.rate)[rows]
+        for level in np.flatnonzero((rates > 1 - ROUNDING).all(axis=0)):
+            reasons[level].append(Reason("all_errors", rate=question.rate))
     if question.levels is not None:
         hardest = hardest_to_resolve(pairs, table.query, scopes)
         for level in np.flatnonzero(exceeds(1.0, question.levels * hardest)):

@@ -1,4 +1,4 @@
-"""What the data say of the rates of several scopes: effective errors, and whose they are.
+"""Effective errors of the rates of several scopes, and the people that they are of.
 
 From a question about a fitted SimilarityROC to the numbers that ``_core._few_errors`` and
 ``_core._family`` judge: Wilson's intervals, tests of ratios, bands and comparisons of two

@@ -33,7 +33,7 @@ CHANCE = 2.0
 
 def join_sides(probe, reference):
     """Labels of probes and references, coded together."""
-    # A side whose labels are all unknown has none, and says nothing of their type.
+    # A side whose labels are all unknown has none, and so no type.
     known = [side.values for side in (probe, reference) if side.values.size]
     values = encode(join_columns(known or [probe.values]), "y").values
     # Code -1, of an unknown label, takes the last place.
@@ -409,7 +409,7 @@ def _check_images(of_image, identity, image):
     if wrong.size:
         name = image.values[image.codes[wrong[0]]]
         raise ValueError(
-            f"image {plain(name)!r} is listed under two identities; an image shows one person: "
+            f"Image {plain(name)!r} is listed under two identities; an image shows one person: "
             "make image labels unique, for example by the person's label before them."
         )
     left, right = image.codes.reshape(2, -1)
@@ -417,7 +417,7 @@ def _check_images(of_image, identity, image):
         pair = int(np.flatnonzero(left == right)[0])
         name = plain(image.values[left[pair]])
         raise ArgumentError(
-            f"pair {pair} compares the image {name!r} with itself;",
+            f"Pair {pair} compares the image {name!r} with itself;",
             value=name,
             remedy=(
                 *("remove the pairs whose ", Argument("image_1"), " is their "),

@@ -1,8 +1,9 @@
 """Two systems, or two directions, on the same people: intervals and tests from influences.
 
 Resampling people counts clumps of impostor pairs three times, and thresholds that are set
-again in every resample add to that, so that replicates of a difference reject too seldom.
-Here the difference is a sum over people, and its variance that of this sum.
+again in every resample add to that: tests by replicates of a difference reject too seldom.
+Here the difference is a sum over people and over every two of them, with the variance of that
+sum.
 """
 
 from dataclasses import dataclass, replace
@@ -242,7 +243,7 @@ def asymmetry(engine, question, pairs_of_groups):
     quantile = quantile_of(engine.intervals.confidence_level)
     for row, (g, h) in enumerate(pairs_of_groups):
         both = [s for s in ((g, h), (h, g)) if evidence and s in evidence.scopes]
-        # How people of a group vary cannot be told from one of them.
+        # One person does not show how people of a group vary.
         if len(both) < 2 or min(people[g], people[h]) < 2:
             continue
         places = [evidence.scopes.index(scope) for scope in both]

@@ -59,7 +59,8 @@ class Estimate(Framed):
         same rate in the population, in (0, 1], small where they differ. None otherwise.
     supported : bool or ndarray of bool, shape (n_levels,)
         Whether every group used has at least 30 errors, from at least 10 people, no one of
-        whom is in more than a third of them.
+        whom is in more than a third of them; of a disparity also whether some rate is
+        below 1.
     reason : str or ndarray of str, shape (n_levels,)
         Why it is not supported, in words; then, above ``far_max``, what comes from a
         histogram of all scores or from a sample of the pairs. Empty if all is supported
@@ -383,10 +384,10 @@ def p_values(differences):
 class FARAsymmetry(Framed):
     """FAR of probes of one group with references of another, against the reverse.
 
-    One row for every two groups. Where the matrix of the FAR by group is symmetric, its
-    differences show how large chance effects are; GEO20 therefore calls those of 0.3
-    (twofold) and more genuine. Here each is tested: with ``resample="identities"`` by what
-    every person, and every two people, add to either direction; else over the same
+    One row for every two groups. Where the matrix of the FAR by group is symmetric, the
+    logarithms of its ratios show how large chance effects are; GEO20 therefore calls those
+    of 0.3 (twofold) and more genuine. Here each is tested: with ``resample="identities"`` by
+    what every person, and every two people, add to either direction; else over the same
     resamples for both.
 
     Attributes
@@ -398,11 +399,13 @@ class FARAsymmetry(Framed):
     far_21 : ndarray, shape (n_pairs,)
         FAR of probes of group_2 with references of group_1, in [0, 1].
     difference : ndarray, shape (n_pairs,)
-        log10(far_12) - log10(far_21): 0 where the two are equal, 0.3 where the first is
-        twice the second; infinite where one of them is 0, nan where both are.
+        log10(far_12 / far_21), in decades: a ratio on a logarithmic scale, and no difference
+        of rates. Above 0 where probes of group_1 with references of group_2 are accepted
+        more often than the reverse, 0 where the two are equal, 0.3 where the first is twice
+        the second; infinite where one of them is 0, nan where both are.
     low, high : ndarrays, shape (n_pairs,)
-        Ends of the interval of the difference; nan where it cannot be told, as where a
-        group has one person.
+        Ends of the interval of ``difference``, in decades too; nan where there is
+        none, as where a group has one person.
     p_value : ndarray, shape (n_pairs,)
         Two-sided, in [0, 1], of each pair of groups on its own; nan without an interval.
         With ``resample="identities"`` it is below ``1 - confidence_level`` where the

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.utils._labels import types_in_words
 
 PAIRED = (
     "a paired comparison needs both systems' embeddings, or scores, of the same images "
@@ -37,6 +38,9 @@ def check_same_images(first, second):
         kinds = {True: "embeddings (fit)", False: "listed pairs (fit_pairs)"}
         listed = lists[1] is None
         raise _differs(f"{kinds[listed]} and this one on {kinds[not listed]}")
+    for labels, what in (("identities_", "identities"), ("groups_", "groups")):
+        both = (getattr(roc, labels) for roc in (first, second))
+        _check_types(*both, what)
     _check_labels(
         first.identities_, second.identities_, "other identities (y)", "people"
     )
@@ -111,6 +115,7 @@ def _check_lists(ours, theirs):
     if names is None:
         names = np.array(ours.identities, dtype=object)
     else:
+        _check_types(names, theirs.image_names, "images")
         _check_labels(names, theirs.image_names, "other images", "images")
         for name, here, there in zip(
             names, ours.identities, theirs.identities, strict=True
@@ -153,6 +158,17 @@ def _check_labels(ours, theirs, what, kind):
             shown = ", ".join(repr(label) for label in alone[:SHOWN])
             parts.append(f"{len(alone):,} {kind} only {where} ({shown}{more})")
     raise _differs(f"{what}: {', '.join(parts)}")
+
+
+def _check_types(ours, theirs, what):
+    """Raise where labels have types that are never equal."""
+    types = types_in_words(ours, theirs)
+    if types is not None:
+        raise ArgumentError(
+            Argument("other"),
+            f" was fitted on {what} of type {types[1]}, and this one on {types[0]};",
+            remedy="fit both with labels of one type.",
+        )
 
 
 def _check_rows(ours, theirs, what, labels):

@@ -51,9 +51,9 @@ def test_refused(ax):
     display = GroupWeightsDisplay(weights=WEIGHTS, groups=["AF", "EU"])
     with pytest.raises(ValueError, match="kind must be one of"):
         display.plot(ax, kind="frr")
-    with pytest.raises(ValueError, match="nothing to draw for kind='far'"):
+    with pytest.raises(ValueError, match="There is nothing to draw for kind='far'"):
         display.plot(ax, kind="far")
-    with pytest.raises(ValueError, match="nothing to draw for kind='weights'"):
+    with pytest.raises(ValueError, match="There is nothing to draw for kind='weights'"):
         GroupWeightsDisplay(weights=np.empty((3, 0)), groups=[]).plot(ax)
     with pytest.raises(ValueError, match="must be fitted and keep group_weights_"):
         GroupWeightsDisplay.from_projector(object(), ax=ax)

@@ -191,3 +191,67 @@ def test_a_disparity_does_not_depend_on_the_other_levels(fitted):
         assert getattr(several, name)[1] == getattr(alone, name), name
     gini = fitted.estimate(1e-2, rate="far", how="gini")
     assert gini.p_value == alone.p_value
+
+
+@pytest.fixture(scope="module")
+def of_few_people():
+    """Two and four groups of so few people that some have hardly an error."""
+    X, y, group, _ = draw(Design((30,) * 4), np.random.default_rng(1))
+    roc = SimilarityROC(
+        resample="identities", method="wilson", n_resamples=100, random_state=0
+    ).fit(X, y, {"four": group[y], "two": group[y] % 2})
+    return roc.by("two"), roc.by("four")
+
+
+@pytest.mark.filterwarnings("ignore:A group has no error")
+@pytest.mark.parametrize("rate", ["far", "frr"])
+@pytest.mark.parametrize("place", [0, 1])
+def test_intervals_of_all_disparities_agree_with_max_min(of_few_people, rate, place):
+    roc = of_few_people[place]
+    n_groups = roc.groups_.size
+    levels = np.array([3e-4, 1e-3, 1e-2])
+    ratio = roc.estimate(levels, rate=rate, how="max_min")
+    assert (ratio.low == 1).any()
+    found = {
+        how: roc.estimate(levels, rate=rate, how=how)
+        for how in ("max_geomean", "log_geomean", "gini", "difference", "std")
+    }
+    for how, estimate in found.items():
+        neutral = float(how == "max_geomean")
+        # Whether groups differ at all is the same question of every disparity.
+        assert ((estimate.low > neutral) == (ratio.low > 1)).all(), how
+        assert (estimate.low <= estimate.value).all(), how
+        assert (estimate.value <= estimate.high).all(), how
+    geomean = found["max_geomean"]
+    for end in ("low", "high"):
+        largest, of_mean = getattr(ratio, end), getattr(geomean, end)
+        assert (of_mean <= largest * (1 + 1e-12)).all()
+        assert (of_mean**n_groups >= largest * (1 - 1e-12)).all()
+    if n_groups == 2:
+        assert_allclose(geomean.low, np.sqrt(ratio.low))
+        assert_allclose(geomean.high, np.sqrt(ratio.high))
+        assert_allclose(found["gini"].high, (ratio.high - 1) / (ratio.high + 1))
+
+
+@pytest.mark.parametrize("method", ["wilson", "recentered"])
+@pytest.mark.parametrize(
+    ("rate", "threshold", "why"),
+    [
+        ("frr", 2.0, "the threshold is above all genuine scores"),
+        ("far", -2.0, "the threshold is not above any impostor score"),
+    ],
+)
+@pytest.mark.parametrize("how", ["max_min", "max_geomean", "gini", "difference", "std"])
+def test_rates_that_are_all_one_say_so(
+    of_few_people, method, rate, threshold, why, how
+):
+    roc = of_few_people[1].by(method=method)
+    both = roc.estimate(threshold=[threshold, 0.4], rate=rate, how=how)
+    assert both.reason[0] == f"all rates are 1, because {why}"
+    assert not both.supported[0]
+    assert "all rates are 1" not in both.reason[1]
+    found = roc.estimate(threshold=threshold, rate=rate, how=how)
+    assert found.low == found.value
+    if method == "wilson":
+        # Of other people some rate may be smaller.
+        assert found.value < found.high

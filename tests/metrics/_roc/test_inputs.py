@@ -145,22 +145,22 @@ def test_no_two_people_across_sides():
         (
             (SCORES, ONE, TWO),
             {"image_1": [1, 1, 1], "image_2": [2, 3, 4]},
-            "image 1 is listed under two identities",
+            "Image 1 is listed under two identities",
         ),
         (
             (SCORES, ONE, TWO),
             {"image_1": [1, 1, 3], "image_2": [1, 3, 4]},
-            "pair 0 compares the image 1 with itself",
+            "Pair 0 compares the image 1 with itself",
         ),
         (
             (SCORES, ONE, TWO),
             {"image_1": ["i", "j", "k"], "image_2": ["i", "k", "l"]},
-            "pair 0 compares the image 'i' with itself",
+            "Pair 0 compares the image 'i' with itself",
         ),
         (
             (SCORES, ONE, TWO),
             {"image_1": ["i", "i", "i"], "image_2": ["j", "k", "l"]},
-            "image 'i' is listed under two identities",
+            "Image 'i' is listed under two identities",
         ),
         (
             (SCORES, ONE, TWO),

@@ -68,6 +68,20 @@ def swapped(values, i, j):
             lambda: embedded(X[:29], IDENTITY[:29], GROUP[:29]),
             "29 images and this one on 30",
         ),
+        (
+            lambda: embedded(y=IDENTITY.astype(str)),
+            r"identities of type str \(such as '\d+'\), and this one on int \(such as \d+\); "
+            "fit both with labels of one type",
+        ),
+        (
+            lambda: embedded(group=np.unique(GROUP, return_inverse=True)[1]),
+            r"groups of type int \(such as 0\), and this one on str \(such as '\w+'\)",
+        ),
+        (
+            lambda: X,
+            r"other must be a fitted SimilarityROC; got numpy.ndarray of shape "
+            r"\(30, \d+\)\. Fit one",
+        ),
         (lambda: listed(), r"other was fitted on listed pairs \(fit_pairs\) and this one"),
     ],
 )  # fmt: skip
@@ -89,6 +103,10 @@ def test_other_embeddings(other, message):
             {"groups": changed(GENDER, 3, "m")},
             "other groups of the images of a pair, such as 'a' with 'c'",
         ),
+        (
+            {"people": [["abcde".index(p) for p in side] for side in PEOPLE]},
+            r"identities of type int \(such as 0\)",
+        ),
         ({"images": IMAGES}, "pairs with names of their images"),
     ],
 )
@@ -104,6 +122,10 @@ def test_other_lists(other, message):
         (
             changed(IMAGES, 3, "a9"),
             r"other images: 1 images only there \('a9'\)",
+        ),
+        (
+            [[int(name[1]) + 10 * ord(name[0]) for name in side] for side in IMAGES],
+            "images of type int",
         ),
         (changed(IMAGES, 3, "a2"), "other pairs, such as 'a1' with 'c1'"),
     ],
