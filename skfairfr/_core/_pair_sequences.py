@@ -111,7 +111,8 @@ class PairSequence:
         positions = np.asarray(positions)
         if self.base is None:
             return positions.astype(np.float64)
-        return np.concatenate([[0.0], np.cumsum(self.base)])[positions]
+        sums = np.cumsum(self.base[: positions.max(initial=0)])
+        return np.concatenate([[0.0], sums])[positions]
 
 
 @njit(nogil=True, cache=True)
