@@ -5,15 +5,20 @@ the screen that the machine has, the seconds of ``collect_tail`` as a ratio to t
 products of the same tiles, interleaved with it, minimum of five each; how many pairs the
 screen passes beside those held; and whether every precision held the same pairs and
 scores. The floors are those that ``SimilarityROC`` chooses at far_max = 1e-2 and 1e-3.
+
+Then, for precisions that the screen does not have (int8, float16): what the products of one
+tile take by torch, and what share of the pairs their bound would pass to exact scoring.
 """
 
 import time
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
 
 from skfairfr import make_face_embeddings
 from skfairfr._core import _parallel, _screen
+from skfairfr._core._inner_products import score_pairs
 from skfairfr._core._pair_tiles import TILE, Rows, collect_tail, unit_rows
 from skfairfr._core._resampling import Images
 from skfairfr.utils._labels import encode
@@ -119,12 +124,75 @@ def bench(n_images, far_max):
     print(f"  chosen here: {_screen.choose(n_products, N_FEATURES)}")
 
 
+def in_int8(vectors):
+    """Rows as integers of one scale, the values that these stand for, and the scale."""
+    scale = np.float32(np.abs(vectors).max() / 127)
+    codes = np.rint(vectors / scale).astype(np.int8)
+    return codes, codes * scale, scale
+
+
+def share_by_bound(vectors, rounded, floor, width=1000):
+    """Share of the pairs of some rows that exact products of rounded rows pass."""
+    exact, rounded = vectors.astype(np.float64), rounded.astype(np.float64)
+    distance = np.linalg.norm(exact - rounded, axis=1)
+    length = np.linalg.norm(exact, axis=1)
+    # |ab - xy| <= pY + Xq + pq, as in _screen.
+    bound = distance[:width, None] * (length.max() + distance.max())
+    bound = bound + length[:width, None] * distance.max()
+    return np.mean(rounded[:width] @ rounded.T >= floor - bound)
+
+
+def bench_others(n_images, far_max):
+    """Print the lines of the precisions that the screen does not have."""
+    import torch
+
+    rows = rows_of(n_images)
+    vectors, floor = rows.vectors, floors_of(rows, far_max)[0, 0]
+    codes, from_codes, _ = in_int8(vectors)
+    tile = torch.from_numpy(vectors[:TILE])
+    integers = torch.from_numpy(codes[:TILE])
+    half = vectors.astype(np.float16)
+    tries = {
+        "float32": lambda: torch.mm(tile, tile.T),
+        "bfloat16": partial(torch.mm, tile.bfloat16(), tile.bfloat16().T),
+        "int8": lambda: torch._int_mm(integers, integers.T),
+        "float16": partial(torch.mm, tile.half(), tile.half().T),
+    }
+    seconds = dict.fromkeys(tries, np.inf)
+    with _parallel.ONE_BLAS_THREAD:
+        torch.set_num_threads(1)
+        for _ in range(REPEATS):
+            for name, product in tries.items():
+                seconds[name] = min(seconds[name], cpu_seconds(product))
+    left = np.arange(2**18, dtype=np.int32) % n_images
+    right = np.random.default_rng(0).permutation(left)
+    score_pairs(vectors, left[:9], right[:9])  # compiles
+    scoring = min(cpu_seconds(score_pairs, vectors, left, right) for _ in range(3))
+    pair = seconds["float32"] / TILE**2
+    print(
+        f"  an exact score takes {scoring / left.size / pair:.0f} x a float32 product"
+    )
+    passed = {
+        "int8": share_by_bound(vectors, from_codes, floor),
+        "float16": share_by_bound(vectors, half, floor),
+    }
+    for name in ("bfloat16", "int8", "float16"):
+        line = (
+            f"  {name}: a tile takes {seconds[name] / seconds['float32']:.2f} x float32"
+        )
+        if name in passed:
+            line += f"; its bound passes {passed[name]:.4%} of all pairs"
+        print(line)
+
+
 def main(*n_images):
     """Print the lines of every number of images."""
     print(f"bfloat16 units: {_screen._has_units()}; threads: {_parallel.n_threads()}")
     for n in n_images or [8_000, 20_000]:
         for far_max in (1e-2, 1e-3):
             bench(n, far_max)
+            if find_spec("torch") is not None:
+                bench_others(n, far_max)
 
 
 if __name__ == "__main__":
