@@ -140,9 +140,7 @@ def check_embeddings(X, identity, side, similarity):
     _check_rows(X, similarity)
 
 
-def check_size(
-    n_features, identity, attributes, side, n_jobs, far_max, average="pair"
-):
+def check_size(n_features, identity, attributes, side, n_jobs, far_max, average="pair"):
     """Raise unless the pairs that will be held fit into the memory.
 
     Parameters
