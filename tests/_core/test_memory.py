@@ -233,7 +233,7 @@ FACES = make_face_embeddings(150, 4, 16, random_state=0)
 
 
 def test_a_fit_is_refused_before_any_work(memory, monkeypatch):
-    memory(5e7)
+    memory(4.5e7)
     monkeypatch.setattr(_inputs, "unit_rows", None)
     with pytest.raises(ValueError) as caught:
         SimilarityROC(far_max=0.3).fit(FACES.X, FACES.y)
@@ -247,7 +247,7 @@ def test_a_fit_is_refused_before_any_work(memory, monkeypatch):
 
 
 def test_the_argument_is_called_as_in_the_call(memory):
-    memory(5e7)
+    memory(4.5e7)
     with pytest.raises(ValueError, match=r"^far=0\.3 means to hold"):
         instance_far(FACES.X, FACES.y, far=0.3)
 
