@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skfairfr import cli
-from tests.report.audits import synthetic
+from tests.report.audits import synthetic, without_rendering
 
 QUICK = ("--far", "0.05", "--n-resamples", "40")
 
@@ -197,7 +197,8 @@ def test_threshold_from_within_groups_takes_one_attribute(capsys, faces):
     assert "one at a time" in found[2]
 
 
-def test_several_attributes_and_their_cells(capsys, faces, tmp_path):
+def test_several_attributes_and_their_cells(capsys, faces, tmp_path, monkeypatch):
+    without_rendering(monkeypatch)
     attributes = ("--attribute", "gender", "--attribute", "age")
     arguments = ("audit", faces, *attributes, "--out", tmp_path, *QUICK)
     code, out, err = run(capsys, *arguments)
@@ -310,8 +311,15 @@ def test_unusable_pairs(capsys, pairs, options, message):
     assert message in found[2]
 
 
-def test_london_by_ethnicity_and_gender(capsys, shared_data, tmp_path):
+@pytest.mark.parametrize(
+    "rendered", [False, pytest.param(True, marks=pytest.mark.slow)]
+)
+def test_london_by_ethnicity_and_gender(
+    capsys, shared_data, tmp_path, monkeypatch, rendered
+):
     """Of its facts.json, and the cells counted from its labels."""
+    if not rendered:
+        without_rendering(monkeypatch)
     path = shared_data / "london_pca" / "london_pca.npz"
     attributes = ("--attribute", "ethnicity", "--attribute", "gender")
     options = ("--far", "0.1", "0.01", "--n-resamples", "20", "--out", tmp_path)
@@ -419,6 +427,7 @@ def test_image_resampling_needs_several_images(capsys, tmp_path):
 
 def test_demo_ends_with_what_to_do_next(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(cli, "DEMO_IDENTITIES", 60)
+    without_rendering(monkeypatch)
     code, out, err = run(capsys, "demo", "--out", tmp_path)
     assert (code, err) == (0, "")
     assert "skfairfr audit faces.npz --attribute gender" in out

@@ -33,34 +33,37 @@ def exists(package):
 existing = [name for name in SUBPACKAGES if exists(name)]
 
 
-def loaded_by(statement):
-    """Names of HEAVY that a fresh interpreter has loaded after ``statement``."""
-    code = f"{statement}\nimport sys\nprint(*[m for m in {HEAVY} if m in sys.modules])"
+LIGHT = (
+    "import skfairfr",
+    "import skfairfr.utils",
+    "import skfairfr.datasets",
+    "import skfairfr.metrics",
+    "import skfairfr.model_selection",
+    "import skfairfr.losses, skfairfr.samplers, skfairfr.projectors",
+    "from skfairfr.samplers import dynamic_weights",
+    "from skfairfr import BestTradeOff, IdentityKFold, bfar_scorer, fairness_scores",
+    "from skfairfr import SimilarityROC, make_face_embeddings, face_labels",
+)
+
+
+def loaded_by(*statements):
+    """Names of HEAVY that a fresh interpreter has loaded after each statement."""
+    found = f"print(*[m for m in {HEAVY} if m in sys.modules])"
+    code = "\n".join(["import sys", *(f"{line}\n{found}" for line in statements)])
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return done.stdout.split()
+    return [line.split() for line in done.stdout.split("\n")[:-1]]
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "import skfairfr",
-        "import skfairfr.utils",
-        "import skfairfr.datasets",
-        "import skfairfr.metrics",
-        "import skfairfr.model_selection",
-        "import skfairfr.losses, skfairfr.samplers, skfairfr.projectors",
-        "from skfairfr.samplers import dynamic_weights",
-        "from skfairfr import BestTradeOff, IdentityKFold, bfar_scorer, fairness_scores",
-        "from skfairfr import SimilarityROC, make_face_embeddings, face_labels",
-    ],
-)
-def test_import_loads_nothing_heavy(statement):
-    assert loaded_by(statement) == []
+def test_imports_load_nothing_heavy():
+    """In one interpreter: where nothing is loaded after all, none of them loads it."""
+    found = loaded_by(*LIGHT)
+    assert dict(zip(LIGHT, found, strict=True)) == {line: [] for line in LIGHT}
 
 
 def test_the_import_check_sees_what_is_loaded():
-    assert loaded_by("import matplotlib") == ["matplotlib"]
+    statements = ("import json", "import matplotlib", "import json")
+    assert loaded_by(*statements) == [[], ["matplotlib"], ["matplotlib"]]
 
 
 def test_dir_lists_the_public_names():

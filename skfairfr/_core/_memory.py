@@ -24,14 +24,14 @@ SHARE = 0.8
 # with measurements.
 OF_IMAGE = 200  # labels, designs, lengths of rows
 OF_GENUINE = 100  # a genuine pair, while all are sorted
-OF_HELD = 40  # a held pair during the pass: its part, merges, what the allocator keeps
-OF_ANSWERED = {"pair": 64, "identity": 88}  # a held pair in its scopes, with its people
-OF_SAMPLED = 2**27  # a uniform sample of a scope, while it is drawn
-OF_PILOT = 9  # a pair whose score helps to choose a floor
+OF_HELD = 32  # a held pair during the pass: its part, merges, what the allocator keeps
+OF_ANSWERED = {"pair": 56, "identity": 76}  # a held pair in its scopes, with its people
+OF_SAMPLED = 1.2e8  # uniform samples of the scopes, and their resamples
+OF_PILOT = 13  # a pair whose score helps to choose a floor, and one of the floor before
 OF_THREAD = 2**25  # a tile, buffers and a stack
 OF_PROCESS = 3 * 2**27  # what a worker process imports
 OF_TORCH = 2**28  # the library, which a long pass may import
-OF_MULTIPLICITY = 32  # of an image in a resample: 8 bytes when drawn, and its products
+OF_MULTIPLICITY = 24  # of an image in a resample: 8 bytes when drawn, and its products
 # Pairs wanted above a floor when it is chosen, and pairs compared for that.
 PICKED, PILOT = 4000, (1e6, 3.6e7)
 # Resamples that a thread draws at a time, and multiplicities that it draws at most.
@@ -249,31 +249,40 @@ class Size:
 
     def n_bytes(self, n_held):
         """Bytes that are needed at one time, at most, beside the embeddings given."""
-        workers, of_worker, copies = self._workers()
+        workers, of_process, copies = self._workers()
         rows = 4 * self.n_images * self.n_features
         # Unit rows and rows in order, and what other processes map.
-        lasting = (2 + copies) * rows + 12 * copies * n_held
+        lasting = (2 + copies) * rows + 12 * copies * n_held + workers * of_process
         lasting += OF_IMAGE * self.n_images + OF_GENUINE * self.n_genuine
-        if self.n_pairs * self.n_features >= _screen.PAYS:
-            lasting += rows / 2 + OF_TORCH  # rows in bfloat16
+        lasting += self._of_rounding(rows, workers if of_process else 0)
         picked = np.clip(PICKED * self.n_pairs / max(n_held, 1), *PILOT)
         pilot = OF_PILOT * min(picked, self.n_pairs)
+        threads = workers * OF_THREAD
+        collected = threads + OF_HELD * n_held
         resamples = np.clip(MULTIPLICITIES / self.n_images, FEWEST_RESAMPLES, RESAMPLES)
-        collected = OF_HELD * n_held
         answers = n_held * OF_ANSWERED[self.average]
-        answers += OF_SAMPLED * (n_held < self.n_pairs)
         answers += workers * OF_MULTIPLICITY * resamples * self.n_images
-        return lasting + max(pilot, workers * of_worker + max(collected, answers))
+        if n_held < self.n_pairs:
+            # Other questions take samples, and another pass, one after the other.
+            answers += max(OF_SAMPLED, threads)
+        return lasting + max(pilot, collected, answers)
+
+    def _of_rounding(self, rows, n_processes):
+        """Bytes of rows in bfloat16, and of torch where the pass may be what imports it."""
+        if not _screen.may_round(self.n_pairs, self.n_features, self.n_jobs):
+            return 0
+        n_importing = n_processes + (not _screen.has_torch())
+        return rows / 2 + n_importing * OF_TORCH
 
     def _workers(self):
-        """Workers of this machine, the bytes of each, and copies of what they share."""
+        """Workers, what the process of each takes by itself, copies of what they share."""
         if _cluster.active_backend() is not None:
-            return n_threads(), OF_THREAD, 1
+            return n_threads(), 0, 1
         n_jobs = effective_n_jobs(self.n_jobs)
         backend, _ = get_active_backend()
         if n_jobs == 1 or getattr(backend, "supports_sharedmem", False):
-            return max(n_jobs, n_threads()), OF_THREAD, 0
-        return n_jobs, OF_THREAD + OF_PROCESS, 1
+            return max(n_jobs, n_threads()), 0, 0
+        return n_jobs, OF_PROCESS, 1
 
 
 def fits(size, far_max):

@@ -106,14 +106,24 @@ def choose(n_products, n_features, n_jobs=None):
     n_jobs : int or None
         Where there are several workers, each may have to import torch.
     """
-    workers = effective_n_jobs(n_jobs)
-    loaded = "torch" in sys.modules and workers == 1
-    pays = PAYS if loaded else PAYS_TO_IMPORT * max(workers, n_threads())
-    if n_products * n_features < pays or not _has_units():
+    if not may_round(n_products, n_features, n_jobs):
         return "float32"
     trial = min(n_features, TRIAL_FEATURES)
     faster = _torch() is not None and _is_faster(trial)
     return "bfloat16" if faster else "float32"
+
+
+def may_round(n_products, n_features, n_jobs=None):
+    """Whether bfloat16 may be chosen: ``choose`` then tries how fast it is."""
+    workers = effective_n_jobs(n_jobs)
+    loaded = has_torch() and workers == 1
+    pays = PAYS if loaded else PAYS_TO_IMPORT * max(workers, n_threads())
+    return n_products * n_features >= pays and _has_units()
+
+
+def has_torch():
+    """Whether torch is loaded already."""
+    return "torch" in sys.modules
 
 
 def multiply(rows, columns, memory=None):

@@ -130,6 +130,9 @@ def _write(draw, path, size):
 
     figure = Figure(figsize=size, layout="constrained")
     draw(figure.subplots())
+    # The layout takes as long as writing: once for all formats.
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
     written = []
     for extension in FORMATS:
         target = path.with_name(f"{path.name}.{extension}")

@@ -163,6 +163,20 @@ def test_processes_take_more_than_threads():
     assert alone < threads < processes
 
 
+@pytest.mark.parametrize("loaded", [True, False])
+@pytest.mark.parametrize("n_processes", [0, 8])
+def test_torch_is_counted_where_a_pass_may_import_it(monkeypatch, n_processes, loaded):
+    size = small_size(n_processes or None)
+    monkeypatch.setattr(_memory._screen, "has_torch", lambda: loaded)
+    needed = []
+    for may_round in (False, True):
+        monkeypatch.setattr(_memory._screen, "may_round", lambda *_: may_round)  # noqa: B023
+        needed.append(size.n_bytes(1e6))
+    rows = 2 * size.n_images * size.n_features  # two bytes a number
+    n_imports = n_processes + (0 if loaded else 1)
+    assert needed[1] - needed[0] == pytest.approx(rows + n_imports * _memory.OF_TORCH)
+
+
 def test_fewer_people_have_fewer_pairs():
     size = small_size()
     half = size.scaled(0.5)
@@ -219,7 +233,7 @@ FACES = make_face_embeddings(150, 4, 16, random_state=0)
 
 
 def test_a_fit_is_refused_before_any_work(memory, monkeypatch):
-    memory(5e7)
+    memory(4.5e7)
     monkeypatch.setattr(_inputs, "unit_rows", None)
     with pytest.raises(ValueError) as caught:
         SimilarityROC(far_max=0.3).fit(FACES.X, FACES.y)
@@ -233,7 +247,7 @@ def test_a_fit_is_refused_before_any_work(memory, monkeypatch):
 
 
 def test_the_argument_is_called_as_in_the_call(memory):
-    memory(5e7)
+    memory(4.5e7)
     with pytest.raises(ValueError, match=r"^far=0\.3 means to hold"):
         instance_far(FACES.X, FACES.y, far=0.3)
 
@@ -280,7 +294,13 @@ data = make_face_embeddings(n_images // 4, 4, n_features, random_state=0)
 """
 
 MEASURED = """
-from skfairfr._core._pair_sets import size_of
+estimates, check = [], _memory.check
+
+def recorded(size, far_max):
+    estimates.append(size.n_bytes(size.n_held(far_max)))
+    check(size, far_max)
+
+_memory.check = recorded
 
 def largest():
     # A process inherits ru_maxrss from the one that starts it.
@@ -288,9 +308,8 @@ def largest():
         return 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", status.read())[1])
 
 before = largest()
-pairs = answer(data, far_max, None, average)
-size = size_of(pairs.design, n_features)
-print(largest() - before, size.n_bytes(size.n_held(far_max)))
+answer(data, far_max, None, average)
+print(largest() - before, *estimates)
 """
 
 LIMITED = """
@@ -343,6 +362,7 @@ def test_under_a_limit_a_fit_is_refused_or_ends(n_free, which):
         (20_000, 64, 1e-2, "pair"),
         (20_000, 64, 1e-2, "identity"),
         (20_000, 512, 1e-3, "pair"),
+        (20_000, 1536, 1e-3, "pair"),  # imports torch where there are units for it
         (30_000, 16, 5e-2, "identity"),
         (60_000, 16, 1e-3, "pair"),
     ],

@@ -186,15 +186,17 @@ def answers(case, sums):
     return bool((found[first == 0] > quantile).any())
 
 
-def check(case, n_sets, n_jobs=1, pilot=PILOT):
+def check(case, n_sets, n_jobs=1, pilot=PILOT, truth=None):
     """The plan, and for each basis the share of data sets that answered.
+
+    ``truth`` is that of the case, where it is known.
 
     Returns
     -------
     plan : Plan
     shares : dict of str -> float
     """
-    truth = Truth.of(case)
+    truth = Truth.of(case) if truth is None else truth
     sums = sums_of(case, pilot, truth, np.random.default_rng(0))
     shown = dependence(sums)
     lent, own = shown.correlation.mean(axis=1).tolist()

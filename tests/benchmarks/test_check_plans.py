@@ -1,5 +1,7 @@
 """Small versions of what the guide says of plans: data sets of the planned size answer."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -9,10 +11,15 @@ from tests.benchmarks.check_plans import CASES, Truth, check, sums_of
 QUICK = ("certify an FMR, half the limit", "detect a difference of FNMR")
 
 
+@cache
+def truth_of(name):
+    return Truth.of(CASES[name])
+
+
 @pytest.mark.parametrize("name", QUICK)
 def test_data_sets_of_the_planned_size_answer(name):
     n_sets = 60
-    plan, shares = check(CASES[name], n_sets, pilot=300)
+    plan, shares = check(CASES[name], n_sets, pilot=300, truth=truth_of(name))
     planned = dict(zip(plan.basis.tolist(), plan.chance.tolist(), strict=True))
     # Four standard errors, and what a pilot of 300 people per group leaves uncertain.
     error = 4 * np.sqrt(0.16 / n_sets) + 0.08
@@ -24,7 +31,7 @@ def test_data_sets_of_the_planned_size_answer(name):
 @pytest.mark.parametrize("name", QUICK)
 def test_rates_are_the_true_ones(name):
     case = CASES[name]
-    truth = Truth.of(case)
+    truth = truth_of(name)
     sums = sums_of(case, 500, truth, np.random.default_rng(3))
     shown = dependence(sums)
     phi = sums.single + shown.correlation * (sums.clumped - sums.single)

@@ -1,6 +1,9 @@
 """Small audits that several test modules read."""
 
+from pathlib import Path
+
 import numpy as np
+from matplotlib.figure import Figure
 
 from skfairfr.datasets import make_face_embeddings
 from skfairfr.report import PairData, audit
@@ -19,6 +22,20 @@ def synthetic(n_identities=60, groups=None, **options):
 def small_audit(data=None, **options):
     options = {"attribute": "gender", "far": 0.05, "n_resamples": 40} | options
     return audit(*(synthetic() if data is None else data), **options)
+
+
+def without_rendering(monkeypatch):
+    """Let figures be drawn and their files be empty, where files are not looked at.
+
+    Rendering takes most of the time of an audit with figures; ``test_figures`` and one
+    test of the command look at what it writes.
+    """
+
+    def savefig(figure, target, **options):
+        Path(target).touch()
+
+    monkeypatch.setattr(Figure, "savefig", savefig)
+    monkeypatch.setattr(Figure, "draw_without_rendering", lambda figure: None)
 
 
 def with_a_lone_person(data=None):

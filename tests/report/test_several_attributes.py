@@ -19,7 +19,7 @@ from skfairfr.report import (
     read_data,
 )
 from skfairfr.utils import ArgumentError
-from tests.report.audits import small_audit, synthetic
+from tests.report.audits import small_audit, synthetic, without_rendering
 
 QUICK = {"far": 0.05, "n_resamples": 10}
 
@@ -236,7 +236,12 @@ def test_other_data_are_of_the_same_kind_and_read_in_the_same_way(files, data, p
         audit_data(of(data, "age"), threshold_from=files["old"])
 
 
-def test_figures_are_written_for_each_audit(data, tmp_path):
+@pytest.mark.parametrize(
+    "rendered", [False, pytest.param(True, marks=pytest.mark.slow)]
+)
+def test_figures_are_written_for_each_audit(data, tmp_path, monkeypatch, rendered):
+    if not rendered:
+        without_rendering(monkeypatch)
     report = audit_data(of(data, "gender", "age"), figures=tmp_path, **QUICK)
     folders = {path.parent.name for path in report.figures}
     assert folders == {"gender", "age", "gender---age"}

@@ -80,6 +80,7 @@ def compare_embeddings(
     device="cpu",
     n_probes=None,
     expected=None,
+    average="pair",
     far_name="far_max",
 ):
     """All pairs of embeddings, one side or two.
@@ -96,6 +97,8 @@ def compare_embeddings(
         Number of rows of X before those of X_reference, for messages.
     expected : Expected, default=None
         Questions that the pass should answer too.
+    average : {"pair", "identity"}, default="pair"
+        What will be asked of the pairs: more memory goes with people of equal weight.
     far_name : str, default="far_max"
         The caller's name for far_max, for messages.
 
@@ -110,7 +113,7 @@ def compare_embeddings(
     """
     check_embeddings(X, identity, side, similarity)
     limit = Argument(far_name, far_max)
-    check_size(X.shape[1], identity, attributes, side, n_jobs, limit)
+    check_size(X.shape[1], identity, attributes, side, n_jobs, limit, average)
     return compare_rows(
         unit_rows(X, similarity),
         identity,
@@ -137,13 +140,13 @@ def check_embeddings(X, identity, side, similarity):
     _check_rows(X, similarity)
 
 
-def check_size(n_features, identity, attributes, side, n_jobs, far_max):
+def check_size(n_features, identity, attributes, side, n_jobs, far_max, average="pair"):
     """Raise unless the pairs that will be held fit into the memory.
 
     Parameters
     ----------
     n_features : int
-    identity, attributes, side, n_jobs
+    identity, attributes, side, n_jobs, average
         As in :func:`compare_embeddings`.
     far_max : Argument
 
@@ -153,11 +156,11 @@ def check_size(n_features, identity, attributes, side, n_jobs, far_max):
         With what would fit.
     """
     images = _images(identity.codes, side, identity.values.size)
-    whole = size_of(CompleteDesign(images, "pair", "all"), n_features, n_jobs)
+    whole = size_of(CompleteDesign(images, average, "all"), n_features, n_jobs)
     held = list(whole.n_impostors)
     for labels in attributes.values():
         grouped = images.by(labels.codes, labels.values.size)
-        design = CompleteDesign(grouped, "pair", "all")
+        design = CompleteDesign(grouped, average, "all")
         held += size_of(design, n_features, n_jobs).n_impostors[1:]
     check_memory(replace(whole, n_impostors=tuple(held)), far_max)
 

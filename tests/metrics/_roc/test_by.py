@@ -13,6 +13,7 @@ from skfairfr.metrics._roc._similarity_roc import ANSWERED
 from skfairfr.report import EmbeddingData, audit_data
 from skfairfr.utils import ArgumentError
 from tests.metrics.designs import hold_tails
+from tests.report.audits import without_rendering
 
 OPTIONS = {
     "resample": "identities",
@@ -162,6 +163,7 @@ def test_three_attributes_and_their_combinations_take_one_pass(
     monkeypatch, passes, tmp_path
 ):
     hold_tails(monkeypatch)
+    without_rendering(monkeypatch)
     monkeypatch.setattr(
         _pair_sets, "WHOLE_GROUP", 4000
     )  # the smallest groups, as always
