@@ -190,7 +190,7 @@ BREAKS = [
     ),
     Break(
         "limits on rates",
-        "tail /= len(self.labels)",
+        "tail /= effective.errors.shape[-1]",
         "tail /= 1",
         ("tests/report/test_needed.py",),
     ),

@@ -466,6 +466,31 @@ def exact_low(effective, tail):
     return np.where(errors > 0, low, 0 * effective.rate)
 
 
+def one_sided(effective, confidence_level, share=1.0):
+    """Lower bounds of groups' rates that hold all at once, and upper ones one by one.
+
+    With all upper bounds within a limit all groups are, with one lower one above it some
+    group is not.
+
+    Parameters
+    ----------
+    effective : Effective
+        Groups along the last axis.
+    confidence_level : float in (0, 1)
+    share : ndarray or float, default=1.0
+        As :func:`share_left` gives it.
+
+    Returns
+    -------
+    low, high : ndarrays in [0, 1]
+    """
+    tail = 1 - confidence_level
+    _, high = rate_interval(effective, 1 - 2 * tail, share)
+    tail /= effective.errors.shape[-1]
+    low, _ = rate_interval(effective, 1 - 2 * tail, share)
+    return np.minimum(low, exact_low(effective, tail)), high
+
+
 def errors_by_person(left, right, weights, positions, n_people, masses=None):
     """Errors of each person, and of each two people squared, as a sequence grows.
 

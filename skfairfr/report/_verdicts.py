@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 from skfairfr._core._family import bounds
-from skfairfr._core._few_errors import exact_low, rate_interval
+from skfairfr._core._few_errors import one_sided
 from skfairfr.metrics._roc._analytic import (
     PairsOfGroups,
     influence_at,
@@ -116,11 +116,7 @@ class Judged:
         The upper ones hold one by one, the lower ones all at once: with all upper ones
         within a limit all groups are, with one lower one above it some group is not.
         """
-        tail = 1 - confidence_level
-        _, high = rate_interval(self.effective, 1 - 2 * tail, self.share)
-        tail /= len(self.labels)
-        low, _ = rate_interval(self.effective, 1 - 2 * tail, self.share)
-        return np.minimum(low, exact_low(self.effective, tail)), high
+        return one_sided(self.effective, confidence_level, self.share)
 
 
 def judge(audited, sizes, confidence_level, seed, operating_points=("overall",)):
