@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.optimize import brentq
-from scipy.special import betainc, ndtr, ndtri
+from scipy.special import betainc, ndtri
 
 from skfairfr._core._disparities import gini, max_geomean, max_min
 from skfairfr._core._family import (
