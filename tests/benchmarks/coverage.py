@@ -919,26 +919,23 @@ def table_of_rate_limits(verdicts, true_of):
         )
         errors = np.median([np.min(f["errors"], axis=1) for f in found], 0)
         errors = " ".join(f"{e:.0f}" for e in errors)
-        for times in (*RATE_LIMITS, "the truth"):
-            limit = true if times == "the truth" else times * true
-            failed, passed = (low > limit).mean(0), (high <= limit).mean(0)
-            if times == "the truth":
-                row = [
-                    f"{f:.3f} / {p:.3f}" for f, p in zip(failed, passed, strict=True)
-                ]
-            elif times < 1:
-                row = [
-                    f"({f:.2f}) / {p:.3f}" for f, p in zip(failed, passed, strict=True)
-                ]
-            else:
-                row = [
-                    f"{f:.3f} / ({p:.2f})" for f, p in zip(failed, passed, strict=True)
-                ]
-            print(f"| {cell} | {errors} | {times} | {' | '.join(row)} |")
+        for times in (*RATE_LIMITS, 1):
+            failed, passed = (
+                (low > times * true).mean(0),
+                (high <= times * true).mean(0),
+            )
+            # A limit at the truth is the last to be kept and the first to be exceeded.
+            failed = [f"({f:.2f})" if times < 1 else f"{f:.3f}" for f in failed]
+            passed = [f"({p:.2f})" if times > 1 else f"{p:.3f}" for p in passed]
+            row = [f"{f} / {p}" for f, p in zip(failed, passed, strict=True)]
+            at = "the truth" if times == 1 else times
+            print(f"| {cell} | {errors} | {at} | {' | '.join(row)} |")
 
 
 def table_of_rates(verdicts, true_of):
-    print("\n## Coverage of groups' rates (missed below, above the truth)")
+    print(
+        "\n## Coverage of groups' rates (missed below, above the truth), and mean errors"
+    )
     for cell, found in verdicts.items():
         design = DESIGNS[cell]
         kinds = list(
@@ -957,7 +954,11 @@ def table_of_rates(verdicts, true_of):
             true = [
                 float(true_of[cell][r][i, of_kind[0]]) for r in RATES for i in (0, 1)
             ]
+            errors = np.mean([f["errors"] for f in found], 0)
             words = ", ".join(f"{r:.4g}" for r in true)
+            words += "; errors " + ", ".join(
+                f"{e:.0f}" for e in errors[:, of_kind].mean(1)
+            )
             print(f"  {kind[0]} people, rates {words}: " + " | ".join(row))
 
 
