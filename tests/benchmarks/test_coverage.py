@@ -15,20 +15,22 @@ def most(n, rate, chance=1e-3):
     return int(binom.isf(chance, n, rate))
 
 
+PARTS = {
+    "verdicts": (coverage.judge, coverage.LEVELS),
+    "band": (coverage.judge_band, coverage.BAND),
+}
+
+
 @functools.cache
 def judged(name, n_sets, part="verdicts"):
     """The data sets of a design against its truth."""
-    function, levels = {
-        "verdicts": (coverage.judge, coverage.LEVELS),
-        "band": (coverage.judge_band, coverage.BAND),
-    }[part]
-    true = truth_of(name, levels)
-    return [function(name, seed, true) for seed in range(n_sets)]
+    true = truth_of(name, part)
+    return [PARTS[part][0](name, seed, true) for seed in range(n_sets)]
 
 
 @functools.cache
-def truth_of(name, levels=coverage.LEVELS):
-    return coverage.truth(coverage.DESIGNS[name], levels, 60_000, 300)
+def truth_of(name, part):
+    return coverage.truth(coverage.DESIGNS[name], PARTS[part][1], 60_000, 150)
 
 
 def check_verdicts(found, bound):
@@ -64,7 +66,7 @@ def test_shrinking_removes_the_bias_of_equal_groups():
 def test_limits_on_rates_are_judged_at_the_truth():
     """At the largest rate of the groups, where FAILED and passed are both wrong."""
     name = "2 x 60, noise .60/.85"
-    true, found = truth_of(name), judged(name, 20)
+    true, found = truth_of(name, "verdicts"), judged(name, 20)
     largest = np.concatenate([true[rate].max(1) for rate in coverage.RATES])
     low, high = (
         np.array([said[end] for said in found])
@@ -112,7 +114,7 @@ def test_the_truth_is_that_of_many_people():
         X, y, group, n_images = coverage.draw(design, rng)
         masks = [group == 0, group == 1]
         found.append(coverage.measure(X, y, n_images, masks, level).rate)
-    true = coverage.truth(design, level, 60_000, 300)
+    true = coverage.truth(design, level, 60_000, 150)
     for rate, largest in (("far", 0.1), ("frr", 0.25)):
         mean = np.mean([f[rate] for f in found], 0)
         assert mean == pytest.approx(true[rate], rel=largest)
