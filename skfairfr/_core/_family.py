@@ -306,28 +306,3 @@ def paired_deviates(errors, pairs, of_person, squares):
     none = weight == 0
     found = np.where(none, 0.0, ratio / np.sqrt(variance))
     return found, np.where(none, np.inf, variance)
-
-
-def difference_deviates(difference, influence, squares=0.0):
-    """Deviates of the test that two rates on the same people are equal, by their difference.
-
-    Parameters
-    ----------
-    difference : ndarray, shape (n_comparisons,)
-        First rate minus second.
-    influence : ndarray, shape (n_comparisons, n_people)
-        Each person's influence on the difference: on the logarithm of either rate, that
-        of its threshold included, times the rate.
-    squares : ndarray, shape (n_comparisons,), or float, default=0.0
-        Of impostor pairs, whose clumps people's influences hold twice: the sum over two
-        people of their squared influence.
-
-    Returns
-    -------
-    deviates, standard_error : ndarrays, shape (n_comparisons,)
-        0 where nobody has an influence: the same people err in both.
-    """
-    variance = np.maximum((influence**2).sum(axis=-1) - squares, 0.0)
-    error = np.sqrt(variance)
-    found = np.divide(difference, error, out=np.zeros(error.shape), where=error > 0)
-    return found, error

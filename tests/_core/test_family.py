@@ -10,7 +10,6 @@ from scipy import stats
 from skfairfr._core._family import (
     bounds,
     deviates,
-    difference_deviates,
     draw_jointly,
     holm,
     p_values,
@@ -280,23 +279,6 @@ def test_paired_rates_of_which_one_has_no_error():
         np.array([[8.0], [0.0]]), np.ones((2, 1)), of_person, np.array([1 / 8])
     )
     assert_allclose(found, np.log(8.5 / 0.5) / np.sqrt(1 / 8.5 + 1 / 0.5))
-
-
-def test_differences_on_the_same_people_are_those_of_a_paired_test():
-    """Independent people with one pair each: Student's paired test, but for n - 1."""
-    rng = np.random.default_rng(11)
-    first, second = rng.random((2, 80)) < np.array([[0.4], [0.25]])
-    both = first.astype(float) - second
-    influence = (both - both.mean()) / 80
-    found, error = difference_deviates(both.mean(keepdims=True), influence[None])
-    expected = stats.ttest_rel(first.astype(float), second.astype(float)).statistic
-    assert_allclose(found, expected * np.sqrt(80 / 79))
-    assert_allclose(error, both.std() / np.sqrt(80))
-
-
-def test_a_system_does_not_differ_from_itself():
-    found, error = difference_deviates(np.zeros(1), np.zeros((1, 5)))
-    assert found == 0 and error == 0
 
 
 # Shrunken rates

@@ -1,8 +1,8 @@
 """How often verdicts are wrong, intervals hold and differences are found: the study.
 
 ``python -m tests.benchmarks.coverage`` draws data sets of synthetic people whose rates in
-the population are known, asks the kernels of ``_few_errors`` and ``_family`` about each,
-and prints tables with Monte-Carlo errors. Results are lines of JSON, one for each data set,
+the population are known, asks the kernels of ``_few_errors`` and ``_family`` and the public
+``compare`` and ``far_asymmetry`` about each, and prints tables with Monte-Carlo errors. Results are lines of JSON, one for each data set,
 so that a run continues where one ended: ``--sets 1000 --jobs 2 --file coverage.jsonl``.
 ``--cells`` names some of the designs, ``--audit 100`` judges as many data sets of each by
 ``skfairfr.report.audit`` as well, and ``--tables`` prints what is there.
@@ -22,17 +22,15 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.optimize import brentq
-from scipy.special import betainc
+from scipy.special import betainc, ndtri
 
 from skfairfr._core._disparities import gini, max_geomean, max_min
 from skfairfr._core._family import (
     bounds,
     deviates,
-    difference_deviates,
     draw_jointly,
     holm,
     p_values,
-    paired_deviates,
     ratios_of,
     shrunken_rates,
     step_down,
@@ -45,10 +43,13 @@ from skfairfr._core._few_errors import (
     genuine_sums,
     impostor_sums,
     influences,
+    lower_bound,
     rate_interval,
     share_left,
+    upper_bound,
     wilson_interval,
 )
+from skfairfr.metrics import SimilarityROC
 
 DIMENSIONS = 48
 LEVELS = np.array([1e-2, 1e-3])
@@ -57,6 +58,8 @@ STEP = 1.5  # between levels whose rates give a slope
 RATES = ("far", "frr")
 FINDINGS = tuple(f"{rate} {level:g}" for rate in RATES for level in LEVELS)
 LIMITS = (1.25, 1.5, 2.0, 3.0)
+# Limits on each group's rate, over the largest of the rates in truth.
+RATE_LIMITS = (0.5, 0.8, 1.25, 2.0)
 CONFIDENCE = 0.95
 N_DRAWS = 2000
 DISPARITIES = {"max_min": max_min, "max_geomean": max_geomean, "gini": gini}
@@ -299,6 +302,7 @@ def _floor(S, y, n_held):
 class Measured:
     """Effective errors of every rate, group and level, and people's influences on them."""
 
+    errors: dict
     effective: dict
     share: dict
     rate: dict
@@ -385,7 +389,7 @@ def measure(X, y, n_images, groups, levels=LEVELS):
     thresholds = pairs.thresholds(levels)
     sums, of_threshold = pairs.accepted(thresholds)
     variance = (sums.squares + sums.shared) / sums.errors**2
-    found = Measured({}, {}, {}, None)
+    found = Measured({}, {}, {}, {}, None)
     influence = []
     for rate in RATES:
         ask = pairs.accepted if rate == "far" else pairs.rejected
@@ -402,6 +406,7 @@ def measure(X, y, n_images, groups, levels=LEVELS):
             counted = of_groups.errors * sums.errors[:, None]
             twice = np.where(counted > 0, of_groups.squares / np.maximum(counted, 1), 0)
             together = together - twice
+        found.errors[rate] = of_groups.errors
         found.effective[rate] = effective
         found.rate[rate] = of_groups.rate
         found.share[rate] = share_left(effective, slope, variance[:, None], together)
@@ -476,7 +481,29 @@ def judge(name, seed, true):
         "at_most": np.minimum(largest, 1e9).tolist(),
         "rates": rates_missed(measured[0], true, design),
         "disparities": disparities(measured[0]),
+        "logs": logs_of(measured[0]),
+        **of_limits(measured[0]),
     }
+
+
+def of_limits(measured):
+    """Errors of the groups, and the bounds that limits on every group's rate are judged by."""
+    ends = []
+    for rate in RATES:
+        effective, share = measured.effective[rate], measured.share[rate]
+        low = lower_bound(effective, CONFIDENCE, effective.errors.shape[-1], share)
+        ends.append((low, upper_bound(effective, CONFIDENCE, share)))
+    return {
+        "errors": np.concatenate([measured.errors[rate] for rate in RATES]).tolist(),
+        "rate_at_least": np.concatenate([low.max(1) for low, _ in ends]).tolist(),
+        "rate_at_most": np.concatenate([high.max(1) for _, high in ends]).tolist(),
+    }
+
+
+def logs_of(measured):
+    """Logarithms of the groups' rates, half an effective error added, of every finding."""
+    cells = [measured.effective[rate] for rate in RATES]
+    return np.concatenate([np.log((e.errors + 0.5) / e.pairs) for e in cells]).tolist()
 
 
 def in_sequence(found, ends, draws):
@@ -553,57 +580,54 @@ def judge_band(name, seed, true):
 
 
 def judge_systems(name, seed, true=None):
-    """Whether two systems on the same people are found to differ in their FRR."""
+    """Whether ``compare`` finds that two systems differ in their FRR on the same people."""
     n_people, noise = SYSTEMS[name]
     rng = np.random.default_rng([seed, 3])
     design = Design((n_people,), direction=0.0)
-    group = np.zeros(n_people, dtype=int)
-    n_images = numbers_of_images(design, group, rng)
+    n_images = numbers_of_images(design, np.zeros(n_people, dtype=int), rng)
     y = np.repeat(np.arange(n_people), n_images)
     centre = _unit(rng.standard_normal((n_people, DIMENSIONS)))[y]
     own = np.exp(0.3 * rng.standard_normal(n_people))[y]
     shaken = rng.standard_normal((3, *centre.shape)) / np.sqrt(2 * DIMENSIONS)
-    difference, influence = 0, 0
-    for sign, part, size in ((1, shaken[1], 0.7), (-1, shaken[2], noise)):
-        X = _unit(centre + size * own[:, None] * (shaken[0] + part)).astype(np.float32)
-        everybody = [np.ones(n_people, dtype=bool)]
-        found = measure(X, y, n_images, everybody)
-        rate = found.rate["frr"]
-        difference = difference + sign * rate[:, 0]
-        influence = influence + sign * rate * found.threshold_influence["frr"][0]
-    deviate, _ = difference_deviates(difference, influence)
-    return {"p": p_values(deviate).tolist()}
+    first, second = (
+        _fitted(_unit(centre + size * own[:, None] * (shaken[0] + part)), y)
+        for part, size in ((shaken[1], 0.7), (shaken[2], noise))
+    )
+    found = first.compare(second, far=LEVELS)
+    return {"p": found.p_value.tolist()}
 
 
 def judge_sides(name, seed, true=None):
-    """Whether the FAR of two groups is found to depend on which is the probe's."""
-    n_people, per = SIDES[name], 2
+    """Whether ``far_asymmetry`` finds that it matters which of two groups is the probe's."""
+    n_people = SIDES[name]
     rng = np.random.default_rng([seed, 4])
-    y = np.repeat(np.arange(n_people), per)
+    y = np.repeat(np.arange(n_people), 2)
     centre = _unit(rng.standard_normal((n_people, DIMENSIONS)))
     centre[:, 0] += 0.4
     noise = 0.7 * np.exp(0.3 * rng.standard_normal(n_people))
     probes, references = (photograph(centre[y], noise[y], rng) for _ in range(2))
-    S = probes @ references.T
-    i, j = np.nonzero(y[:, None] % 2 != y % 2)
-    scores, n_all = S[i, j], y.size**2 - n_people * per**2
-    order = np.argsort(-scores, kind="stable")
-    cut = np.sort(S[y[:, None] != y])[::-1]
-    p = []
-    for level in LEVELS:
-        n = np.count_nonzero(scores >= cut[int(level * n_all) - 1])
-        left, right = y[i[order[:n]]], y[j[order[:n]]]
-        forth = left % 2 == 0
-        errors = np.array([[forth.sum()], [n - forth.sum()]], dtype=float)
-        weights = (
-            np.where(forth, 1.0, -1.0)
-            / np.maximum(errors[[0, 1], 0], 1)[np.where(forth, 0, 1)]
-        )
-        # Everybody is in as many pairs of either kind, so that the shares cancel.
-        of_person, squares, _ = errors_by_person(left, right, weights, [n], n_people)
-        pairs = np.full((2, 1), scores.size / 2)
-        p.append(p_values(paired_deviates(errors, pairs, of_person, squares)[0])[0])
-    return {"p": np.array(p).tolist()}
+    group = np.array(["even", "odd"])[y % 2]
+    other = {
+        "X_reference": references,
+        "y_reference": y,
+        "sensitive_features_reference": group,
+    }
+    roc = _fitted(probes, y, group, **other)
+    return {"p": [float(roc.far_asymmetry(far=a).p_value[0]) for a in LEVELS]}
+
+
+def _fitted(X, y, *groups, **other):
+    """The estimator, whose tests need no replicates: the fewest are drawn."""
+    roc = SimilarityROC(
+        resample="identities",
+        method="wilson",
+        n_resamples=1,
+        far_max=STEP * LEVELS.max(),
+        random_state=0,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return roc.fit(X.astype(np.float32), y, *groups, **other)
 
 
 def judge_audit(name, seed, true=None):
@@ -728,6 +752,7 @@ def tables(path):
     table_of_power(verdicts, audits, true_of)
     table_of_factors(verdicts)
     table_of_checks(verdicts, true_of)
+    table_of_rate_limits(verdicts, true_of)
     table_of_rates(verdicts, true_of)
     table_of_disparities(verdicts, true_of)
     table_of_bands({c: v for (part, c), v in said.items() if part == "band"})
@@ -767,10 +792,11 @@ def table_of_errors(verdicts):
 
 def table_of_power(verdicts, audits, true_of):
     print("\n## Share of findings 'is treated worse':", ", ".join(FINDINGS))
-    print(
-        "| design | true ratios | each alone | Holm | max-T | in sequence | audit() |"
+    columns = (
+        "each alone | Holm | max-T | in sequence | audit() | oracle | its error at 2/3"
     )
-    print("|---|---|---|---|---|---|---|")
+    print(f"| design | true ratios | {columns} |")
+    print("|---" * 9 + "|")
     for cell, found in verdicts.items():
         ratios = true_largest(true_of[cell])
         if DESIGNS[cell].random or (ratios.max() < 1.01 and cell not in audits):
@@ -780,8 +806,53 @@ def table_of_power(verdicts, audits, true_of):
             for m in ("alone", "Holm", "max-T", "in sequence")
         ]
         own = _row([f["found"] for f in audits[cell]]) if cell in audits else "–"
+        found_by, at_two_thirds = oracle([f["logs"] for f in found])
         ratios = " ".join(f"{r:.2f}" for r in ratios)
-        print(f"| {cell} | {ratios} | {' | '.join(row)} | {own} |")
+        last = f"{own} | {_row(found_by)} | {at_two_thirds:.3f}"
+        print(f"| {cell} | {ratios} | {' | '.join(row)} | {last} |")
+
+
+def oracle(logs):
+    """What max-T would find if it knew all variances and correlations, for the power's bound.
+
+    Parameters
+    ----------
+    logs : array-like, shape (n_sets, n_findings, n_groups)
+        As :func:`logs_of` gives them.
+
+    Returns
+    -------
+    found : ndarray of bool, shape (n_sets, n_findings)
+        Whether any two groups differ at a family-wise error of .05.
+    error : float
+        The family-wise error, in groups that are alike, of the same tests of each finding at
+        a level of its own, such that it is found two thirds as often as each alone.
+    """
+    logs = np.asarray(logs)
+    n_sets, n_findings, n_groups = logs.shape
+    cells = logs.reshape(n_sets, -1)
+    rng = np.random.default_rng(0)
+    draws = rng.multivariate_normal(
+        np.zeros(cells.shape[1]), np.cov(cells.T), N_DRAWS, method="eigh"
+    )
+    g, h = np.triu_indices(n_groups, 1)
+    first, second = (
+        np.add.outer(n_groups * np.arange(n_findings), ends).ravel() for ends in (g, h)
+    )
+    ratios = cells[:, first] - cells[:, second]
+    spread = ratios.std(axis=0)
+    found = ratios / spread
+    p = np.array([step_down(z, first, second, draws, CONFIDENCE)[0] for z in found])
+    largest = np.abs(found).reshape(n_sets, n_findings, -1).max(2)
+    null = np.abs((draws[:, first] - draws[:, second]) / spread)
+    null = null.reshape(len(draws), n_findings, -1).max(2)
+    power = 2 / 3 * (largest > -ndtri((1 - CONFIDENCE) / 2)).mean(0)
+    limits = [
+        np.quantile(z, 1 - share) for z, share in zip(largest.T, power, strict=True)
+    ]
+    return (p < 0.05).reshape(n_sets, n_findings, -1).any(2), (null > limits).any(
+        1
+    ).mean()
 
 
 def _row(values):
@@ -835,8 +906,38 @@ def table_of_checks(verdicts, true_of):
             print(f"| {cell} | {limit} | {' | '.join(row)} |")
 
 
+def table_of_rate_limits(verdicts, true_of):
+    print(
+        "\n## Limits on each group's rate: false FAILED / false passed (right ones in brackets)"
+    )
+    print("| design | errors of a group | limit / largest rate | ", end="")
+    print(" | ".join(FINDINGS) + " |")
+    print("|---" * (len(FINDINGS) + 3) + "|")
+    for cell, found in verdicts.items():
+        true = np.concatenate([true_of[cell][r].max(1) for r in RATES])
+        low, high = (
+            np.array([f[name] for f in found])
+            for name in ("rate_at_least", "rate_at_most")
+        )
+        errors = np.median([np.min(f["errors"], axis=1) for f in found], 0)
+        errors = " ".join(f"{e:.0f}" for e in errors)
+        for times in (*RATE_LIMITS, 1):
+            failed, passed = (
+                (low > times * true).mean(0),
+                (high <= times * true).mean(0),
+            )
+            # A limit at the truth is the last to be kept and the first to be exceeded.
+            failed = [f"({f:.2f})" if times < 1 else f"{f:.3f}" for f in failed]
+            passed = [f"({p:.2f})" if times > 1 else f"{p:.3f}" for p in passed]
+            row = [f"{f} / {p}" for f, p in zip(failed, passed, strict=True)]
+            at = "the truth" if times == 1 else times
+            print(f"| {cell} | {errors} | {at} | {' | '.join(row)} |")
+
+
 def table_of_rates(verdicts, true_of):
-    print("\n## Coverage of groups' rates (missed below, above the truth)")
+    print(
+        "\n## Coverage of groups' rates (missed below, above the truth), and mean errors"
+    )
     for cell, found in verdicts.items():
         design = DESIGNS[cell]
         kinds = list(
@@ -855,7 +956,11 @@ def table_of_rates(verdicts, true_of):
             true = [
                 float(true_of[cell][r][i, of_kind[0]]) for r in RATES for i in (0, 1)
             ]
+            errors = np.mean([f["errors"] for f in found], 0)
             words = ", ".join(f"{r:.4g}" for r in true)
+            words += "; errors " + ", ".join(
+                f"{e:.0f}" for e in errors[:, of_kind].mean(1)
+            )
             print(f"  {kind[0]} people, rates {words}: " + " | ".join(row))
 
 

@@ -1,11 +1,11 @@
 """Small versions of what the study of coverage claims, on people whose rates are known."""
 
+import functools
 import json
-from functools import cache
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from tests.benchmarks import coverage
 
@@ -15,15 +15,22 @@ def most(n, rate, chance=1e-3):
     return int(binom.isf(chance, n, rate))
 
 
-@cache
+PARTS = {
+    "verdicts": (coverage.judge, coverage.LEVELS),
+    "band": (coverage.judge_band, coverage.BAND),
+}
+
+
+@functools.cache
 def judged(name, n_sets, part="verdicts"):
     """The data sets of a design against its truth."""
-    function, levels = {
-        "verdicts": (coverage.judge, coverage.LEVELS),
-        "band": (coverage.judge_band, coverage.BAND),
-    }[part]
-    true = coverage.truth(coverage.DESIGNS[name], levels, 60_000, 300)
-    return [function(name, seed, true) for seed in range(n_sets)]
+    true = truth_of(name, part)
+    return [PARTS[part][0](name, seed, true) for seed in range(n_sets)]
+
+
+@functools.cache
+def truth_of(name, part):
+    return coverage.truth(coverage.DESIGNS[name], PARTS[part][1], 60_000, 150)
 
 
 def check_verdicts(found, bound):
@@ -51,9 +58,50 @@ def test_a_group_that_is_worse_is_found():
 
 
 def test_shrinking_removes_the_bias_of_equal_groups():
-    found = judged("4 x 50", 40)[:20]
+    found = judged("4 x 50", 40)
     raw, shrunken = np.median([said["disparities"] for said in found], 0)[2, 0]
     assert raw > 2 and shrunken < 1.3
+
+
+def test_limits_on_rates_are_judged_at_the_truth():
+    """At the largest rate of the groups, where FAILED and passed are both wrong."""
+    name = "2 x 60, noise .60/.85"
+    true, found = truth_of(name, "verdicts"), judged(name, 20)
+    largest = np.concatenate([true[rate].max(1) for rate in coverage.RATES])
+    low, high = (
+        np.array([said[end] for said in found])
+        for end in ("rate_at_least", "rate_at_most")
+    )
+    assert (low > largest).sum(0).max() <= most(20, 0.06)
+    assert (high <= largest).sum(0).max() <= most(20, 0.08)
+    assert (low > largest / 3).mean() > 0.5 and (high < 3 * largest).mean() > 0.5
+
+
+def test_an_oracle_of_independent_findings():
+    """Four tests at .05 have 1 - .95**4; at a third less each, with levels of .0333."""
+    rng = np.random.default_rng(3)
+    logs = 0.1 * rng.standard_normal((2000, 4, 2))
+    found, error = coverage.oracle(logs)
+    assert found.any(1).mean() == pytest.approx(0.05, abs=0.015)
+    assert error == pytest.approx(1 - (1 - 0.1 / 3) ** 4, abs=0.03)
+    # A difference of four standard errors is found.
+    logs[:, 2, 0] += 4 * 0.1 * np.sqrt(2)
+    found, _ = coverage.oracle(logs)
+    assert found[:, 2].mean() == pytest.approx(norm.sf(max_of_four() - 4), abs=0.03)
+
+
+def max_of_four():
+    """What the largest of four absolute normal deviates exceeds with a chance of .05."""
+    return norm.isf((1 - 0.95 ** (1 / 4)) / 2)
+
+
+@pytest.mark.parametrize(
+    ("judge", "name"),
+    [(coverage.judge_systems, "100 people"), (coverage.judge_sides, "60 people")],
+)
+def test_equal_systems_and_directions_are_seldom_told_apart(judge, name):
+    p = np.array([judge(name, seed)["p"] for seed in range(12)])
+    assert ((p < 0.05).sum(0) <= most(12, 0.06)).all()
 
 
 def test_the_truth_is_that_of_many_people():
@@ -66,7 +114,7 @@ def test_the_truth_is_that_of_many_people():
         X, y, group, n_images = coverage.draw(design, rng)
         masks = [group == 0, group == 1]
         found.append(coverage.measure(X, y, n_images, masks, level).rate)
-    true = coverage.truth(design, level, 60_000, 300)
+    true = coverage.truth(design, level, 60_000, 150)
     for rate, largest in (("far", 0.1), ("frr", 0.25)):
         mean = np.mean([f[rate] for f in found], 0)
         assert mean == pytest.approx(true[rate], rel=largest)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from skfairfr._core._differences import (
     clumps,
@@ -19,8 +19,8 @@ from skfairfr._core._differences import (
     ratio_ends,
     student,
 )
-from skfairfr._core._family import p_values, paired_deviates
-from skfairfr.metrics._roc._analytic import place_of, quantile_of
+from skfairfr._core._family import paired_deviates
+from skfairfr.metrics._roc._analytic import place_of
 
 
 def is_summed(engine, question):
@@ -231,7 +231,8 @@ def asymmetry(engine, question, pairs_of_groups):
 
     Notes
     -----
-    The threshold is common to both directions, whose rates it moves alike.
+    The threshold is common to both directions, whose rates it moves alike. Student's
+    distribution allows for a variance that is estimated from the people of both groups.
     """
     evidence = engine.evidence(replace(question, scope=pairs_of_groups[0]))
     low, high, p_value = np.full((3, len(pairs_of_groups)), np.nan)
@@ -240,7 +241,7 @@ def asymmetry(engine, question, pairs_of_groups):
         np.unique(images.identity[images.group == g]).size
         for g in range(images.n_groups)
     ]
-    quantile = quantile_of(engine.intervals.confidence_level)
+    tail = (1 - engine.intervals.confidence_level) / 2
     for row, (g, h) in enumerate(pairs_of_groups):
         both = [s for s in ((g, h), (h, g)) if evidence and s in evidence.scopes]
         # One person does not show how people of a group vary.
@@ -272,7 +273,9 @@ def asymmetry(engine, question, pairs_of_groups):
         )
         error = float(np.sqrt(spread[0])) / np.log(10)
         middle = float(found[0]) * error
-        low[row] = middle - quantile * error if errors[0][0] else -np.inf
-        high[row] = middle + quantile * error if errors[1][0] else np.inf
-        p_value[row] = p_values(found)[0]
+        freedom = people[g] + people[h] - 2
+        reach = -stdtrit(freedom, tail) * error
+        low[row] = middle - reach if errors[0][0] else -np.inf
+        high[row] = middle + reach if errors[1][0] else np.inf
+        p_value[row] = 2 * stdtr(freedom, -abs(found[0]))
     return low, high, p_value

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
 
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr.metrics import FARAsymmetry
@@ -96,8 +97,12 @@ def test_the_variance_counts_every_two_people_once():
     x, y = x / clump + 0.5, y / clump + 0.5
     middle = np.log((x / parts[0][1]) / (y / parts[1][1]))
     sd = np.sqrt(1 / x + 1 / y + people)
-    assert_allclose(found.low[0], (middle - 1.959964 * sd) / np.log(10), rtol=1e-3)
-    assert_allclose(found.high[0], (middle + 1.959964 * sd) / np.log(10), rtol=1e-3)
+    # Of as many degrees of freedom as there are people of both groups, less two.
+    student = stats.t(np.isin(group, ["a", "b"]).sum() - 2)
+    reach = student.isf(0.025) * sd
+    assert_allclose(found.low[0], (middle - reach) / np.log(10), rtol=1e-6)
+    assert_allclose(found.high[0], (middle + reach) / np.log(10), rtol=1e-6)
+    assert_allclose(found.p_value[0], 2 * student.sf(abs(middle) / sd), rtol=1e-6)
 
 
 def test_an_asymmetry_is_found_and_symmetry_is_not():
