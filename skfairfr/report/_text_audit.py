@@ -199,13 +199,15 @@ def _error_rate(audit):
     if n_comparisons == 0:
         return []
     wrong = 100 * (1 - audit.settings["confidence_level"])
-    compared = (
-        "The comparison" if n_comparisons == 1 else f"All {n_comparisons:,} comparisons"
-    )
+    compared = "The comparison of two groups has an error rate"
+    if n_comparisons > 1:
+        compared = (
+            f"All {n_comparisons:,} comparisons of two groups, over rates, levels and "
+            "attributes, have one error rate"
+        )
     return paragraph(
-        f"{compared} of two groups, over rates, levels and attributes, have one error rate: "
-        f"if no group were treated worse, at most {wrong:g} % of such audits would name one. "
-        "Factors in brackets and p take this into account."
+        f"{compared}: if no group were treated worse, nominally at most {wrong:g} % of such "
+        "audits would name one. Factors in brackets and p take this into account."
     )
 
 
