@@ -120,14 +120,19 @@ def ratio_ends(rates, covariance, reach):
         reach**2 * covariance[k] - rates[k[0]] * rates[k[1]]
         for k in ((0, 0), (0, 1), (1, 1))
     )
-    # All q of which one - 2 both q + other q**2 is no less than 0, about first / second.
+    # All q of which one - 2 both q + other q**2 is no less than 0, about first / second. The
+    # roots are near and far = summed / other, which goes to infinity as other goes to 0.
     root = np.sqrt(max(both**2 - one * other, 0.0))
-    if other < 0:
-        ends = sorted(((both - root) / other, (both + root) / other))
-        return max(ends[0], 0.0), max(ends[1], 0.0)
-    if root == 0 or other == 0:
+    summed = both + np.copysign(root, both)  # no difference of like numbers
+    if other <= 0:
+        if summed == 0:
+            return 0.0, 0.0 if other else np.inf
+        far = summed / other if other else -np.copysign(np.inf, summed)
+        low, high = sorted((one / summed, far))
+        return max(low, 0.0), max(high, 0.0)
+    if root == 0:
         return 0.0, np.inf
-    lower, upper = (both - root) / other, (both + root) / other
+    lower, upper = sorted((one / summed, summed / other))
     if second > 0 and first / second <= lower:
         return 0.0, lower
     return max(upper, 0.0), np.inf
