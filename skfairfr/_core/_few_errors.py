@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from scipy.special import gammaincinv, ndtr, ndtri, stdtrit
+from scipy.special import betaincinv, gammaincinv, ndtr, ndtri, stdtrit
 
 # Where there is no error at all: the correlation of errors within a clump, the squared
 # coefficient of variation of people's own rates, and how many errors they count as.
@@ -466,6 +466,43 @@ def exact_low(effective, tail):
     return np.where(errors > 0, low, 0 * effective.rate)
 
 
+def exact_high(effective, tail, share=1.0):
+    """One-sided upper bound of a rate: exact for a binomial number of effective errors.
+
+    With few errors Wilson's upper end is too low: without any, at .95, it is that of 2.7
+    errors, and the exact one that of 3.
+
+    Parameters
+    ----------
+    effective : Effective
+    tail : float in (0, 1)
+        Chance to lie below the true rate.
+    share : ndarray or float, default=1.0
+        As :func:`share_left` gives it.
+
+    Returns
+    -------
+    high : ndarray in [0, 1]
+        NaN without pairs. With everything else fixed, more errors raise it.
+
+    References
+    ----------
+    Clopper & Pearson (1934).
+    """
+    right = effective.pairs - effective.errors
+    counted = np.where(right > 0, right, 1.0)
+    wrong = effective.errors + 1
+    variance = 1 / wrong + 1 / counted  # of the logarithm of the odds
+    known = variance / (share * (variance + effective.between))
+    # As much further out as the variance is uncertain.
+    further = 1 - ndtr(stdtrit(effective.freedom, tail))
+    high = betaincinv(known * wrong, known * counted, further)
+    # What it would be without errors, which must not tighten it.
+    further = np.log(ndtr(stdtrit(effective.unseen_freedom, tail)))
+    high = np.maximum(high, -np.expm1(further / effective.unseen))
+    return np.where(right > 0, high, 1 + 0 * effective.rate)
+
+
 def lower_bound(effective, confidence_level, n_groups, share=1.0):
     """One-sided lower bounds of rates, by which a limit on every group's rate is failed.
 
@@ -496,7 +533,8 @@ def upper_bound(effective, confidence_level, share=1.0):
     They hold one by one: with all of them within the limit all groups are. Parameters are
     those of :func:`lower_bound`.
     """
-    return rate_interval(effective, 2 * confidence_level - 1, share)[1]
+    _, high = rate_interval(effective, 2 * confidence_level - 1, share)
+    return np.maximum(high, exact_high(effective, 1 - confidence_level, share))
 
 
 def errors_by_person(left, right, weights, positions, n_people, masses=None):

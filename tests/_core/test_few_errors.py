@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import binomtest, poisson
+from scipy.stats import binom, binomtest, poisson
 
 from skfairfr._core._few_errors import (
     GROUP_WEIGHT,
@@ -17,12 +17,14 @@ from skfairfr._core._few_errors import (
     dependence,
     effective_errors,
     errors_by_person,
+    exact_high,
     exact_low,
     genuine_sums,
     impostor_sums,
     influences,
     rate_interval,
     share_left,
+    upper_bound,
     wilson_interval,
 )
 
@@ -428,3 +430,39 @@ def test_exact_low_is_the_poisson_bound():
     known = exact_low(effective(30, 1e6), 0.01)
     assert exact_low(effective(30, 1e6, between=0.1), 0.01) < known
     assert exact_low(effective(30, 1e6, freedom=5), 0.01) < known
+
+
+@pytest.mark.parametrize(("errors", "pairs"), [(0, 40), (1, 27_000), (7, 60), (30, 31)])
+def test_exact_high_is_the_bound_of_clopper_and_pearson(errors, pairs):
+    found = exact_high(effective(errors, pairs), 0.05)
+    test = binomtest(errors, pairs, alternative="less")
+    assert_allclose(found, test.proportion_ci(0.95, method="exact").high, rtol=1e-6)
+
+
+def test_exact_high_allows_for_what_is_not_known():
+    known = exact_high(effective(4, 1e4), 0.05)
+    assert exact_high(effective(4, 1e4, between=0.2), 0.05) > known
+    assert exact_high(effective(4, 1e4, freedom=5), 0.05) > known
+    assert (
+        exact_high(effective(4, 1e4), 0.05, 2.0)
+        > known
+        > exact_high(effective(4, 1e4), 0.05, 0.5)
+    )
+    assert exact_high(effective(50, 50), 0.05) == 1
+    assert np.isnan(exact_high(effective(0, 0), 0.05))
+    highs = [exact_high(effective(e, 1e4, between=0.2), 0.05) for e in range(60)]
+    assert (np.diff(np.ravel(highs)) > 0).all()
+
+
+@pytest.mark.parametrize("confidence_level", [0.9, 0.95, 0.99])
+def test_a_limit_passes_falsely_no_more_often_than_it_says(confidence_level):
+    """Independent errors, of a rate that is just above the limit."""
+    n_pairs = 200_000
+    errors = np.arange(200)
+    highs = np.ravel(
+        [upper_bound(effective(e, n_pairs), confidence_level) for e in errors]
+    )
+    for mean in np.geomspace(0.05, 60, 80):
+        passes = highs < mean / n_pairs
+        chance = binom.pmf(errors, n_pairs, mean / n_pairs)[passes].sum()
+        assert chance <= 1 - confidence_level + 1e-9

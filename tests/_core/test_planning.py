@@ -64,7 +64,8 @@ def certain(people, rate, limit, level):
     """Probability that independent pairs of so many people certify a rate, by counting."""
     n = people * (people - 1) // 2
     errors = np.arange(n + 1)
-    within = wilson_high(errors, n, level) <= limit
+    exact = stats.beta.ppf(level, errors + 1, np.maximum(n - errors, 1e-9))
+    within = np.maximum(wilson_high(errors, n, level), exact) <= limit
     return stats.binom(n, rate).pmf(errors[within]).sum()
 
 
@@ -93,11 +94,11 @@ def test_fewest_people_by_trying_all_numbers(rate, limit, level, power):
 def test_people_of_the_rule_of_three(limit, people):
     setting = Setting("far", (0.0,), 1)
     assert first_number(lambda k: setting.pairs(k) >= 3 / limit, 2) == people
-    # The rule is of Clopper and Pearson's bound; Wilson's is the smaller one.
+    # The rule rounds what Clopper and Pearson's bound needs.
     found = fewest_people(RateWithin(setting, limit, 0.95), 0.8)
-    z2 = stats.norm.ppf(0.95) ** 2
-    assert 0.94 * people < found < people
-    assert setting.pairs(found) >= z2 * (1 - limit) / limit > setting.pairs(found - 1)
+    needed = np.log(0.05) / np.log1p(-limit)
+    assert people - 2 <= found <= people
+    assert setting.pairs(found) >= needed > setting.pairs(found - 1)
 
 
 def audited_low(errors, n, confidence_level):

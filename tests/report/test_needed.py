@@ -6,7 +6,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 from scipy.stats import f as f_distribution
-from scipy.stats import gamma
+from scipy.stats import beta, gamma
 
 from skfairfr._core._few_errors import Effective
 from skfairfr.metrics._roc._analytic import PairsOfGroups, quantile_of
@@ -86,7 +86,9 @@ def test_a_rate_below_its_limit(errors, limit, growth):
     found = needed(judged([errors], [600]), True, limit, [200], growth)
 
     def settles(e, n):
-        return wilson(e, n, ONE_SIDED, 1, 600) <= limit
+        errors = unlucky(e, n, 1, 600)
+        exact = beta.ppf(0.95, errors + 1, n - errors)
+        return max(wilson(e, n, ONE_SIDED, 1, 600), exact) <= limit
 
     assert found == (("a", searched(errors, 600, 200, settles, growth)),)
 
