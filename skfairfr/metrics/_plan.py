@@ -438,8 +438,9 @@ def plan_test(
     Notes
     -----
     Numbers are searched for with the formulas that judge the data: Wilson's bound [1]_ of
-    the effective number of errors (for a rate above its limit, the lower one of Wilson's and
-    the exact Poisson bound), and the F test of the ratio of two rates; the rules of 3 and 30
+    the effective number of errors or the exact one, whichever is farther from the rate
+    (that of a binomial number of errors where a rate must lie within its limit, of a Poisson
+    number where it must be shown to lie above), and the F test of the ratio of two rates; the rules of 3 and 30
     [2]_ stand beside them. The number of errors is binomial, Poisson or negative
     binomial, as its variance demands. All pairs within a group are compared, at a given
     threshold; one that the same data set, for a level, adds an error of its own, or takes

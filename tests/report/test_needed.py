@@ -5,8 +5,8 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from scipy.stats import f as f_distribution
 from scipy.stats import beta, gamma
+from scipy.stats import f as f_distribution
 
 from skfairfr._core._few_errors import Effective
 from skfairfr.metrics._roc._analytic import PairsOfGroups, quantile_of
