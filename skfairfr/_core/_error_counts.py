@@ -86,8 +86,8 @@ def accepted_impostors(pairs, scope, thresholds, sampled=False):
     return ErrorCounts(sums, influence, squares / errors**2)
 
 
-def rejected_genuine(pairs, scope, thresholds):
-    """Rejected genuine pairs of a scope, as :func:`accepted_impostors`."""
+def rejected_genuine(pairs, scope, thresholds, sampled=False):
+    """Rejected genuine pairs of a scope, as :func:`accepted_impostors`; never a sample."""
     sequence = pairs.genuine.ascending(scope)
     n_people = pairs.images.n_identities
     people, _ = sequence.identities(pairs.images)

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from skfairfr._core._resampling import unit_weights
-
 
 @dataclass(frozen=True)
 class CompletePeople:
@@ -206,18 +204,14 @@ def _of_patterns(design, scale):
 
 def _masses(design, side, groups, average):
     """Masses of people in each of some groups, sparse (n_people, n_groups)."""
+    power = {"pair": 1.0, "identity": 0.0, "squared": -1.0}[average]
     rows, columns, values = [], [], []
     for column, group in enumerate(groups):
-        if average == "squared":
-            cells = (design.by_identity if group is None else design.by_group)[side]
-            chosen = cells.rows(group)
-            identity, mass = cells.identity[chosen], 1.0 / cells.count[chosen]
-        else:
-            identity, mass = design._masses(side, group, unit_weights(), average)
-            mass = mass[:, 0]
-        rows.append(identity)
-        columns.append(np.full(identity.size, column))
-        values.append(mass)
+        cells = (design.by_identity if group is None else design.by_group)[side]
+        chosen = cells.rows(group)
+        rows.append(cells.identity[chosen])
+        columns.append(np.full(chosen.size, column))
+        values.append(cells.count[chosen] ** power)
     shape = (design.images.n_identities, len(groups))
     where = (np.concatenate(rows), np.concatenate(columns))
     return sparse.csc_array((np.concatenate(values), where), shape=shape)

@@ -175,7 +175,8 @@ def gather(pairs, query, rate):
             scopes, sums, effective, share, influence, still, none, squared, *about
         )
     slope = _slopes(every, np.stack(held, axis=-1), n_levels)
-    share, of_threshold = asking.threshold_set(counts, rows, effective, slope)
+    setting = asking.counts("far", zip(asking.setters, rows.T, strict=True))
+    share, of_threshold = asking.threshold_set(counts, setting, effective, slope)
     return Evidence(
         *(scopes, sums, effective, share, influence, slope, of_threshold, squared),
         *about,
@@ -204,6 +205,8 @@ class _Asking:
         -------
         counts : list of ErrorCounts
         """
+        nothing = np.inf if rate == "far" else -np.inf
+        count = accepted_impostors if rate == "far" else rejected_genuine
         keys, new, found = [], {}, {}
         for scope, thresholds in asked:
             sampled = rate == "far" and scope in self.query.sampled
@@ -211,13 +214,12 @@ class _Asking:
             keys.append(key)
             if key in self._store(scope):
                 found[key] = self._store(scope)[key]
-            else:
-                new[key] = (rate, scope, thresholds, sampled)
-                if rate == "far":
-                    self.pairs.impostors(
-                        scope, sampled
-                    )  # split once, before the threads
-        counted = in_threads(self._count, list(new.values()))
+                continue
+            at = np.where(np.isnan(thresholds), nothing, thresholds)
+            new[key] = (self.pairs, scope, at, sampled)
+            if rate == "far":
+                self.pairs.impostors(scope, sampled)  # split once, before the threads
+        counted = in_threads(count, list(new.values()))
         for key, counts in zip(new, counted, strict=True):
             remember(self._store(key[1]), key, counts, MAX_COUNTS)
             found[key] = counts
@@ -226,14 +228,6 @@ class _Asking:
     def _store(self, scope):
         """Counts known already; all attributes share what is overall."""
         return self.pairs.overall_errors if scope is None else self.pairs.errors
-
-    def _count(self, rate, scope, thresholds, sampled):
-        undefined = np.isnan(thresholds)
-        if rate == "far":
-            at = np.where(undefined, np.inf, thresholds)
-            return accepted_impostors(self.pairs, scope, at, sampled)
-        at = np.where(undefined, -np.inf, thresholds)
-        return rejected_genuine(self.pairs, scope, at)
 
     def near(self):
         """Thresholds a step below and above each level, two (n_levels, n_scopes).
@@ -261,15 +255,13 @@ class _Asking:
         held = self.pairs.holds(scope, np.nan_to_num(thresholds, nan=-np.inf))
         return np.where(held, thresholds, np.nan)
 
-    def threshold_set(self, counts, rows, effective, slope):
+    def threshold_set(self, counts, setting, effective, slope):
         """What setting the thresholds on the same data does to every rate.
 
         Parameters
         ----------
-        counts : list of ErrorCounts
-            Of each scope at its column of ``rows``.
-        rows : ndarray, shape (n_rows, n_scopes)
-            Thresholds, those of the levels first.
+        counts, setting : lists of ErrorCounts
+            Of each scope, and of the FARs that set its thresholds; those of the levels first.
         effective : Effective
         slope : ndarray, shape (n_levels, n_scopes)
 
@@ -280,7 +272,6 @@ class _Asking:
         """
         n_levels = len(slope)
         share, of_threshold = np.ones(slope.shape), []
-        setting = self.counts("far", zip(self.setters, rows.T, strict=True))
         for place, (scope, setter, own, by) in enumerate(
             zip(self.scopes, self.setters, counts, setting, strict=True)
         ):
