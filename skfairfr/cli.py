@@ -193,8 +193,8 @@ def _add_audit(commands):
         audit.add_argument_group(
             "checks",
             "Judged at every level and by every attribute: failed where a bound says that a "
-            "limit is exceeded, passed where one says that it is kept, each built to be "
-            "wrong at most as often as 1 - P, else undetermined.",
+            "limit is exceeded, passed where one says that it is kept, else undetermined. "
+            "Each check is nominally wrong in at most the share 1 - P of audits.",
         )
     )
     _add_common(audit)
