@@ -636,17 +636,17 @@ def _plan(arguments):
         flags = [f"--{name.replace('_', '-')} {v:g}" for name, v in limits.items()]
         if options["confidence_level"] is not None:
             flags.append(f"--confidence-level {options['confidence_level']:g}")
-        if (
-            options["far"] is not None
-            and policy.far
-            and arguments.detect_factor is None
-        ):
+        if options["far"] is not None and policy.far:
             flags.append(f"--far {' '.join(f'{v:g}' for v in options['far'])}")
         if flags:
             raise ValueError(
                 f"--policy {policy.name} sets its levels, limits and confidence_level, and "
                 f"{', '.join(flags)} was given too; leave one out."
             )
+    asked = ("certify_fmr", "certify_fnmr", "detect_factor", *RATIOS, "policy")
+    if all(given[name] is None for name in asked):
+        *flags, last = ("--" + name.replace("_", "-") for name in asked)
+        raise ValueError(f"Nothing was asked. Give {', '.join(flags)} or {last}.")
     _check_rates_are_asked(given, limits if arguments.policy is None else policy.limits)
     options["far"] = options["far"] or [1e-3]
     pilot, notes = _pilot(given)

@@ -91,13 +91,17 @@ def test_notes_on_a_pilot_are_printed(capsys, faces, pairs, tmp_path):  # noqa: 
     [
         (
             (),
-            "Nothing was asked. Give --certify-fmr, --certify-fnmr, --detect-factor or "
-            "--policy (limits: --max-far-ratio, --max-frr-ratio).",
+            "Nothing was asked. Give --certify-fmr, --certify-fnmr, --detect-factor, "
+            "--max-far-ratio, --max-frr-ratio or --policy.",
         ),
         (
             ("--certify-fmr", 1e-4, "--far", 1e-3),
             "--far 0.001 is about ratios of rates, and none is asked for; leave it out, or "
             "give --max-far-ratio, or --detect-factor with --rate far.",
+        ),
+        (
+            ("--policy", "sp800-63a-4", "--detect-factor", 2, "--far", 1e-3),
+            "--policy sp800-63a-4 sets its levels, limits and confidence_level, and --far 0.001",
         ),
         (
             ("--detect-factor", 2, "--rate", "frr", "--far", 1e-3, 1e-2),

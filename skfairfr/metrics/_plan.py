@@ -835,9 +835,7 @@ def _check_asked(asked, groups, images):
             "Nothing was asked.",
             remedy=(
                 *("Give ", Argument("certify_fmr"), ", ", Argument("certify_fnmr")),
-                *(", ", Argument("detect_factor"), " or ", Argument("policy")),
-                *(" (limits: ", Argument("max_far_ratio"), ", "),
-                *(Argument("max_frr_ratio"), ")."),
+                *(", ", Argument("detect_factor"), " or ", Argument("policy"), "."),
             ),
         )
     if images < 2 and any(a.rate == "frr" for a in asked):

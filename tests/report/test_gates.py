@@ -42,6 +42,7 @@ def test_nine_errors_do_not_silence_a_certain_direction(gate):
     # The exact conditional test of two Poisson counts says 3.7 at 95 % on its own.
     assert 3 < found.at_least < 4.5
     text = " ".join(gate.to_text().split())
+    assert "Both comparisons of two groups, over rates," in text
     assert "False acceptances: African is treated worse." in text
     assert f"a factor of at least {found.at_least:.2f}" in text
     assert "(Caucasian: 9 errors, 30 needed)" in text
@@ -78,6 +79,10 @@ def test_every_verdict_names_its_groups(limits, words, audited):
     text = " ".join(audited(limits).to_text().split())
     assert words.format(*check.groups) in text
     assert set(check.groups) <= {"male", "female"}
+    # What is said of all ratios, and only where such a limit adds comparisons.
+    of_ratio = next(iter(limits)) not in ("max_fmr", "max_fnmr")
+    assert ("The lower end of a ratio here holds together with all" in text) == of_ratio
+    assert ("Limits on BFAR and BFRR add" in text) == ("max_b" in next(iter(limits)))
 
 
 @pytest.fixture(scope="module")
