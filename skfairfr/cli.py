@@ -186,15 +186,15 @@ def _add_audit(commands):
         "the policy names attributes",
     )
     _add_embeddings(audit.add_argument_group("embeddings"))
-    _add_pairs(audit.add_argument_group("scored pairs"))
+    _add_pairs(audit.add_argument_group("scored pairs"), without_people=True)
     _add_points(audit.add_argument_group("operating points"))
     _add_measurement(audit.add_argument_group("measurement"))
     _add_checks(
         audit.add_argument_group(
             "checks",
             "Judged at every level and by every attribute: failed where a bound says that a "
-            "limit is exceeded, passed where one says that it is kept, each built to be "
-            "wrong at most as often as 1 - P, else undetermined.",
+            "limit is exceeded, passed where one says that it is kept, else undetermined. "
+            "Each check is nominally wrong in at most the share 1 - P of audits.",
         )
     )
     _add_common(audit)
@@ -269,20 +269,24 @@ def _add_embeddings(group):
     )
 
 
-def _add_pairs(group):
-    for name, default, meaning in (
+def _add_pairs(group, without_people=False):
+    columns = [
         ("score", "score or, of distances, distance", "column of the similarities"),
         ("identity-1", "identity_1", "column of the first image's person"),
         ("identity-2", "identity_2", "column of the second image's person"),
-        (
-            "y-true",
-            "y_true, genuine or label, where no column names people",
-            "column that says which pairs are genuine, instead of people: pairs are then "
-            "taken as independent",
-        ),
         ("image-1", "image_1 if there", "column that names the first image"),
         ("image-2", "image_2 if there", "column that names the second image"),
-    ):
+    ]
+    if without_people:
+        columns.append(
+            (
+                "y-true",
+                "y_true, genuine or label, where no column names people",
+                "column that says which pairs are genuine, instead of people: pairs are "
+                "then taken as independent",
+            )
+        )
+    for name, default, meaning in columns:
         group.add_argument(
             f"--{name}", metavar="NAME", help=f"{meaning}; by default {default}"
         )
@@ -581,10 +585,26 @@ def _audit(arguments):
         given["policy"] = Policy.read(arguments.policy)
     attributes = _attributes(arguments)
     reading = {name: given[name] for name in READING}
-    data = read_data(arguments.data, attributes, **reading)
+    try:
+        data = read_data(arguments.data, attributes, **reading)
+    except ValueError as error:
+        if arguments.attribute:
+            raise
+        raise ValueError(_about_policy(error, arguments.policy)) from None
     limits = {name: given[name] for name in LIMITS if given[name] is not None} or None
     measurement = {name: given[name] for name in MEASUREMENT}
     return _report(arguments, data, arguments.data, limits=limits, **measurement)
+
+
+def _about_policy(error, policy):
+    """The message of an error, whose attributes are those of the policy."""
+
+    def spell(argument):
+        if argument.name != "attributes":
+            return _spell(argument)
+        return f"{'in ' * argument.is_place}attributes of the policy {policy.name}"
+
+    return _in_flags(error, spell)
 
 
 def _attributes(arguments):
@@ -616,21 +636,40 @@ def _plan(arguments):
         flags = [f"--{name.replace('_', '-')} {v:g}" for name, v in limits.items()]
         if options["confidence_level"] is not None:
             flags.append(f"--confidence-level {options['confidence_level']:g}")
-        if (
-            options["far"] is not None
-            and policy.far
-            and arguments.detect_factor is None
-        ):
+        if options["far"] is not None and policy.far:
             flags.append(f"--far {' '.join(f'{v:g}' for v in options['far'])}")
         if flags:
             raise ValueError(
                 f"--policy {policy.name} sets its levels, limits and confidence_level, and "
                 f"{', '.join(flags)} was given too; leave one out."
             )
+    asked = ("certify_fmr", "certify_fnmr", "detect_factor", *RATIOS, "policy")
+    if all(given[name] is None for name in asked):
+        *flags, last = ("--" + name.replace("_", "-") for name in asked)
+        raise ValueError(f"Nothing was asked. Give {', '.join(flags)} or {last}.")
+    _check_rates_are_asked(given, limits if arguments.policy is None else policy.limits)
     options["far"] = options["far"] or [1e-3]
     pilot, notes = _pilot(given)
     text = plan_test(policy=policy, pilot=pilot, **options).to_text()
     return text + "".join(f"Note on the pilot: {note}\n" for note in notes), 0
+
+
+def _check_rates_are_asked(given, limits):
+    """Raise where --far or --frr is given and no question is about it."""
+    detected = given["detect_factor"] is not None
+    # A pilot is asked at the threshold of the level, unless only an FMR is to be certified.
+    of_pilot = given["pilot"] is not None and (
+        detected or given["certify_fnmr"] is not None or set(limits) - {"max_fmr"}
+    )
+    for rate in ("far", "frr"):
+        asked = f"max_{rate}_ratio" in limits or (detected and given["rate"] == rate)
+        if given[rate] is not None and not asked and not (rate == "far" and of_pilot):
+            values = given[rate] if rate == "far" else [given[rate]]
+            raise ValueError(
+                f"--{rate} {' '.join(f'{v:g}' for v in values)} is about ratios of rates, and "
+                f"none is asked for; leave it out, or give --max-{rate}-ratio, or "
+                f"--detect-factor with --rate {rate}."
+            )
 
 
 def _pilot(given):
@@ -639,7 +678,7 @@ def _pilot(given):
     from skfairfr.report import read_data
 
     attributes = given["attribute"] or []
-    reading = {name: given[name] for name in READING}
+    reading = {name: given[name] for name in READING if name in given}
     if given["pilot"] is None:
         options = reading | {"attribute": attributes}
         lone = next((name for name, value in options.items() if value), None)
@@ -660,7 +699,7 @@ def _compare(arguments):
     from skfairfr.report import compare_systems, read_data
 
     given = vars(arguments)
-    reading = {name: given[name] for name in (*READING, "image")}
+    reading = {name: given[name] for name in (*READING, "image") if name in given}
     paths = [arguments.before, arguments.after, *arguments.more]
     folder = _writable_folder(arguments.out)
     found = compare_systems(
@@ -744,11 +783,11 @@ def _print(text):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _in_flags(error):
+def _in_flags(error, spell=None):
     """The message of an error, whose arguments are spelled as flags."""
     message = error.args[0] if error.args else error
     spelled = getattr(message, "spelled", None)
-    return str(error) if spelled is None else spelled(_spell)
+    return str(error) if spelled is None else spelled(spell or _spell)
 
 
 def _spell(argument):

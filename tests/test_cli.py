@@ -510,6 +510,21 @@ def test_compare_reads_scored_pairs(capsys, pairs):
     assert "Harm: no rate was found to have got worse." in out
 
 
+@pytest.mark.parametrize("place", ["BEFORE", "AFTER"])
+def test_compare_names_the_file_without_people(capsys, tmp_path, place):
+    lone, named = tmp_path / "lone.csv", tmp_path / "named.csv"
+    lone.write_text("score,y_true,g\n1,1,a\n0,0,a\n1,1,b\n0,0,b\n")
+    rows = ("1,a,a,a", "0,a,b,a", "1,c,c,b", "0,c,d,b")
+    named.write_text("\n".join(("score,identity_1,identity_2,g", *rows)))
+    paths = (lone, named) if place == "BEFORE" else (named, lone)
+    said = run(capsys, "compare", *paths, "--attribute", "g")
+    assert_one_line(*said, command="compare")
+    assert f"{place}: {lone} says which pairs are genuine, and not whom they" in said[2]
+    assert (
+        "name the people of both images with --identity-1 and --identity-2." in said[2]
+    )
+
+
 def test_compare_asks_for_no_further_systems(capsys):
     code, _, err = run(capsys, "compare", "before.npz", "--attribute", "gender")
     assert code == 2

@@ -34,7 +34,7 @@ def gate(folder, limits, more=""):
     [
         ("max_fnmr = 0.2", 0, "PASSED: FNMR of each group of sex at most 0.200, at the"),
         ("max_fnmr = 0.01", 1, "FAILED: FNMR of each group of sex at most 0.0100, at"),
-        ("max_fnmr = 0.05", 3, "more people of f would settle it in 80 % of cases."),
+        ("max_fnmr = 0.05", 3, "more people in f would settle it in 80 % of cases."),
         ("max_fmr = 0.2\nmax_fnmr = 0.01", 1, "PASSED: FMR of each group of sex at most"),
         ("max_fmr = 0.2\nmax_far_ratio = 2", 3, "f over m may be as large as"),
     ],
@@ -72,8 +72,8 @@ def test_pairs_are_named_where_nobody_is_known(capsys, tmp_path):
     code, out, _ = run(capsys, "audit", tmp_path / "pairs.csv", *options, *limits)
     text = " ".join(out.split())
     assert code == 3
-    assert "more genuine pairs of f would settle it in 80 % of cases" in text
-    assert "more impostor pairs of f" in text
+    assert "more genuine pairs in f would settle it in 80 % of cases" in text
+    assert "more impostor pairs in f" in text
 
 
 def test_limits_of_rates_are_flags(capsys, pairs):
@@ -96,6 +96,17 @@ def test_a_policy_may_name_the_attributes(capsys, tmp_path, pairs):
     found = run(capsys, "audit", pairs, "--policy", path, "--attribute", "sex")
     assert_one_line(*found)
     assert "--policy gate sets attributes (sex), and --attribute sex was" in found[2]
+
+
+def test_attributes_that_the_data_lack_are_those_of_the_policy(capsys, tmp_path, pairs):
+    path = gate(tmp_path, "max_fnmr = 0.2", 'attributes = ["age"]')
+    found = run(capsys, "audit", pairs, "--policy", path)
+    assert_one_line(*found)
+    assert "attributes of the policy gate" in found[2]
+    assert (
+        found[2].rstrip().endswith("name one of them in attributes of the policy gate.")
+    )
+    assert "--attribute" not in found[2]
 
 
 @pytest.mark.parametrize(

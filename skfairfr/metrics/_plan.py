@@ -271,9 +271,12 @@ class Plan(Framed):
     def _assumptions(self):
         """What the numbers rest on, each a sentence or two."""
         level = f"{100 * self.confidence_level:g} %"
+        people = "1 group."
+        if self.groups > 1:
+            people = f"{self.groups} groups of as many people each."
         yield (
-            f"{_count(self.groups, 'group')} of as many people each. All pairs within a group are "
-            "compared, at a threshold that other data set."
+            f"{people} All pairs within a group are compared, at a threshold that other data "
+            "set."
         )
         yield (
             "errors: expected in the group with the smallest rate. bound: what is compared "

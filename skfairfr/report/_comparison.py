@@ -126,12 +126,8 @@ def compare_systems(
     data = (before, after, *more)
     for one in data:
         check_data(one)
-        if one.independent:
-            raise ArgumentError(
-                "Pairs without people cannot be paired by their people;",
-                remedy="name whom the two images of each pair show.",
-            )
     names = _names_of(data, names)
+    _check_people(data, names)
     reading = before.reading
     is_distance = reading is not None and reading.options["distance"]
     points = Points.of(far, threshold, is_distance)
@@ -221,6 +217,21 @@ def _names_of(data, names):
             value=names,
         )
     return names
+
+
+def _check_people(data, names):
+    """Raise where nobody is known, by whom two systems could be compared."""
+    for position, (one, name) in enumerate(zip(data, names, strict=True)):
+        if one.independent:
+            raise ArgumentError(
+                Argument(NAMES[min(position, 1)]),
+                f": {name} says which pairs are genuine, and not whom they show, so that "
+                "systems cannot be compared person by person;",
+                remedy=(
+                    *("name the people of both images with ", Argument("identity_1")),
+                    *(" and ", Argument("identity_2"), "."),
+                ),
+            )
 
 
 def _default_name(position):

@@ -334,7 +334,7 @@ def _by_attributes(policy, data):
             policy,
             f"is about {', '.join(map(repr, missing))}, and the data have "
             f"{', '.join(map(repr, data.columns))}",
-            remedy="Name the column so, or change attributes.",
+            remedy="Name the column so, or change the policy's attributes.",
         )
     if not policy.attributes:
         return data

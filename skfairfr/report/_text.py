@@ -139,10 +139,16 @@ def check_lines(checks, settings):
     policy = settings.get("policy")
     lines = title("Checks" + (f" of the policy {printable(policy)}" if policy else ""))
     if any(check.name not in ("max_fmr", "max_fnmr") for check in checks):
-        lines += paragraph(
-            "Lower ends of ratios hold with all comparisons of the report at once, to which "
-            "limits on BFAR and BFRR add some; they may be lower than those above."
+        text = (
+            "The lower end of a ratio here holds together with all comparisons of the "
+            "report. It can therefore be lower than that of max / min above."
         )
+        if any(check.name in ("max_bfar", "max_bfrr") for check in checks):
+            text += (
+                " Limits on BFAR and BFRR add comparisons to those of the report, which "
+                "can make all its lower ends lower."
+            )
+        lines += paragraph(text)
     for check in checks:
         lines += paragraph(_sentence(check, settings), "- ", "  ")
     return lines
@@ -190,14 +196,22 @@ def _needed(check, settings):
             f"If rates are as found, no number of {what} up to {MOST_PEOPLE:,} would "
             "settle it."
         )
-    people = " and ".join(
-        f"{_rounded_up(more):,} more {_of_number(what, more)} of {short(group)}"
-        for group, more in check.people_needed
+    people = _listed(
+        [
+            f"{_rounded_up(more):,} more {_of_number(what, more)} in {short(group)}"
+            for group, more in check.people_needed
+        ]
     )
     return (
         f"If rates are as found, {people} would settle it in {100 * POWER:g} % of "
         "cases."
     )
+
+
+def _listed(texts):
+    """Texts with commas between them, and "and" before the last."""
+    *others, last = texts
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _of_number(what, count):

@@ -201,9 +201,10 @@ def _error_rate(audit):
     wrong = 100 * (1 - audit.settings["confidence_level"])
     compared = "The comparison of two groups has an error rate"
     if n_comparisons > 1:
+        which = "Both" if n_comparisons == 2 else f"All {n_comparisons:,}"
         compared = (
-            f"All {n_comparisons:,} comparisons of two groups, over rates, levels and "
-            "attributes, have one error rate"
+            f"{which} comparisons of two groups, over rates, levels and attributes, have "
+            "one error rate"
         )
     return paragraph(
         f"{compared}: if no group were treated worse, nominally at most {wrong:g} % of such "

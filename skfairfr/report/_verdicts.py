@@ -1,7 +1,7 @@
 """Which groups are treated worse: every two groups, over all rates, levels and attributes.
 
 All comparisons of a report share one error rate: in a system that treats every group
-alike, the chance that any of them names a group is at most one minus the confidence level.
+alike, the nominal chance that any of them names a group is one minus the confidence level.
 """
 
 from dataclasses import dataclass

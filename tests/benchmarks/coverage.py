@@ -759,7 +759,7 @@ def tables(path):
     for part, title in (
         (
             "systems",
-            "Two systems on the same people: share of p < .05 (equal but in the last)",
+            "Two systems on the same people: share of p < .05 for the FRR (equal but in the last)",
         ),
         ("sides", "far_asymmetry of symmetric groups: share of p < .05"),
     ):
@@ -995,7 +995,7 @@ def table_of_bands(bands):
 
 
 def table_of_p_values(found, title):
-    print(f"\n## {title}: FAR {LEVELS.tolist()}")
+    print(f"\n## {title}, at FAR {LEVELS.tolist()}")
     for cell, said in found.items():
         rejected = np.array([f["p"] for f in said]) < 0.05
         row = [share(rejected[:, level]) for level in range(LEVELS.size)]

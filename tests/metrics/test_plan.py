@@ -225,7 +225,7 @@ def test_the_words_say_what_was_assumed():
     assert max(map(len, text.splitlines())) <= 88
     one = plan_test(certify_fnmr=0.1, images_per_person=2, groups=1).to_text()
     assert "widened" not in one
-    assert "1 group of" in one
+    assert "- 1 group. All pairs within a group are compared" in " ".join(one.split())
 
 
 def test_rules_of_thumb_are_explained_where_they_are_used():

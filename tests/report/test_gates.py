@@ -42,6 +42,7 @@ def test_nine_errors_do_not_silence_a_certain_direction(gate):
     # The exact conditional test of two Poisson counts says 3.7 at 95 % on its own.
     assert 3 < found.at_least < 4.5
     text = " ".join(gate.to_text().split())
+    assert "Both comparisons of two groups, over rates," in text
     assert "False acceptances: African is treated worse." in text
     assert f"a factor of at least {found.at_least:.2f}" in text
     assert "(Caucasian: 9 errors, 30 needed)" in text
@@ -78,6 +79,10 @@ def test_every_verdict_names_its_groups(limits, words, audited):
     text = " ".join(audited(limits).to_text().split())
     assert words.format(*check.groups) in text
     assert set(check.groups) <= {"male", "female"}
+    # What is said of all ratios, and only where such a limit adds comparisons.
+    of_ratio = next(iter(limits)) not in ("max_fmr", "max_fnmr")
+    assert ("The lower end of a ratio here holds together with all" in text) == of_ratio
+    assert ("Limits on BFAR and BFRR add" in text) == ("max_b" in next(iter(limits)))
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +90,21 @@ def audited():
     X, y, groups = synthetic(150)
     data = EmbeddingData(X, y, {"gender": groups})
     return lambda limits: audit_data(data, far=0.05, limits=limits, n_resamples=10)
+
+
+def test_eight_equal_groups_pass():
+    rng = np.random.default_rng(0)
+    centres = rng.standard_normal((8 * 120, 64))
+    centres /= np.linalg.norm(centres, axis=1, keepdims=True)
+    person = np.repeat(np.arange(8 * 120), 4)
+    X = centres[person] + 0.13 * rng.standard_normal((person.size, 64))
+    data = EmbeddingData(X, person, {"group": np.array([*"abcdefgh"])[person % 8]})
+    limits = {"max_far_ratio": 1.5, "max_frr_ratio": 20}
+    report = audit_data(data, far=1e-2, limits=limits, n_resamples=2)
+    assert [check.verdict for check in report.checks] == ["passed", "passed"]
+    # No group of the eight has so few errors that nothing is judged.
+    assert all(1 < check.figure.value < check.figure.high for check in report.checks)
+    assert report.exit_code == 0
 
 
 def test_eight_equal_groups_do_not_fail():

@@ -268,7 +268,7 @@ def test_an_undetermined_audit_names_people():
     found = audit_data(made, threshold=0.5, limits={"max_fnmr": 0.04}, n_resamples=10)
     ((label, more),) = found.checks[0].people_needed
     assert (label, type(more)) == ("a", int)
-    assert f"more people of {label} would settle it in 80 % of cases." in " ".join(
+    assert f"more people in {label} would settle it in 80 % of cases." in " ".join(
         found.to_text().split()
     )
 

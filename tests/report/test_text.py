@@ -126,8 +126,16 @@ def check_of(name, limit, verdict, figure, groups, **more):
                 "max_fnmr", 0.2, "undetermined", Figure(0.1, 0, 0.3, 0.1, True, ""), "f",
                 people_needed=(("f", 1234), ("m", 60)),
             ),
-            "for f it may be as large as 0.300. If rates are as found, 1,300 more people of f "
-            "and 60 more people of m would settle it in 80 % of cases.",
+            "for f it may be as large as 0.300. If rates are as found, 1,300 more people in f "
+            "and 60 more people in m would settle it in 80 % of cases.",
+        ),
+        (
+            check_of(
+                "max_fnmr", 0.2, "undetermined", Figure(0.1, 0, 0.3, 0.1, True, ""), "f",
+                people_needed=(("f", 20), ("m", 60), ("x", 1)),
+            ),
+            "If rates are as found, 20 more people in f, 60 more people in m and 1 more person "
+            "in x would settle it",
         ),
     ],
 )  # fmt: skip
