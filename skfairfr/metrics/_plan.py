@@ -462,7 +462,7 @@ def plan_test(
     >>> from skfairfr.metrics import plan_test
     >>> plan = plan_test(certify_fmr=1e-4, images_per_person=1)
     >>> dict(zip(plan.basis.tolist(), plan.people.astype(int).tolist()))
-    {'rule of 3': 246, 'independent pairs': 234, 'assumed dependence': 235}
+    {'rule of 3': 246, 'independent pairs': 246, 'assumed dependence': 247}
     """
     limits, levels, confidence_level, left_out = _read_policy(
         policy, far, confidence_level
