@@ -233,8 +233,14 @@ ADVERSARIAL = {
 }
 
 
+# The CPU's screen, of the same bound, has these rows every day.
+LONG = {"many features": [pytest.mark.slow]}
+
+
 @pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("name", ADVERSARIAL)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=LONG.get(name, [])) for name in ADVERSARIAL]
+)
 def test_adversarial_rows_lose_no_pair(name, precision, small):
     vectors = ADVERSARIAL[name](np.random.default_rng(0)).astype(np.float32)
     check(unrelated(len(vectors)), vectors, precision)

@@ -166,7 +166,9 @@ def test_rows_are_ordered_by_group_and_fall_into_its_blocks():
     assert_array_equal(rows.vectors, make_vectors(images)[rows.image])
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize(
+    "backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("sides", [1, 2])
 def test_workers_change_no_bit(sides, backend):
     images = make_images(2, sides=sides, n_identities=30)

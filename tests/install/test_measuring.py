@@ -27,7 +27,8 @@ LONG = (
 )
 
 
-@pytest.mark.parametrize("without", [LONG, pytest.param((), marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("without", [LONG, ()])
 def test_everything_but_training_works_without_its_libraries(without):
     command = [sys.executable, *STRICT, "-m", "tests.install.measuring", "--forbid"]
     done = subprocess.run(

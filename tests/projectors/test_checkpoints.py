@@ -134,6 +134,7 @@ def shuffled(identity, group, generator):
 KILLED = {"max_epochs": 5, "validation_fraction": 0.3, "sampler": shuffled}
 
 
+@pytest.mark.slow
 def test_a_killed_process_goes_on_in_another_one(tmp_path):
     command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)

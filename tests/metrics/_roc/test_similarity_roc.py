@@ -190,6 +190,7 @@ def test_a_tail_gives_the_bits_of_all_pairs_at_far_max(monkeypatch, average, imp
             assert tail.estimate(level, **question) == whole.estimate(level, **question)
 
 
+@pytest.mark.slow
 def test_levels_above_far_max_come_close_to_all_pairs(monkeypatch):
     rng = np.random.default_rng(12)
     X = rng.standard_normal((300, 12))
