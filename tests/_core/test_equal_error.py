@@ -8,7 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core import _equal_error, _pair_sets, _running_sums
 from skfairfr._core._bootstrap import Resampling
-from skfairfr._core._equal_error import equal_error_rates, where_equal
+from skfairfr._core._equal_error import (
+    equal_error_in,
+    equal_error_rates,
+    where_equal,
+)
 from skfairfr._core._resampling import MODES, draw
 from tests._core.cases import (
     blocks_of,
@@ -181,6 +185,22 @@ def test_rows_change_no_bit(mode, step, monkeypatch):
         assert_array_equal(found.replicates, whole.replicates)
         assert (found.value, found.centre) == (whole.value, whole.centre)
         assert found.threshold == whole.threshold
+
+
+@pytest.mark.parametrize("span", [(0, 1), (30, 31), (60, 200), (10**6, 10**6)])
+@pytest.mark.parametrize("step", [1, 3])
+def test_a_wrong_guess_of_where_rates_meet_changes_no_bit(span, step, monkeypatch):
+    monkeypatch.setattr(_running_sums, "LEAST", step)
+    data = hamming(2, n_identities=20, most=5)
+    for scope in OWN:
+        pairs = compare(*data)
+        span = tuple(min(place, len(pairs.impostors(scope))) for place in span)
+        weights = draw(pairs.images, "identities", 1, 0, 12)
+        asked = (pairs, scope, False, True, weights)
+        for found, whole in zip(
+            equal_error_in(*asked, span), equal_error_in(*asked), strict=True
+        ):
+            assert_array_equal(found, whole)
 
 
 @pytest.mark.parametrize("step", [1, 3])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core import _pair_sequences
+from skfairfr._core import _pair_sequences, _parallel
 from skfairfr._core._pair_sequences import (
     PairSequence,
     crossings,
@@ -175,7 +175,12 @@ def test_weight_before_any_positions():
 @pytest.mark.parametrize(
     ("across", "ordered"), [(False, False), (True, False), (True, True)]
 )
-def test_pairs_split_by_their_groups_keep_their_order(n_groups, across, ordered):
+@pytest.mark.parametrize("size", [7, 64, 2**19])
+def test_pairs_split_by_their_groups_keep_their_order(
+    n_groups, across, ordered, size, monkeypatch
+):
+    monkeypatch.setattr(_pair_sequences, "SPLIT", size)
+    monkeypatch.setattr(_parallel, "n_threads", lambda: 2)
     rng = np.random.default_rng(n_groups)
     group = rng.integers(-1, n_groups, 40)
     left, right = rng.integers(0, 40, (2, 200)).astype(np.int32)
