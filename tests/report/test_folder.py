@@ -8,15 +8,17 @@ import time
 
 import pytest
 
+from skfairfr.report import _folder
 from skfairfr.report._folder import replaced
 
 NAMES = ("audit.json", "rates.csv", "report.html")
 
 WRITER = """
-import sys, time
+import runpy, sys
 from pathlib import Path
-from skfairfr.report._folder import replaced
-folder, names = Path(sys.argv[1]), sys.argv[2:]
+# Alone: its package imports much that no writer needs.
+replaced = runpy.run_path(sys.argv[1])["replaced"]
+folder, names = Path(sys.argv[2]), sys.argv[3:]
 print("ready", flush=True)
 for version in range(10**9):
     with replaced(folder) as staged:
@@ -95,7 +97,7 @@ def test_without_the_system_call_names_are_exchanged(tmp_path, monkeypatch):
 def test_a_killed_writer_leaves_one_version_whole(tmp_path):
     """Killed at any time while it writes again and again, and read all along."""
     folder = tmp_path / "out"
-    command = [sys.executable, "-c", WRITER, str(folder), *NAMES]
+    command = [sys.executable, "-c", WRITER, _folder.__file__, str(folder), *NAMES]
     for wait in (0.0, 0.003, 0.01, 0.02, 0.05):
         writer = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert writer.stdout.readline() == "ready\n"

@@ -87,12 +87,14 @@ def test_ties_between_genuine_and_impostor_pairs_are_ties(
 def test_a_pair_has_one_score_whether_it_is_genuine_or_not(values, similarity, screen):
     X, _ = codes(values, 31, 60)
     X = np.concatenate([X, X[:40]])  # duplicates
-    alone, together = np.arange(len(X)), np.arange(len(X)) // 3
+    # Of the type that a fit gives them: kernels are compiled for each type.
+    alone = np.arange(len(X), dtype=np.int32)
+    together, group = alone // 3, np.zeros_like(alone)
     floor = np.full((2, 2), -0.25, dtype=np.float32)
     vectors = _pair_tiles.unit_rows(X.astype(np.float32), similarity)
     exact = in_lanes(vectors[:, None], vectors)
     for identity in (alone, together):
-        images = Images(identity, np.zeros(len(X), int), None, len(X), 1)
+        images = Images(identity, group, None, len(X), 1)
         rows = _pair_tiles.Rows.of(vectors, images, np.arange(len(X)))
         genuine = _pair_tiles.genuine_pairs(images)
         tail = _pair_tiles.collect_tail(rows, rows, floor, tile=32, precision=screen)
