@@ -125,8 +125,7 @@ class Oracle:
         if group is None and self.impostors == "same_group":
             impostor = [p for p in impostor if p.a is not None and p.a == p.b]
         if self.average == "pair":
-            one = Fraction(1)
-            return Scope(*([(p, one) for p in s] for s in (impostor, genuine, copies)))
+            return Scope(*([(p, 1) for p in s] for s in (impostor, genuine, copies)))
         ordered = self.design == "two_sides" or (
             self.design == "one_side" and isinstance(group, tuple)
         )
@@ -172,7 +171,8 @@ class Oracle:
         out = []
         for p, base in self.scope(group).impostor:
             wi, wj = self._image_times(w, p)
-            out.append((p.score, base * _times(v, p.k) * _times(v, p.l) * wi * wj))
+            times = _times(v, p.k) * _times(v, p.l) * wi * wj
+            out.append((p.score, base * times))
         return out
 
     def weighted_genuine(self, group=None, v=None, w=None, diagonal=True):
@@ -191,11 +191,11 @@ class Oracle:
             if one_side_images and not diagonal:
                 n = self.n_images(p.k)
                 base = base * Fraction(n, n - 1)
-            out.append((p.score, base * _times(v, p.k) * wi * wj))
+            out.append((p.score, base * (_times(v, p.k) * wi * wj)))
         if one_side_images and diagonal:
             for p, base in scope.copies:
                 wi = _times(w, p.i)
-                out.append((p.score, base * _times(v, p.k) * (wi * (wi - 1) // 2)))
+                out.append((p.score, base * (_times(v, p.k) * (wi * (wi - 1) // 2))))
         return out
 
     # ---- rates, thresholds -------------------------------------------------------
@@ -214,7 +214,7 @@ class Oracle:
         -inf where none does, nan where FAR is 0/0. A level 0.01 means 1/100.
         """
         level = Fraction(str(level))
-        weighted = self.weighted_impostors(group, v, w)
+        weighted = _in_whole_numbers(self.weighted_impostors(group, v, w))
         if sum(weight for _, weight in weighted) == 0:
             return NAN
         for score in sorted({s for s, _ in weighted}, reverse=True):
@@ -380,6 +380,12 @@ class Oracle:
 def _floating(scores):
     scores = np.asarray(scores)
     return scores if scores.dtype.kind == "f" else scores.astype(np.float64)
+
+
+def _in_whole_numbers(weighted):
+    """The weights times their common denominator: every rate is the same, and quicker."""
+    common = math.lcm(*(weight.denominator for _, weight in weighted))
+    return [(score, int(weight * common)) for score, weight in weighted]
 
 
 def _rate(weighted, t, *, accepted):
