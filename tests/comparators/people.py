@@ -60,8 +60,9 @@ def rounded(rows, bits):
 def threshold_by_loop(scores, far):
     """The float32 next above the largest score at which the share accepted exceeds far."""
     scores = np.array(scores, dtype=np.float32)
-    exceeding = [s for s in scores if (scores >= s).mean() > far]
-    return float(np.nextafter(np.float32(max(exceeding)), np.float32(np.inf)))
+    descending = sorted(scores, reverse=True)
+    largest = next(s for s in descending if (scores >= s).mean() > far)
+    return float(np.nextafter(np.float32(largest), np.float32(np.inf)))
 
 
 def impostor_pairs(X, y):
