@@ -1,5 +1,6 @@
 """Small audits that several test modules read."""
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,12 @@ def synthetic(n_identities=60, groups=None, **options):
 def small_audit(data=None, **options):
     options = {"attribute": "gender", "far": 0.05, "n_resamples": 40} | options
     return audit(*(synthetic() if data is None else data), **options)
+
+
+@cache
+def usual_audit():
+    """The one without options, made once: nothing changes a record."""
+    return small_audit()
 
 
 def without_rendering(monkeypatch):

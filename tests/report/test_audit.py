@@ -6,7 +6,7 @@ from pytest import approx
 
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report import EmbeddingData, audit, audit_pairs
-from tests.report.audits import small_audit, synthetic, with_a_lone_person
+from tests.report.audits import small_audit, synthetic, usual_audit, with_a_lone_person
 from tests.test_depth import deepest
 
 # Of the page beside the shared data: FAR level -> group -> (FMR, FNMR).
@@ -175,7 +175,7 @@ def test_people_in_several_groups_are_counted(n_mixed, words):
 
 
 def test_a_rate_that_is_set_has_no_interval():
-    level = small_audit().levels[0]
+    level = usual_audit().levels[0]
     everyone = level.rates[0].far
     assert everyone.value <= level.far
     assert np.isnan([everyone.low, everyone.high, everyone.standard_error]).all()

@@ -8,7 +8,7 @@ import pytest
 
 from skfairfr.report._checks import check_limits, operating_points_of, verdict_of
 from skfairfr.report._records import Check, Figure, Report
-from tests.report.audits import small_audit, synthetic, with_a_lone_person
+from tests.report.audits import small_audit, synthetic, usual_audit, with_a_lone_person
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_exit_code_is_that_of_the_worst_verdict():
         assert Report((found, audit)).exit_code == audit.exit_code
         return audit.exit_code
 
-    found = small_audit()
+    found = usual_audit()
     assert (code(), code(2.0), code(2.0, 1.5), code(1.1, 1.5, 2.0)) == (0, 0, 3, 1)
 
 

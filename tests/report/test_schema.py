@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 
 from skfairfr.report import Report, SystemsComparison, audit_data, compare_systems
-from tests.report.audits import scored_pairs, small_audit, synthetic, with_a_lone_person
+from tests.report.audits import (
+    scored_pairs,
+    small_audit,
+    synthetic,
+    usual_audit,
+    with_a_lone_person,
+)
 from tests.report.json_schema import is_valid
 from tests.report.test_page_comparison import systems
 
@@ -61,7 +67,7 @@ def test_records_are_valid(name):
     ],
 )
 def test_others_are_not(change):
-    record = json.loads(small_audit().to_json())
+    record = json.loads(usual_audit().to_json())
     assert is_valid(record, Report.schema())
     change(record)
     assert not is_valid(record, Report.schema())

@@ -10,7 +10,7 @@ from skfairfr.metrics import Reason
 from skfairfr.report import EmbeddingData, audit_data, to_text
 from skfairfr.report._records import Cell, Check, Crossing, Figure
 from skfairfr.report._text import cells, check_lines
-from tests.report.audits import small_audit, synthetic, with_a_lone_person
+from tests.report.audits import small_audit, synthetic, usual_audit, with_a_lone_person
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +140,6 @@ def check_of(name, limit, verdict, figure, groups, **more):
     ],
 )  # fmt: skip
 def test_a_check_says_why(check, words):
-    text = " ".join(check_lines([check], small_audit().settings))
+    text = " ".join(check_lines([check], usual_audit().settings))
     assert words in " ".join(text.split())
     assert "Not covered, without the pairs it needs: lone" in " ".join(text.split())

@@ -9,7 +9,7 @@ from skfairfr.report._records import Finding
 from skfairfr.report._text_audit import reading, sections
 from skfairfr.report._text_layout import SOURCES
 from tests.metrics.designs import hold_tails
-from tests.report.audits import small_audit, synthetic, with_a_lone_person
+from tests.report.audits import small_audit, synthetic, usual_audit, with_a_lone_person
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_dominant_person_shows_both_averages():
 
 def test_the_data_tell_only_when_the_interval_excludes_one():
     """The sentence follows the verdict, never the value alone."""
-    found = small_audit()
+    found = usual_audit()
     text = to_text(found)
     for finding in found.levels[0].findings:
         assert isinstance(finding, Finding)
