@@ -48,14 +48,15 @@ if "EthicalModule" in skfairfr.__all__:  # with the extra "mitigate"
     from skfairfr import EthicalModule, FPRPenaltyProjector, TripletProjector
     from skfairfr.projectors import AdversarialProjector, CentroidFairnessProjector
 
+    # Two epochs, of which the second may go on from the first: no check asks for more.
     PROJECTORS = [
-        EthicalModule(),
-        EthicalModule(head="mlp", max_epochs=3),
-        FPRPenaltyProjector(max_epochs=5),
-        AdversarialProjector(max_epochs=3),
-        CentroidFairnessProjector(max_epochs=3),
-        TripletProjector(max_epochs=3),
-        TripletProjector(validation_fraction=0.0, head="mlp", max_epochs=3),
+        EthicalModule(max_epochs=2),
+        EthicalModule(head="mlp", max_epochs=2),
+        FPRPenaltyProjector(max_epochs=2),
+        AdversarialProjector(max_epochs=2, discriminator_epochs=2),
+        CentroidFairnessProjector(max_epochs=2),
+        TripletProjector(max_epochs=2),
+        TripletProjector(validation_fraction=0.0, head="mlp", max_epochs=2),
     ]
 ESTIMATORS = MEASURES + COMPARATORS + PROJECTORS
 # Routing passes through the class, whatever the parameters.
