@@ -175,7 +175,7 @@ def test_readers_agree(by, tmp_path, suffix):
     delimiter = "\t" if suffix == ".tsv" else ","
     readers = [read for read in READERS if is_installed(read)]
 
-    @settings(deadline=None, max_examples=5 * settings.default.max_examples)
+    @settings(deadline=None, max_examples=2 * settings.default.max_examples)
     @given(files(delimiter))
     def agree(content):
         path.write_bytes(content)
