@@ -246,7 +246,9 @@ def test_large_blocks_are_counted_as_small_ones_are(kinds):
     assert 300**2 > _score_counts.TOGETHER
     rows = Rows(X, np.arange(n, dtype=np.int32), identity, group)
     low, high, n_bins = -20, 20, 80
-    measures = Measures((low, high, n_bins), np.array([[0, 0], [1, 2]]), (factors,) * 2, 3)
+    measures = Measures(
+        (low, high, n_bins), np.array([[0, 0], [1, 2]]), (factors,) * 2, 3
+    )
     found = compare_all(rows, rows, None, measures)[1]
 
     scores = X.astype(np.float64) @ X.T.astype(np.float64)
