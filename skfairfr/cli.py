@@ -999,3 +999,7 @@ def _spell(argument):
 
 def _one_line(error):
     return " ".join(error.split())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
