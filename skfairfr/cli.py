@@ -50,6 +50,7 @@ RATIOS = ("max_far_ratio", "max_frr_ratio")
 BENCH = (
     "far",
     "metrics",
+    "max_cost",
     "n_splits",
     "inner_splits",
     "n_resamples",
@@ -324,6 +325,14 @@ def _add_bench(commands):
         metavar="NAME",
         help="what is to fall, and what parameters are chosen by along with it: bfar, bfrr, "
         "frr_at_far, far_max_geomean, frr_max_geomean (default: bfar frr_at_far)",
+    )
+    measurement.add_argument(
+        "--max-cost",
+        type=_number(float, lambda cost: cost >= 1, "a number of at least 1"),
+        default=1.25,
+        metavar="FACTOR",
+        help="a method wins only if its FRR is at most this times that of doing nothing; inf "
+        "allows any (default: %(default)s)",
     )
     for flag, name, default, meaning in (
         ("splits", "n_splits", 5, "splits of the people; everybody is judged in one"),
@@ -999,3 +1008,7 @@ def _spell(argument):
 
 def _one_line(error):
     return " ".join(error.split())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+import skfairfr
 from skfairfr import cli
 from skfairfr.report import Report
 from tests.report.audits import synthetic, without_rendering
@@ -474,6 +475,14 @@ def test_help_is_quick_to_come():
     code = "import sys, skfairfr.cli; print({'numpy', 'sklearn'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "set()\n"
+
+
+def test_the_module_is_the_command():
+    command = [sys.executable, "-m", "skfairfr.cli"]
+    done = subprocess.run([*command, "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, skfairfr.__version__)
+    done = subprocess.run([*command, "audits"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "") and "audits" in done.stderr
 
 
 def test_closed_pipe_is_no_error(faces):

@@ -9,7 +9,9 @@ from skfairfr.model_selection import _mitigations
 from tests.model_selection.toy_methods import crowd
 from tests.test_cli import assert_one_line, run
 
-QUICK = ("--far", "0.05", "--splits", "2", "--inner-splits", "2", "--n-resamples", "20")
+SMALL = ("--far", "0.05", "--splits", "2", "--inner-splits", "2", "--n-resamples", "20")
+# What the toys remove tells people apart, too, and costs more than would be allowed.
+QUICK = (*SMALL, "--max-cost", "inf")
 TOYS = {
     "group means out": _mitigations._Named(
         "tests.model_selection.toy_methods", "Remover", {}
@@ -71,6 +73,16 @@ def test_methods_and_metrics_are_heard(capsys, faces, toys):
     assert "group means out" not in out
 
 
+def test_a_limit_of_the_cost_is_heard(capsys, faces, toys):
+    arguments = ("bench", faces, "--attribute", "gender", *SMALL, "--format", "json")
+    _, out, _ = run(capsys, *arguments)
+    assert json.loads(out)["settings"]["max_cost"] == 1.25
+    _, out, _ = run(capsys, *arguments, "--max-cost", "inf")
+    assert json.loads(out)["settings"]["max_cost"] is None
+    _, out, _ = run(capsys, *arguments, "--max-cost", "1.1")
+    assert json.loads(out)["settings"]["max_cost"] == 1.1
+
+
 def test_json_alone_is_printed(capsys, faces, toys, tmp_path):
     arguments = ("bench", faces, "--attribute", "gender", "--methods", "LDA", *QUICK)
     _, out, _ = run(capsys, *arguments, "--format", "json", "--out", tmp_path)
@@ -85,6 +97,10 @@ def test_json_alone_is_printed(capsys, faces, toys, tmp_path):
         (("--attribute", "gender", "--splits", "1"), "--splits: must be an integer of"),
         (("--attribute", "gender", "--metric", "eer"), "--metric must be different"),
         (("--attribute", "gender", "--far", "1e-7"), "--far 1e-07 is below"),
+        (
+            ("--attribute", "gender", "--max-cost", ".5"),
+            "--max-cost: must be a number of",
+        ),
         (("--attribute", "gender", "--other", "gender"), "was named twice"),
         ((), "--attribute"),
     ],

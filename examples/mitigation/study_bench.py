@@ -4,10 +4,10 @@ The bench on real and on made-up people
 =======================================
 
 Every mitigation that has a name, on embeddings of real faces and on four synthetic
-populations, in each of which a disparity has another cause. It takes about an hour; finished
-fits are kept in the folder of the third argument, from which a study that was stopped goes
-on, and a fourth argument names the sets to measure, all if there is none. So far
-``study_bench.json`` holds those of LFW. The real set stays where it is:
+populations, in each of which a disparity has another cause. It takes half an hour on two
+cores; finished fits are kept in the folder of the third argument, from which a study that was
+stopped goes on, and a fourth argument names the sets to measure, all if there is none. The
+real set stays where it is:
 
     python examples/mitigation/study_bench.py ../shared/data/lfw_facenet/lfw_facenet.npz 2 fits
 

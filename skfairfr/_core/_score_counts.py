@@ -64,27 +64,94 @@ class Measures:
         )
 
 
+# Pairs of two runs of cells from which on they are counted once, in a histogram of their
+# own, instead of once for every measure: adding it costs a visit to each bin.
+TOGETHER = 2**16
+
+
 @njit(nogil=True, cache=True)
 def _add(counts, products, diagonal, rows, columns, blocks, row_of_cell, scale):
     identity, cell, factor = rows
     column_identity, column_factor = columns
     starts, stops, cells = blocks
-    low, per_unit = scale
-    last = counts.shape[1] - 1
-    measures = np.empty(row_of_cell.shape[0], dtype=np.int64)
-    for r in range(products.shape[0]):
+    n_measures, n_bins = row_of_cell.shape[0], counts.shape[1]
+    bins = np.empty(products.shape[1], dtype=np.int32)
+    together = np.zeros(n_bins)
+    first = 0
+    while first < products.shape[0]:
+        last = first + 1
+        while last < products.shape[0] and cell[last] == cell[first]:
+            last += 1
         for block in range(starts.size):
-            n = 0
-            for measure in range(measures.size):
-                row = row_of_cell[measure, cell[r]]
+            place = np.full(n_measures, -1)
+            for measure in range(n_measures):
+                row = row_of_cell[measure, cell[first]]
                 if row >= 0 and row == row_of_cell[measure, cells[block]]:
-                    measures[n] = measure
-                    n += 1
-            first = max(starts[block], r + 1) if diagonal else starts[block]
-            for c in range(first, stops[block]):
-                if identity[r] == column_identity[c]:
-                    continue
-                b = min(max(int((products[r, c] - low) * per_unit), 0), last)
-                for measure in measures[:n]:
-                    row = row_of_cell[measure, cell[r]]
-                    counts[row, b] += factor[measure, r] * column_factor[measure, c]
+                    place[measure] = row
+            rectangle = (first, last, starts[block], stops[block])
+            asked = (products, diagonal, rectangle, (identity, column_identity))
+            wanted = np.flatnonzero(place >= 0)
+            if (last - first) * (stops[block] - starts[block]) < TOGETHER:
+                for measure in wanted:
+                    weights = (factor[measure], column_factor[measure], False)
+                    _count(counts[place[measure]], *asked, weights, scale, bins)
+                continue
+            kinds = _kinds(wanted, factor, column_factor, rectangle)
+            for kind in wanted[kinds == wanted]:
+                weights = (factor[kind], column_factor[kind])
+                is_unit = _is_unit(*weights, rectangle)
+                together[:] = 0
+                _count(together, *asked, (*weights, is_unit), scale, bins)
+                for measure in wanted[kinds == kind]:
+                    counts[place[measure]] += together
+        first = last
+
+
+@njit(nogil=True, cache=True)
+def _kinds(wanted, factor, column_factor, rectangle):
+    """For each measure that is wanted, the first one that weighs all pairs as it does."""
+    rows, columns = slice(rectangle[0], rectangle[1]), slice(rectangle[2], rectangle[3])
+    kinds = wanted.copy()
+    for place, measure in enumerate(wanted):
+        for known in wanted[:place]:
+            if (factor[known, rows] == factor[measure, rows]).all() and (
+                column_factor[known, columns] == column_factor[measure, columns]
+            ).all():
+                kinds[place] = known
+                break
+    return kinds
+
+
+@njit(nogil=True, cache=True)
+def _is_unit(factor, column_factor, rectangle):
+    """Whether every pair weighs 1."""
+    first_row, last_row, start, stop = rectangle
+    rows, columns = factor[first_row:last_row], column_factor[start:stop]
+    return (rows == 1).all() and (columns == 1).all()
+
+
+@njit(nogil=True, cache=True)
+def _count(counts, products, diagonal, rectangle, people, weights, scale, bins):
+    """Add the impostor pairs of some rows and columns to one histogram."""
+    identity, column_identity = people
+    factor, column_factor, is_unit = weights
+    low, per_unit = scale
+    last = np.float64(counts.size - 1)
+    first_row, last_row, start, stop = rectangle
+    for r in range(first_row, last_row):
+        first = max(start, r + 1) if diagonal else start
+        # Slices, as an index from 0 on is known not to be negative, and the bins apart from
+        # the counting: processors then compute several of them at a time.
+        scores, place = products[r, first:stop], bins[: max(stop - first, 0)]
+        for c in range(place.size):
+            place[c] = np.int32(min(max((scores[c] - low) * per_unit, 0.0), last))
+        person, other, weight = identity[r], column_identity[first:stop], factor[r]
+        if is_unit:
+            for c in range(place.size):
+                if person != other[c]:
+                    counts[place[c]] += 1
+        else:
+            of_other = column_factor[first:stop]
+            for c in range(place.size):
+                if person != other[c]:
+                    counts[place[c]] += weight * of_other[c]

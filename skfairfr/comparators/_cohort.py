@@ -3,7 +3,11 @@
 from numbers import Integral
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._adjustments import Adjustment
@@ -136,13 +140,15 @@ class CohortNormalizer(Comparator):
         Raises
         ------
         ValueError
-            If X has a zero row or values that are not finite, the cohort has one member,
-            or ``top`` is more than it has.
+            If X has a zero row or values that are not finite, y has another length than X,
+            the cohort has one member, or ``top`` is more than it has.
         """
         X = validate_data(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
         rows = unit_rows_of(X)
         if self.cohort == "centroids":
             rows = _centroids(rows, y)
+        else:
+            check_consistent_length(X, y)
         self.top_ = self._choose_top(len(rows))
         self.cohort_ = round_rows(rows, OTHER_BITS)
         return self

@@ -1,6 +1,7 @@
 """GroupMeanRemover: embeddings without the directions in which the groups' means lie."""
 
 import numpy as np
+from sklearn.utils.validation import check_consistent_length
 
 from skfairfr._compat import fit_context
 from skfairfr.comparators._transformer import (
@@ -92,7 +93,8 @@ class GroupMeanRemover(UnitRowTransformer):
         Raises
         ------
         ValueError
-            If the group of every image is unknown, or the means span all features.
+            If the group of every image is unknown, the means span all features, or y or
+            sensitive_features has another length than X.
         """
         rows = self._read(X)
         codes, self.groups_ = self._groups_of(y, sensitive_features, len(rows))
@@ -115,6 +117,8 @@ class GroupMeanRemover(UnitRowTransformer):
         """Code of each image's group, -1 unknown, and the labels of groups."""
         group = sensitive_features
         if y is not None:
+            # Identities are not used, and a y of other images is a mistake all the same.
+            check_consistent_length(np.empty(n_samples), y)
             _, group, _ = split_labels(y, sensitive_features)
         if group is None:
             _warn_of_one_group("no groups")

@@ -4,6 +4,7 @@ import json
 import re
 import warnings
 from dataclasses import dataclass, field
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from skfairfr.model_selection._held_out import METRICS, Cell, cells_of, rows_of
 from skfairfr.model_selection._mitigations import (
     NOTHING,
     Mitigation,
+    Setting,
     needs_groups,
     read_methods,
 )
@@ -45,6 +47,8 @@ SCHEMA_VERSION = 1
 # Probability with which an effect of the detectable factor would be seen.
 POWER = 0.8
 HIDDEN = {"json": False}
+# FRR of a winner over that of doing nothing: a quarter more false rejections.
+MAX_COST = 1.25
 
 
 @dataclass(frozen=True)
@@ -156,7 +160,7 @@ class Bench:
     others : tuple of str
         Attributes that are watched.
     settings : dict
-        Level, splits, resamples and confidence.
+        Level, splits, resamples, confidence and the largest cost of a winner.
     n_people, n_images : int
     before : dict of str -> float
         Metrics of the embeddings as they are, pooled over the splits.
@@ -171,8 +175,8 @@ class Bench:
         the median of the methods' errors; nan without methods.
     winner : str or None
         The best compromise of the metrics among the methods that surely lower the first
-        one (by the adjusted p-value), need no groups to score a pair, and level nothing
-        down; None where there is none.
+        one (by the adjusted p-value), cost no more than was allowed, need no groups to
+        score a pair, and level nothing down; None where there is none.
     system : fitted estimator or None
         The winner, chosen and fitted on all people; not in the JSON.
     parameters : dict of str -> str
@@ -297,6 +301,7 @@ def compare_mitigations(
     others=None,
     far=1e-3,
     metrics=("bfar", "frr_at_far"),
+    max_cost=MAX_COST,
     n_splits=5,
     inner_splits=3,
     n_resamples=500,
@@ -336,6 +341,10 @@ def compare_mitigations(
     metrics : sequence of str, shape (n_metrics,), default=("bfar", "frr_at_far")
         Parameters, and the winner, are chosen by :class:`BestTradeOff` of these. The
         first is what methods are to lower.
+    max_cost : float >= 1 or None, default=1.25
+        A method may win whose FRR of everyone, on people it has not seen, is at most this
+        times that of doing nothing: 1.25 allows 25 % more. None allows any. Parameters are
+        chosen without it.
     n_splits : int, at least 2, default=5
         Everybody is judged in one of them.
     inner_splits : int, at least 2, default=3
@@ -391,19 +400,14 @@ def compare_mitigations(
     settings = _read_settings(
         far, metrics, n_splits, inner_splits, n_resamples, random_state
     )
-    if not 0 < confidence_level < 1:
-        raise ArgumentError(
-            Argument("confidence_level"),
-            f" must be a number in (0, 1); got {plain(confidence_level)!r}.",
-            value=confidence_level,
-        )
-    labels = people.groups[people.attribute]
-    tried, left_out = read_methods(methods, settings.far, labels)
+    max_cost = _check_limits(confidence_level, max_cost)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         splits = settings.splits(people)
+    tried, left_out = read_methods(methods, _setting_of(people, splits, settings))
     notes = [str(w.message) for w in caught]
     notes += _check_splits(people, splits, settings)
+    notes += [f"{m.name}: {m.note}" for m in tried if m.note]
     with show_progress(progress):
         fits = _all_fits(people, [_NOTHING, *tried], splits, settings, folder, n_jobs)
         baseline, *fits = fits
@@ -417,7 +421,7 @@ def compare_mitigations(
             notes += _notes_of(mitigation.name, of_method)
             results.append((mitigation, of_method))
         judged = _judge_all(people, baseline, results, settings, confidence_level)
-        winner = _winner(judged, settings.metrics, confidence_level)
+        winner = _winner(judged, settings.metrics, confidence_level, max_cost)
         system, parameters = None, {}
         if winner is not None and refit:
             chosen = next(m for m in tried if m.name == winner)
@@ -430,11 +434,12 @@ def compare_mitigations(
         before = {name: c.before for name, c in judged[0].changes.items()}
     return Bench(
         people.attribute,
-        tuple(labels),
+        tuple(people.groups[people.attribute]),
         tuple(people.columns)[1:],
         {
             **vars(settings),
             "confidence_level": confidence_level,
+            "max_cost": max_cost,
         },
         int(np.unique(people.y).size),
         len(people.y),
@@ -534,6 +539,36 @@ def _read_settings(far, metrics, n_splits, inner_splits, n_resamples, random_sta
         check_count(n_resamples, "n_resamples", 2),
         check_count(random_state, "random_state", 0),
     )
+
+
+def _check_limits(confidence_level, max_cost):
+    """The largest cost, None where all are allowed; an error where either is no limit."""
+    if not 0 < confidence_level < 1:
+        raise ArgumentError(
+            Argument("confidence_level"),
+            f" must be a number in (0, 1); got {plain(confidence_level)!r}.",
+            value=confidence_level,
+        )
+    is_number = isinstance(max_cost, Real) and not isinstance(max_cost, bool)
+    if max_cost is not None and not (is_number and max_cost >= 1):
+        raise ArgumentError(
+            Argument("max_cost"),
+            f" must be a factor of at least 1, or None; got {plain(max_cost)!r}.",
+            value=max_cost,
+        )
+    return None if max_cost in (None, np.inf) else float(max_cost)
+
+
+def _setting_of(people, splits, settings):
+    """What named methods are made by."""
+    labels = people.groups[people.attribute]
+    fewest = min(np.unique(people.y[fit]).size for fit, _ in splits)
+    # Candidates are fitted on all inner parts but one.
+    fewest = fewest * (settings.inner_splits - 1) // settings.inner_splits
+    n_groups = np.zeros(people.y.max() + 1, dtype=np.int64)
+    for label in labels:
+        n_groups[np.unique(people.y[people.group == label])] += 1
+    return Setting(settings.far, labels, fewest, int((n_groups != 1).sum()))
 
 
 def _check_splits(people, splits, settings):
@@ -708,7 +743,7 @@ def levelling_down(changes, groups):
     return f"{' and '.join(fell)} fell, nobody is better off, and {listed} worse"
 
 
-def _winner(judged, metrics, confidence_level):
+def _winner(judged, metrics, confidence_level, max_cost):
     """The best compromise among the methods that surely lower the first metric."""
     helping = [
         method
@@ -716,6 +751,7 @@ def _winner(judged, metrics, confidence_level):
         if method.p_adjusted <= 1 - confidence_level
         and method.changes[metrics[0]].high < 1
         and not (method.needs_groups or method.levelling_down)
+        and not _bench_text.costs_more(method, max_cost)
     ]
     values = {
         f"mean_test_{name}": [-m.changes[name].after for m in helping]

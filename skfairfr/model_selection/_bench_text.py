@@ -37,12 +37,13 @@ def sentence(bench):
         if n == 1:
             return f"{bench.methods[0].name} does not lower {name} detectably. {limit}"
         return f"None of the {n} methods lowers {name} detectably. {limit}"
-    method = helping[0]
-    but = (
-        "it needs the groups of both images to score a pair"
-        if method.needs_groups
-        else f"this is levelling down: {method.levelling_down}"
-    )
+    method, max_cost = helping[0], bench.settings.get("max_cost")
+    if method.needs_groups:
+        but = "it needs the groups of both images to score a pair"
+    elif method.levelling_down:
+        but = f"this is levelling down: {method.levelling_down}"
+    else:
+        but = f"at most {max_cost:g} times the FRR was allowed"
     return (
         f"Only with a reservation does a method help: {method.name} "
         f"{_effect(method.changes[bench.metric])} {_cost(method)}, but {but}."
@@ -52,6 +53,12 @@ def sentence(bench):
 def _helps(method, bench):
     limit = 1 - bench.settings["confidence_level"]
     return method.p_adjusted <= limit and method.changes[bench.metric].high < 1
+
+
+def costs_more(method, max_cost):
+    """Whether the FRR of everyone exceeds that of nothing by more than this factor."""
+    frr = method.changes["frr_at_far"]
+    return max_cost is not None and not frr.after <= max_cost * frr.before
 
 
 def _effect(change):
@@ -155,6 +162,8 @@ def _needs(bench):
             remarks.append("needs groups to score")
         if method.levelling_down:
             remarks.append(f"levelling down: {method.levelling_down}")
+        if costs_more(method, bench.settings.get("max_cost")):
+            remarks.append(f"over {bench.settings.get('max_cost'):g} times the FRR")
         frr = [group.low > 1 for group in method.groups if group.rate == "frr"]
         if frr and all(frr):
             remarks.append("every group's FRR rises")
@@ -185,6 +194,11 @@ def _reading(bench):
         f"chosen, on other people. The FAR rests on pairs within a split: 1 / "
         f"{settings['n_splits']} of all.",
     ]
+    if settings.get("max_cost") is not None:
+        texts.append(
+            f"A method wins only if its FRR is at most {settings['max_cost']:g} times that "
+            "of doing nothing."
+        )
     changes = [m.changes[bench.metric] for m in bench.methods]
     if not all(math.isfinite(v) for c in changes for v in (c.before, c.after, c.ratio)):
         texts.append(

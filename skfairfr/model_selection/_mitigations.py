@@ -33,28 +33,76 @@ class Mitigation(NamedTuple):
     candidates : list of dict
         Parameters, one of which is chosen on the people of a training part; empty or a
         single one where there is nothing to choose.
+    note : str
+        What these people made differ from what the guide says of the name; else empty.
     """
 
     name: str
     estimator: object
     candidates: list
+    note: str = ""
+
+
+class Setting(NamedTuple):
+    """What the options and the grid of a named mitigation depend on.
+
+    Attributes
+    ----------
+    far : float in (0, 1)
+        Level at which the bench operates.
+    groups : list of labels
+    n_people : int
+        By how many people candidates are fitted, at least.
+    n_ungrouped : int
+        People of whom no group is known, or several are.
+    """
+
+    far: float
+    groups: list
+    n_people: int = 10**6
+    n_ungrouped: int = 0
 
 
 class _Named(NamedTuple):
-    """Where the class of a named mitigation is, and how it is made."""
+    """Where the class of a named mitigation is, and how it is made.
+
+    The options and the grid are dicts, or functions of a Setting.
+    """
 
     module: str
     cls: str
-    options: dict
+    options: object
     grid: object = None
 
 
-def _by_level(far, groups):
-    return {"far": far}
+# Numbers of clusters that are tried, and people whom a cluster needs to have impostors.
+CLUSTERS, PEOPLE_OF_CLUSTER = (10, 100), 2
+# Share of a person's images that must agree on the group, where not all of them do.
+AGREEMENT = 0.75
 
 
-def _kappas(far, groups):
+def _by_level(setting):
+    return {"far": setting.far}
+
+
+def _clusters(setting):
+    """10 and 100 clusters, or as many as there can be of two people each."""
+    most = max(setting.n_people // PEOPLE_OF_CLUSTER, 2)
+    return {"n_clusters": sorted({min(n, most) for n in CLUSTERS})}
+
+
+def _one_group_each(setting):
+    """Leave out of a fit whoever has no one group, where there are such people."""
+    return {"min_agreement": AGREEMENT} if setting.n_ungrouped else {}
+
+
+def _groups_in_order(setting):
+    return {"groups": tuple(setting.groups), **_one_group_each(setting)}
+
+
+def _kappas(setting):
     """Equal concentrations, and one group's above all others' or, of two, either's."""
+    groups = setting.groups
     if len(groups) == 2:
         pairs = ((20.0, 20.0), (10.0, 30.0), (30.0, 10.0))
         return [{"kappa0": [a], "kappa1": [b]} for a, b in pairs]
@@ -70,12 +118,8 @@ _NAMED = {
     "s-norm": _Named(_COMPARATORS, "CohortNormalizer", {"kind": "s"}),
     "group means out": _Named(_COMPARATORS, "GroupMeanRemover", {}),
     "group thresholds": _Named(_COMPARATORS, "GroupThresholds", _by_level),
-    "FSN": _Named(
-        _COMPARATORS, "FairScoreNormalizer", _by_level, {"n_clusters": [10, 100]}
-    ),
-    "FairCal": _Named(
-        _COMPARATORS, "ClusterCalibration", {}, {"n_clusters": [10, 100]}
-    ),
+    "FSN": _Named(_COMPARATORS, "FairScoreNormalizer", _by_level, _clusters),
+    "FairCal": _Named(_COMPARATORS, "ClusterCalibration", {}, _clusters),
     "WCCN": _Named(_COMPARATORS, "WithinClassWhitening", {}, {"shrinkage": [0.5, 0.9]}),
     "LDA": _Named(
         "sklearn.discriminant_analysis",
@@ -84,25 +128,25 @@ _NAMED = {
         {"shrinkage": [0.5, 0.9]},
     ),
     "PLDA": _Named(_COMPARATORS, "PLDAComparator", {}, {"shrinkage": [0.3, 0.7]}),
-    "ethical module": _Named(_PROJECTORS, "EthicalModule", {}, _kappas),
+    "ethical module": _Named(_PROJECTORS, "EthicalModule", _groups_in_order, _kappas),
     "FPR penalty": _Named(_PROJECTORS, "FPRPenaltyProjector", {}),
     "triplets": _Named(_PROJECTORS, "TripletProjector", {"sampling": "equal"}),
     "adversary": _Named(_PROJECTORS, "AdversarialProjector", {}),
-    "centroid fairness": _Named(_PROJECTORS, "CentroidFairnessProjector", {}),
+    "centroid fairness": _Named(
+        _PROJECTORS, "CentroidFairnessProjector", _one_group_each
+    ),
 }
 MITIGATIONS = tuple(_NAMED)
 
 
-def read_methods(methods, far, groups):
+def read_methods(methods, setting):
     """Mitigations from an argument, and names that were left out with the reason.
 
     Parameters
     ----------
     methods : None, sequence of str, or dict of str -> estimator or (estimator, grid)
         None is all that have a name and whose libraries are installed.
-    far : float in (0, 1)
-        Level at which the bench operates.
-    groups : list of labels
+    setting : Setting
 
     Returns
     -------
@@ -113,7 +157,7 @@ def read_methods(methods, far, groups):
     if methods is None:
         for name in MITIGATIONS:
             try:
-                found.append(named_mitigation(name, far, groups))
+                found.append(named_mitigation(name, setting))
             except ImportError as error:
                 left_out.append((name, str(error)))
         return found, left_out
@@ -130,13 +174,13 @@ def read_methods(methods, far, groups):
         )
     for name, given in methods.items():
         if given is NOTHING:
-            found.append(named_mitigation(name, far, groups))
+            found.append(named_mitigation(name, setting))
         else:
             found.append(_own_mitigation(name, given))
     return found, left_out
 
 
-def named_mitigation(name, far, groups):
+def named_mitigation(name, setting):
     """The mitigation of a name, as :func:`read_methods` returns it."""
     if name not in _NAMED:
         raise ArgumentError(
@@ -151,12 +195,28 @@ def named_mitigation(name, far, groups):
         made = getattr(import_module(module), cls)
     except AttributeError as error:
         raise ImportError(f"{cls} is not in {module}", name=module) from error
-    options, grid = (
-        part(far, groups) if callable(part) else part for part in (options, grid)
+    given = options, grid
+    options, grid = (part(setting) if callable(part) else part for part in given)
+    note = "" if grid is None else _fewer_clusters(grid, setting)
+    if "min_agreement" in options:
+        note = (
+            f"of {setting.n_ungrouped} people no group is known, or several are; those "
+            f"whose images agree to less than {AGREEMENT:.0%} are left out of its fits, "
+            "and judged as all others."
+        )
+    return Mitigation(name, made(**options), _candidates(name, grid), note)
+
+
+def _fewer_clusters(grid, setting):
+    """What is tried in place of the usual numbers of clusters; empty where those are."""
+    tried = grid.get("n_clusters") if isinstance(grid, dict) else None
+    if tried in (None, list(CLUSTERS)):
+        return ""
+    shown, usual = (", ".join(map(str, numbers)) for numbers in (tried, CLUSTERS))
+    return (
+        f"n_clusters {shown} in place of {usual}, for candidates are fitted on "
+        f"{setting.n_people} people, and a cluster needs {PEOPLE_OF_CLUSTER}."
     )
-    if cls == "EthicalModule":
-        options = {"groups": tuple(groups)}
-    return Mitigation(name, made(**options), _candidates(name, grid))
 
 
 def _own_mitigation(name, given):

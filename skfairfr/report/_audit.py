@@ -340,12 +340,14 @@ def audit_data(
         sizes = [len(attributes) for attributes in chosen]
         audited = [AuditedROC(roc.by(attributes), points) for attributes in chosen]
         operating_points = operating_points_of(asked.names)
+        # Figures show all scores, and listed ones are at hand.
+        whole = figures is not None or isinstance(data, PairData)
         with collecting([]):  # the notes of each audit hold what this would warn of
             told = judge(audited, sizes, *options.verdicts(), operating_points)
         for attributes, own, judged, folder in zip(
             chosen, audited, told, folders, strict=True
         ):
-            found = _audit_by(own, data, attributes, options, judged)
+            found = _audit_by(own, data, attributes, options, judged, whole)
             settings = asked.settings | _settings_of_files(data, threshold_from)
             found = replace(found, settings=found.settings | settings)
             checks = tuple(check(found, judged, asked.limits, asked.at))
@@ -502,7 +504,7 @@ def _reach_further(roc, columns):
     return all(enough)
 
 
-def _audit_by(audited, data, attributes, options, judged):
+def _audit_by(audited, data, attributes, options, judged, whole):
     """An audit by one attribute, or by the combinations of several."""
     points = audited.points
     name = " & ".join(attributes)
@@ -514,7 +516,7 @@ def _audit_by(audited, data, attributes, options, judged):
         if data.independent:
             groups = tuple(replace(row, n_identities=None) for row in groups)
         levels = audited.levels(judged)
-        curves = audited.curves()
+        curves = audited.curves(whole)
     failures = ()
     if data.attempts is not None:
         failures = failures_of(data.attempts, attributes)

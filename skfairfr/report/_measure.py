@@ -209,10 +209,16 @@ class AuditedROC:
             for level in range(points.size)
         )
 
-    def curves(self):
-        """Both rates of everyone and of every group over levels of the overall FAR."""
+    def curves(self, whole):
+        """Both rates of everyone and of every group over levels of the overall FAR.
+
+        If not ``whole``, up to the largest level of the audit: larger ones take all scores
+        of the images, which costs another pass over the pairs where no figure asked for it.
+        """
         levels = default_levels(self.roc)
         with as_compared(self.roc), collecting([]):
+            if not whole:
+                levels = np.append(levels[levels < self._largest()], self._largest())
             threshold = self.roc.threshold_at(levels)
             columns = {
                 rate: np.array(
@@ -221,6 +227,12 @@ class AuditedROC:
                 for rate in RATES
             }
         return Curves(tuple(self.labels), **columns)
+
+    def _largest(self):
+        """The largest FAR of everyone at the operating points."""
+        if self.points.far is not None:
+            return float(self.points.far.max())
+        return float(np.max(self._points("far", None, self.points.threshold)[0]))
 
     def _points(self, rate, group, threshold):
         """Values and numbers of errors of a group at thresholds, in their order."""

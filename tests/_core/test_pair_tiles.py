@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from joblib import parallel_config
 from numpy.testing import assert_array_equal
 
-from skfairfr._core import _pair_tiles, _parallel
+from skfairfr._core import _pair_tiles, _parallel, _score_counts
 from skfairfr._core._pair_tiles import (
     Rows,
     collect_tail,
@@ -230,6 +230,37 @@ def test_histogram_is_that_of_the_full_matrix(groups, sides, tile):
     assert tail is None
     assert_array_equal(found, histogram_by_loop(images, vectors, edges, eighths))
     assert found[0, [0, -1]].all()
+
+
+@pytest.mark.parametrize("kinds", ["one", "weighted", "two"])
+def test_large_blocks_are_counted_as_small_ones_are(kinds):
+    # Counted once for all measures that weigh pairs alike.
+    rng = np.random.default_rng(0)
+    n = 700
+    identity, group = np.arange(n) // 3, np.repeat([0, 1], [300, 400])
+    X = rng.integers(-3, 4, (n, 4)).astype(np.float32)
+    factors = np.ones((2, n))
+    if kinds != "one":
+        factors[0] = rng.integers(1, 9, n) / 8
+        factors[1] = factors[0] if kinds == "weighted" else 1
+    assert 300**2 > _score_counts.TOGETHER
+    rows = Rows(X, np.arange(n, dtype=np.int32), identity, group)
+    low, high, n_bins = -20, 20, 80
+    measures = Measures(
+        (low, high, n_bins), np.array([[0, 0], [1, 2]]), (factors,) * 2, 3
+    )
+    found = compare_all(rows, rows, None, measures)[1]
+
+    scores = X.astype(np.float64) @ X.T.astype(np.float64)
+    i, j = np.triu_indices(n, 1)
+    i, j = (side[identity[i] != identity[j]] for side in (i, j))
+    for row, (measure, chosen) in enumerate(
+        [(0, i >= 0), (1, group[i] + group[j] == 0), (1, group[i] + group[j] == 2)]
+    ):
+        weights = (factors[measure, i] * factors[measure, j])[chosen]
+        place = np.clip((scores[i, j][chosen] - low) * n_bins / (high - low), 0, 79)
+        expected = np.bincount(place.astype(int), weights, n_bins)
+        assert_array_equal(found[row], expected)
 
 
 def test_histogram_counts_every_impostor_pair_once():

@@ -153,3 +153,12 @@ def test_a_person_whose_images_cancel_is_an_error():
         ValueError, match=r"'ann', whose images cancel.*cohort='images'"
     ):
         CohortNormalizer().fit(rows, ["bob", "bob", "cat", "cat", "ann", "ann"])
+
+
+def test_identities_of_other_images_are_an_error():
+    for cohort, words in (
+        ("images", "inconsistent numbers of samples"),
+        ("centroids", "y has .* rows but X has"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            CohortNormalizer(cohort=cohort).fit(X, Y[:-1])

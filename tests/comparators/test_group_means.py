@@ -144,3 +144,11 @@ def test_groups_that_are_all_unknown_are_an_error():
 def test_groups_given_twice_are_an_error():
     with pytest.raises(ValueError, match="give it once"):
         GroupMeanRemover().fit(X, Y, Y["group"])
+
+
+@pytest.mark.parametrize("y", [Y["identity"][:-1], Y[:-1], [], np.append(Y, Y[:1])])
+def test_labels_of_other_images_are_an_error(y):
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        GroupMeanRemover().fit(X, y)
+    with pytest.raises(ValueError, match=r"sensitive_features has .* rows but X has"):
+        GroupMeanRemover().fit(X, Y["identity"], sensitive_features=["a", "b"])

@@ -18,6 +18,7 @@ from skfairfr.model_selection import (
     MetricChange,
     _bench,
     _bench_fits,
+    _bench_text,
     _saved_systems,
     compare_mitigations,
     load_mitigation,
@@ -31,7 +32,14 @@ from tests.model_selection.toy_methods import (
     crowd,
 )
 
-QUICK = {"far": 0.05, "n_splits": 2, "inner_splits": 2, "n_resamples": 20}
+# What the toys remove tells people apart, too, and costs more than would be allowed.
+QUICK = {
+    "far": 0.05,
+    "n_splits": 2,
+    "inner_splits": 2,
+    "n_resamples": 20,
+    "max_cost": None,
+}
 METHODS = {
     "remover": (Remover(), {"strength": [0.0, 1.0]}),
     "few": Scaled(4),
@@ -257,6 +265,8 @@ def test_a_method_that_cannot_be_fitted_is_left_out_with_the_reason(faces):
         ({"metrics": ("bfar", "eer")}, "must be different ones of"),
         ({"n_splits": 1}, "must be at least 2"),
         ({"confidence_level": 1}, "a number in"),
+        ({"max_cost": 0.9}, "a factor of at least 1, or None; got 0.9"),
+        ({"max_cost": "1.2"}, "a factor of at least 1"),
         ({"sensitive_features": None}, "y holds no groups"),
         ({"sensitive_features": np.full(360, "a")}, "1 known group;"),
         ({"sensitive_features": {"a": np.arange(360), "b": np.arange(360)}}, "others"),
@@ -380,6 +390,94 @@ def test_a_method_that_needs_groups_never_wins(faces):
     found = compare_mitigations(X, y, group, {"thresholds": Shifted(0.3)}, **QUICK)
     assert found.methods[0].changes["bfar"].high < 1
     assert found.winner is None and "Only with a reservation" in found.sentence
+
+
+def test_a_method_that_costs_too_much_never_wins(faces):
+    X, y, group = faces
+    options = {name: value for name, value in QUICK.items() if name != "max_cost"}
+    found = compare_mitigations(X, y, group, {"remover": Remover()}, **options)
+    change, frr = (found.methods[0].changes[m] for m in ("bfar", "frr_at_far"))
+    assert change.high < 1 and found.methods[0].p_adjusted < 0.05
+    assert frr.ratio > 1.25 and found.settings["max_cost"] == 1.25
+    assert found.winner is None and found.system is None
+    assert "but at most 1.25 times the FRR was allowed" in found.sentence
+    assert "over 1.25 times the FRR" in found.to_text()
+    for allowed in (frr.ratio * (1 + 1e-9), np.inf, None):
+        options = QUICK | {"max_cost": allowed, "refit": False}
+        again = compare_mitigations(X, y, group, {"remover": Remover()}, **options)
+        assert again.winner == "remover"
+        assert "at a cost: the FRR rises" in again.sentence
+        assert "times the FRR\n" not in again.to_text()
+
+
+class Coarse(Remover):
+    """Removes the group's direction, and most of what tells people apart."""
+
+    def transform(self, X):
+        return super().transform(X)[:, :4]
+
+
+def test_a_limit_of_the_cost_leaves_the_cheaper_method_to_win(faces):
+    X, y, group = faces
+    methods = {"coarse": Coarse(), "remover": Remover()}
+    options = QUICK | {"refit": False, "metrics": "bfar"}
+    free = compare_mitigations(X, y, group, methods, **options)
+    frr = [m.changes["frr_at_far"].ratio for m in free.methods]
+    between = float(np.mean(frr))
+    options["max_cost"] = between
+    found = compare_mitigations(X, y, group, methods, **options)
+    assert min(frr) < between < max(frr) and found.winner == "remover"
+
+
+def test_no_error_before_and_after_is_no_cost():
+    class Changed:
+        changes = {"frr_at_far": type("Change", (), {"before": 0.0, "after": 0.0})}  # noqa: RUF012
+
+    assert not _bench_text.costs_more(Changed, 1.0)
+    Changed.changes["frr_at_far"].after = 0.1
+    assert _bench_text.costs_more(Changed, 2.0)
+    assert not _bench_text.costs_more(Changed, None)
+
+
+def test_people_without_one_group_are_fitted_and_judged_where_that_can_be(faces):
+    X, y, group = faces
+    some = group.astype(object)
+    some[np.isin(y, [0, 1, 2])] = None  # nothing is known of three people
+    some[np.flatnonzero(y == 3)[0]] = None  # of one image of another
+    ungrouped = 3
+    pytest.importorskip("torch")
+    names = ["group means out", "group thresholds", "centroid fairness"]
+    found = compare_mitigations(X, y, some, names, refit=False, **QUICK)
+    assert {m.name for m in found.methods} == set(names) and found.left_out == ()
+    (note,) = (n for n in found.notes if n.startswith("centroid fairness: "))
+    assert f"of {ungrouped} people no group is known" in note
+    assert found.n_people == 120
+    complete = compare_mitigations(X, y, group, names[2:], refit=False, **QUICK)
+    assert complete.notes == ()
+
+
+def test_a_module_that_needs_a_group_of_everybody_is_left_out_with_the_reason(faces):
+    projectors = pytest.importorskip("skfairfr.projectors")
+    pytest.importorskip("torch")
+    X, y, group = faces
+    some = group.astype(object)
+    some[y == 0] = None
+    mine = {"mine": projectors.EthicalModule(max_epochs=1), "few": Scaled()}
+    found = compare_mitigations(X, y, some, mine, refit=False, **QUICK)
+    ((name, why),) = found.left_out
+    assert name == "mine" and "unknown for every image of identity" in why
+    assert "min_agreement=0.75" in why
+
+
+def test_few_people_have_fewer_clusters_and_the_notes_say_how_many(faces):
+    X, y, group = faces
+    found = compare_mitigations(X, y, group, ["FSN"], refit=False, **QUICK)
+    # 120 people in two splits: 60 are fitted on, candidates on 30.
+    assert [m.name for m in found.methods] == ["FSN"] and found.left_out == ()
+    said = "FSN: n_clusters 10, 15 in place of 10, 100, for candidates are fitted on 30"
+    assert any(note.startswith(said) for note in found.notes)
+    chosen = {p["n_clusters"] for p in found.methods[0].parameters}
+    assert chosen <= {"10", "15"}
 
 
 def test_harm_to_another_attribute_is_flagged(faces):

@@ -18,6 +18,7 @@ from skfairfr.model_selection import (
     save_mitigation,
 )
 from skfairfr.model_selection._mitigations import (
+    Setting,
     count_numbers,
     embed,
     fit_system,
@@ -34,7 +35,7 @@ TRAINED = {
     for name, named in _mitigations._NAMED.items()
     if named.module == "skfairfr.projectors"
 }
-GROUPS = ["female", "male"]
+SETTING = Setting(FAR, ["female", "male"])
 X, Y, GROUP = crowd(60)
 
 
@@ -42,7 +43,7 @@ def made(name, **options):
     """A named mitigation, fitted with the first of its candidates."""
     if name in TRAINED:
         pytest.importorskip("torch")
-    mitigation = named_mitigation(name, FAR, GROUPS)
+    mitigation = named_mitigation(name, SETTING)
     parameters = mitigation.candidates[0] if mitigation.candidates else {}
     system = seeded(mitigation.estimator, {**parameters, **options}, 0)
     return fit_system(system, X, Y, GROUP)
@@ -75,10 +76,23 @@ def test_the_guide_says_what_each_name_stands_for():
     for name, named in _mitigations._NAMED.items():
         (row,) = (row for row in rows if f"``{name}``" in row.split("\n")[0])
         assert named.cls in row
-        if isinstance(named.grid, dict):
-            ((parameter, values),) = named.grid.items()
+        grid = named.grid(SETTING) if callable(named.grid) else named.grid
+        if isinstance(grid, dict):
+            ((parameter, values),) = grid.items()
             shown = ", ".join(f"{value:g}".removeprefix("0") for value in values)
             assert f"``{parameter}`` {shown}\n" in row
+
+
+@pytest.mark.parametrize(
+    ("n_people", "tried"), [(200, [10, 100]), (199, [10, 99]), (20, [10]), (3, [2])]
+)
+@pytest.mark.parametrize("name", ["FSN", "FairCal"])
+def test_clusters_are_as_many_as_people_allow(name, n_people, tried):
+    found = named_mitigation(name, SETTING._replace(n_people=n_people))
+    assert found.candidates == [{"n_clusters": n} for n in tried]
+    said = f"n_clusters {', '.join(map(str, tried))} in place of 10, 100"
+    assert found.note.startswith(said) == (tried != [10, 100])
+    assert bool(found.note) == (tried != [10, 100])
 
 
 def test_those_that_train_stand_last_and_need_the_extra(monkeypatch):
@@ -87,18 +101,18 @@ def test_those_that_train_stand_last_and_need_the_extra(monkeypatch):
     absent = _mitigations._Named("skfairfr.absent", "Nothing", {})
     monkeypatch.setattr(_mitigations, "_NAMED", {**given, "absent": absent})
     monkeypatch.setattr(_mitigations, "MITIGATIONS", (*given, "absent"))
-    found, ((name, reason),) = read_methods(None, FAR, GROUPS)
+    found, ((name, reason),) = read_methods(None, SETTING)
     assert [m.name for m in found] == list(given)
     assert name == "absent" and "skfairfr.absent" in reason
     with pytest.raises(ImportError):
-        read_methods(["absent"], FAR, GROUPS)
+        read_methods(["absent"], SETTING)
 
 
 @pytest.mark.skipif(find_spec("torch") is None, reason="trains")
 @pytest.mark.parametrize("n_groups", [2, 3])
 def test_the_concentrations_of_any_number_of_groups_are_tried(n_groups):
     labels = ["a", "b", "c"][:n_groups]
-    tried = named_mitigation("ethical module", FAR, labels)
+    tried = named_mitigation("ethical module", Setting(FAR, labels))
     kappas = []
     for candidate in tried.candidates:
         module = tried.estimator.set_params(**candidate)
@@ -152,3 +166,25 @@ def test_who_needs_groups_to_score():
 def test_a_seed_is_given_where_there_is_none():
     found = seeded(Pipeline([("a", Remover()), ("b", Remover(random_state=3))]), {}, 7)
     assert (found["a"].random_state, found["b"].random_state) == (7, 3)
+
+
+def cosines(name, rows, people):
+    """Cosines after a named mitigation whose covariance is shrunk by a half."""
+    estimator = named_mitigation(name, SETTING).estimator.set_params(shrinkage=0.5)
+    Z, _ = embed(fit_system(estimator, rows, people, None), rows, None)
+    Z = Z / np.linalg.norm(Z, axis=1, keepdims=True)
+    return Z @ Z.T
+
+
+def test_lda_is_wccn_where_rows_are_of_one_length_and_people_many():
+    rows = X / np.linalg.norm(X, axis=1, keepdims=True)
+    apart = cosines("LDA", rows, Y) - cosines("WCCN", rows, Y)
+    assert np.abs(apart).max() < 1e-5
+    longer = rows * np.where(np.arange(len(rows)) % 2, 1.0, 5.0)[:, None]
+    apart = cosines("LDA", longer, Y) - cosines("WCCN", longer, Y)
+    assert np.abs(apart).max() > 0.1
+    # With as many people as features LDA leaves out a direction.
+    few = np.unique(Y)[: X.shape[1]]
+    some = np.isin(Y, few)
+    apart = cosines("LDA", rows[some], Y[some]) - cosines("WCCN", rows[some], Y[some])
+    assert np.abs(apart).max() > 0.01

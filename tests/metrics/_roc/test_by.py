@@ -187,6 +187,22 @@ def test_all_attributes_and_their_combinations_take_one_pass(
     assert passes == [["tail", "histograms"]]
 
 
+@pytest.mark.parametrize("options", [{}, {"threshold": (0.4, 0.5)}])
+def test_an_audit_without_figures_counts_no_histograms(monkeypatch, passes, options):
+    hold_tails(monkeypatch)
+    # Few people look alike, so that the equal error rates are held, too.
+    faces = make_face_embeddings(100, 4, 64, kappa=300, random_state=0)
+    columns = {"gender": faces.sensitive_features, "half": faces.y % 2}
+    report = audit_data(
+        EmbeddingData(faces.X, faces.y, columns), n_resamples=5, **options
+    )
+    for found in report.audits:
+        assert found.curves.far[0, -1] == pytest.approx(
+            found.levels[0].rates[0].far.value
+        )
+    assert passes == [["tail"]]
+
+
 def test_python_asks_one_fit(passes):
     X, y, columns = make()
     roc = SimilarityROC(**OPTIONS).fit(X, y, columns)
