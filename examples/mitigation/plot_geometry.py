@@ -8,9 +8,8 @@ lie so widely that the phone stays shut, or other people lie so near that it ope
 them. Where women's images are more spread and women more crowded, as the paper reports of
 trained encoders, women bear more of both harms at one threshold.
 
-We draw each of these causes apart, measure how widely the images of each person spread, and
-look at what the Ethical Module does to the spread of men and women: of the people it was
-fitted on, as in the paper's Figures 13 and 14, and of people it has not seen.
+We draw each cause apart, and look at what the Ethical Module does to the spread of men and
+women: of people it was fitted on, as in the paper's Figures 13 and 14, and of others.
 """
 
 # %%
@@ -72,12 +71,7 @@ X, y, a = faces.X, faces.y, faces.sensitive_features
 fitted_on = y < 500  # identities are in random order
 embeddings = {"before": X}
 options = {"groups": ("male", "female"), "max_epochs": 20, "random_state": 0}
-tried = [
-    ("residual", (20, 50)),
-    ("mlp", (20, 20)),
-    ("mlp", (25, 20)),
-    ("mlp", (20, 50)),
-]
+tried = [("residual", (20, 50))] + [("mlp", k) for k in ((20, 20), (25, 20), (20, 50))]
 for head, kappas in tried:
     lr = {"residual": 1e-3, "mlp": 1e-2}[head]
     module = EthicalModule(*kappas, head=head, lr=lr, **options)
@@ -145,10 +139,9 @@ for name, Z in embeddings.items():
 # Looser images leave their own circle and do not enter the other; images of closer people
 # enter the other's and stay in their own. Each cause makes one of the two errors, and both
 # causes make both. Of the people it was fitted on, "mlp" (20, 50) aligns the spread of both
-# groups, as Figure 14 has it, but with the larger kappa for women: EM-FRR (25, 20), the
-# paper's, does no more than equal kappas do. Of people it has not seen (20, 50) does so by
-# half. There BFRR falls from 2.4 to 1.1, but BFAR doubles, from 4.2 to 8.5, and the FRR
-# rises from .04 to .54. "residual" changes the spread of neither group by much.
+# groups, as Figure 14 has it, but with the larger kappa for women: the paper's EM-FRR
+# (25, 20) does no more than equal kappas do. Of people it has not seen (20, 50) does so by
+# half; BFRR falls from 2.4 to 1.1, BFAR doubles to 8.5, the FRR rises from .04 to .54.
 #
 # **What this does not show**: that equal spread means equal error rates, which depend on
 # crowding and the threshold as well; a choice of kappa made without looking (50 is one of
