@@ -7,14 +7,16 @@ Expression as the domain: Face Research Lab London
 smiling one the reference, and only pairs across the two are compared, as a selfie is with
 a document: error rates by gender and by ethnicity as the people reported them, the FAR of
 every two groups, and whether it depends on which of the two is the probe. Nothing is
-fitted. The tables it prints are kept in ``docs/studies/london.rst``, with what the set
-cannot answer. The set stays where it is:
+fitted. The tables it prints are kept in ``study_london.json`` beside it and in
+``docs/studies/london.rst``, with what the set cannot answer. The set stays where it is:
 
     python examples/evaluation/study_london.py ../shared/data/london_pca/london_pca.npz
 """
 
+import json
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -56,22 +58,18 @@ def table(header, rows):
     return "\n".join(lines + [f"   {' | '.join(row)}" for row in [header, *rows]])
 
 
-def heading(text):
-    print(f"\n{text}\n{'~' * len(text)}\n")
-
-
-def print_overall(data):
+def overall(data):
     """Do pairs across expressions err more than all pairs do?"""
     rows = []
     for name, domain in (("neutral against smiling", True), ("all pairs", False)):
         roc, reasons = fitted(data, None, domain), []
         frr = [said(roc.estimate(far), reasons) for far in FARS]
         rows.append([name, said(roc.equal_error_rate(), reasons), *frr])
-    heading("Overall")
-    print(table(["Compared", "EER", *(f"FRR at FAR {far:g}" for far in FARS)], rows))
+    header = ["Compared", "EER", *(f"FRR at FAR {far:g}" for far in FARS)]
+    return "Overall", table(header, rows)
 
 
-def print_groups(data, attribute, far):
+def by_group(data, attribute, far):
     """Error rates of each group at the overall threshold, and their disparities."""
     roc, reasons = fitted(data, attribute), []
     rows = []
@@ -88,18 +86,16 @@ def print_groups(data, attribute, far):
         for rate in ("far", "frr")
     ]
     rows.append(["max/geomean", "", *spread])
-    heading(f"By {attribute}, overall FAR {far:g}")
-    print(table(["Group", "people", "FAR within it", "FRR"], rows))
+    text = table(["Group", "people", "FAR within it", "FRR"], rows)
     if reasons:
-        print("\n\\* not supported:")
-        for reason in dict.fromkeys(reasons):
-            print(f"\n- {reason}")
+        listed = [f"- {reason}" for reason in dict.fromkeys(reasons)]
+        text = "\n\n".join([text, "\\* not supported:", *listed])
+    return f"By {attribute}, overall FAR {far:g}", text
 
 
-def print_matrix(data, attribute, far):
+def matrix(data, attribute, far):
     """log10 FAR of the pairs of every probe group and reference group."""
-    roc = fitted(data, attribute)
-    matrix = roc.far_matrix(far)
+    matrix = fitted(data, attribute).far_matrix(far)
     rows = []
     for i, group in enumerate(matrix.groups.tolist()):
         row = zip(
@@ -108,8 +104,8 @@ def print_matrix(data, attribute, far):
             strict=True,
         )
         rows.append([group, *(cell(*values) for values in row)])
-    heading(f"log10 FAR, probe (row) by reference (column), overall FAR {far:g}")
-    print(table(["", *matrix.groups.tolist()], rows))
+    title = f"log10 FAR, probe (row) by reference (column), overall FAR {far:g}"
+    return title, table(["", *matrix.groups.tolist()], rows)
 
 
 def cell(far, low, high, n_impostor, supported):
@@ -123,11 +119,11 @@ def cell(far, low, high, n_impostor, supported):
     return text if supported else rf"{text} \*"
 
 
-def print_asymmetry(data, attribute, far):
+def asymmetry(data, attribute, far):
     """Whether the FAR of two groups depends on which of them is the probe."""
     tested = fitted(data, attribute).far_asymmetry(far)
     rows = [
-        [f"{a}, {b}", bracket(d, low, high, "+.2f"), f"{p:.2f}", f"{holm:.2f}"]
+        [f"{a}, {b}", bracket(d, low, high, "+.2f"), f"{p:.2g}", f"{holm:.2g}"]
         for a, b, d, low, high, p, holm in zip(
             *(tested.group_1, tested.group_2),
             *(tested.difference, tested.low, tested.high),
@@ -136,11 +132,20 @@ def print_asymmetry(data, attribute, far):
         )
         if not np.isnan(low)
     ]
-    heading(f"Does it matter who smiles? By {attribute}, overall FAR {far:g}")
-    print(table(["Groups", "difference of log10 FAR", "p", "p, Holm"], rows))
+    text = table(["Groups", "difference of log10 FAR", "p", "p, Holm"], rows)
     left = tested.group_1.size - len(rows)
     if left:
-        print(f"\nWithout an interval: {left} pairs of groups.")
+        text += f"\n\nWithout an interval: {left} pairs of groups."
+    return f"Does it matter who smiles? By {attribute}, overall FAR {far:g}", text
+
+
+def every(data):
+    """Title and text of each table."""
+    found = [overall(data)]
+    found += [by_group(data, name, far) for name in ATTRIBUTES for far in FARS]
+    found.append(matrix(data, "ethnicity", FARS[0]))
+    found += [asymmetry(data, name, FARS[0]) for name in ATTRIBUTES]
+    return dict(found)
 
 
 def main(path=DEFAULT):
@@ -148,16 +153,13 @@ def main(path=DEFAULT):
         data = {name: file[name] for name in file.files}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        print_overall(data)
-        for attribute in ATTRIBUTES:
-            for far in FARS:
-                print_groups(data, attribute, far)
-        print_matrix(data, "ethnicity", FARS[0])
-        for attribute in ATTRIBUTES:
-            print_asymmetry(data, attribute, FARS[0])
-    heading("Warnings")
-    for message in dict.fromkeys(str(one.message) for one in caught):
-        print(f"- {message}")
+        found = every(data)
+    said = dict.fromkeys(f"- {one.message}" for one in caught)
+    found["Warnings"] = "\n".join(said)
+    target = Path(__file__).with_suffix(".json")
+    target.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    for title, text in found.items():
+        print(f"\n{title}\n{'~' * len(title)}\n\n{text}")
 
 
 if __name__ == "__main__":

@@ -6,9 +6,9 @@ Drawing rare groups more often, in triplets
 A customer far away proves with a selfie who the owner of a document is. A false acceptance
 hands an account to whoever holds the document: a harm to its owner, and likelier within
 groups that the system has seen little of. Bruveris et al. (WACV workshops 2020) found that
-training an encoder on such pairs as they are found raised the FAR within the rarest group
-from ten times the overall one to a hundred times, and that drawing rare groups more often
-mitigates it.
+training an encoder on such pairs as they are found raised the FAR within Africa, of half a
+percent of the pairs, from ten times the overall one to a hundred times, and that drawing
+rare groups more often mitigates it. (Oceania was rarer still, with a FAR near the overall one.)
 
 We train heads with every strategy of the paper on synthetic selfies and documents of four
 groups, and look at held-out people: FAR and FRR within groups at one threshold, the

@@ -105,10 +105,10 @@ ax.legend()
 # %%
 # What to notice
 # --------------
-# The curves cross, as the paper's do. At the highest levels, as in its zone B, the sharp
+# The curves cross, as the paper's do. At the two highest levels, as in its zone B, the sharp
 # system has the lower curve and the noisy one the lower upper end: under a cap, the curve
-# and the band choose different systems. But there the paired intervals hold 1, and the
-# data tell neither system from the other.
+# and the band choose different systems. But there a group has few errors, the paired
+# intervals hold 1, and the data do not tell the systems apart.
 #
 # The paper chooses by this ratio alone, and here our reading differs. Where the noisy
 # system wins by it, it does so because it rejects more people of both groups; the

@@ -134,8 +134,10 @@ figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", 
 # they promise on its synthetic data. Here recentring raises the coverage by much and still
 # falls short of 95 % with few photographs of each person: it moves the centre and leaves a
 # spread that is too small by about 1/n. ``"multiplicative"`` and ``"offdiagonal"`` come
-# closer. For other people no resampling of images is enough, least of all where each has
-# many photographs; resampling identities comes close.
+# closer. For other people the recentred interval holds too seldom in every row. The last two
+# are within chance of 95 % where each person has few photographs and people are alike or
+# many, below it where they are few, and far off where each has many photographs; resampling
+# identities comes close in every row.
 #
 # **What this does not show**: coverage on real faces, where no truth is known, or at
 # levels at which a set has few errors. A hundred data sets tell 95 % to about 4 points.

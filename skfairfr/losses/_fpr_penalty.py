@@ -32,10 +32,11 @@ class FPRPenaltyLoss(nn.Module):
         At least 1.
     penalty : {"ratio", "mean_square"}, default="ratio"
         "ratio" adds alpha gamma_i / far to every other cosine, the paper's equation.
-        "mean_square" is what the authors' code does: alpha (1 + cos) p_i is taken from the
-        own cosine, p_i the mean square of the selected cosines, which is a constant to the
-        gradient; cosines above the own one are not selected, since they may be wrong
-        labels, and identities not below the own logit keep their centroids.
+        "mean_square" has the value of the published head, whose alpha is 1 and far
+        1 / (K - 1): alpha (1 + cos) p_i is taken from the own cosine, p_i the mean square
+        of the selected cosines; cosines above the own one are not selected, since they may
+        be wrong labels. Its gradient is ours: p_i has none, and identities not below the
+        own logit keep their centroids.
     far : float, default=None
         Total share, in (0, 1); None is max(1e-4, 1 / (K - 1)).
     alpha : float, default=0.1
@@ -78,7 +79,7 @@ class FPRPenaltyLoss(nn.Module):
     .. [1] Xu, X., Huang, Y., Shen, P., Li, S., Li, J., Huang, F., Li, Y., & Cui, Z.
        (2021). Consistent Instance False Positive Improves Fairness in Face Recognition.
        CVPR. The abstract gives the penalty; its form is read there and, for
-       "mean_square", from the published head.
+       "mean_square", from the published head (``Cifp`` of the repository TFace).
 
     Examples
     --------

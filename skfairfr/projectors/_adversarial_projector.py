@@ -140,7 +140,7 @@ class AdversarialProjector(BaseProjector):
        ICCV.
     .. [2] Conti, J.-R., Noiry, N., Despiegel, V., Gentric, S., & Clémençon, S. (2022).
        Mitigating Gender Bias in Face Recognition Using the von Mises-Fisher Mixture
-       Model. ICML. Section 5, Table 2.
+       Model. ICML. Section 4.2, Table 2.
 
     Examples
     --------

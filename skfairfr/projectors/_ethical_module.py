@@ -138,7 +138,7 @@ class EthicalModule(BaseProjector):
     ----------
     .. [1] Conti, J.-R., Noiry, N., Despiegel, V., Gentric, S., & Clémençon, S. (2022).
        Mitigating Gender Bias in Face Recognition Using the von Mises-Fisher Mixture
-       Model. ICML. Section 4, equation 6.
+       Model. ICML. Section 3.2, equation 6, and section 4, the training.
 
     Examples
     --------

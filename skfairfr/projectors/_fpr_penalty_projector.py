@@ -29,8 +29,8 @@ class FPRPenaltyProjector(BaseProjector):
     Parameters
     ----------
     penalty : {"ratio", "mean_square"}, default="ratio"
-        The paper's ratio of an image's share of false positives to the total one, or what
-        the authors' code does; see :class:`~skfairfr.losses.FPRPenaltyLoss`.
+        The abstract's ratio of an image's share of false positives to the total one, or
+        the published head's mean square; see :class:`~skfairfr.losses.FPRPenaltyLoss`.
     far : float, default=None
         Total share of false positives in (0, 1) that sets the threshold; None is
         max(1e-4, 1 / (n_identities - 1)).

@@ -41,8 +41,8 @@ class TripletProjector(BaseProjector):
     of a person are closer than images of two people by a margin:
     max(D2_ap - D2_an + margin, 0). Which groups the triplets come from is a matter of
     sampling: training on data as they are found serves the common groups and, in the
-    paper, raises the FAR within rare ones. Every strategy against that lowers the
-    disparity of the FAR at a cost in FRR; measure both.
+    paper, raises the FAR within one rare group. Every strategy against that lowers the
+    disparity of the FAR there at a cost in FRR; measure both.
 
     With a ``domain``, selfies and documents say, only pairs across the two are compared:
     a selfie, a document of the person, and a document of somebody else; and the other way

@@ -200,8 +200,11 @@ def _unit(rows):
 # The truth
 
 
-def truth(design, levels, n_drawn=400_000, n_quantiles=600):
+def truth(design, levels, n_drawn=400_000, n_quantiles=600, worst_group=False):
     """Rates of every group where the FAR over all pairs is a level, (n_levels, n_groups).
+
+    With ``worst_group`` it is the largest of the groups' FARs that is the level. "cells" are
+    the FARs of every two groups, (n_levels, n_groups, n_groups).
 
     Given how far two images lie in the direction of a group, their inner product is that
     of two uniform directions in the other dimensions; given a person's noise, so is that of
@@ -220,19 +223,27 @@ def truth(design, levels, n_drawn=400_000, n_quantiles=600):
 
     weights = _pair_weights(design)
 
-    def overall(threshold):
-        known = {}
+    def cells_at(threshold):
+        known, cells = {}, np.empty((len(kinds),) * 2)
         for g, h in weights:
             key = (kinds[g], kinds[h], g == h)
             if key not in known:
                 known[key] = far(g, h, threshold)
-        of_cells = [known[kinds[g], kinds[h], g == h] for g, h in weights]
+            cells[g, h] = cells[h, g] = known[key]
+        return cells
+
+    def met(threshold):
+        cells = cells_at(threshold)
+        if worst_group:
+            return cells.diagonal().max()
+        of_cells = [cells[pair] for pair in weights]
         return np.average(of_cells, weights=list(weights.values()))
 
-    rates = {"far": [], "frr": []}
+    rates = {"far": [], "frr": [], "cells": []}
     for level in levels:
-        threshold = brentq(lambda t, a=level: np.log(overall(t) / a), 0.2, 0.7)
-        rates["far"].append([far(g, g, threshold) for g in range(len(kinds))])
+        threshold = brentq(lambda t, a=level: np.log(met(t) / a), 0.2, 0.7)
+        rates["cells"].append(cells_at(threshold))
+        rates["far"].append(rates["cells"][-1].diagonal())
         rates["frr"].append([1 - _above(*stays[kind], threshold) for kind in kinds])
     return {rate: np.array(found) for rate, found in rates.items()}
 

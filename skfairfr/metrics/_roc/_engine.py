@@ -244,21 +244,16 @@ class Engine:
                     overall, table = table, tables[key]
                 if len(table.query.scopes) < len(query.scopes):
                     table = RateTable.joined(overall, table)
-                like = replace(part, scope=scopes[0]) if scopes else part
-                evidence = partial(self._evidence_of, like)
-                if self.intervals.method == "wilson":
-                    evidence()  # all intervals rest on it; it is kept
-                shared = (used, self.intervals, self.groups, evidence)
-                if scopes is None:
-                    parts.append(_estimates.answer(self.pairs, table, part, *shared))
-                    continue
-                about = {scope: replace(part, scope=scope) for scope in scopes}
-                parts.append(
-                    {
-                        scope: _estimates.answer(self.pairs, table, asked, *shared)
-                        for scope, asked in about.items()
-                    }
-                )
+                shared = used, self.intervals, self.groups
+                found = {}
+                for scope in scopes or [part.scope]:
+                    # Evidence is that of the scopes of one kind, within groups or all.
+                    about = replace(part, scope=scope)
+                    evidence = partial(self._evidence_of, about)
+                    found[scope] = _estimates.answer(
+                        self.pairs, table, about, *shared, evidence
+                    )
+                parts.append(found if scopes else found[part.scope])
             answers.append(parts[0] if scopes else _estimates.Answer.joined(parts))
         return answers
 

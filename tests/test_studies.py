@@ -1,0 +1,230 @@
+"""Pages of studies show the tables of the numbers kept, and the claims page quotes them."""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = ROOT / "examples"
+MITIGATION = EXAMPLES / "mitigation"
+STUDIES = ROOT / "docs" / "studies"
+# Script, the page, and what gives the texts of its tables from what it keeps.
+PAGES = {
+    "study_fpr_penalty": (
+        "fpr_penalty",
+        lambda study, found: [study.table(part) for part in found.values()],
+    ),
+    "study_group_sampling": (
+        "group_sampling",
+        lambda study, found: study.tables(found).values(),
+    ),
+    "study_premises": ("premises", lambda study, found: study.tables(found).values()),
+}
+HEADS = ("residual", "mlp")
+GRID = {
+    head: json.loads((MITIGATION / f"kappa_grid_{head}.json").read_text("utf-8"))
+    for head in HEADS
+}
+
+
+def kept(script):
+    return json.loads((MITIGATION / f"{script}.json").read_text("utf-8"))
+
+
+def load(script):
+    """A script of the examples, as a module."""
+    spec = importlib.util.spec_from_file_location(script, MITIGATION / f"{script}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[script] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def flat(path):
+    """Text without its line breaks, and without the escapes of a kappa's index."""
+    text = " ".join((ROOT / path).read_text("utf-8").split())
+    return text.replace(r"\ :sub:", ":sub:")
+
+
+CLAIMS = flat("docs/claims.rst")
+
+
+@pytest.mark.parametrize("script", PAGES)
+def test_a_page_shows_the_tables_of_what_is_kept(script):
+    pytest.importorskip("torch")
+    page, texts = PAGES[script]
+    shown = (STUDIES / f"{page}.rst").read_text("utf-8")
+    texts = list(texts(load(script), kept(script)))
+    assert len(texts) > 1
+    for text in texts:
+        assert text in shown
+
+
+def test_the_page_of_london_shows_what_is_kept():
+    found = json.loads((EXAMPLES / "evaluation/study_london.json").read_text("utf-8"))
+    shown = (STUDIES / "london.rst").read_text("utf-8")
+    assert len(found) > 5
+    for title, text in found.items():
+        assert f"\n{title}\n{'~' * len(title)}\n\n{text}\n" in shown
+
+
+def scores(head, metric, level):
+    """A metric over kappa0 and kappa1, smaller is better, and what it was before."""
+    study, name = GRID[head], f"{metric}@{level}"
+    return -np.array(study["scores"][name]), -study["scores_before"][name]
+
+
+def n_lower_both(head, level):
+    found = [scores(head, metric, level) for metric in ("bfar", "bfrr")]
+    (bfar, bfar_before), (bfrr, bfrr_before) = found
+    return int(((bfar < bfar_before) & (bfrr < bfrr_before)).sum())
+
+
+def unseen(head, choice, metric):
+    """After / before at 1e-3 of a choice, on people that no fit saw."""
+    pair = GRID[head]["chosen"][f"{choice}@1e-3"]
+    of = GRID[head]["unseen"]["{:g},{:g}".format(*pair)][metric]
+    ends = (of[f"ratio_{name}"][0] for name in ("to_before", "low", "high"))
+    return said(ends)
+
+
+def said(ends):
+    """Ratio and interval as the page has them: no 0 before the point."""
+    value, low, high = (f"{end:.2f}".removeprefix("0") for end in ends)
+    return f"{value} [{low}, {high}]"
+
+
+def test_the_grid_of_kappas_is_quoted():
+    assert n_lower_both("residual", "1e-3") == 0
+    assert scores("residual", "bfar", "1e-3")[0].size == 36
+    for text in (
+        f"none of 36 pairs does so at 1e-3 ({n_lower_both('residual', '1e-4')} of 36 at",
+        f"With the paper's head {n_lower_both('mlp', '1e-3')} of 36 do",
+        f"BFAR × {unseen('residual', 'EM-C', 'bfar')}",
+        f"BFRR × {unseen('residual', 'EM-C', 'bfrr')}",
+        f"{unseen('residual', 'EM-FAR', 'frr_at_far')} (EM-FAR)",
+        f"{unseen('residual', 'EM-C', 'frr_at_far')} (EM-C)",
+    ):
+        assert text in CLAIMS
+    for head in HEADS:
+        chosen = [GRID[head]["chosen"][f"{name}@1e-3"] for name in ("EM-FAR", "EM-FRR")]
+        far, frr = ("({:g}, {:g})".format(*pair) for pair in chosen)
+        assert f"{far} and {frr}" in CLAIMS
+
+
+def test_shapes_over_the_kappas_are_as_said():
+    for head in HEADS:
+        bfar, _ = scores(head, "bfar", "1e-3")
+        assert ((bfar.argmin(1) > 0) & (bfar.argmin(1) < 5)).all()
+        bfrr, _ = scores(head, "bfrr", "1e-3")
+        assert (bfrr[-1] > bfrr.min(0)).all()
+    frr, _ = scores("mlp", "frr_at_far", "1e-3")
+    assert (np.diff(frr[2:, 1:], axis=1) > 0).all()
+    frr, _ = scores("residual", "frr_at_far", "1e-3")
+    rises = np.diff(frr, axis=1) > 0
+    assert 0.1 < rises.mean() < 0.5
+
+
+def test_the_far_of_women_is_as_said():
+    """EM22 eq. 7 and 8."""
+    women = []
+    for head in HEADS:
+        ratios = np.array(GRID[head]["scores"]["far_log_ratio@1e-3"])
+        women.append(int((ratios > 0).sum()))
+    told = "in {} (residual) and {} (the paper's head)".format(*women)
+    assert f"Of 36 pairs {told}" in CLAIMS
+    for head, turn in (("residual", 30), ("mlp", 20)):
+        study = GRID[head]
+        pairs = [f"{study['fixed']:g},{kappa:g}" for kappa in study["kappas"]]
+        fars = np.array([study["curves"][pair]["far female"] for pair in pairs])
+        # Where there are false accepts to see.
+        seen = (np.array(study["thresholds"]) >= 0) & (fars.max(0) > 1e-5)
+        falls = np.diff(fars[:, seen], axis=0) < 0
+        before = study["kappas"].index(turn)
+        assert seen.sum() > 20
+        assert falls[:before].all() and not falls[before:].any()
+    assert "up to 30 (residual) or 20 and rises beyond" in CLAIMS
+
+
+def test_em_c_on_more_people_is_quoted():
+    cells = kept("heads")["cells"]
+    (cell,) = (
+        c
+        for c in cells
+        if (c["directions"], c["draw"], c["people"]) == ("33, 43", 0, 5000)
+        and (c["head"], c["kappas"]) == ("mlp", "45, 30")
+    )
+    ends = {
+        name: [cell[name][end] for end in ("ratio", "ratio_low", "ratio_high")]
+        for name in ("bfar", "bfrr", "frr")
+    }
+    cost = "{:.1f} [{:.1f}, {:.1f}]".format(*ends["frr"])
+    text = f"BFAR × {said(ends['bfar'])}, BFRR × {said(ends['bfrr'])} and FRR × {cost}"
+    assert text in CLAIMS
+
+
+def fold(text):
+    """A ratio with its interval to one digit."""
+    ends = (float(part.strip("[],")) for part in text.split())
+    return "{:.1f}-fold [{:.1f}, {:.1f}]".format(*ends)
+
+
+def test_premises_of_em22_and_fpr21_are_quoted():
+    pytest.importorskip("torch")
+    study, found = load("study_premises"), kept("study_premises")
+    for name, rate in (
+        ("images of women looser", "frr"),
+        ("women closer together", "far"),
+    ):
+        ratios = study.column(found["causes"], name, rate)
+        assert fold(study.ratio_over_draws(ratios)) in CLAIMS
+    ends = [
+        np.mean(study.column(found["shares"], share, "far women")) / study.FAR
+        for share in ("0.1", "0.9")
+    ]
+    assert "falls from {:.1f} to {:.1f} times the level".format(*ends) in CLAIMS
+    larger = {
+        measure: sum(row[measure][0] > row[measure][1] for row in found["spread"])
+        for measure in found["spread"][0]
+    }
+    assert (larger["std 0.001"], larger["std 0.1"]) == (0, 10)
+    words = {9: "nine", 8: "eight", 2: "two"}
+    counted = [words[larger[f"max_geomean {level}"]] for level in (1e-4, 1e-3, 1e-2)]
+    told = "in {} of ten at 1e-4, in {} at 1e-3 and in {} at 1e-2".format(*counted)
+    assert told in CLAIMS
+
+
+def test_premises_of_geo20_are_quoted():
+    pytest.importorskip("torch")
+    study, found = load("study_premises"), kept("study_premises")
+    raised, lowered = [], []
+    for name in study.PREMISES:
+        before, after = (
+            np.array(study.column(found["rare"], name, trained, "far X"))
+            for trained in ("before", "natural")
+        )
+        raised.append(fold(study.ratio_over_draws(after / before)))
+        equal = np.array(study.column(found["rare"], name, "equal", "over natural"))
+        lowered.append(100 * (1 - np.exp(np.log(equal[:, 0]).mean())))
+    assert f"rare and crowded {raised[0]}" in CLAIMS
+    assert f"only rare {raised[1]}" in CLAIMS
+    assert f"not at all ({raised[2].replace('-fold', '')})" in CLAIMS
+    assert "by {:.0f}, {:.0f} and {:.0f} %".format(*lowered) in CLAIMS
+    ratios = np.array(study.column(found["noise"], "0.5", "over clean"))[:, 0]
+    value, *ends = study.ratio_over_draws(ratios).split()
+    told = f"{value} times {' '.join(ends).replace('0.', '.')}"
+    assert told in CLAIMS
+
+
+def test_premises_of_roc24_are_quoted():
+    pytest.importorskip("torch")
+    study, rows = load("study_premises"), kept("study_premises")["consistency"]
+    few, many = (
+        f"{np.mean(study.column(rows, n)):.3f}"[1:]
+        for n in (min(rows[0], key=int), "24")
+    )
+    assert f"from {few} with 3 of each person to {many} with 24" in CLAIMS
