@@ -220,7 +220,7 @@ class AuditedROC:
                 )
                 for rate in RATES
             }
-        return Curves(tuple(self.labels), **columns)
+        return Curves(tuple(self.labels), np.asarray(threshold), **columns)
 
     def _points(self, rate, group, threshold):
         """Values and numbers of errors of a group at thresholds, in their order."""
