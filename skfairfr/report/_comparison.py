@@ -19,11 +19,12 @@ from skfairfr.report._audit import check_groups
 from skfairfr.report._comparison_records import (
     Change,
     DisparityChange,
+    Measured,
     SystemsComparison,
 )
 from skfairfr.report._data import EmbeddingData
 from skfairfr.report._far_max import choose_far_max
-from skfairfr.report._measure import RATES, Points
+from skfairfr.report._measure import RATES, AuditedROC, Points
 from skfairfr.report._notes import collecting, notes_of
 from skfairfr.report._overlap import overlap
 from skfairfr.utils._errors import Argument, ArgumentError
@@ -160,6 +161,13 @@ def compare_systems(
             for attributes in chosen
             for found in _disparities(name, roc, rocs[0], attributes, points, changes)
         ]
+        measured = [
+            _measured(
+                name, roc.by(attributes, method="wilson"), one, attributes, points
+            )
+            for attributes in chosen
+            for name, roc, one in zip(names, rocs, common, strict=True)
+        ]
     embedded = isinstance(before, EmbeddingData)
     return SystemsComparison(
         tuple(names),
@@ -175,6 +183,7 @@ def compare_systems(
         tuple(disparities),
         tuple(dict.fromkeys(filter(None, [*notes, note]))),
         fail_on_harm,
+        tuple(measured),
     )
 
 
@@ -279,6 +288,18 @@ def _settings_of_files(data, names):
         if one.reading is not None
     }
     return {"sha256": found} if found else {}
+
+
+def _measured(name, roc, data, attributes, points):
+    """One system by one attribute."""
+    audited = AuditedROC(roc, points)
+    return Measured(
+        name,
+        " & ".join(attributes),
+        audited.groups(data.people(), data.images(), data.groups(attributes)),
+        audited.levels(None),
+        audited.curves(),
+    )
 
 
 def _cells(name, roc, first, chosen, points):
