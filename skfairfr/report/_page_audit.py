@@ -75,16 +75,15 @@ def sections_of_audit(audit, prefix, figured=False):
 def unsupported_of(audit):
     """Sentences about figures that the data do not carry, with the reason."""
     texts, attribute = {}, printable(audit.attribute)
-    about = attribute, audit.settings.get("independent_pairs", False)
     for found in audit.groups:
-        _note(texts, "EER", _who(found.group), about, None, found.equal_error_rate)
+        _note(texts, "EER", _who(found.group), attribute, None, found.equal_error_rate)
     for level in audit.levels:
         where = place_of(level, audit)
         for found in level.rates:
             for rate, name in RATES.items():
                 if not (found.group is None and _is_set(level, rate)):
                     figure = getattr(found, rate)
-                    _note(texts, name, _who(found.group), about, where, figure)
+                    _note(texts, name, _who(found.group), attribute, where, figure)
         for finding in level.findings:
             if finding.verdict == "untested":
                 text = f"{RATES[finding.rate]} by {attribute} at {where}: not compared"
@@ -96,36 +95,27 @@ def unsupported_of(audit):
     return list(texts)
 
 
-def _note(texts, name, who, about, where, figure):
+def _note(texts, name, who, attribute, where, figure):
     if figure.supported:
         return
-    attribute, independent = about
     place = "" if where is None else f" at {where}"
-    text = (
-        f"{name} of {who} (by {attribute}){place}: {_why(figure, name, independent)}."
-    )
+    text = f"{name} of {who} (by {attribute}){place}: {_why(figure, name)}."
     texts[text] = None
 
 
-def _why(figure, name, independent):
+def _why(figure, name):
     """Reasons in the words of the page; the group has been named before them."""
-    reasons = [
-        reason
-        for reason in figure.reasons
-        # Pairs of unnamed people are each of people of their own.
-        if not (independent and reason.code in ("few_people", "one_person"))
-    ]
-    if not reasons:
+    if not figure.reasons:
         return printable(figure.reason)
     words = {}
-    for reason in reasons:
+    for reason in figure.reasons:
         of_rate = name not in RATES.values() and reason.rate in RATES
         rate = (
             f"{RATES[reason.rate]}: " if of_rate and reason.code != "no_pairs" else ""
         )
         words.setdefault(rate, []).append(reason.words)
     text = "; ".join(f"{rate}{'; '.join(texts)}" for rate, texts in words.items())
-    return text.replace("%", "\N{NO-BREAK SPACE}%")
+    return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _who(group):
