@@ -141,7 +141,7 @@ def _check_room(objects, client):
     if limits and needed > RESTS * min(limits):
         raise ValueError(
             f"Every worker of the cluster needs {needed / 1e9:.1f} GB of memory, and one has "
-            f"{min(limits) / 1e9:.1f} GB, of which Dask uses {RESTS:.0%}: give the workers "
+            f"{min(limits) / 1e9:.1f} GB, of which Dask uses {100 * RESTS:.0f} %: give the workers "
             "more memory, or start fewer of them on each machine."
         )
 

@@ -166,7 +166,7 @@ class Reason:
         if self.groups == ():
             label = "overall"
         if self.rate is not None and self.code not in ("no_pairs", "all_errors"):
-            label = f"{label}, {self.rate}"
+            label = f"{label}, {self.rate.upper()}"
         return ": ".join(filter(None, (self.system, label)))
 
     @property
@@ -199,11 +199,15 @@ class Support:
         People in at least one of them.
     largest_share : ndarray
         Largest share of the errors that touch one person; nan without errors.
+    named : bool
+        Whether the people are known. Else pairs were taken as independent, each of people
+        of its own: nothing is said of them, since too few have too few errors as well.
     """
 
     n_errors: np.ndarray
     n_identities: np.ndarray
     largest_share: np.ndarray
+    named: bool = True
 
     def reasons(self, level, groups, rate=None):
         """Why the rate at a level is not supported, a list of Reason; empty if it is."""
@@ -213,8 +217,13 @@ class Support:
             return [Reason("no_errors", groups, rate, None, 0, MIN_ERRORS)]
         limits = (
             ("few_errors", errors, MIN_ERRORS, errors < MIN_ERRORS),
-            ("few_people", people, MIN_IDENTITIES, people < MIN_IDENTITIES),
-            ("one_person", share, MAX_SHARE, share > MAX_SHARE),
+            (
+                "few_people",
+                people,
+                MIN_IDENTITIES,
+                self.named and people < MIN_IDENTITIES,
+            ),
+            ("one_person", share, MAX_SHARE, self.named and share > MAX_SHARE),
         )
         return [
             Reason(code, groups, rate, None, found, needed)
@@ -279,8 +288,8 @@ REASONS = {
         f"{reason.needed} needed"
     ),
     "one_person": lambda reason: (
-        f"one person is in {reason.found:.0%} of the errors, "
-        f"at most {reason.needed:.0%}"
+        f"one person is in {100 * reason.found:.0f} % of the errors, "
+        f"at most {100 * reason.needed:.0f} %"
     ),
     "no_pairs": lambda reason: (
         f"no {'impostor' if reason.rate == 'far' else 'genuine'} pair"

@@ -61,7 +61,7 @@ class TooLittleMemoryError(ValueError):
     def __str__(self):
         return (
             f"this takes about {in_units(self.needed)} of memory, and "
-            f"{in_units(self.usable)} may be used ({SHARE:.0%} of what is free). Ask for a "
+            f"{in_units(self.usable)} may be used ({100 * SHARE:.0f} % of what is free). Ask for a "
             "smaller far or a larger threshold, or free memory."
         )
 

@@ -21,22 +21,92 @@ from tqdm import tqdm
 
 from skfairfr._core import _cluster
 
+# False, True (a bar for every long loop) or the _Steps of a long task.
 _SHOWN = ContextVar("skfairfr_progress_shown", default=False)
+# Loops that take most of a step of large data, and how much of the step is theirs.
+LONG, SHARE_OF_LONG = ("comparing all pairs", "counting all scores"), 0.9
+# Steps take unlike times: what is left of the time cannot be determined.
+FORMAT = "{percentage:3.0f}%|{bar}| {desc} [{elapsed}]"
 
 
 @contextmanager
-def show_progress(shown=True):
-    """Draw a progress bar on standard error for every long loop inside."""
-    token = _SHOWN.set(shown)
+def show_progress(shown=True, n_steps=None):
+    """Draw a bar on standard error for every long loop inside, or one for all of them.
+
+    Parameters
+    ----------
+    shown : bool, default=True
+    n_steps : int, default=None
+        Number of calls of :func:`next_step` to come: one bar is drawn for all of them.
+    """
+    steps = _Steps(n_steps) if shown and n_steps else None
+    token = _SHOWN.set(steps or shown)
     try:
         yield
     finally:
         _SHOWN.reset(token)
+        if steps is not None:
+            steps.bar.close()
+
+
+def next_step(description):
+    """Begin the next step of a task that ``show_progress`` knows the number of."""
+    steps = _SHOWN.get()
+    if isinstance(steps, _Steps):
+        steps.begin(description)
 
 
 def progress_bar(total, description):
     """A bar on standard error, drawn only inside ``show_progress``."""
-    return tqdm(total=total, desc=description, disable=not _SHOWN.get(), leave=False)
+    shown = _SHOWN.get()
+    if isinstance(shown, _Steps):
+        return _Loop(shown, total, description)
+    return tqdm(total=total, desc=description, disable=not shown, leave=False)
+
+
+class _Steps:
+    """One bar over the steps of a task; the long loops of a step move it on."""
+
+    def __init__(self, total):
+        self.bar = tqdm(total=total, bar_format=FORMAT, leave=False, miniters=0)
+        self.begun, self.step = 0, ""
+
+    def begin(self, description):
+        self.step = f"{description} (step {self.begun + 1} of {self.bar.total})"
+        self.bar.set_description_str(self.step, refresh=False)
+        self.begun += 1
+        self.reach(0)  # all earlier steps are done
+        self.bar.refresh()
+
+    def reach(self, within):
+        """Move on to a share of the step; never back."""
+        self.bar.update(max(max(self.begun - 1, 0) + within - self.bar.n, 0))
+
+
+class _Loop:
+    """What a loop shows of itself on the bar of all steps."""
+
+    def __init__(self, steps, total, description):
+        self.steps, self.total, self.description = steps, total, description
+        self.n = 0
+        self.from_here = steps.bar.n - max(steps.begun - 1, 0)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.steps.bar.set_description_str(self.steps.step, refresh=False)
+
+    def update(self, n=1):
+        self.n += n
+        share = self.n / max(self.total, 1)
+        text = f"{self.steps.step}: {self.description} {100 * share:.0f} %"
+        self.steps.bar.set_description_str(text, refresh=False)
+        if self.description in LONG:
+            left = SHARE_OF_LONG * (1 - self.from_here)
+            self.steps.reach(self.from_here + left * share)
+        else:
+            self.steps.bar.update(0)
 
 
 @cache

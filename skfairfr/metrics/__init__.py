@@ -7,7 +7,7 @@ pairs accepted, the *frr* that of genuine pairs rejected; lower is better for bo
 
 ``sensitive_features`` give the *group* of each image; a pair belongs to a group when both
 its images do. A *disparity* is one number for how much the rates of groups differ at an
-operating point, the threshold that meets a level of the far: over all pairs ("overall"),
+operating point, the threshold that meets a level of the FAR: over all pairs ("overall"),
 in every group ("worst_group"), or in each group at its own threshold ("group").
 
 Functions named ``*_rate``, ``*_at_far`` and ``*_disparity``, and ``bfar``, ``bfrr`` and

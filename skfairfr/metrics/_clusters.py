@@ -24,7 +24,7 @@ def cluster_groups(X, n_clusters=30, *, random_state=None):
 
     Unit embeddings are clustered by mini-batch k-means; as in [1]_, which clusters faces
     into 10, 30 or 100 groups, the clusters then take the place of ``sensitive_features``.
-    A cluster within which the far is higher is treated worse.
+    A cluster within which the FAR is higher is treated worse.
 
     Parameters
     ----------

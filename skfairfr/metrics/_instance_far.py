@@ -97,7 +97,7 @@ def instance_far(
         :func:`~skfairfr.face_labels`, or a frame with the columns ``identity``,
         ``group`` and ``domain``; with two domains, images are compared across them only.
     far : float in (0, 1), default=None
-        Level of the far over all impostor pairs used, which sets the threshold. Exactly
+        Level of the FAR over all impostor pairs used, which sets the threshold. Exactly
         one of ``far`` and ``threshold`` is given.
     threshold : float, default=None
         Similarity to accept from.
@@ -136,7 +136,7 @@ def instance_far(
     --------
     InstanceFARDisplay : Draws its distribution by group.
     FPRPenaltyProjector : Is trained to even it out, without knowing groups.
-    SimilarityROC : The far of groups, with intervals.
+    SimilarityROC : The FAR of groups, with intervals.
 
     Notes
     -----

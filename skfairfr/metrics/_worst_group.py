@@ -138,7 +138,7 @@ def worst_group_rate(
     See Also
     --------
     worst_cluster_rate : The same where no groups are known.
-    SimilarityROC.far_matrix : The far of all groups, none of them chosen.
+    SimilarityROC.far_matrix : The FAR of all groups, none of them chosen.
 
     Notes
     -----

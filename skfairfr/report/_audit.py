@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from skfairfr._core._pair_sets import Expected
-from skfairfr._core._parallel import show_progress
+from skfairfr._core._parallel import next_step, show_progress
 from skfairfr.metrics import ReversedScoresWarning, SimilarityROC
 from skfairfr.report._arguments import (
     UNNAMED,
@@ -45,6 +45,7 @@ from skfairfr.report._measure import (
 from skfairfr.report._notes import collecting, mixed_people, notes_of
 from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
+from skfairfr.report._text_layout import printable
 from skfairfr.report._verdicts import judge
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value, plain
 
@@ -324,12 +325,15 @@ def audit_data(
     notes = [INDEPENDENT] if data.independent else []
     notes += [] if reading is None else list(reading.notes)
     audits = []
-    with show_progress(progress):
+    n_steps = (threshold_from is not None) + 2 + len(names)
+    with show_progress(progress, n_steps):
         if threshold_from is not None:
+            next_step("setting thresholds on the other data")
             points, notes_of_other = points_on(threshold_from, data, points, options)
             notes += notes_of_other
         points = replace(points, far_max=far_max)
         # All pairs are compared once; every attribute is a question about them.
+        next_step("comparing all pairs")
         warnings = []
         with collecting(warnings):
             columns = tuple(data.columns)
@@ -342,11 +346,13 @@ def audit_data(
         operating_points = operating_points_of(asked.names)
         # Figures show all scores, and listed ones are at hand.
         whole = figures is not None or isinstance(data, PairData)
+        next_step("comparing groups")
         with collecting([]):  # the notes of each audit hold what this would warn of
             told = judge(audited, sizes, *options.verdicts(), operating_points)
         for attributes, own, judged, folder in zip(
             chosen, audited, told, folders, strict=True
         ):
+            next_step(f"auditing by {printable(' & '.join(attributes))}")
             found = _audit_by(own, data, attributes, options, judged, whole)
             settings = asked.settings | _settings_of_files(data, threshold_from)
             found = replace(found, settings=found.settings | settings)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from skfairfr._core._family import draw_jointly, p_values, step_down
-from skfairfr._core._parallel import show_progress
+from skfairfr._core._parallel import next_step, show_progress
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._paired import PairedSystems
 from skfairfr.report._arguments import check_data
@@ -19,13 +19,15 @@ from skfairfr.report._audit import check_groups
 from skfairfr.report._comparison_records import (
     Change,
     DisparityChange,
+    Measured,
     SystemsComparison,
 )
 from skfairfr.report._data import EmbeddingData
 from skfairfr.report._far_max import choose_far_max
-from skfairfr.report._measure import RATES, Points
+from skfairfr.report._measure import RATES, AuditedROC, Points
 from skfairfr.report._notes import collecting, notes_of
 from skfairfr.report._overlap import overlap
+from skfairfr.report._text_layout import printable
 from skfairfr.utils._errors import Argument, ArgumentError
 
 # Normal draws behind adjusted p-values.
@@ -143,23 +145,36 @@ def compare_systems(
     points = replace(points, far_max=far_max)
     notes = [n for one in data if one.reading is not None for n in one.reading.notes]
     warnings = []
-    with show_progress(progress), collecting(warnings):
-        rocs = [_fit(one, options, far_max) for one in common]
-    notes += notes_of(warnings, reading is not None)
-    # What is undefined is nan, as the tables show.
-    with collecting([]):
-        cells = [
-            cell
-            for name, roc in zip(names[1:], rocs[1:], strict=True)
-            for cell in _cells(name, roc, rocs[0], chosen, points)
-        ]
-        changes = _judged(cells, confidence_level, random_state)
-        disparities = [
-            found
-            for name, roc in zip(names[1:], rocs[1:], strict=True)
-            for attributes in chosen
-            for found in _disparities(name, roc, rocs[0], attributes, points, changes)
-        ]
+    with show_progress(progress, len(data) + 2):
+        rocs = []
+        for name, one in zip(names, common, strict=True):
+            next_step(f"comparing all pairs of {printable(name)}")
+            with collecting(warnings):
+                rocs.append(_fit(one, options, far_max))
+        notes += notes_of(warnings, reading is not None)
+        # What is undefined is nan, as the tables show.
+        with collecting([]):
+            next_step("comparing systems")
+            cells = [
+                cell
+                for name, roc in zip(names[1:], rocs[1:], strict=True)
+                for cell in _cells(name, roc, rocs[0], chosen, points)
+            ]
+            changes = _judged(cells, confidence_level, random_state)
+            disparities = [
+                found
+                for name, roc in zip(names[1:], rocs[1:], strict=True)
+                for attributes in chosen
+                for found in _disparities(
+                    name, roc, rocs[0], attributes, points, changes
+                )
+            ]
+            next_step("measuring every system")
+            measured = [
+                _measured(name, roc, one, attributes, points)
+                for attributes in chosen
+                for name, roc, one in zip(names, rocs, common, strict=True)
+            ]
     embedded = isinstance(before, EmbeddingData)
     return SystemsComparison(
         tuple(names),
@@ -175,6 +190,7 @@ def compare_systems(
         tuple(disparities),
         tuple(dict.fromkeys(filter(None, [*notes, note]))),
         fail_on_harm,
+        tuple(measured),
     )
 
 
@@ -279,6 +295,18 @@ def _settings_of_files(data, names):
         if one.reading is not None
     }
     return {"sha256": found} if found else {}
+
+
+def _measured(name, roc, data, attributes, points):
+    """One system by one attribute."""
+    audited = AuditedROC(roc.by(attributes, method="wilson"), points)
+    return Measured(
+        name,
+        " & ".join(attributes),
+        audited.groups(data.people(), data.images(), data.groups(attributes)),
+        audited.levels(None),
+        audited.curves(),
+    )
 
 
 def _cells(name, roc, first, chosen, points):

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skfairfr.report._folder import replaced
-from skfairfr.report._records import read_schema
+from skfairfr.report._records import Curves, read_schema
 from skfairfr.report._tables import changes_of, to_csv
 from skfairfr.report._text_comparison import to_text
 from skfairfr.utils._errors import all_spelled
 from skfairfr.utils._json_form import plain_form
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,29 @@ class DisparityChange:
     levelling_down: bool
 
 
+@dataclass(frozen=True)
+class Measured:
+    """One system by one attribute, as an audit measures it.
+
+    Attributes
+    ----------
+    system : str
+    attribute : str
+    groups : tuple of GroupRow
+        Everyone first.
+    levels : tuple of Level
+        Largest FAR first, without findings: conclusions are those about changes.
+    curves : Curves
+        Both rates over levels.
+    """
+
+    system: str
+    attribute: str
+    groups: tuple
+    levels: tuple
+    curves: Curves
+
+
 @dataclass(frozen=True, repr=False)
 class SystemsComparison:
     """Systems on the same people: which groups are better or worse off than with the first.
@@ -129,6 +152,9 @@ class SystemsComparison:
         What was undefined or could not be resolved.
     fail_on_harm : bool
         Whether harm makes ``exit_code`` 1.
+    measured : tuple of Measured
+        Every system by every attribute and combination, the systems of an attribute in
+        their order.
 
     See Also
     --------
@@ -145,6 +171,7 @@ class SystemsComparison:
     disparities: tuple
     notes: tuple = ()
     fail_on_harm: bool = False
+    measured: tuple = ()
 
     @property
     def harm(self):

@@ -166,8 +166,9 @@ class AuditedROC:
 
         Parameters
         ----------
-        judged : dict
-            (rate, operating point, level) -> Judged, as ``_verdicts.judge`` gives it.
+        judged : dict or None
+            (rate, operating point, level) -> Judged, as ``_verdicts.judge`` gives it; None
+            leaves findings out.
         in_short : bool, default=False
         """
         points = self.points
@@ -200,7 +201,7 @@ class AuditedROC:
                 tuple(of_levels[level] for of_levels in disparities),
                 tuple(
                     self._finding(r, level, judged.get((r, "overall", level)))
-                    for r in RATES
+                    for r in ([] if judged is None else RATES)
                 ),
                 points.set_on,
                 () if in_short else self._indices(rates, level),
@@ -226,7 +227,7 @@ class AuditedROC:
                 )
                 for rate in RATES
             }
-        return Curves(tuple(self.labels), **columns)
+        return Curves(tuple(self.labels), np.asarray(threshold), **columns)
 
     def _largest(self):
         """The largest FAR of everyone at the operating points."""

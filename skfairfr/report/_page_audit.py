@@ -58,7 +58,7 @@ def sections_of_audit(audit, prefix, figured=False):
     parts = [] if figured else [figure_of(audit, prefix)]
     for level in audit.levels:
         parts += [heading(_title(level, audit)), _rates(level, audit)]
-        parts += [_disparities(level, audit)]
+        parts += [_disparities(level)]
         if level.matrix is not None and len(level.matrix.groups) > 1:
             parts.append(_matrix(level, audit))
     if audit.curves is not None:
@@ -75,16 +75,15 @@ def sections_of_audit(audit, prefix, figured=False):
 def unsupported_of(audit):
     """Sentences about figures that the data do not carry, with the reason."""
     texts, attribute = {}, printable(audit.attribute)
-    about = attribute, audit.settings.get("independent_pairs", False)
     for found in audit.groups:
-        _note(texts, "EER", _who(found.group), about, None, found.equal_error_rate)
+        _note(texts, "EER", _who(found.group), attribute, None, found.equal_error_rate)
     for level in audit.levels:
         where = place_of(level, audit)
         for found in level.rates:
             for rate, name in RATES.items():
                 if not (found.group is None and _is_set(level, rate)):
                     figure = getattr(found, rate)
-                    _note(texts, name, _who(found.group), about, where, figure)
+                    _note(texts, name, _who(found.group), attribute, where, figure)
         for finding in level.findings:
             if finding.verdict == "untested":
                 text = f"{RATES[finding.rate]} by {attribute} at {where}: not compared"
@@ -96,36 +95,27 @@ def unsupported_of(audit):
     return list(texts)
 
 
-def _note(texts, name, who, about, where, figure):
+def _note(texts, name, who, attribute, where, figure):
     if figure.supported:
         return
-    attribute, independent = about
     place = "" if where is None else f" at {where}"
-    text = (
-        f"{name} of {who} (by {attribute}){place}: {_why(figure, name, independent)}."
-    )
+    text = f"{name} of {who} (by {attribute}){place}: {_why(figure, name)}."
     texts[text] = None
 
 
-def _why(figure, name, independent):
+def _why(figure, name):
     """Reasons in the words of the page; the group has been named before them."""
-    reasons = [
-        reason
-        for reason in figure.reasons
-        # Pairs of unnamed people are each of people of their own.
-        if not (independent and reason.code in ("few_people", "one_person"))
-    ]
-    if not reasons:
+    if not figure.reasons:
         return printable(figure.reason)
     words = {}
-    for reason in reasons:
+    for reason in figure.reasons:
         of_rate = name not in RATES.values() and reason.rate in RATES
         rate = (
             f"{RATES[reason.rate]}: " if of_rate and reason.code != "no_pairs" else ""
         )
         words.setdefault(rate, []).append(reason.words)
     text = "; ".join(f"{rate}{'; '.join(texts)}" for rate, texts in words.items())
-    return text.replace("%", "\N{NO-BREAK SPACE}%")
+    return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _who(group):
@@ -171,27 +161,38 @@ def figure_of(audit, prefix):
 
 
 def _rates(level, audit):
-    rows = []
-    for found, size in zip(level.rates, audit.groups, strict=True):
-        far = cell(percent(found.far.value), *_marks(found.far, percents))
-        if found.group is None and _is_set(level, "far"):
-            far = cell(percent(found.far.value), more="set by the threshold")
-        frr = cell(percent(found.frr.value), *_marks(found.frr, percents))
-        cells = [
-            cell(count(size.n_impostor)),
-            cell(count(found.far_errors, found.far.source)),
-            far,
-            cell(count(size.n_genuine)),
-            cell(count(found.frr_errors, found.frr.source)),
-            frr,
-        ]
-        cells += _generalised(level, found.group)
-        rows.append(row(_name(found.group), cells, found.group is None))
+    rows = [
+        rates_row(level, found, size)
+        for found, size in zip(level.rates, audit.groups, strict=True)
+    ]
+    return rates_table(rows, audit.settings, bool(level.generalised))
+
+
+def rates_row(level, found, size, place=""):
+    """Comparisons, errors and rates of a group; ``size`` is its GroupRow."""
+    far = cell(percent(found.far.value), *_marks(found.far, percents))
+    if found.group is None and _is_set(level, "far"):
+        far = cell(percent(found.far.value), more="set by the threshold")
+    frr = cell(percent(found.frr.value), *_marks(found.frr, percents))
+    cells = [
+        cell(count(size.n_impostor)),
+        cell(count(found.far_errors, found.far.source)),
+        far,
+        cell(count(size.n_genuine)),
+        cell(count(found.frr_errors, found.frr.source)),
+        frr,
+        *_generalised(level, found.group),
+    ]
+    return row(name_of(found.group), cells, found.group is None, place)
+
+
+def rates_table(rows, settings, generalised=False):
+    """A table of such rows."""
     head = ["Group", "Non-mated comparisons", "False matches", "FMR (FAR)"]
     head += ["Mated comparisons", "False non-matches", "FNMR (FRR)"]
-    head += ["GFAR", "GFRR"] if level.generalised else []
+    head += ["GFAR", "GFRR"] if generalised else []
     caption = "Comparisons, errors and error rates of each group, with intervals. "
-    if audit.settings["average"] == "identity":
+    if settings["average"] == "identity":
         caption += "Every person weighs the same, so that a rate is not errors over comparisons. "
     return table(caption, head, rows)
 
@@ -209,11 +210,17 @@ def _marks(figure, ends):
     return ends(figure.low, figure.high), few
 
 
-def _name(group):
+def name_of(group):
+    """A group in a table; None is everyone."""
     return "Everyone" if group is None else printable(group)
 
 
-def _disparities(level, audit):
+def _disparities(level):
+    return disparities_table(disparity_rows(level))
+
+
+def disparity_rows(level, place=""):
+    """Disparities and indices of a level."""
     rows = []
     found = {(d.how, d.operating_point): d for d in level.disparities}
     order = [(how, "overall") for how in DISPARITIES]
@@ -222,25 +229,26 @@ def _disparities(level, audit):
         name = DISPARITIES[key[0]].format(differential="FPD, FND")
         in_rates = key[0] == "difference"
         shown, ends = (percent, percents) if in_rates else (ratio, ratios)
-        rows.append(_disparity(name, measured, shown, ends))
+        rows.append(_disparity(name, measured, shown, ends, place))
     worst = found.get(("max_min", "worst_group"))
     if worst is not None:
         name = "BFAR, BFRR: largest / smallest where no group's FMR exceeds the level"
-        rows.append(_disparity(name, worst, ratio, ratios))
+        rows.append(_disparity(name, worst, ratio, ratios, place))
     joined = found.get(("max_min", "overall"))
     supported = joined is None or (joined.far.supported and joined.frr.supported)
     few = "" if supported else NOT_SUPPORTED
     for index in level.indices:
-        rows.append(
-            row(
-                INDICES[index.name],
-                [
-                    cell(f"{index.neutral:g}"),
-                    cell(f"{ratio(index.value)} (both rates)", few=few),
-                    cell("\N{EN DASH}"),
-                ],
-            )
-        )
+        cells = [
+            cell(f"{index.neutral:g}"),
+            cell(f"{ratio(index.value)} (both rates)", few=few),
+            cell("\N{EN DASH}"),
+        ]
+        rows.append(row(INDICES[index.name], cells, place=place))
+    return rows
+
+
+def disparities_table(rows):
+    """A table of such rows."""
     caption = (
         "Disparities at one global threshold. FPD and FND, the false positive and the "
         "false negative differential, are D/(D \N{MINUS SIGN} 1) times the Gini "
@@ -253,19 +261,36 @@ def _disparities(level, audit):
     return table(caption, head, rows)
 
 
-def _disparity(name, measured, shown, ends):
+def _disparity(name, measured, shown, ends, place):
     cells = [cell(f"{measured.neutral:g}")]
     for figure in (measured.far, measured.frr):
         more = ""
         if figure.corrected is not None and math.isfinite(figure.corrected):
             more = f"{shown(figure.corrected)} without noise"
         cells.append(cell(shown(figure.value), *_marks(figure, ends), more=more))
-    return row(name, cells)
+    return row(name, cells, place=place)
 
 
 def _matrix(level, audit):
-    matrix = level.matrix
-    shades = _shades(matrix.far)
+    about = f"{printable(audit.attribute)} at {place_of(level, audit)}"
+    return matrix_table(level.matrix, shades_of(level.matrix.far), about)
+
+
+def matrix_table(matrix, shades, about):
+    """The FMR of every two groups.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    shades : ndarray, shape (n_groups, n_groups)
+        Depth of colour in [0, 1].
+    about : str
+        Attribute and operating point, in words.
+
+    Returns
+    -------
+    table : dict
+    """
     rows = []
     for g, group in enumerate(matrix.groups):
         cells = []
@@ -280,17 +305,19 @@ def _matrix(level, audit):
         rows.append(row(printable(group), cells))
     head = ["Group", *map(printable, matrix.groups)]
     caption = (
-        f"FMR of every two groups of {printable(audit.attribute)} at "
-        f"{place_of(level, audit)}: how often two people, one "
-        "of each group, are taken for one. Darker is worse."
+        f"FMR of every two groups of {about}: how often two people, one of each group, are "
+        "taken for one. Darker is worse."
     )
     if not np.allclose(matrix.far, matrix.far.T, equal_nan=True):
         caption += " Rows are the groups of probes, columns those of references."
     return table(caption, head, rows, "matrix")
 
 
-def _shades(far):
-    """Depth of colour of each cell in [0, 1], by the logarithm of its rate."""
+def shades_of(far):
+    """Depth of colour of each cell in [0, 1], by the logarithm of its rate.
+
+    Those of several matrices at once can be compared.
+    """
     shown = np.where(far > 0, far, np.nan)
     if np.isnan(shown).all():
         return np.zeros(far.shape)
@@ -331,23 +358,20 @@ def _det(audit, names, prefix):
 
 
 def _groups(audit):
-    rows = [
-        row(
-            _name(found.group),
-            [
-                cell(count(found.n_identities)),
-                cell(count(found.n_images)),
-                cell(count(found.n_genuine)),
-                cell(count(found.n_impostor)),
-                cell(
-                    percent(found.equal_error_rate.value),
-                    *_marks(found.equal_error_rate, percents),
-                ),
-            ],
-            found.group is None,
-        )
-        for found in audit.groups
-    ]
+    return groups_table([groups_row(found) for found in audit.groups])
+
+
+def groups_row(found, place=""):
+    """The size of a group, and its equal error rate."""
+    equal = found.equal_error_rate
+    sizes = found.n_identities, found.n_images, found.n_genuine, found.n_impostor
+    cells = [cell(count(size)) for size in sizes]
+    cells.append(cell(percent(equal.value), *_marks(equal, percents)))
+    return row(name_of(found.group), cells, found.group is None, place)
+
+
+def groups_table(rows):
+    """A table of such rows."""
     head = ["Group", "People", "Images", "Mated comparisons"]
     head += ["Non-mated comparisons", "EER"]
     caption = (
@@ -437,7 +461,7 @@ def finding_words(finding):
 def _failures(audit):
     rows = [
         row(
-            _name(found.group),
+            name_of(found.group),
             [
                 cell(count(found.n_attempts)),
                 cell(count(found.n_failed_to_acquire)),

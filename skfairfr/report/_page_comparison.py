@@ -13,6 +13,11 @@ from skfairfr.report._page_parts import (
     today,
     version_or_own,
 )
+from skfairfr.report._page_systems import (
+    sections_of_systems,
+    thresholds,
+    unsupported,
+)
 from skfairfr.report._page_words import (
     LONG_RATES,
     RATES,
@@ -56,6 +61,10 @@ def to_html(found, version=None, date=None):
         head = f"{printable(name)} against {first}"
         parts = _system(found, name, f"s{place}")
         sections.append(section(f"system-{place}", head, parts))
+    sections += sections_of_systems(found)
+    open_parts = unsupported(found)
+    if open_parts:
+        sections.append(section("open", "What the data cannot support", open_parts))
     if found.notes:
         notes = [bullets(map(printable, found.notes))]
         sections.append(section("notes", "Notes", notes))
@@ -146,6 +155,15 @@ def _facts(found, version, date):
         ("People in all systems", count(found.n_people)),
         (f"{found.unit.capitalize()} in all systems", count(found.n_rows)),
     ]
+    if found.measured:
+        everyone = found.measured[0].groups[0]
+        attributes = dict.fromkeys(printable(m.attribute) for m in found.measured)
+        rows += [
+            ("Mated comparisons (genuine pairs)", count(everyone.n_genuine)),
+            ("Non-mated comparisons (impostor pairs)", count(everyone.n_impostor)),
+            ("Attributes", "; ".join(attributes)),
+            ("Operating points", thresholds(found)),
+        ]
     for name, n in zip(found.systems, found.left_out, strict=True):
         if n:
             about = f"{count(n)} {found.unit} that another system lacks"
@@ -257,6 +275,8 @@ def _method(found):
         f"{found.unit}. {own}",
         "Intervals are paired, and each stands on its own: what varies for both systems "
         "alike cancels. They are about other people of the same population.",
+        "Rates, disparities, matrices and curves of a single system are those that an audit "
+        "of it gives; their intervals are not paired.",
         "Conclusions come from adjusted p-values: if nothing changed, nominally at most "
         f"{alpha:g} % of such comparisons would name a change (step-down max-T). "
         "Disparities are no part of that family.",
@@ -276,9 +296,9 @@ def _limits():
 
 
 def _glossary(found):
-    wanted = ("FMR", "FNMR", "Mated", "Non-mated", "Threshold", "Interval")
+    unused = ("Template", "FTA", "GFAR")
     terms = glossary(found.settings)["rows"]
-    rows = [entry for entry in terms if entry[0].startswith(wanted)]
+    rows = [entry for entry in terms if not entry[0].startswith(unused)]
     rows.append(
         (
             "Levelling down",

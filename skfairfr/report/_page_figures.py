@@ -105,8 +105,6 @@ def det(curves, levels, names, prefix):
         axes = figure.subplots(
             n_rows, n_columns, squeeze=False, sharex=True, sharey=True
         ).ravel()
-        for ax in axes[n_panels:]:
-            ax.set_visible(False)
         panels = [[0, row] for row in range(1, n_groups)] if several else None
         panels = panels or [list(range(n_groups))]
         for ax, rows in zip(axes, panels, strict=False):
@@ -123,8 +121,8 @@ def det(curves, levels, names, prefix):
                     ax.text(0.5, 0.08, "no curve", **_centred(ax))
                 title = _style.row_label(curves.groups[rows[-1]], 20)
                 ax.set_title(title, fontsize="small")
-                ax.tick_params(labelsize="x-small")
         if several:
+            _finish_panels(axes, n_panels, n_columns)
             figure.supxlabel(FMR, fontsize="medium")
             figure.supylabel(FNMR, fontsize="medium")
         else:
@@ -143,6 +141,68 @@ def det(curves, levels, names, prefix):
     return _svg(draw, (WIDTH, height), prefix, about)
 
 
+def det_of_systems(curves, levels, names, prefix):
+    """Detection error tradeoff of several systems, a panel for each group.
+
+    Parameters
+    ----------
+    curves : sequence of Curves, shape (n_systems,)
+        Of the same groups.
+    levels : sequence of tuple of Level, shape (n_systems,)
+    names : sequence of str, shape (n_systems,)
+    prefix : str
+
+    Returns
+    -------
+    figure : Markup
+    """
+    groups = curves[0].groups
+    n_columns = 2
+    n_rows = ceil(len(groups) / n_columns)
+    ends = [
+        _ends(np.concatenate([np.ravel(getattr(one, rate)) for one in curves]))
+        for rate in ("far", "frr")
+    ]
+
+    def draw(figure):
+        axes = figure.subplots(
+            n_rows, n_columns, squeeze=False, sharex=True, sharey=True
+        ).ravel()
+        for row, (ax, group) in enumerate(zip(axes, groups, strict=False)):
+            for system, (one, of_system) in enumerate(zip(curves, levels, strict=True)):
+                style = _style.line_style(system)
+                rates = [level.rates[row] for level in of_system]
+                _draw_curve(ax, one, row, dict(style, marker=""), names[system])
+                _mark_points(ax, rates, style["color"], style["marker"])
+            if not any(_is_drawn(one, row) for one in curves):
+                ax.text(0.5, 0.08, "no curve", **_centred(ax))
+            _set_det_axes(ax, ends)
+            ax.set_title(_style.row_label(group, 20), fontsize="small")
+        _finish_panels(axes, len(groups), n_columns)
+        figure.supxlabel(FMR, fontsize="medium")
+        figure.supylabel(FNMR, fontsize="medium")
+        _legend_of_systems(figure, names)
+
+    height = 1.0 + 0.2 * len(names) + 1.75 * n_rows
+    about = f"{FNMR} over {FMR} of every group under {', '.join(names)}"
+    return _svg(draw, (WIDTH, height), prefix, about)
+
+
+def _legend_of_systems(figure, names):
+    """Line and marker of every system, above all panels."""
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], **_style.line_style(row)) for row in range(len(names))]
+    figure.legend(
+        handles,
+        [_style.plain_text(name) for name in names],
+        loc="outside upper center",
+        fontsize="small",
+        frameon=False,
+        handlelength=3.4,
+    )
+
+
 def _is_drawn(curves, row):
     """Whether a group has a point with both rates above zero."""
     return bool(((curves.far[row] > 0) & (curves.frr[row] > 0)).any())
@@ -158,24 +218,50 @@ def _draw_det(ax, curves, levels, rows, ends):
         style = dict(styles[row], marker="")
         if row == 0:
             style["linewidth"] = 1.4
-        x, y = (np.where(v > 0, v, np.nan) for v in (curves.far[row], curves.frr[row]))
-        ax.plot(x, y, **style, label=_style.row_label(curves.groups[row]))
+        _draw_curve(ax, curves, row, style, _style.row_label(curves.groups[row]))
         for place, level in enumerate(levels):
-            rates = level.rates[row]
-            if rates.far.value > 0 and rates.frr.value > 0:
-                ax.plot(
-                    rates.far.value,
-                    rates.frr.value,
-                    color=styles[row]["color"],
-                    marker=_style.MARKERS[place % len(_style.MARKERS)],
-                    markersize=6.5,
-                    markeredgecolor="white",
-                    zorder=4,
-                )
+            marker = _style.MARKERS[place % len(_style.MARKERS)]
+            _mark_points(ax, [level.rates[row]], styles[row]["color"], marker)
+    _set_det_axes(ax, ends)
+
+
+def _draw_curve(ax, curves, row, style, label):
+    """The curve of a group where both rates are above zero."""
+    x, y = (np.where(v > 0, v, np.nan) for v in (curves.far[row], curves.frr[row]))
+    ax.plot(x, y, **style, label=label)
+
+
+def _mark_points(ax, rates, color, marker):
+    """Operating points of a group."""
+    for found in rates:
+        if found.far.value > 0 and found.frr.value > 0:
+            ax.plot(
+                found.far.value,
+                found.frr.value,
+                color=color,
+                marker=marker,
+                markersize=6.5,
+                markeredgecolor="white",
+                zorder=4,
+            )
+
+
+def _set_det_axes(ax, ends):
     ax.set(xscale="log", yscale="log", xlim=ends[0], ylim=ends[1])
     _style.percent_ticks(ax.xaxis, ends[0])
     _style.percent_ticks(ax.yaxis, ends[1])
     _style.light_grid(ax)
+
+
+def _finish_panels(axes, n_panels, n_columns):
+    """Hide what is left over; the lowest panel of each column has labels, which fit."""
+    for ax in axes[n_panels:]:
+        ax.set_visible(False)
+    for place, ax in enumerate(axes[:n_panels]):
+        ax.tick_params(labelsize="x-small", labelbottom=place + n_columns >= n_panels)
+    # All panels share their ticks; the largest rates have the shortest labels.
+    ticks = axes[0].get_xticks()
+    axes[0].set_xticks(ticks[::-1][:: ceil(len(ticks) / 3)])
 
 
 # Colours of changes; markers tell levels apart, so that grey prints lose the verdict only,

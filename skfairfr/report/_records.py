@@ -21,7 +21,7 @@ from skfairfr.report._text_layout import in_words
 from skfairfr.utils._errors import all_spelled
 from skfairfr.utils._json_form import plain_form
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 # A field that stays out of the JSON.
 HIDDEN = {"json": False}
 
@@ -144,11 +144,14 @@ class Curves:
     ----------
     groups : tuple of labels
         None is everyone.
+    threshold : ndarray, shape (n_levels,)
+        Similarities (minus a distance) from which on a pair is accepted.
     far, frr : ndarrays, shape (n_groups, n_levels)
-        Rates of a group at the same thresholds; nan without the pairs.
+        Rates of a group at these thresholds; nan without the pairs.
     """
 
     groups: tuple
+    threshold: np.ndarray
     far: np.ndarray
     frr: np.ndarray
 
@@ -261,7 +264,7 @@ class Level:
     generalised : tuple of GeneralisedRates
         Everyone first; empty where no failures were recorded.
     matrix : Matrix or None
-        None of more groups than are shown; not in the JSON.
+        None of more groups than are shown.
     """
 
     far: float | None
@@ -273,7 +276,7 @@ class Level:
     set_on: str = "these data"
     indices: tuple = ()
     generalised: tuple = ()
-    matrix: Matrix | None = field(default=None, metadata=HIDDEN)
+    matrix: Matrix | None = None
 
 
 @dataclass(frozen=True)
@@ -375,7 +378,7 @@ class Audit:
     failures : tuple of Failures
         Everyone first; empty where no failures to enrol or to acquire were recorded.
     curves : Curves or None
-        Both rates over levels; not in the JSON.
+        Both rates over levels.
     """
 
     attribute: str
@@ -390,7 +393,7 @@ class Audit:
     checks: tuple = field(default=(), metadata=HIDDEN)
     figures: tuple = field(default=(), metadata=HIDDEN)
     failures: tuple = ()
-    curves: Curves | None = field(default=None, metadata=HIDDEN)
+    curves: Curves | None = None
 
     @property
     def exit_code(self):

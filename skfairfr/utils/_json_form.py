@@ -18,6 +18,8 @@ def plain_form(value):
         return {key: plain_form(v) for key, v in value.items()}
     if isinstance(value, list | tuple):
         return [plain_form(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return plain_form(value.tolist())
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

@@ -31,7 +31,7 @@ def check_memory(size, far_max):
             far_max,
             f" means to hold {size.n_held(far_max.value):,.0f} pairs of "
             f"{size.n_images:,} images: about {_memory.in_units(error.needed)} of memory, "
-            f"while {_memory.in_units(error.usable)} may be used, {_memory.SHARE:.0%} of "
+            f"while {_memory.in_units(error.usable)} may be used, {100 * _memory.SHARE:.0f} % of "
             "what is free:",
             remedy=(*fitting, "or free memory." if fitting else "free memory."),
         ) from None

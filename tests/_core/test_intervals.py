@@ -323,7 +323,7 @@ def test_just_enough_is_supported():
     [
         ((29, 10, 0.3), "few_errors", "29 errors"),
         ((30, 9, 0.3), "few_people", "9 people"),
-        ((30, 10, 0.34), "one_person", "34% of the errors"),
+        ((30, 10, 0.34), "one_person", "34 % of the errors"),
         ((0, 0, np.nan), "no_errors", "no errors"),
         ((1, 10, 0.3), "few_errors", "1 error, "),
         ((30, 1, 0.3), "few_people", "1 person, "),
@@ -340,7 +340,7 @@ def test_each_shortage_is_named_with_what_it_concerns(numbers, code, words):
 
 def test_several_shortages_are_all_named():
     text = reason(3, 2, 1.0)
-    assert all(word in text for word in ("3 errors", "2 people", "100%"))
+    assert all(word in text for word in ("3 errors", "2 people", "100 %"))
 
 
 @pytest.mark.parametrize("code", REASONS)
@@ -355,7 +355,7 @@ def test_every_reason_has_words(code):
         ({}, ""),
         ({"groups": ()}, "overall"),
         ({"groups": ("f", 3)}, "f x 3"),
-        ({"groups": ("f",), "rate": "frr"}, "f, frr"),
+        ({"groups": ("f",), "rate": "frr"}, "f, FRR"),
         ({"groups": ("f",), "system": "first"}, "first: f"),
         ({"system": "second"}, "second"),
     ],

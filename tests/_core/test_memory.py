@@ -239,7 +239,7 @@ def test_a_fit_is_refused_before_any_work(memory, monkeypatch):
         SimilarityROC(far_max=0.3).fit(FACES.X, FACES.y)
     message = str(caught.value)
     assert message.startswith("far_max=0.3 means to hold")
-    assert "may be used, 80% of what is free" in message
+    assert "may be used, 80 % of what is free" in message
     found = re.fullmatch(
         r"compare at most (\d+) images, or free memory\.", caught.value.remedy
     )

@@ -1,5 +1,6 @@
 """Facts of blocks of work: same results in the same order on every back end."""
 
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ from skfairfr._core._parallel import (
     ONE_BLAS_THREAD,
     is_sharing_worker,
     n_threads,
+    next_step,
     over_blocks,
     own_threads,
     show_progress,
@@ -156,6 +158,32 @@ def test_a_bar_says_what_is_done_and_how_much(shown, capsys):
         over_blocks(raised, TASKS, None, "raising", sizes=range(7))
     drawn = capsys.readouterr().err
     assert ("raising" in drawn) == ("/21" in drawn) == shown
+
+
+def test_one_bar_goes_over_all_steps(capsys):
+    """It never goes back, names what runs, and ends with the last step."""
+    with show_progress(n_steps=2):
+        next_step("first")
+        for name in ("short", "comparing all pairs", "comparing all pairs"):
+            over_blocks(time.sleep, [(0.11,)] * 2, None, name)
+        next_step("second")
+        over_blocks(time.sleep, [(0.11,)] * 2, None, "resampling")
+    drawn = capsys.readouterr().err
+    # A second bar would be drawn on a line of its own.
+    assert "\n" not in drawn.strip("\n") and "\x1b[A" not in drawn
+    shares = [int(share) for share in re.findall(r"(\d+)%\|", drawn)]
+    assert shares == sorted(shares) and shares[0] == 0
+    assert {share for share in shares if 0 < share < 50} and max(shares) == 50
+    for text in ("first (step 1 of 2)", "second (step 2 of 2): resampling 100 %"):
+        assert text in drawn
+
+
+def test_steps_are_nothing_where_no_bar_is_shown(capsys):
+    with show_progress(False, 2):
+        next_step("first")
+        over_blocks(raised, TASKS, None, "raising")
+    next_step("outside")
+    assert capsys.readouterr().err == ""
 
 
 def test_progress_ends_with_its_context(capsys):

@@ -1,5 +1,7 @@
 """The audit asks SimilarityROC and reads its answers rightly."""
 
+import re
+
 import numpy as np
 import pytest
 from pytest import approx
@@ -277,3 +279,19 @@ def test_scored_pairs_give_what_embeddings_give():
     unnamed = audit_pairs(scores, *both, **options)
     assert unnamed.groups[0].n_images is None
     assert "do not name their images" in unnamed.resampled.reason
+
+
+def test_progress_of_an_audit_is_one_bar(capsys):
+    """By two attributes: two steps before them, and one for each and their combination."""
+    X, y, groups = synthetic()
+    groups = {"gender": groups, "half": np.array(["a", "b"])[y % 2]}
+    audit(X, y, groups, far=0.05, n_resamples=20, progress=True)
+    drawn = capsys.readouterr().err
+    named = dict.fromkeys(re.findall(r"([\w &]+) \(step (\d) of 5\)", drawn))
+    assert [step for _, step in named] == ["1", "2", "3", "4", "5"]
+    assert [name.strip() for name, _ in named][2:] == [
+        "auditing by gender",
+        "auditing by half",
+        "auditing by gender & half",
+    ]
+    assert "\x1b[A" not in drawn

@@ -76,6 +76,16 @@ def test_pairs_are_drawn_whatever_is_resampled(resample):
     assert not found.resampled.levels
 
 
+def test_nothing_is_said_of_people_in_errors():
+    """Nobody is known: neither the text nor the record counts people in few errors."""
+    found = audited(far=None, threshold=float(np.sort(SCORES)[-4]))
+    said = found.to_text() + found.to_json() + found.to_html()
+    assert "errors, 30 needed" in said
+    assert "errors from" not in said and "one person is in" not in said
+    codes = {r.code for row in found.levels[0].rates for r in row.far.reasons}
+    assert codes and not codes & {"few_people", "one_person"}
+
+
 def test_named_people_are_said_to_be_nothing_else():
     people = RNG.integers(0, 60, (2, N))
     found = audit_pairs(SCORES, tuple(people), GROUPS, **QUICK)

@@ -1,5 +1,7 @@
 """Operating points, and the pair of groups that are the extremes."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -28,6 +30,30 @@ def test_points_go_from_the_largest_far_to_the_smallest():
 def test_points_are_checked(given, message):
     with pytest.raises(ValueError, match=message):
         Points.of(**given)
+
+
+def test_the_record_holds_curves_and_the_matrix_as_counted_over_all_pairs():
+    X, y, groups = synthetic(30)
+    read = json.loads(small_audit((X, y, groups)).to_json())["audits"][0]
+    unit = (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32)
+    scores, same = unit @ unit.T, y[:, None] == y
+    curves = read["curves"]
+    assert curves["groups"] == [None, "female", "male"]
+    for row, group in enumerate(curves["groups"]):
+        inside = np.ones(len(y), bool) if group is None else groups == group
+        pairs = np.triu(np.outer(inside, inside), 1)
+        for place in (0, len(curves["threshold"]) // 2, -1):
+            at = scores >= np.float32(curves["threshold"][place])
+            rates = at[pairs & ~same].mean(), 1 - at[pairs & same].mean()
+            found = curves["far"][row][place], curves["frr"][row][place]
+            assert found == pytest.approx(rates)
+    (level,) = read["levels"]
+    assert level["matrix"]["groups"] == ["female", "male"]
+    across = np.outer(groups == "female", groups == "male")
+    n_errors = (scores >= np.float32(level["threshold"]))[across].sum()
+    for g, h in ((0, 1), (1, 0)):
+        assert level["matrix"]["n_errors"][g][h] == n_errors
+        assert level["matrix"]["n_impostor"][g][h] == across.sum()
 
 
 def test_one_group_with_genuine_pairs_is_not_compared():

@@ -1,11 +1,14 @@
 """The page of a comparison flags harm, and escapes what people named."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from skfairfr.report import EmbeddingData, compare_systems
+from skfairfr.report import EmbeddingData, audit_data, compare_systems
+from skfairfr.report._page_systems import short_names
+from skfairfr.report._page_words import count, percent
 from skfairfr.report._text_comparison import to_text
 from tests.report.test_page import HOSTILE, Page
 
@@ -39,7 +42,8 @@ def test_harm_comes_first_and_labels_are_text(harmed):
 
 
 def test_every_change_has_a_row(harmed):
-    page = Page(harmed.to_html())
+    html = replace(harmed, measured=()).to_html()
+    page = Page(html)
     n_rows = sum(tag == "tr" for tag, _ in page.elements)
     n_tables = sum(tag == "table" for tag, _ in page.elements)
     assert n_rows == len(harmed.changes) + len(harmed.disparities) + n_tables
@@ -73,3 +77,63 @@ def test_distances_are_named_as_distances(harmed):
     printed = (found.to_html(), found.to_junit(), str(found._repr_html_()))
     for text in (Page(printed[0]).text, *printed[1:], to_text(found)):
         assert "distance 0.5" in text and "-0.5" not in text
+
+
+# ---- every system by itself ----------------------------------------------------------
+
+
+def test_every_system_has_the_numbers_of_its_own_audit(harmed):
+    """Rates, disparities, matrix and curves are those that an audit of it prints."""
+    for measured, data in zip(harmed.measured, systems(1.0), strict=True):
+        (audit,) = audit_data(data, far=[1e-2], n_resamples=60).audits
+        own, expected = measured.levels[0], audit.levels[0]
+        assert repr(measured.groups) == repr(audit.groups)
+        for part in ("rates", "disparities", "indices", "threshold"):
+            assert repr(getattr(own, part)) == repr(getattr(expected, part))
+        assert np.array_equal(own.matrix.far, expected.matrix.far)
+        assert np.array_equal(measured.curves.frr, audit.curves.frr)
+        assert own.findings == ()
+    page = Page(harmed.to_html())
+    section = page.text[page.text.rindex("Error rates by sex") :]
+    for measured in harmed.measured:
+        for row in measured.levels[0].rates:
+            assert percent(row.frr.value).replace("\xa0", " ") in section
+            assert count(row.far_errors) in section
+        for matrix in (measured.levels[0].matrix,):
+            n, m = matrix.n_errors[0, 1], matrix.n_impostor[0, 1]
+            assert f"{n:,} of {m:,}" in section
+
+
+@pytest.mark.parametrize("n_systems", [2, 3])
+def test_systems_differ_by_colour_dash_and_marker(n_systems):
+    first, second = systems(1.0)
+    data = [first, second, first][:n_systems]
+    html = compare_systems(*data, far=[1e-2], n_resamples=60).to_html()
+    det = re.findall(r"<svg.*?</svg>", html, re.DOTALL)[-1]
+    # Curves come in the order of the groups, and of the systems for each of them.
+    lines = re.findall(r'style="fill: none; stroke[^"]*"', det)
+    curves = [
+        line
+        for line in lines
+        if not re.search("#(000000|e0e0e0|ffffff)|stroke: #0{6}", line)
+    ]
+    colours = {re.search(r"#\w{6}", line)[0] for line in curves}
+    dashes = {d[1] for line in curves if (d := re.search(r"array: ([\d. ,]+)", line))}
+    assert len(colours) >= n_systems and len(dashes) >= n_systems - 1
+    figures = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
+    for name in ("before", "after"):
+        assert all(f">{name}<" in figure for figure in figures[-3:])
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["/a/old.npz", "/b/new.npz"], ["old.npz", "new.npz"]),
+        (["/a/x.npz", "/b/x.npz"], ["/a/x.npz", "/b/x.npz"]),
+        (["/" + "a" * 60 + "/x", "/" + "a" * 11 + "b" * 49 + "/x"], None),
+    ],
+)
+def test_names_of_systems_are_short_and_differ(names, expected):
+    shown = short_names(names)
+    assert expected is None or shown == expected
+    assert len(set(shown)) == len(names) and max(map(len, shown)) <= 31

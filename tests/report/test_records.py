@@ -36,7 +36,7 @@ def test_json_is_strict():
         "corrected": None,
         "p_value": None,
     }
-    assert (read["schema_version"], read["version"]) == (4, "1.0")
+    assert (read["schema_version"], read["version"]) == (5, "1.0")
 
 
 def test_what_is_hidden_stays_out_of_the_json():
@@ -44,7 +44,7 @@ def test_what_is_hidden_stays_out_of_the_json():
     audit = replace(make_audit(figure), figures=(Path("roc.svg"),))
     read = json.loads(audit.to_json())
     assert list(read) == ["schema_version", "audits", "crossings", "checks"]
-    assert list(read["audits"][0])[-2:] == ["notes", "failures"]
+    assert list(read["audits"][0])[-3:] == ["notes", "failures", "curves"]
     assert "no_pairs" not in audit.to_json()
     assert "roc.svg" not in audit.to_json()
 

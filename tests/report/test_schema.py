@@ -58,11 +58,13 @@ def test_records_are_valid(name):
     "change",
     [
         lambda record: record.pop("checks"),
-        lambda record: record.update(schema_version=3),
+        lambda record: record.update(schema_version=4),
         lambda record: record["audits"][0].update(new=1),
         lambda record: record["audits"][0]["levels"][0]["rates"][0].pop("far_errors"),
         lambda record: record["audits"][0]["levels"][0].update(set_on="elsewhere"),
         lambda record: record["audits"][0]["groups"][0].update(n_genuine=-1),
+        lambda record: record["audits"][0]["curves"]["far"].append([2.0]),
+        lambda record: record["audits"][0]["levels"][0]["matrix"].pop("n_errors"),
         lambda record: record["audits"][0]["groups"][0].update(n_genuine=1.5),
     ],
 )

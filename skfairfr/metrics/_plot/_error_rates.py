@@ -17,7 +17,7 @@ RATES = ("far", "frr")
 
 
 class ErrorRateDisplay(FromEstimatorMixin):
-    """The far and the frr of every group over thresholds.
+    """The FAR and the FRR of every group over thresholds.
 
     A deployed system has one threshold for everybody: at a vertical line, read how far
     the curves of one kind lie apart. Build it with :meth:`from_roc` or

@@ -1,4 +1,4 @@
-"""The display of the frr over the far, overall and by group."""
+"""The display of the FRR over the FAR, overall and by group."""
 
 import numpy as np
 

@@ -434,7 +434,7 @@ class Engine:
                 kind = "genuine or no impostor"
             warn_undefined(
                 f"No {kind} pair within group {', '.join(left_out)}: left out of the "
-                f"disparity of the {question.rate}.",
+                f"disparity of the {question.rate.upper()}.",
                 "left_out",
                 kind=kind,
                 groups=left_out,
@@ -482,12 +482,12 @@ class Engine:
             ]
             where = "" if question.scope is None else " in the group asked for"
             warn_undefined(
-                f"No {' and no '.join(missing)} pair{where}: the {question.rate} is "
+                f"No {' and no '.join(missing)} pair{where}: the {question.rate.upper()} is "
                 "undefined and set to nan."
             )
         elif question.how is not None and not np.isfinite(found.value).all():
             warn_undefined(
-                f"A group has no error, so that the disparity of the {question.rate} is x/0 "
+                f"A group has no error, so that the disparity of the {question.rate.upper()} is x/0 "
                 "(+inf) or 0/0 (nan). Ask for how='difference', a larger far, or more "
                 "people.",
                 "no_error",

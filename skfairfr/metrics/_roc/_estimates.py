@@ -453,6 +453,7 @@ def _support(pairs, rate, scope, thresholds, sampled):
         positions = pairs.genuine.rejected(scope, known)
     left, right = sequence.identities(pairs.images)
     found = support_of_first(left, right, positions, pairs.images.n_identities)
+    found = replace(found, named=pairs.images.n_drawn is None)
     remember(pairs.supports, key, found, MAX_SUPPORTS)
     return found
 

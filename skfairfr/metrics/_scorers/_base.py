@@ -293,7 +293,7 @@ def answerable_question(scorer, engine, levels, rate, how, operating_point, grou
 def undefined(question, value):
     """Message about a value that is undefined for this candidate, with a remedy."""
     return (
-        f"is {value}, since a group has no error of the {question.rate} at this level. "
+        f"is {value}, since a group has no error of the {question.rate.upper()} at this level. "
         "Give a larger far, fewer folds or more people, or how='difference', which no "
         "zero makes undefined"
     )

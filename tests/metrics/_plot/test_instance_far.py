@@ -163,7 +163,7 @@ def test_nothing_to_draw_is_drawn_all_the_same(ax, part):
     display = of(part, mean=0.0).plot(ax)
     assert display.lines_[0].get_xdata().size == display.means_[0].get_xdata().size == 0
     assert legend_texts(ax) == [
-        "a (n = 3, mean 0, none: 100%)" if part else "a (no pairs)"
+        "a (n = 3, mean 0, none: 100 %)" if part else "a (no pairs)"
     ]
     ax.figure.canvas.draw()
 

@@ -77,7 +77,7 @@ def test_groups_without_pairs_are_left_out_aloud():
 def test_without_genuine_pairs_far_works_and_frr_is_nan_aloud():
     fitted = unfitted().fit(X[:10], np.arange(10))
     assert 0 <= fitted.estimate(0.1, rate="far").value <= 0.1
-    with pytest.warns(UndefinedMetricWarning, match="No genuine pair: the frr is"):
+    with pytest.warns(UndefinedMetricWarning, match="No genuine pair: the FRR is"):
         found = fitted.estimate(0.1)
     assert np.isnan(found.value) and not found.supported
     with pytest.warns(UndefinedMetricWarning, match="no genuine pair overall"):

@@ -223,7 +223,7 @@ def test_an_undefined_disparity_is_refused_alone_and_nan_among_others():
     rows, y = without_errors()
     scorer = make_fairness_scorer(rate="frr", far=0.05)
     with pytest.raises(
-        ValueError, match="is nan, since a group has no error of the frr"
+        ValueError, match="is nan, since a group has no error of the FRR"
     ):
         scorer(AS_THEY_ARE, rows, y)
     with pytest.warns(UndefinedMetricWarning, match="frr_max_geomean|bfrr"):
