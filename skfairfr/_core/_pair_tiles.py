@@ -14,7 +14,12 @@ from threading import local
 import numpy as np
 from numba import njit
 
-from skfairfr._core import _adjustments, _inner_products, _screen
+from skfairfr._core import (
+    _adjusted_screen,
+    _adjustments,
+    _inner_products,
+    _screen,
+)
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._pair_sequences import merge_pairs, sort_pairs
 from skfairfr._core._parallel import ONE_BLAS_THREAD, over_blocks
@@ -399,13 +404,15 @@ def _collect(row, tile, diagonal, rows, columns, blocks, floors, adjustment, buf
     vectors, identity, group, lengths, distances, scales = rows
     column_vectors, column_identity, column_lengths, column_distances, across = columns
     starts, stops, groups = blocks
-    kind, of_rows, of_columns, _ = adjustment
+    kind, of_rows, of_columns, place = adjustment
     scores, left, right = buffers
     integers = (across, column_distances.astype(np.float32))
     wide = np.empty(vectors.shape[1])
     passed = np.empty(column_identity.size, dtype=np.int32)
-    marks = np.empty(passed.size if kind else 0, dtype=np.int32)
-    values = np.empty(marks.size, dtype=np.float32)
+    values = np.empty(passed.size if kind else 0, dtype=np.float32)
+    measured = (np.ones(passed.size), column_distances)
+    if across.size:
+        measured = (across.astype(np.float64), column_distances)
     largest = np.empty((starts.size, 2))
     for block in range(starts.size):
         run = slice(starts[block], stops[block])
@@ -432,20 +439,23 @@ def _collect(row, tile, diagonal, rows, columns, blocks, floors, adjustment, buf
                     passed,
                 )
             else:
-                error = _screen.largest_error(
-                    (lengths[row], distances[row]), of_block, wide.size
-                )
+                of_row = (lengths[row], distances[row])
+                error = _screen.largest_error(of_row, of_block, wide.size)
+                # The own distance of each column takes the place of the largest one.
+                of_distance = lengths[row] + distances[row]
+                fixed = error - of_distance * largest[block, 1]
                 cells = (group[row], groups[block])
                 n = _passing_adjusted(
                     row,
                     tile,
                     span,
-                    (error, scale, across),
+                    (fixed, of_distance, scale),
                     floor,
                     cells,
                     adjustment,
+                    measured,
+                    across.size > 0,
                     values,
-                    marks,
                     passed,
                 )
             for k in range(n):
@@ -457,6 +467,11 @@ def _collect(row, tile, diagonal, rows, columns, blocks, floors, adjustment, buf
                 score = np.float32(
                     _inner_products.inner_product(wide, column_vectors[c])
                 )
+                if kind == _adjustments.CALIBRATED:
+                    # Logarithms and exponentials take longer than the inner product.
+                    f = place[group[row], groups[block]]
+                    if score < min(of_rows[1][f, row], of_columns[1][f, c]):
+                        continue
                 if kind != 0:
                     score = np.float32(
                         _adjustments.adjusted(
@@ -474,27 +489,41 @@ def _collect(row, tile, diagonal, rows, columns, blocks, floors, adjustment, buf
 
 @njit(nogil=True, cache=True)
 def _passing_adjusted(
-    row, tile, span, errors, floor, cells, adjustment, values, marks, found
+    row,
+    tile,
+    span,
+    errors,
+    floor,
+    cells,
+    adjustment,
+    measured,
+    are_integers,
+    values,
+    found,
 ):
     """Write the columns of a row whose adjusted score may reach the floor; how many."""
-    error, scale, scales = errors
+    fixed, of_distance, scale = errors
     first, stop = span
-    if floor == -np.inf or not error < np.inf:
-        return _screen.passing(marks, first, stop, _screen.EVERYTHING, found)
-    slack = _screen.widen(tile[row, first:stop], scale, scales[first:], values[first:])
-    kind, of_rows, of_columns, place = adjustment
-    limits = (np.empty(0), np.empty(0))
+    if floor == -np.inf or not fixed < np.inf:
+        return _screen.passing(tile[row], first, stop, _screen.EVERYTHING, found)
+    kind, (numbers, limits), (others, other_limits), place = adjustment
+    limit, of_limits = 0.0, measured[0]
     if kind == _adjustments.CALIBRATED:
         k = place[cells]
-        limits = (of_rows[1][k], of_columns[1][k])
-    _adjustments.mark_reaching(
-        kind,
-        values,
-        span,
-        (error * (1 + 2.0**-20), slack),
-        floor,
-        (of_rows[0], limits[0], row),
-        (of_columns[0], limits[1]),
-        marks,
+        limit, of_limits = limits[k, row], other_limits[k]
+    columns = (*measured, others[0], others[1], of_limits)
+    of_row = (scale, numbers[0, row], numbers[1, row], limit)
+    error = (fixed * _screen.UP, of_distance * _screen.UP, 0.0)
+    if are_integers:
+        products = tile[row].view(np.int32)
+        return _adjusted_screen.passing(
+            kind, products, span, error, floor, of_row, columns, found
+        )
+    if tile.itemsize == 2:
+        slack = _screen.widen(tile[row, first:stop], values[first:])
+        error = (error[0], error[1], slack)
+    else:
+        values = tile[row].view(np.float32)
+    return _adjusted_screen.passing(
+        kind, values, span, error, floor, of_row, columns, found
     )
-    return _screen.passing(marks, first, stop, 1, found)

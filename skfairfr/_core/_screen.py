@@ -248,35 +248,24 @@ def largest_error(row, columns, n_features):
 
 
 @njit(nogil=True, cache=True)
-def widen(products, scale, scales, out):
-    """Write the numbers that products stand for; return how much of itself each may lack.
+def widen(products, out):
+    """Write bfloat16 products as float32; return how much of itself each may lack.
 
     Parameters
     ----------
-    products : ndarray, shape (n_columns,)
-        A row of a tile.
-    scale : float
-        Of the row, where the screen is of integers.
-    scales : ndarray of float32, shape (n_columns,) or (0,)
-        Of the columns; empty for a screen of floats.
+    products : ndarray of int16, shape (n_columns,)
+        Bits, of a row of a tile.
     out : ndarray of float32, at least n_columns
 
     Returns
     -------
     slack : float
-        Roundings of a bfloat16 output, or of integers and their scales.
+        What the output was rounded by.
     """
-    if scales.size:
-        for c in range(products.size):
-            out[c] = np.float32(scale) * scales[c] * np.float32(products[c])
-        return 2.0**-20
-    if products.itemsize == 2:
-        bits = out.view(np.int32)
-        for c in range(products.size):
-            bits[c] = np.int32(products[c]) << 16
-        return 2.0**-8
-    out[: products.size] = products.view(np.float32)
-    return 0.0
+    bits = out.view(np.int32)
+    for c in range(products.size):
+        bits[c] = np.int32(products[c]) << 16
+    return 2.0**-8
 
 
 @njit(nogil=True, cache=True)

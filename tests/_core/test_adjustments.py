@@ -83,10 +83,20 @@ def collected(images, vectors, adjustment, floors, precision, tile=16):  # noqa:
 
 
 @pytest.mark.parametrize("kind", _adjustments.KINDS)
-@pytest.mark.parametrize(("sides", "seed"), [(1, 0), (2, 1), (1, 2)])
-def test_the_tail_is_that_of_a_double_loop(precision, kind, sides, seed):  # noqa: F811
+@pytest.mark.parametrize(
+    ("sides", "seed", "n_identities", "tile"),
+    [(1, 0, 16, 16), (2, 1, 16, 16), (1, 2, 16, 16), (1, 3, 90, 256), (2, 4, 90, 150)],
+)
+def test_the_tail_is_that_of_a_double_loop(
+    precision,  # noqa: F811
+    kind,
+    sides,
+    seed,
+    n_identities,
+    tile,
+):
     rng = np.random.default_rng(seed)
-    images = make_images(seed, sides=sides, groups="unknown", n_identities=16)
+    images = make_images(seed, sides=sides, groups="unknown", n_identities=n_identities)
     n = images.identity.size
     vectors = make_vectors(images, seed, n_features=9)
     # Rows of very different lengths: the bound of the screen must hold for each.
@@ -97,7 +107,7 @@ def test_the_tail_is_that_of_a_double_loop(precision, kind, sides, seed):  # noq
     for place in (0, some.size // 2, -20, -1):
         floors = same_floor(some[place])
         floors[0, 0], floors[1, 1] = np.nextafter(some[place], np.inf), -np.inf
-        found = collected(images, vectors, adjustment, floors, precision)
+        found = collected(images, vectors, adjustment, floors, precision, tile)
         assert found == tail_by_loop(images, scores, floors)
 
 
@@ -113,8 +123,9 @@ def test_rounding_of_the_screen_loses_no_pair(precision):  # noqa: F811
         scores = score_table(vectors, adjustment)
         for floor in np.unique(scores)[::200]:
             floors = same_floor(floor)
-            found = collected(images, vectors, adjustment, floors, precision)
-            assert found == tail_by_loop(images, scores, floors)
+            for tile in (16, 128):
+                found = collected(images, vectors, adjustment, floors, precision, tile)
+                assert found == tail_by_loop(images, scores, floors)
 
 
 def test_products_that_may_overflow_are_all_scored(precision):  # noqa: F811
