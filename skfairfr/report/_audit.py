@@ -341,14 +341,11 @@ def audit_data(
         notes += notes_of(warnings, reading is not None)
         if asked.by_default and _reach_further(roc, columns):
             points = replace(points, far=np.append(points.far, SMALLEST_FAR))
-        sizes = [len(attributes) for attributes in chosen]
         audited = [AuditedROC(roc.by(attributes), points) for attributes in chosen]
-        operating_points = operating_points_of(asked.names)
         # Figures show all scores, and listed ones are at hand.
         whole = figures is not None or isinstance(data, PairData)
         next_step("comparing groups")
-        with collecting([]):  # the notes of each audit hold what this would warn of
-            told = judge(audited, sizes, *options.verdicts(), operating_points)
+        told = _judge_all(audited, chosen, options, operating_points_of(asked.names))
         for attributes, own, judged, folder in zip(
             chosen, audited, told, folders, strict=True
         ):
@@ -508,6 +505,13 @@ def _reach_further(roc, columns):
         for name in columns
     ]
     return all(enough)
+
+
+def _judge_all(audited, chosen, options, operating_points):
+    """Verdicts of all attributes and their combinations, which have one error rate."""
+    sizes = [len(attributes) for attributes in chosen]
+    with collecting([]):  # the notes of each audit hold what this would warn of
+        return judge(audited, sizes, *options.verdicts(), operating_points)
 
 
 def _audit_by(audited, data, attributes, options, judged, whole):

@@ -135,9 +135,7 @@ def compare_systems(
     points = Points.of(far, threshold, is_distance)
     common, left_out = overlap(data, names)
     chosen = _all_combinations(tuple(before.columns), impostors)
-    groups = [common[0].groups(attributes) for attributes in chosen]
-    for attributes, group in zip(chosen, groups, strict=True):
-        check_groups(group, " & ".join(attributes))
+    groups = _checked_groups(common[0], chosen)
     options = Options(
         average, impostors, n_resamples, confidence_level, n_jobs, random_state
     )
@@ -155,15 +153,16 @@ def compare_systems(
         # What is undefined is nan, as the tables show.
         with collecting([]):
             next_step("comparing systems")
+            later = tuple(zip(names[1:], rocs[1:], strict=True))
             cells = [
                 cell
-                for name, roc in zip(names[1:], rocs[1:], strict=True)
+                for name, roc in later
                 for cell in _cells(name, roc, rocs[0], chosen, points)
             ]
             changes = _judged(cells, confidence_level, random_state)
             disparities = [
                 found
-                for name, roc in zip(names[1:], rocs[1:], strict=True)
+                for name, roc in later
                 for attributes in chosen
                 for found in _disparities(
                     name, roc, rocs[0], attributes, points, changes
@@ -192,6 +191,14 @@ def compare_systems(
         fail_on_harm,
         tuple(measured),
     )
+
+
+def _checked_groups(data, chosen):
+    """Groups by every attribute and combination, which can all be compared."""
+    groups = [data.groups(attributes) for attributes in chosen]
+    for attributes, group in zip(chosen, groups, strict=True):
+        check_groups(group, " & ".join(attributes))
+    return groups
 
 
 @dataclass(frozen=True)
