@@ -410,9 +410,7 @@ def _collect(row, tile, diagonal, rows, columns, blocks, floors, adjustment, buf
     wide = np.empty(vectors.shape[1])
     passed = np.empty(column_identity.size, dtype=np.int32)
     values = np.empty(passed.size if kind else 0, dtype=np.float32)
-    measured = (np.ones(passed.size), column_distances)
-    if across.size:
-        measured = (across.astype(np.float64), column_distances)
+    ratios = across.astype(np.float64) if across.size else np.ones(passed.size)
     largest = np.empty((starts.size, 2))
     for block in range(starts.size):
         run = slice(starts[block], stops[block])
@@ -444,16 +442,15 @@ def _collect(row, tile, diagonal, rows, columns, blocks, floors, adjustment, buf
                 # The own distance of each column takes the place of the largest one.
                 of_distance = lengths[row] + distances[row]
                 fixed = error - of_distance * largest[block, 1]
-                cells = (group[row], groups[block])
                 n = _passing_adjusted(
                     row,
                     tile,
                     span,
                     (fixed, of_distance, scale),
                     floor,
-                    cells,
+                    (group[row], groups[block]),
                     adjustment,
-                    measured,
+                    (ratios, column_distances),
                     across.size > 0,
                     values,
                     passed,
