@@ -241,4 +241,6 @@ def _label(group, part, name):
         return _style.group_label(group, np.array([np.nan]), name)
     label = _style.group_label(group, part, name)
     none = (part == 0).mean()
-    return f"{label} (n = {part.size}, mean {part.mean():.2g}, none: {100 * none:.0f} %)"
+    return (
+        f"{label} (n = {part.size}, mean {part.mean():.2g}, none: {100 * none:.0f} %)"
+    )
