@@ -123,6 +123,8 @@ def test_pages_have_blocks_that_run():
 
 
 @pytest.mark.docs
+# Of torch's exporter to ONNX about torch itself.
+@pytest.mark.filterwarnings("ignore:.isinstance.treespec, LeafSpec:FutureWarning")
 @pytest.mark.parametrize("page", EXECUTED, ids=relative)
 def test_blocks_of_a_page_print_what_stands_below_them(
     page, capsys, monkeypatch, tmp_path

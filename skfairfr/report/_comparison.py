@@ -312,7 +312,7 @@ def _measured(name, roc, data, attributes, points):
         " & ".join(attributes),
         audited.groups(data.people(), data.images(), data.groups(attributes)),
         audited.levels(None),
-        audited.curves(),
+        audited.curves(whole=not isinstance(data, EmbeddingData)),
     )
 
 

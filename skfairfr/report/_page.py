@@ -172,6 +172,7 @@ def _found(report):
         sentences.append(
             f"{plural(untested, 'comparison')} could not be made for want of pairs."
         )
+    sentences += _lone_groups(findings)
     if differing:
         unit = {"pair": "person", "identity": "comparison"}
         own = report.audits[0].settings["average"]
@@ -180,6 +181,20 @@ def _found(report):
             f"every {unit[own]} weighs the same: see 'Both averages'."
         )
     return sentences
+
+
+def _lone_groups(findings):
+    """Where only one group has the pairs for a rate, so that nothing can be compared."""
+    texts = {}
+    for audit, _, finding in findings:
+        lone = [r for r in finding.ratio.reasons if r.code == "few_groups"]
+        if finding.verdict == "untested" and lone and lone[0].found == 1:
+            of_rate = f"{RATES[finding.rate]} by {printable(audit.attribute)}"
+            text = (
+                f"Only one group has the pairs for the {of_rate}: nothing to compare."
+            )
+            texts[text] = None
+    return list(texts)
 
 
 def _told(audit, level, finding):

@@ -10,6 +10,7 @@ from skfairfr.report._page_figures import MAX_CURVES, det, group_rates
 from skfairfr.report._page_parts import cell, heading, place_of, row, table, text_of
 from skfairfr.report._page_words import (
     DISPARITIES,
+    DRAWN,
     INDICES,
     LONG_RATES,
     RATES,
@@ -66,6 +67,7 @@ def sections_of_audit(audit, prefix, figured=False):
         parts.append(_det(audit, names, prefix))
     if audit.averaged is not None:
         parts += [heading("Both averages"), _averages(audit)]
+    parts += _resampled(audit)
     parts += [heading("Groups"), _groups(audit)]
     if audit.failures:
         parts += [heading("Failures to acquire and to enrol"), *_failures(audit)]
@@ -434,6 +436,33 @@ def _averages(audit):
     )
     head = ["Rate", weighs[audit.settings["average"]], weighs[audit.averaged.value]]
     return table(caption, head, rows)
+
+
+def _resampled(audit):
+    """Each rate with the intervals of the audit, and with those about something else."""
+    own, other = audit.settings["resample"], audit.resampled
+    if audit.settings.get("independent_pairs"):
+        return []
+    parts = [heading(f"Beside it: intervals about {DRAWN[other.value]}")]
+    if not other.levels:
+        return [*parts, text_of(f"Not possible: {printable(other.reason)}.")]
+    rows = []
+    for level, beside in zip(audit.levels, other.levels, strict=True):
+        place = f"at {place_of(level, audit)}"
+        for both in zip(level.rates, beside.rates, strict=True):
+            for rate in RATES:
+                if both[0].group is None and _is_set(level, rate):
+                    continue
+                name = f"{RATES[rate]} of {_who(both[0].group)}"
+                rows.append(
+                    row(name, [_of_rate(getattr(r, rate)) for r in both], place=place)
+                )
+    caption = (
+        "The same rates with two intervals, which answer two questions. Conclusions are about "
+        "other people of the same population."
+    )
+    head = ["Rate", *(f"About {DRAWN[value]}" for value in (own, other.value))]
+    return [*parts, table(caption, head, rows)]
 
 
 def _of_rate(figure):

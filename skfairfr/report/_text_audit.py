@@ -149,7 +149,7 @@ def _sentence(finding, level):
     if overall != overall:
         return f"{kind}: not measured, {finding.ratio.reason} (see Notes)."
     if finding.worst is None:
-        return f"{kind}: the data do not tell, {finding.ratio.reason}."
+        return f"{kind}: cannot be determined, {finding.ratio.reason}."
     if _without_errors(level, finding.rate):
         among = f"either group, {short(finding.best)} or {short(finding.worst)}"
         if finding.n_compared > 2:
@@ -219,7 +219,7 @@ def _error_rate(audit):
 def _verdict(finding):
     if finding.verdict == "worse":
         return f"{short(finding.worst)} is treated worse"
-    return "the data do not tell"
+    return "no certain difference"
 
 
 def _other_verdict(finding, other, average):
@@ -431,7 +431,7 @@ def reading(audit):
                 f"{AVERAGES[settings['average']]} weighs the same.",
                 "Disparities: larger is less fair; in brackets the value when all groups "
                 "have the same rate. Apart from the first they cannot fall below it, so "
-                "that their intervals do not tell whether groups differ; 'What the data "
+                "that their intervals cannot show whether groups differ; 'What the data "
                 "say' does. Worst / best is about the two groups named there, which differ "
                 "most certainly; its interval holds with those of all comparisons. Few "
                 "errors make disparities too large: in brackets behind them stands what is "

@@ -10,7 +10,7 @@ import pytest
 
 from skfairfr.report import EmbeddingData, audit, audit_data
 from skfairfr.report._limits import limits_of
-from skfairfr.report._page_words import percent
+from skfairfr.report._page_words import percent, percents
 from tests.report.audits import scored_pairs, small_audit, synthetic, usual_audit
 
 HOSTILE = "<script>alert('x')</script>"
@@ -360,3 +360,29 @@ def test_a_conclusion_that_depends_on_the_average_stands_in_the_verdict():
         html = replace(found, averaged=averaged).to_html()
         verdict = html[html.index('class="verdict') :].split("</div>")[0]
         assert (words in " ".join(verdict.split())) is not same
+
+
+def test_intervals_about_other_photographs_stand_beside():
+    found = small_audit()
+    text = Page(found.to_html()).text
+    section = text[text.index("Beside it: intervals about the same people in other") :]
+    for rates in (found.levels[0].rates, found.resampled.levels[0].rates):
+        ends = percents(rates[1].frr.low, rates[1].frr.high).replace("\xa0", " ")
+        assert ends in section
+    resampled = replace(found.resampled, levels=(), reason="one image of each person")
+    lacking = Page(replace(found, resampled=resampled).to_html()).text
+    assert "Not possible: one image of each person." in lacking
+
+
+def test_one_group_with_pairs_is_said_to_have_nothing_to_compare_with():
+    X, y, _ = synthetic()
+    lone = np.where(y == y[0], "alone", "others")
+    keep = (y != y[0]) | (np.arange(len(y)) == np.flatnonzero(y == y[0])[0])
+    found = audit(X[keep], y[keep], lone[keep], far=0.05, n_resamples=40)
+    text = Page(found.to_html()).text
+    for rate in ("FMR", "FNMR"):
+        said = (
+            f"Only one group has the pairs for the {rate} by group: nothing to compare."
+        )
+        assert said in text
+    assert "cannot be determined, fewer than two groups" in found.to_text()
