@@ -325,10 +325,8 @@ def audit_data(
     notes = [INDEPENDENT] if data.independent else []
     notes += [] if reading is None else list(reading.notes)
     audits = []
-    n_steps = (threshold_from is not None) + 2 + len(names)
-    with show_progress(progress, n_steps):
+    with show_progress(progress, len(names) + 2 + (threshold_from is not None)):
         if threshold_from is not None:
-            next_step("setting thresholds on the other data")
             points, notes_of_other = points_on(threshold_from, data, points, options)
             notes += notes_of_other
         points = replace(points, far_max=far_max)
@@ -349,16 +347,13 @@ def audit_data(
         for attributes, own, judged, folder in zip(
             chosen, audited, told, folders, strict=True
         ):
-            next_step(f"auditing by {printable(' & '.join(attributes))}")
             found = _audit_by(own, data, attributes, options, judged, whole)
-            settings = asked.settings | _settings_of_files(data, threshold_from)
-            found = replace(found, settings=found.settings | settings)
-            checks = tuple(check(found, judged, asked.limits, asked.at))
-            audits.append(_drawn(replace(found, checks=checks), data, own, folder))
+            found = _checked(found, judged, asked, data, threshold_from)
+            audits.append(_drawn(found, data, own, folder))
     if any(isinstance(warning, ReversedScoresWarning) for warning in warnings):
         audits = [_withheld(audit) for audit in audits]
-    notes += filter(None, [note_of_memory])
-    audits[0] = replace(audits[0], notes=(*notes, *audits[0].notes))
+    first = (*notes, *filter(None, [note_of_memory]), *audits[0].notes)
+    audits[0] = replace(audits[0], notes=first)
     combined = [attributes for attributes in chosen if len(attributes) > 1]
     return Report(tuple(audits), tuple(cross(data, names) for names in combined))
 
@@ -414,6 +409,7 @@ def points_on(threshold_from, data, points, options):
     notes : list of str
         What could not be resolved, and what looks like a mistake in the file.
     """
+    next_step("setting thresholds on the other data")
     # Groups of the other data matter only where its FAR is over pairs within them.
     attributes = tuple(data.columns) if options.impostors == "same_group" else ()
     if len(attributes) > 1:
@@ -518,6 +514,7 @@ def _audit_by(audited, data, attributes, options, judged, whole):
     """An audit by one attribute, or by the combinations of several."""
     points = audited.points
     name = " & ".join(attributes)
+    next_step(f"auditing by {printable(name)}")
     people, images = data.people(), data.images()
     group = data.groups(attributes)
     warnings = []
@@ -578,6 +575,13 @@ def _audit_by(audited, data, attributes, options, judged, whole):
         failures=failures,
         curves=curves,
     )
+
+
+def _checked(audit, judged, asked, data, threshold_from):
+    """The audit with the settings of the policy and the files, and with its checks."""
+    settings = asked.settings | _settings_of_files(data, threshold_from)
+    audit = replace(audit, settings=audit.settings | settings)
+    return replace(audit, checks=tuple(check(audit, judged, asked.limits, asked.at)))
 
 
 def _withheld(audit):

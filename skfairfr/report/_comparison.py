@@ -5,7 +5,7 @@ these comparisons are judged as one family.
 """
 
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import combinations, product, repeat
 
 import numpy as np
 from scipy import sparse
@@ -144,11 +144,8 @@ def compare_systems(
     notes = [n for one in data if one.reading is not None for n in one.reading.notes]
     warnings = []
     with show_progress(progress, len(data) + 2):
-        rocs = []
-        for name, one in zip(names, common, strict=True):
-            next_step(f"comparing all pairs of {printable(name)}")
-            with collecting(warnings):
-                rocs.append(_fit(one, options, far_max))
+        with collecting(warnings):
+            rocs = list(map(_fit, names, common, repeat(options), repeat(far_max)))
         notes += notes_of(warnings, reading is not None)
         # What is undefined is nan, as the tables show.
         with collecting([]):
@@ -282,7 +279,8 @@ def _all_combinations(names, impostors):
     return [chosen for size in sizes for chosen in combinations(names, size)]
 
 
-def _fit(data, options, far_max):
+def _fit(name, data, options, far_max):
+    next_step(f"comparing all pairs of {printable(name)}")
     parameters = vars(options) | {"far_max": far_max, "resample": "identities"}
     return data.fit(SimilarityROC(**parameters), tuple(data.columns))
 
