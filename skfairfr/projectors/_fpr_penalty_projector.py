@@ -114,7 +114,7 @@ class FPRPenaltyProjector(BaseProjector):
     See Also
     --------
     skfairfr.losses.FPRPenaltyLoss : The loss, for a training loop of your own.
-    skfairfr.metrics.instance_far : Each image's false accept rate, before and after.
+    skfairfr.metrics.instance_far : Each image's false acceptance rate, before and after.
     EthicalModule : Mitigates with group labels.
 
     References

@@ -50,7 +50,7 @@ def test_each_group_s_rates_are_stored_and_named(ax):
         assert_array_equal(part, measured().instance_far[measured().groups == group])
         none, mean = np.mean(part == 0), part.mean()
         wanted.append(
-            f"raw, {group} (n = {part.size}, mean {mean:.2g}, none: {none:.0%})"
+            f"raw, {group} (n = {part.size}, mean {mean:.2g}, none: {100 * none:.0f} %)"
         )
     assert legend_texts(ax) == [*wanted, "mean of the group", "mean of all images"]
     assert display.mean == measured().instance_far.mean()
