@@ -245,6 +245,8 @@ def test_extensions_are_quoted():
 
     assert f"FRR to {over_base(found['margin'], '0.35', 'FRR')}" in CLAIMS
     assert f"BFAR is {over_base(found['agreement'], '75 % agree', 'BFAR')}" in CLAIMS
+    kept_by = over_base(found["monitor"], "bfar", "BFAR")
+    assert f"lowest BFAR changed it to {kept_by}" in CLAIMS
     lowered = [
         over_base([row[name] for row in found["encoders"]], "EM-FAR", "BFAR").split()[0]
         for name in found["encoders"][0]
