@@ -23,6 +23,10 @@ PAGES = {
         lambda study, found: study.tables(found).values(),
     ),
     "study_premises": ("premises", lambda study, found: study.tables(found).values()),
+    "study_extensions": (
+        "extensions",
+        lambda study, found: study.tables(found).values(),
+    ),
 }
 HEADS = ("residual", "mlp")
 GRID = {
@@ -228,3 +232,28 @@ def test_premises_of_roc24_are_quoted():
         for n in (min(rows[0], key=int), "24")
     )
     assert f"from {few} with 3 of each person to {many} with 24" in CLAIMS
+
+
+def test_extensions_are_quoted():
+    pytest.importorskip("torch")
+    study, found = load("study_extensions"), kept("study_extensions")
+
+    def over_base(part, name, question):
+        cells = [row[name][question]["ratio"][0] for row in part]
+        value, low, high = study.over_draws(cells).split()
+        return " ".join([value, low, high]).replace("0.", ".")
+
+    assert f"FRR to {over_base(found['margin'], '0.35', 'FRR')}" in CLAIMS
+    assert f"BFAR is {over_base(found['agreement'], '75 % agree', 'BFAR')}" in CLAIMS
+    kept_by = over_base(found["monitor"], "bfar", "BFAR")
+    assert f"lowest BFAR changed it to {kept_by}" in CLAIMS
+    lowered = [
+        over_base([row[name] for row in found["encoders"]], "EM-FAR", "BFAR").split()[0]
+        for name in found["encoders"][0]
+    ]
+    assert "to {}, {} and {} of that before".format(*lowered) in CLAIMS
+    first, last = (
+        np.mean([row[epoch] for row in found["loss"]]) for epoch in ("1", "50")
+    )
+    told = f"from {first:.1f} after the first epoch to {last:.2f}".replace("0.", ".")
+    assert told in CLAIMS

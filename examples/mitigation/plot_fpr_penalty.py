@@ -123,7 +123,7 @@ plt.show()
 # - Whether FAR differs more between groups than FRR depends on the measure and the threshold.
 #   The paper's, the standard deviation, is larger of the FRR in all ten draws at 1e-3, and of
 #   the FAR in all ten at 1e-1. By max/geomean the FAR differs more in most draws at 1e-4 and
-#   1e-3, and in two of ten at 1e-2. The intervals of these people overlap.
+#   1e-3, and in two of ten at 1e-2.
 # - The standard deviation of the group FARs, the paper's measure, is lower with the penalty
 #   than without for most settings. The ratio of the largest to the geometric mean hardly
 #   moves: the interval of most settings, the default among them, holds zero. The penalty

@@ -5,7 +5,7 @@
 nominal 95 % intervals of ``method="recentered"`` (replicates alone) and of ``"wilson"``: of
 max / min of the FAR and of the FRR at the threshold where no group's FAR exceeds the level,
 which are BFAR and BFRR, and of the cells of the matrix at the overall threshold, those within
-groups and those between two. Two minutes; ``check_disparities`` counts the other disparities.
+groups and those between two. Three minutes with 60; ``check_disparities`` counts the other disparities.
 """
 
 import warnings
