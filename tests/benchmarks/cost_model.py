@@ -12,7 +12,7 @@ see, and a table for larger sets. It writes nothing else:
 
 The sets of the fit are not held whole, as small sets are, and all are screened in the
 precision of large ones, so that they cost what large sets cost for each pair. Take a quiet
-machine and some five minutes.
+machine and some ten minutes.
 """
 
 import json
@@ -328,8 +328,8 @@ def show_table(model):
         )
 
 
-def main(repeats=1):
-    """Measure, fit and print; of several repeats the shortest counts."""
+def main(repeats=2):
+    """Measure, fit and print; of several repeats, the first may compile, the shortest counts."""
     results = [shortest(case, False, repeats) for case in FITTED]
     model = Model(FITTED, results)
     print(f"{processor()}, {n_threads()} threads; screened in {large_precision()}")
