@@ -52,16 +52,21 @@ class Measures:
         """
         low, high, n_bins = self.edges
         probe, reference = self.factors
+        # One type of each argument, so that the kernel is compiled once.
         _add(
             counts,
-            products,
-            diagonal,
-            (*rows[1:], probe[:, rows[0]]),
-            (*columns[1:], reference[:, columns[0]]),
-            blocks,
-            self.row_of_cell,
-            (low, n_bins / (high - low)),
+            np.ascontiguousarray(products),
+            bool(diagonal),
+            (*_integers(rows[1:]), np.ascontiguousarray(probe[:, rows[0]])),
+            (*_integers(columns[1:]), np.ascontiguousarray(reference[:, columns[0]])),
+            _integers(blocks),
+            self.row_of_cell.astype(np.int64),
+            (float(low), float(n_bins / (high - low))),
         )
+
+
+def _integers(arrays):
+    return tuple(np.ascontiguousarray(part, dtype=np.int64) for part in arrays)
 
 
 # Pairs of two runs of cells from which on they are counted once, in a histogram of their

@@ -250,6 +250,8 @@ class Engine:
                     # Evidence is that of the scopes of one kind, within groups or all.
                     about = replace(part, scope=scope)
                     evidence = partial(self._evidence_of, about)
+                    if self.intervals.method == "wilson":
+                        evidence()  # all intervals rest on it; it is kept
                     found[scope] = _estimates.answer(
                         self.pairs, table, about, *shared, evidence
                     )
