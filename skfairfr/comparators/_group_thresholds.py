@@ -41,8 +41,8 @@ class GroupThresholds(Comparator):
 
     Kept as a reference for the other comparators. Whoever uses it must know, or guess, the
     group of each person whenever two images are compared, and treats people differently by
-    it. The field judges a system at one threshold for all, [2]_, and in many places the law
-    forbids such treatment or asks for a reason: see :ref:`group-thresholds`.
+    it. The field judges a system at one threshold for all, [2]_, and the law may forbid such
+    treatment or ask for a reason: see :ref:`group-thresholds`.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def sentence(bench):
     limit = (
         "With these people, a fall by a factor of "
         f"{number(bench.detectable_factor)} would be seen with probability .8, a smaller "
-        "one less often."
+        f"one less often.{_little_to_lower(bench)}"
     )
     if not helping:
         if n == 1:
@@ -42,11 +42,25 @@ def sentence(bench):
         but = "it needs the groups of both images to score a pair"
     elif method.levelling_down:
         but = f"this is levelling down: {method.levelling_down}"
-    else:
+    elif costs_more(method, max_cost):
         but = f"at most {max_cost:g} times the FRR was allowed"
+    else:
+        but = f"{name} cannot be compared among methods where a group has no error"
     return (
         f"Only with a reservation does a method help: {method.name} "
         f"{_effect(method.changes[bench.metric])} {_cost(method)}, but {but}."
+    )
+
+
+def _little_to_lower(bench):
+    """Where a disparity is so small that even its end would often be missed, this."""
+    before = bench.methods[0].changes[bench.metric].before
+    # A largest over a smallest rate, or over a mean, is 1 at least.
+    if METRICS[bench.metric].how is None or not before < bench.detectable_factor:
+        return ""
+    return (
+        f" {METRICS[bench.metric].words} was {number(before)} and cannot fall below 1, so "
+        "that these people can hardly show that a method helps."
     )
 
 
@@ -164,9 +178,12 @@ def _needs(bench):
             remarks.append(f"levelling down: {method.levelling_down}")
         if costs_more(method, bench.settings.get("max_cost")):
             remarks.append(f"over {bench.settings.get('max_cost'):g} times the FRR")
-        frr = [group.low > 1 for group in method.groups if group.rate == "frr"]
-        if frr and all(frr):
+        frr = {g.group: g.low > 1 for g in method.groups if g.rate == "frr"}
+        if frr and all(frr.values()):
             remarks.append("every group's FRR rises")
+        elif any(frr.values()):
+            rises = ", ".join(_shown(group) for group, rose in frr.items() if rose)
+            remarks.append(f"FRR of {rises} rises")
         if method.harmed:
             remarks.append(
                 f"larger disparity by {', '.join(map(_shown, method.harmed))}"

@@ -187,7 +187,7 @@ def named_mitigation(name, setting):
             Argument("methods"),
             f" has {plain(name)!r}, which is no mitigation known by name.",
             remedy=f"{suggestion(name, MITIGATIONS)}Known are: {', '.join(MITIGATIONS)}. "
-            "Give others as a dict, {name: estimator}.",
+            "In Python give others as a dict, {name: estimator}.",
             value=name,
         )
     module, cls, options, grid = _NAMED[name]

@@ -377,12 +377,44 @@ def test_sentences(bench):
     none = replace(won, methods=(unsure, unsure), winner=None, detectable_factor=1.6)
     assert none.sentence.startswith("None of the 2 methods lowers BFAR detectably")
     assert "a fall by a factor of 1.6 would be seen" in none.sentence
+    assert "cannot fall below" not in none.sentence  # 2.2 could fall by 1.6
+    little = replace(none, detectable_factor=2 * unsure.changes["bfar"].before)
+    assert "and cannot fall below 1, so that these people can" in little.sentence
+    assert "would be seen with" in little.sentence
+    of_frr = {**bench.settings, "metrics": ("frr_at_far",)}
+    assert "cannot fall below" not in replace(little, settings=of_frr).sentence
     needing = replace(sure, needs_groups=True)
     but = replace(won, methods=(needing,), winner=None)
     assert "Only with a reservation" in but.sentence
     down = replace(sure, levelling_down="every group is rejected more often")
     assert "levelling down" in replace(but, methods=(down,)).sentence
+    nobody = replace(sure.changes["bfar"], before=np.inf, after=np.inf, ratio=np.nan)
+    nobody = replace(sure, changes=sure.changes | {"bfar": nobody})
+    for max_cost in (None, 100.0):
+        settings = {**bench.settings, "max_cost": max_cost}
+        none = replace(but, methods=(nobody,), settings=settings)
+        assert "where a group has no error." in none.sentence
     assert replace(won, methods=(), winner=None).sentence == "No method could be tried."
+
+
+@pytest.mark.parametrize(
+    ("rising", "remark"),
+    [
+        ((), None),
+        (("male",), "FRR of male rises"),
+        (("female", "male"), "every group's FRR rises"),
+    ],
+)
+def test_groups_that_are_rejected_more_often_are_named(bench, rising, remark):
+    found = method(bench, "remover")
+    groups = tuple(
+        replace(g, low=1.1 if g.rate == "frr" and g.group in rising else 0.9)
+        for g in found.groups
+    )
+    found = replace(found, groups=groups, harmed=(), levelling_down="")
+    text = replace(bench, methods=(found,), winner="remover").to_text()
+    (row,) = [row for row in text.splitlines() if row.startswith("remover  ")][1:]
+    assert row.endswith(remark) if remark else row.endswith("12")
 
 
 def test_a_method_that_needs_groups_never_wins(faces):
