@@ -1,8 +1,13 @@
 """What README and the guide say of the bench is what its study kept."""
 
 import json
+import math
 import re
 from pathlib import Path
+
+import numpy as np
+
+from skfairfr._core._family import holm
 
 ROOT = Path(__file__).resolve().parents[2]
 SETS = json.loads((ROOT / "examples/mitigation/study_bench.json").read_text("utf-8"))[
@@ -12,6 +17,12 @@ LFW = SETS["LFW"]
 CHANGES = {
     name: {method["name"]: method["changes"] for method in bench["methods"]}
     for name, bench in SETS.items()
+}
+RATES = {
+    (name, method["name"], group["group"], group["rate"]): group
+    for name, bench in SETS.items()
+    for method in bench["methods"]
+    for group in method["groups"]
 }
 QUOTED = (
     *("as-norm", "s-norm", "FSN", "PLDA", "FPR penalty", "ethical module"),
@@ -58,18 +69,66 @@ def test_the_advice_rests_on_the_study():
     for name in ("as-norm", "s-norm", "FSN", "group thresholds"):
         assert nuisance[name]["bfar"]["high"] < 1
         assert nuisance[name]["frr_at_far"]["high"] >= 1
+    for name in ("as-norm", "s-norm", "FSN", "group thresholds"):
+        assert nuisance[name]["bfrr"]["low"] > 1
+    heads = [nuisance[n] for n in ("ethical module", "FPR penalty", "triplets")]
+    for metric in ("bfar", "frr_at_far"):
+        assert all(
+            abs(h[metric]["ratio"] - nuisance["WCCN"][metric]["ratio"]) < 0.03
+            for h in heads
+        )
     spread = CHANGES["spread group"].values()
     assert not any(found["bfrr"]["high"] < 1 for found in spread)
-    assert sum(found["frr_at_far"]["low"] > 1 for found in spread) == 8
+    lowest = min(found["bfrr"]["low"] for found in spread)
+    assert f"no interval reaches below {math.floor(100 * lowest) / 100} times" in text
+    raised = [c["frr_at_far"] for c in spread if c["frr_at_far"]["low"] > 1]
+    assert len(raised) == 8
+    adjusted = holm(np.array([c["frr_at_far"]["p_value"] for c in spread]))
+    assert (adjusted <= 0.05).sum() == 7
     both = CHANGES["crowded and spread"].values()
     rose = [c["bfrr"] for c in both if c["bfar"]["high"] < 1]
     assert all(change["low"] > 1 for change in rose)
+    changes = [c["bfrr"] for c in CHANGES["crowded and spread"].values()]
+    adjusted = holm(np.array([change["p_value"] for change in changes]))
+    assert all(adjusted[changes.index(change)] <= 0.05 for change in rose)
     ends = [f"{end(c['ratio'] for c in rose):.2f}" for end in (min, max)]
     assert f"between {ends[0]} and {ends[1]} times" in text
     of_crowded = [c["bfrr"] for c in crowded.values() if c["bfar"]["high"] < 1]
     ends = [f"{end(c['ratio'] for c in of_crowded):.2f}" for end in (min, max)]
     assert f"it was {ends[0].lstrip('0')} to {ends[1]} times" in text
     assert [n for n, c in crowded.items() if differs(c["bfrr"])] == ["group thresholds"]
+    p_values = np.array([c["bfrr"]["p_value"] for c in crowded.values()])
+    assert (
+        f"the adjusted p-value is {holm(p_values).min():.2f}".replace("0.", ".") in text
+    )
+    assert f"wide there (as-norm: {said(crowded['as-norm']['bfrr'])})" in text
+
+
+def test_who_pays_is_said():
+    text = flat("docs/user_guide/mitigating.rst")
+    crowded = CHANGES["crowded group"]
+    women, men = (
+        RATES["crowded group", "as-norm", g, "frr"] for g in ("female", "male")
+    )
+    assert f"FRR of women rose to {said(women)} times" in text
+    assert f"that of men fell to {said(men)} times" in text
+    most = sorted(crowded, key=lambda n: crowded[n]["bfar"]["ratio"])[:8]
+    assert set(most) == {
+        name
+        for name in crowded
+        if RATES["crowded group", name, "female", "frr"]["low"] > 1
+    }
+    both = CHANGES["crowded and spread"]
+    for metric in ("bfar", "frr_at_far", "bfrr"):
+        assert said(both["as-norm"][metric]) in text
+        assert not differs(both["WCCN"][metric])
+    assert [SETS[name]["winner"] for name in SETS] == [
+        *(None, "centroid fairness", None, "centroid fairness", "ethical module")
+    ]
+    quoted = RATES["crowded group", "as-norm", "female", "frr"]
+    assert "{ratio:.2f} times as often ({low:.2f} to {high:.2f})".format(
+        **quoted
+    ) in flat("README.md")
 
 
 def test_the_guide_quotes_real_faces():
@@ -88,6 +147,20 @@ def test_the_guide_quotes_real_faces():
         if method["p_adjusted"] <= 0.05 and method["changes"]["bfar"]["low"] > 1
     }
     assert raised == {"as-norm", "s-norm", "FSN", "PLDA"}
+    assert raised == {
+        name for name in found if RATES["LFW", name, "female", "far"]["low"] > 1
+    }
+    for rate in ("far", "frr"):
+        women, men = (RATES["LFW", "as-norm", g, rate] for g in ("female", "male"))
+        shown = f"{women['before']:.3f}, men {men['before']:.3f}"
+        assert f"{rate.upper()} ({shown})".replace("0.", ".") in text
+        assert said(women) in text
+    assert "and cannot fall below 1" in LFW["sentence"]
+
+
+def test_plda_of_real_faces_is_quoted():
+    found = CHANGES["LFW"]["PLDA"]["bfar"]
+    assert f"{said(found)} times" in flat("docs/user_guide/embedding_side.rst")
 
 
 def test_readme_quotes_the_study():
