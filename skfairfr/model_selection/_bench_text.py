@@ -178,16 +178,16 @@ def _needs(bench):
             remarks.append(f"levelling down: {method.levelling_down}")
         if costs_more(method, bench.settings.get("max_cost")):
             remarks.append(f"over {bench.settings.get('max_cost'):g} times the FRR")
+        if method.harmed:
+            remarks.append(
+                f"larger disparity by {', '.join(map(_shown, method.harmed))}"
+            )
         frr = {g.group: g.low > 1 for g in method.groups if g.rate == "frr"}
         if frr and all(frr.values()):
             remarks.append("every group's FRR rises")
         elif any(frr.values()):
             rises = ", ".join(_shown(group) for group, rose in frr.items() if rose)
             remarks.append(f"FRR of {rises} rises")
-        if method.harmed:
-            remarks.append(
-                f"larger disparity by {', '.join(map(_shown, method.harmed))}"
-            )
         seconds, kept = f"{method.seconds:.2g}", f"{method.n_numbers:,}"
         lines = textwrap.wrap("; ".join(remarks), WIDTH - 45) or [""]
         rows.append([_short(method.name), seconds, kept, lines[0]])

@@ -137,6 +137,10 @@ def test_the_guide_quotes_real_faces():
     for name in QUOTED:
         row = f"{said(found[name]['bfar'])} - {said(found[name]['frr_at_far'])}"
         assert f"* - {name} - {row}" in text
+    others = set(found) - set(QUOTED)
+    assert others == {"LDA", "FairCal", "adversary", "triplets"}
+    assert not any(differs(found[name]["bfar"]) for name in others)
+    assert f"the FRR, to {said(found['triplets']['frr_at_far'])} times" in text
     assert LFW["sentence"].startswith("None of the 14 methods lowers BFAR detectably")
     factor = re.search(r"factor of ([0-9.]+) would", LFW["sentence"]).group(1)
     assert f"a fall by a factor of {factor} would have been seen" in text
