@@ -176,3 +176,18 @@ def test_readme_quotes_the_study():
         "from {before:.2f} to {after:.2f} ({ratio:.2f} times, {low:.2f} to {high:.2f})"
     )
     assert words.format(**change) in text
+
+
+def test_the_page_of_the_study_prints_its_numbers():
+    text = (ROOT / "docs/studies/bench_tables.txt").read_text("utf-8")
+    parts = dict(
+        zip(*[iter(re.split(r"^### (.*)\n", text, flags=re.M)[1:])] * 2, strict=True)
+    )
+    assert list(parts) == list(SETS)
+    for name, part in parts.items():
+        assert SETS[name]["sentence"] in " ".join(part.split())
+        for method, changes in CHANGES[name].items():
+            row = rf"^{method} +\S+ +{re.escape(said(changes['bfar']))} .*"
+            (line,) = re.findall(row, part, flags=re.M)
+            assert said(changes["frr_at_far"]) in line
+            assert said(changes["bfrr"]) in line
