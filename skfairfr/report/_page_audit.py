@@ -93,7 +93,7 @@ def unsupported_of(audit):
                     figure = getattr(found, rate)
                     _note(texts, name, _who(found.group), attribute, where, figure)
         for finding in level.findings:
-            if finding.verdict == "untested":
+            if finding.worst is None:
                 text = f"{RATES[finding.rate]} by {attribute} at {where}: not compared"
                 texts[f"{text}, {printable(finding.ratio.reason)}."] = None
             elif finding.not_compared:
@@ -485,6 +485,8 @@ def _of_finding(finding):
 
 def finding_words(finding):
     """What a finding concludes: the class of its colour, and its words."""
+    if finding.verdict == "untested" and finding.worst is not None:
+        return "undetermined", "verdict withheld"
     return {
         "worse": ("worse", f"{printable(finding.worst or '')} is treated worse"),
         "undecided": ("undetermined", "no certain difference"),

@@ -219,6 +219,8 @@ def _error_rate(audit):
 def _verdict(finding):
     if finding.verdict == "worse":
         return f"{short(finding.worst)} is treated worse"
+    if finding.verdict == "untested":
+        return "verdict withheld"
     return "no certain difference"
 
 

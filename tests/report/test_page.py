@@ -364,9 +364,7 @@ def test_a_conclusion_that_depends_on_the_average_stands_in_the_verdict():
 
 def test_a_difference_of_rates_is_in_percentage_points():
     """A rate of 3 % beside one of 1 % is 2 points higher, and 200 %."""
-    (found,) = (
-        d for d in usual_audit().levels[0].disparities if d.how == "difference"
-    )
+    (found,) = (d for d in usual_audit().levels[0].disparities if d.how == "difference")
     text = Page(usual_html()).text
     row = text[text.index("largest \N{MINUS SIGN} smallest") :].split("BFAR")[0]
     assert f"{100 * found.far.value:.3g}"[:4] in row

@@ -69,8 +69,7 @@ def test_paths_are_shown_in_full_once_and_then_by_their_files(harmed):
     changes = tuple(replace(c, system=names[1]) for c in harmed.changes)
     disparities = tuple(replace(d, system=names[1]) for d in harmed.disparities)
     measured = tuple(
-        replace(m, system=name)
-        for m, name in zip(harmed.measured, names, strict=True)
+        replace(m, system=name) for m, name in zip(harmed.measured, names, strict=True)
     )
     found = replace(
         harmed,
