@@ -289,7 +289,7 @@ REASONS = {
     ),
     "one_person": lambda reason: (
         f"one person is in {100 * reason.found:.0f} % of the errors, "
-        f"at most {100 * reason.needed:.0f} %"
+        f"at most {100 * reason.needed:.0f} % allowed"
     ),
     "no_pairs": lambda reason: (
         f"no {'impostor' if reason.rate == 'far' else 'genuine'} pair"

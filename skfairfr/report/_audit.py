@@ -586,7 +586,25 @@ def _checked(audit, judged, asked, data, threshold_from):
 
 def _withheld(audit):
     """The audit without verdicts, since its scores seem to be distances."""
-    levels = tuple(
+    averaged = audit.averaged
+    if averaged is not None:
+        averaged = replace(averaged, levels=_without_verdicts(averaged.levels))
+    checks = tuple(
+        replace(check, verdict="undetermined", people_needed=())
+        for check in audit.checks
+    )
+    settings = audit.settings | {"reversed_scores": True}
+    return replace(
+        audit,
+        levels=_without_verdicts(audit.levels),
+        averaged=averaged,
+        checks=checks,
+        settings=settings,
+    )
+
+
+def _without_verdicts(levels):
+    return tuple(
         replace(
             level,
             findings=tuple(
@@ -594,14 +612,8 @@ def _withheld(audit):
                 for f in level.findings
             ),
         )
-        for level in audit.levels
+        for level in levels
     )
-    checks = tuple(
-        replace(check, verdict="undetermined", people_needed=())
-        for check in audit.checks
-    )
-    settings = audit.settings | {"reversed_scores": True}
-    return replace(audit, levels=levels, checks=checks, settings=settings)
 
 
 def _drawn(audit, data, audited, folder):

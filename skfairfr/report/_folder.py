@@ -17,6 +17,10 @@ NAMES = {
 }
 
 
+# One of them is in every report.
+RECORDS = {"audit.json", "comparison.json"}
+
+
 @contextmanager
 def replaced(folder):
     """A new folder, which takes the place of another once it is complete.
@@ -66,14 +70,28 @@ def _put(staged, target):
         os.rename(staged, target)
         return
     there = {entry.name for entry in target.iterdir() if entry != staged}
-    ours = there <= NAMES and staged.parent == target.parent
+    # Without a record it is no earlier report, whatever its files are called.
+    reported = not there or bool(there & RECORDS)
+    ours = reported and there <= NAMES and staged.parent == target.parent
     if ours and Path.cwd() != target and not os.path.ismount(target):
         _exchange(staged, target)
         return
     for entry in sorted(staged.iterdir()):
         place = target / entry.name
-        if entry.is_dir() and place.is_dir():
+        if not (entry.is_dir() and place.is_dir()):
+            os.replace(entry, place)
+        elif reported:
             _exchange(entry, place)
+        else:
+            _merge(entry, place)
+
+
+def _merge(staged, target):
+    """Move files to their places in a folder of others, of which all others stay."""
+    for entry in sorted(staged.iterdir()):
+        place = target / entry.name
+        if entry.is_dir() and place.is_dir():
+            _merge(entry, place)
         else:
             os.replace(entry, place)
 

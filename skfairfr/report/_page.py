@@ -170,7 +170,7 @@ def _found(report):
         )
     if untested:
         sentences.append(
-            f"{plural(untested, 'comparison')} could not be made for want of pairs."
+            f"{plural(untested, 'comparison')} could not be made: too few pairs."
         )
     sentences += _lone_groups(findings)
     if differing:
@@ -229,7 +229,8 @@ def _conclusions(report):
     caption = (
         "For each rate, operating point and attribute, the two groups whose rates differ "
         "most certainly. Ratios and p-values hold for all comparisons together: if no group "
-        f"were treated worse, nominally at most {level:g} % of such audits would name one."
+        f"were treated worse, nominally at most {level:g} % of such audits would name one. "
+        "Their intervals therefore differ from those of the disparities below."
     )
     return [table(caption, head, rows)]
 
@@ -365,7 +366,7 @@ def _open(report):
     if texts:
         about = (
             "These numbers rest on few errors, few people, or one person in many errors. "
-            "They are no fact in either direction."
+            "Do not conclude from their size."
         )
         parts += [heading("Not supported"), text_of(about)]
         parts.append(bullets(texts))

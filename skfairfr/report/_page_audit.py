@@ -18,12 +18,18 @@ from skfairfr.report._page_words import (
     level_percent,
     percent,
     percents,
+    points,
+    points_between,
     ratio,
     ratios,
 )
 from skfairfr.report._text_layout import accepted, given_point, printable
 
 NOT_SUPPORTED = "not supported"
+HOLLOW = (
+    "Hollow points and dotted bars are not supported: few errors, few people, or one person "
+    "in many of the errors."
+)
 # Names of the markers of levels, in the order in which figures use them.
 MARKS = (
     "circle",
@@ -87,13 +93,13 @@ def unsupported_of(audit):
                     figure = getattr(found, rate)
                     _note(texts, name, _who(found.group), attribute, where, figure)
         for finding in level.findings:
-            if finding.verdict == "untested":
+            if finding.worst is None:
                 text = f"{RATES[finding.rate]} by {attribute} at {where}: not compared"
                 texts[f"{text}, {printable(finding.ratio.reason)}."] = None
             elif finding.not_compared:
                 left_out = ", ".join(map(printable, finding.not_compared))
                 text = f"{RATES[finding.rate]} by {attribute} at {where}: not compared"
-                texts[f"{text} for want of pairs: {left_out}."] = None
+                texts[f"{text} for lack of pairs: {left_out}."] = None
     return list(texts)
 
 
@@ -157,7 +163,7 @@ def figure_of(audit, prefix):
         caption += "Dashed vertical lines are the limits given. "
     if any(_is_set(level, "far") for level in audit.levels):
         caption += "The threshold sets the FMR of everyone, which has no interval. "
-    caption += "Hollow points and dotted bars are not supported: too few errors."
+    caption += HOLLOW
     figures = group_rates(audit.levels, names, limits, confidence, f"{prefix}-rates")
     return {"kind": "figure", "figures": figures, "caption": caption}
 
@@ -230,7 +236,7 @@ def disparity_rows(level, place=""):
         measured = found[key]
         name = DISPARITIES[key[0]].format(differential="FPD, FND")
         in_rates = key[0] == "difference"
-        shown, ends = (percent, percents) if in_rates else (ratio, ratios)
+        shown, ends = (points, points_between) if in_rates else (ratio, ratios)
         rows.append(_disparity(name, measured, shown, ends, place))
     worst = found.get(("max_min", "worst_group"))
     if worst is not None:
@@ -254,10 +260,9 @@ def disparities_table(rows):
     caption = (
         "Disparities at one global threshold. FPD and FND, the false positive and the "
         "false negative differential, are D/(D \N{MINUS SIGN} 1) times the Gini "
-        "coefficient of the D groups' rates. Larger is less fair, but for FDR, where "
-        "smaller is. The last three join both rates and have no interval. Few errors make "
-        "a disparity too large; 'without noise' is what is left when rates are moved "
-        "together by as much as they are noise."
+        "coefficient of the D groups' rates. Larger is less fair; for FDR, smaller "
+        "is. The last three combine both rates and have no interval. Chance alone makes "
+        "rates differ: 'without noise' is an estimate of the disparity without that part."
     )
     head = ["Disparity", "If all are alike", "Of the FMR", "Of the FNMR"]
     return table(caption, head, rows)
@@ -443,7 +448,7 @@ def _resampled(audit):
     own, other = audit.settings["resample"], audit.resampled
     if audit.settings.get("independent_pairs"):
         return []
-    parts = [heading(f"Beside it: intervals about {DRAWN[other.value]}")]
+    parts = [heading(f"For comparison: intervals about {DRAWN[other.value]}")]
     if not other.levels:
         return [*parts, text_of(f"Not possible: {printable(other.reason)}.")]
     rows = []
@@ -480,6 +485,8 @@ def _of_finding(finding):
 
 def finding_words(finding):
     """What a finding concludes: the class of its colour, and its words."""
+    if finding.verdict == "untested" and finding.worst is not None:
+        return "undetermined", "verdict withheld"
     return {
         "worse": ("worse", f"{printable(finding.worst or '')} is treated worse"),
         "undecided": ("undetermined", "no certain difference"),

@@ -15,6 +15,7 @@ from skfairfr.report._page_parts import (
 )
 from skfairfr.report._page_systems import (
     sections_of_systems,
+    short_names,
     thresholds,
     unsupported,
 )
@@ -51,14 +52,14 @@ def to_html(found, version=None, date=None):
     -------
     html : str
     """
-    first, *others = map(printable, found.systems)
+    first, *others = short_names(found.systems)
     title = "Comparison of verification systems"
     sections = [
         section("verdict", "Verdict", [_verdict(found)]),
         section("data", "What was compared", _facts(found, version, date)),
     ]
     for place, name in enumerate(found.systems[1:]):
-        head = f"{printable(name)} against {first}"
+        head = f"{others[place]} against {first}"
         parts = _system(found, name, f"s{place}")
         sections.append(section(f"system-{place}", head, parts))
     sections += sections_of_systems(found)
@@ -88,8 +89,8 @@ def _verdict(found):
         headline = (
             f"No harm was found; {plural(len(found.improved), 'rate')} got better."
         )
-    texts = [_told(change, found) for change in found.harm]
-    texts += [_told(change, found) for change in found.improved]
+    texts = [_changed(change, found) for change in found.harm]
+    texts += [_changed(change, found) for change in found.improved]
     texts += [_levelled(change, found) for change in found.levelling_down]
     undecided = sum(change.verdict == "undecided" for change in found.changes)
     if undecided:
@@ -100,8 +101,8 @@ def _verdict(found):
     return {"kind": "verdict", "status": status, "headline": headline, "texts": texts}
 
 
-def _told(change, found):
-    system = f"{printable(change.system)}: " if len(found.systems) > 2 else ""
+def _changed(change, found):
+    system = f"{_name(change.system, found)}: " if len(found.systems) > 2 else ""
     word = "Worse" if change.verdict == "worse" else "Better"
     return (
         f"{word}: {system}{RATES[change.rate]} of {_who(change)} at {_place(change, found)}, "
@@ -117,6 +118,11 @@ def _levelled(change, found):
         f"{ratio(change.before)} to {ratio(change.after)}, and groups are worse off; no "
         "rate was found to have got better."
     )
+
+
+def _name(system, found):
+    """The short name of a system."""
+    return short_names(found.systems)[found.systems.index(system)]
 
 
 def _who(change):
@@ -187,8 +193,9 @@ def _system(found, name, prefix):
             figures.append(changes(of_rate, rate, names, f"{prefix}-{rate}"))
     caption = (
         "Each rate after, divided by the same rate before, with paired intervals: right of "
-        "1 is worse. Where an arrow meets the frame, the interval goes on. Red rates got worse and green ones better, by tests that hold for all "
-        "changes together."
+        "1 is worse. An arrow means that the interval continues beyond the frame. Thick "
+        "lines are rates that got worse (red) or better (green) by tests that hold for all "
+        "changes together. Each interval stands alone, so that a thin one may exclude 1."
     )
     parts = [{"kind": "figure", "figures": figures, "caption": caption}]
     for key in names:
@@ -257,8 +264,7 @@ def _row_of_disparity(change):
 def _disparities(rows, place):
     caption = (
         f"Largest over smallest rate of the groups at {place}; 1 where all are alike, "
-        "larger is less fair. Beside it stands the FNMR of everyone, which a smaller "
-        "disparity may cost."
+        "larger is less fair. The last two columns show whether the FNMR of everyone rose."
     )
     head = ["Disparity", "Before", "After", "After / before", "FNMR before"]
     return table(caption, [*head, "FNMR after"], rows)
@@ -279,7 +285,7 @@ def _method(found):
         "of it gives; their intervals are not paired.",
         "Conclusions come from adjusted p-values: if nothing changed, nominally at most "
         f"{alpha:g} % of such comparisons would name a change (step-down max-T). "
-        "Disparities are no part of that family.",
+        "Disparities are not among these tests.",
     ]
     return [bullets(texts), heading("Settings"), settings_of(settings)]
 

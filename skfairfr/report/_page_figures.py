@@ -264,8 +264,8 @@ def _finish_panels(axes, n_panels, n_columns):
     axes[0].set_xticks(ticks[::-1][:: ceil(len(ticks) / 3)])
 
 
-# Colours of changes; markers tell levels apart, so that grey prints lose the verdict only,
-# which stands in the table.
+# Colours of changes. In grey the side of 1 separates worse from better, and the width of the
+# line what is certain from what is not.
 VERDICTS = {"worse": "#9B1C1C", "better": "#1B5E20"}
 
 
@@ -303,7 +303,7 @@ def changes(found, rate, names, prefix):
             colour = VERDICTS.get(change.verdict, "0.35")
             if np.isfinite(low) and low == low and high == high:
                 reach = max(low, ends[0]), min(high, ends[1])
-                ax.hlines(y, *reach, color=colour, linewidth=1.8)
+                ax.hlines(y, *reach, color=colour, linewidth=_width(change.verdict))
                 if high > ends[1]:
                     ax.plot(ends[1], y, color=colour, marker=">", clip_on=False)
             if ratio > 0 and np.isfinite(ratio):
@@ -312,8 +312,10 @@ def changes(found, rate, names, prefix):
         for place, name in enumerate(names.values()):
             marker = _style.MARKERS[place % len(_style.MARKERS)]
             ax.plot([], [], color="0.35", marker=marker, linestyle="none", label=name)
-        for word, colour in VERDICTS.items():
-            ax.plot([], [], color=colour, linewidth=3, label=word)
+        for word in (*VERDICTS, "undecided"):
+            label = {"undecided": "no certain change"}.get(word, word)
+            colour, width = VERDICTS.get(word, "0.35"), _width(word)
+            ax.plot([], [], color=colour, linewidth=width, label=label)
         ax.set(xscale="log", xlim=ends, ylim=(len(groups) - 0.5, -0.5))
         ax.set_yticks(range(len(groups)), labels)
         ax.set_xlabel(
@@ -336,6 +338,11 @@ def changes(found, rate, names, prefix):
     title = FMR if rate == "far" else FNMR
     size = WIDTH, panel_height(len(groups), len(levels)) + 0.35
     return _svg(draw, size, prefix, f"{title} after, over before, of every group")
+
+
+def _width(verdict):
+    """The width of the interval of a change."""
+    return 3.0 if verdict in VERDICTS else 1.0
 
 
 def _ends_of_ratios(values):

@@ -40,7 +40,7 @@ GLOSSARY = (
     ),
     (
         "GFAR and GFRR",
-        "Generalised false accept and false reject rates, which count failures to acquire "
+        "Generalised false acceptance and false rejection rates, which count failures to acquire "
         "and to enrol as well.",
     ),
     (
@@ -75,8 +75,8 @@ GLOSSARY = (
     ),
     (
         "Not supported",
-        "Said of a number that rests on under 30 errors, on errors of under 10 people, or "
-        "on one person in over a third of the errors.",
+        "A number that rests on fewer than 30 errors, on errors of fewer than 10 people, or "
+        "on errors of which one person is in more than a third.",
     ),
 )
 METHODS = {
@@ -168,7 +168,7 @@ def _intervals(settings):
         how += " whose variance allows for people who are in many pairs"
     return (
         f"Intervals are about {drawn}, at {100 * settings['confidence_level']:g} %: "
-        f"{how}. Where replicates are needed, there are {settings['n_resamples']:,}."
+        f"{how}. Where resampling is needed, {settings['n_resamples']:,} resamples are drawn."
     )
 
 
@@ -181,7 +181,7 @@ def limits_of_page(audit):
         "Labels of groups are taken as given. Wrong labels usually make groups look more "
         "alike.",
         "Finding no difference does not mean that there is none.",
-        "Impostors are of zero effort. Attacks, such as masks or morphed images, are not "
+        "Nobody tried to look like somebody else. Attacks, such as masks or morphed images, are not "
         "measured.",
         "No number here says that a system is fit for a purpose or lawful.",
     ]

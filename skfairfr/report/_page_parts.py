@@ -5,11 +5,15 @@ there.
 """
 
 import os
+import re
 from datetime import UTC, datetime
 from importlib import metadata
 
 from skfairfr.report._page_words import level_percent
 from skfairfr.report._text_layout import given_point
+
+# Between a number and its percent sign.
+BEFORE_PERCENT = re.compile(r"(?<=\d) (?=%)")
 
 
 def render(title, subtitle, sections, version, date):
@@ -21,6 +25,7 @@ def render(title, subtitle, sections, version, date):
         autoescape=True,
         trim_blocks=True,
         keep_trailing_newline=True,
+        finalize=_kept_together,
     )
     page = {
         "title": title,
@@ -32,8 +37,15 @@ def render(title, subtitle, sections, version, date):
     return environment.get_template("page.html").render(page=page)
 
 
+def _kept_together(value):
+    """A text in which no line ends between a number and its percent sign."""
+    return (
+        BEFORE_PERCENT.sub("\N{NO-BREAK SPACE}", value) if type(value) is str else value
+    )
+
+
 def today():
-    """The day in UTC; that of SOURCE_DATE_EPOCH where builds set it."""
+    """The day in UTC, or that of SOURCE_DATE_EPOCH if it is set."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     now = (
         datetime.now(UTC) if epoch is None else datetime.fromtimestamp(int(epoch), UTC)
@@ -42,7 +54,7 @@ def today():
 
 
 def version_or_own(version):
-    """The version given, or the installed one; empty of what is not installed."""
+    """The version given, or the installed one; empty if skfairfr is not installed."""
     try:
         return version or metadata.version("skfairfr")
     except metadata.PackageNotFoundError:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from skfairfr.report._page_audit import (
+    HOLLOW,
     disparities_table,
     disparity_rows,
     groups_row,
@@ -106,7 +107,7 @@ def unsupported(found):
     if parts:
         about = (
             "These numbers rest on few errors, few people, or one person in many errors. "
-            "They are no fact in either direction."
+            "Do not conclude from their size."
         )
         parts.insert(0, text_of(about))
     return parts
@@ -153,7 +154,7 @@ def _figure(found, levels, names, prefix):
     )
     if levels[0].set_on == "these data":
         caption += "The threshold sets the FMR of everyone, which has no interval. "
-    caption += "Hollow points and dotted bars are not supported: too few errors."
+    caption += HOLLOW
     figures = group_rates(levels, names, None, confidence, prefix)
     return {"kind": "figure", "figures": figures, "caption": caption}
 

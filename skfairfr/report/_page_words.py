@@ -55,6 +55,16 @@ def percents(low, high):
     return f"{_digits(100 * low)} to {_digits(100 * high)}{PERCENT}"
 
 
+def points(difference):
+    """A difference of two rates, in percentage points."""
+    return percent(difference).replace("%", "points")
+
+
+def points_between(low, high):
+    """Two ends of an interval of a difference; empty where there is none."""
+    return percents(low, high).replace("%", "points")
+
+
 def ratio(value):
     """A ratio or an index with three significant digits; a dash where undefined."""
     return "\N{EN DASH}" if math.isnan(value) else _infinite(number(value))

@@ -217,7 +217,8 @@ class Finding:
     not_compared : tuple of labels
         Groups without the pairs.
     verdict : {"worse", "undecided", "untested"}
-        Whether the test finds a difference, finds none, or has no two groups to compare.
+        Whether the test finds a difference or finds none; "untested" if it has no two
+        groups to compare, or if scores look like distances and verdicts are withheld.
     """
 
     rate: str

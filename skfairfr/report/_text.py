@@ -258,6 +258,8 @@ def _why(check, of_ratio):
 
 def needed_words(check, settings):
     """How many more people, or pairs, would settle an undetermined check."""
+    if settings.get("reversed_scores"):
+        return ""
     what = "people"
     if settings.get("independent_pairs"):
         of_far = check.name in ("max_fmr", "max_bfar", "max_far_ratio")

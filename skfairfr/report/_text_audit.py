@@ -219,6 +219,8 @@ def _error_rate(audit):
 def _verdict(finding):
     if finding.verdict == "worse":
         return f"{short(finding.worst)} is treated worse"
+    if finding.verdict == "untested":
+        return "verdict withheld"
     return "no certain difference"
 
 
@@ -360,7 +362,7 @@ def _reasons_of_disparities(level, rate, of_groups):
 
 def _resampled(audit):
     own, other = audit.settings["resample"], audit.resampled
-    head = title(f"Beside it: intervals for {RESAMPLED[other.value]}")
+    head = title(f"For comparison: intervals for {RESAMPLED[other.value]}")
     if not other.levels:
         return [*head, *paragraph(f"Not possible: {other.reason}.")]
     # So that the number reads "times as large", the wider one usually on top.
@@ -433,14 +435,14 @@ def reading(audit):
                 "have the same rate. Apart from the first they cannot fall below it, so "
                 "that their intervals cannot show whether groups differ; 'What the data "
                 "say' does. Worst / best is about the two groups named there, which differ "
-                "most certainly; its interval holds with those of all comparisons. Few "
-                "errors make disparities too large: in brackets behind them stands what is "
-                "left when rates are moved together by as much as they are noise.",
+                "most certainly; its interval holds with those of all comparisons. Chance "
+                "alone makes rates differ: the number in brackets after a disparity is an "
+                "estimate without that part.",
                 f"? marks what rests on few errors (under {MIN_ERRORS} in a group, from "
                 f"under {MIN_IDENTITIES} people, or one person in over a third of them): "
-                "no fact in either direction. What the data say, the checks, and intervals "
+                "do not conclude from its size. What the data say, the checks, and intervals "
                 "of rates for other people allow for that. ~ marks what was not counted "
-                "over all pairs; beneath stands where it comes from instead.",
+                "over all pairs; the line beneath says where it comes from.",
                 "An interval covers sampling alone: not how these people were chosen or "
                 "labelled, nor other cameras or conditions.",
             ]

@@ -210,8 +210,8 @@ def _reading(found):
         "this comparison together, the nominal chance that one is called so without having "
         f"changed is {alpha:g} %.",
         "A group that is not named may have changed too. Disparities "
-        "(1 where all groups have the same rate, larger is less fair) are no part of that "
-        "family.",
+        "(1 where all groups have the same rate, larger is less fair) are not among these "
+        "tests.",
         "Levelling down: the interval of a disparity's ratio ends below 1, groups are worse "
         "off, and no rate was found to have got better.",
     ]

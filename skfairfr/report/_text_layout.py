@@ -84,7 +84,8 @@ def times(wider, narrower):
 
 REVERSED = (
     "Verdicts are withheld: genuine pairs mostly have smaller scores than impostor pairs, as "
-    "distances do. The notes say what to change."
+    "distances do. If the scores are distances, give --distance (in Python distance=True); if it was "
+    "given, leave it out."
 )
 
 

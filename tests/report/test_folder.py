@@ -69,6 +69,22 @@ def test_files_of_others_stay(tmp_path):
     assert read(tmp_path) == dict.fromkeys(NAMES, "new") | {"thesis.tex": "mine"}
 
 
+@pytest.mark.parametrize("beside", [(), ("thesis.tex",)])
+def test_figures_of_others_stay(tmp_path, beside):
+    """A folder named figures is that of a report only beside a report's record."""
+    folder = tmp_path / "paper"
+    (folder / "figures").mkdir(parents=True)
+    mine = ["figures/mine.png", *beside]
+    for name in mine:
+        (folder / name).write_text("mine")
+    with replaced(folder) as staged:
+        (staged / "audit.json").write_text("new")
+        (staged / "figures").mkdir()
+        (staged / "figures" / "roc.svg").write_text("new")
+    expected = dict.fromkeys(("audit.json", "figures/roc.svg"), "new")
+    assert read(folder) == expected | dict.fromkeys(mine, "mine")
+
+
 def test_the_working_folder_can_be_written_to(tmp_path, monkeypatch):
     write(tmp_path, "old")
     monkeypatch.chdir(tmp_path)

@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr.metrics import EstimandWarning, ReversedScoresWarning, SimilarityROC
-from skfairfr.report import audit, audit_data
+from skfairfr.report import PairData, audit, audit_data
 from skfairfr.report._notes import NOTES, collecting, mixed_people, notes_of
 from skfairfr.utils._labels import encode
 from tests.report.audits import scored_pairs, synthetic, with_a_lone_person
@@ -156,5 +156,30 @@ def test_verdicts_are_withheld_where_scores_look_like_distances():
     (found,) = withheld.audits
     verdicts = {f.verdict for level in found.levels for f in level.findings}
     assert verdicts == {"untested"}
-    assert "Verdicts are withheld" in found.to_text().splitlines()[2]
-    assert "No verdict: scores look like distances" in found.to_html()
+    text, html = found.to_text(), found.to_html()
+    assert "Verdicts are withheld" in text.splitlines()[2]
+    assert "--distance" in text[: text.index("What the data say")]
+    assert "No verdict: scores look like distances" in html
+    # Nothing that reads as a conclusion is left, nor a wrong reason for having none.
+    for shown in (text, html):
+        assert "verdict withheld" in shown and "would settle it in" not in shown
+        for words in ("no certain difference", "too few pairs", "not compared, ."):
+            assert words not in shown
+
+
+def test_the_other_average_is_withheld_with_the_first():
+    X, y, groups = synthetic(30)
+    heavy = np.flatnonzero(y == y[0])[0]
+    X, y, groups = (
+        np.concatenate([v, np.repeat(v[heavy : heavy + 1], 30, axis=0)])
+        for v in (X, y, groups)
+    )
+    left, right = np.triu_indices(len(y), 1)
+    distances = 1 - (X @ X.T)[left, right]
+    data = PairData(
+        distances, (y[left], y[right]), {"sex": (groups[left], groups[right])}
+    )
+    (found,) = audit_data(data, far=0.1, n_resamples=20).audits
+    assert found.averaged is not None
+    findings = [f for level in found.averaged.levels for f in level.findings]
+    assert {f.verdict for f in findings} == {"untested"}

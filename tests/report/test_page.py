@@ -362,10 +362,27 @@ def test_a_conclusion_that_depends_on_the_average_stands_in_the_verdict():
         assert (words in " ".join(verdict.split())) is not same
 
 
+def test_a_difference_of_rates_is_in_percentage_points():
+    """A rate of 3 % beside one of 1 % is 2 points higher, and 200 %."""
+    (found,) = (d for d in usual_audit().levels[0].disparities if d.how == "difference")
+    text = Page(usual_html()).text
+    row = text[text.index("largest \N{MINUS SIGN} smallest") :].split("BFAR")[0]
+    assert f"{100 * found.far.value:.3g}"[:4] in row
+    assert "points" in row and "%" not in row
+
+
+def test_no_line_ends_before_a_percent_sign():
+    shown = re.sub(r"<style>.*?</style>", "", usual_html(), flags=re.DOTALL)
+    shown = re.sub(r"<svg.*?</svg>", "", shown, flags=re.DOTALL)
+    assert "95\xa0%" in shown and not re.search(r"\d\s%", shown, re.ASCII)
+
+
 def test_intervals_about_other_photographs_stand_beside():
     found = small_audit()
     text = Page(found.to_html()).text
-    section = text[text.index("Beside it: intervals about the same people in other") :]
+    section = text[
+        text.index("For comparison: intervals about the same people in other") :
+    ]
     for rates in (found.levels[0].rates, found.resampled.levels[0].rates):
         ends = percents(rates[1].frr.low, rates[1].frr.high).replace("\xa0", " ")
         assert ends in section

@@ -64,6 +64,27 @@ def test_three_systems_have_a_section_each():
     assert "after 2 against before" in page.text
 
 
+def test_paths_are_shown_in_full_once_and_then_by_their_files(harmed):
+    names = ["/tests/spring/old.npz", "/tests/autumn/new.npz"]
+    changes = tuple(replace(c, system=names[1]) for c in harmed.changes)
+    disparities = tuple(replace(d, system=names[1]) for d in harmed.disparities)
+    measured = tuple(
+        replace(m, system=name) for m, name in zip(harmed.measured, names, strict=True)
+    )
+    found = replace(
+        harmed,
+        systems=tuple(names),
+        changes=changes,
+        disparities=disparities,
+        measured=measured,
+    )
+    page = Page(found.to_html())
+    assert "new.npz against old.npz" in page.text
+    assert "First system /tests/spring/old.npz" in page.text
+    verdict = page.text[page.text.index("Harm: ") :].split("First system")[0]
+    assert "/tests/" not in verdict
+
+
 def test_ids_are_unique(harmed):
     ids = Page(harmed.to_html()).attributes("id")
     assert len(ids) == len(set(ids))

@@ -171,13 +171,31 @@ class MitigationsDisplay:
             star = name == self.winner
             marker, size = ("*", 15) if star else (style["marker"], 6)
             ax.plot(x, y, linestyle="", marker=marker, markersize=size, color=color)
-            ax.lines[-1].set_label(str(name))
+            label = str(name)
+            if len(self.names) > len(_style.MARKERS):
+                label = f"{row + 1}  {label}"
+                self._number(ax, row + 1, (x, y))
+            ax.lines[-1].set_label(label)
         ax.plot(*start, "s", color="black", markersize=8, label="nothing")
         ax.axhline(1, color=_style.GREY, linewidth=1, linestyle=(0, (1, 1.5)))
         for axis, of in zip((ax.xaxis, ax.yaxis), ends, strict=True):
             _style.scale_by_ratio(axis, of[:, known].ravel())
         ax.set(xlabel=f"FRR (FNMR) at FAR {self.far:g}", ylabel=LABELS[metric])
         _style.light_grid(ax)
+
+    def _number(self, ax, number, point):
+        """Write the number of a method beside its point: markers repeat after seven."""
+        from matplotlib.patheffects import withStroke
+
+        ax.annotate(
+            str(number),
+            point,
+            (5, 4),
+            textcoords="offset points",
+            fontsize="small",
+            fontweight="bold",
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+        )
 
     def _ends(self, metric):
         """Value, low and high of every method, (3, n_methods)."""

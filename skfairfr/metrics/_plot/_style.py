@@ -96,7 +96,7 @@ def as_distances(ax):
     """Write minus the similarities of the horizontal axis, as distances from the left."""
     from matplotlib.ticker import FuncFormatter
 
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{-value:.4g}"))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{0.0 - value:.4g}"))
     low, high = sorted(ax.get_xlim())
     ax.set_xlim(high, low)
 

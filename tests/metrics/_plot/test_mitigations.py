@@ -86,6 +86,19 @@ def test_the_legend_names_all():
     assert [text.get_text() for text in legend.get_texts()] == ["a", "b", "nothing"]
 
 
+def test_more_methods_than_markers_are_numbered():
+    """In grey, the first and the eighth would look alike."""
+    names = [f"method {place}" for place in range(1, 9)]
+    display = drawn(bench({name: (1, 0.5, 2) for name in names}))
+    (legend,) = display.figure_.legends
+    shown = [text.get_text() for text in legend.get_texts()]
+    expected = [f"{place}  {name}" for place, name in enumerate(names, 1)]
+    assert shown == [*expected, "nothing"]
+    for ax in display.axes_:
+        numbers = [text.get_text() for text in ax.texts if text.get_text()]
+        assert numbers == [str(place) for place in range(1, 9)]
+
+
 def test_an_undefined_method_is_not_drawn():
     display = drawn(bench({"a": (1, 0.5, 2), "b": (1, np.nan, 1)}))
     assert set(points(display.axes_[0])) == {"a", "nothing"}

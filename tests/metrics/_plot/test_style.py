@@ -20,6 +20,14 @@ def test_neighbours_differ_without_colour():
     assert len(without) == 12
 
 
+def test_a_distance_of_zero_has_no_sign():
+    ax = axes()
+    ax.plot([-2, 0], [0, 1])
+    _style.as_distances(ax)
+    shown = [ax.xaxis.get_major_formatter()(value, 0) for value in (-2.0, -0.5, 0.0)]
+    assert shown == ["2", "0.5", "0"]
+
+
 def test_overall_does_not_use_up_a_style():
     styles = _style.group_styles([None, "a", "b"])
     assert styles == [_style.OVERALL, _style.line_style(0), _style.line_style(1)]
