@@ -102,8 +102,8 @@ def to_html(report, source=None, version=None, date=None):
 # ---- verdict -------------------------------------------------------------------------
 
 
-def verdict(report):
-    """What was found, in one paragraph."""
+def verdict(report, on_page=True):
+    """What was found, in one paragraph, with the places on the page where to read more."""
     verdicts = [check.verdict for check in report.checks]
     policy = printable(report.policy) if report.policy else None
     asked = f"The policy {policy}" if policy else "The limits"
@@ -128,7 +128,7 @@ def verdict(report):
         counted = [f"{verdicts.count(w)} {w}" for w in words if w in verdicts]
         sentences.append(f"Of {plural(len(verdicts), 'check')}: {listed(counted)}.")
     if not report.audits[0].settings.get("reversed_scores"):
-        sentences += _found(report)
+        sentences += _found(report, on_page)
     return {
         "kind": "verdict",
         "status": status,
@@ -137,7 +137,7 @@ def verdict(report):
     }
 
 
-def _found(report):
+def _found(report, on_page):
     """Sentences about the groups that are treated worse."""
     findings = [
         (audit, level, finding)
@@ -156,7 +156,7 @@ def _found(report):
     sentences = [_told(*found) for found in worse[:MOST_TOLD]]
     if len(worse) > MOST_TOLD:
         more = plural(len(worse) - MOST_TOLD, "further difference")
-        sentences.append(f"The data show {more}, listed below.")
+        sentences.append(f"The data show {more}{', listed below' if on_page else ''}.")
     if not worse and undecided:
         sentences.append(
             "The data do not show that any group is treated worse. That is not evidence "
@@ -176,9 +176,10 @@ def _found(report):
     if differing:
         unit = {"pair": "person", "identity": "comparison"}
         own = report.audits[0].settings["average"]
+        where = ": see 'Both averages'" if on_page else ""
         sentences.append(
             f"In {plural(differing, 'comparison')} of rates the conclusion differs if "
-            f"every {unit[own]} weighs the same: see 'Both averages'."
+            f"every {unit[own]} weighs the same{where}."
         )
     return sentences
 

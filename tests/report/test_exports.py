@@ -10,7 +10,7 @@ import pytest
 from skfairfr.metrics import group_error_rates
 from skfairfr.report import EmbeddingData, audit_data, compare_systems
 from tests.report.audits import small_audit, synthetic
-from tests.report.test_page import HOSTILE, Page
+from tests.report.test_page import HOSTILE, Page, dominated
 from tests.report.test_page_comparison import systems
 
 
@@ -81,6 +81,22 @@ def test_the_card_has_the_rates_and_escapes_labels():
     rows = [line for line in card.splitlines() if line.startswith("|")]
     # An escaped bar is no border of a cell.
     assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {4}
+
+
+def test_the_card_points_to_no_section_of_the_page():
+    found = dominated()
+    beside = found.averaged.levels[0]
+    verdicts = [f.verdict for f in found.levels[0].findings]
+    other = {"worse": "undecided"}
+    findings = tuple(
+        replace(finding, verdict=other.get(verdict, "worse"))
+        for finding, verdict in zip(beside.findings, verdicts, strict=True)
+    )
+    averaged = replace(found.averaged, levels=(replace(beside, findings=findings),))
+    found = replace(found, averaged=averaged)
+    assert "weighs the same" in found.to_card()
+    assert "Both averages" in found.to_html()
+    assert "Both averages" not in found.to_card() and "below" not in found.to_card()
 
 
 def test_short_forms_are_short(checked):
