@@ -76,7 +76,7 @@ GLOSSARY = (
     (
         "Not supported",
         "A number that rests on fewer than 30 errors, on errors of fewer than 10 people, or "
-        "on errors of which one person is in more than a third.",
+        "on errors more than a third of which come from one person.",
     ),
 )
 METHODS = {
