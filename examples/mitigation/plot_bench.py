@@ -117,8 +117,8 @@ display.figure_.suptitle("LFW by FaceNet, 751 people, groups by gender")
 #   In the crowded one the eight that lower BFAR most raise the FRR of the crowded group.
 # - On real faces none of the methods lowers BFAR detectably, and four of those that help
 #   synthetic crowded groups raise it. BFAR was 1.24 before and cannot fall below 1, and a fall
-#   by a factor of 1.56 is what would have been seen four times in five: these people can show
-#   harm, and hardly that a method helps.
+#   by a factor of 1.56 would have been seen four times in five: these people can show harm, but
+#   can hardly show that a method helps.
 # - **What this does not show**: other encoders, other grids of parameters, other levels. The
 #   synthetic causes are pure, and real disparities have several at once. So run the bench on
 #   your own people.

@@ -14,12 +14,7 @@ from threading import local
 import numpy as np
 from numba import njit
 
-from skfairfr._core import (
-    _adjusted_screen,
-    _adjustments,
-    _inner_products,
-    _screen,
-)
+from skfairfr._core import _adjusted_screen, _adjustments, _inner_products, _screen
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._pair_sequences import merge_pairs, sort_pairs
 from skfairfr._core._parallel import ONE_BLAS_THREAD, over_blocks
@@ -411,11 +406,7 @@ def _collect(row, tile, diagonal, rows, columns, blocks, floors, adjustment, buf
     passed = np.empty(column_identity.size, dtype=np.int32)
     values = np.empty(passed.size if kind else 0, dtype=np.float32)
     ratios = across.astype(np.float64) if across.size else np.ones(passed.size)
-    largest = np.empty((starts.size, 2))
-    for block in range(starts.size):
-        run = slice(starts[block], stops[block])
-        largest[block, 0] = column_lengths[run].max()
-        largest[block, 1] = column_distances[run].max()
+    largest = _largest_of(blocks, column_lengths, column_distances)
     filled = 0
     while row < vectors.shape[0] and filled + passed.size <= scores.size:
         _inner_products.widen(vectors[row], wide)
@@ -482,6 +473,18 @@ def _collect(row, tile, diagonal, rows, columns, blocks, floors, adjustment, buf
                     filled += 1
         row += 1
     return row, filled
+
+
+@njit(nogil=True, cache=True)
+def _largest_of(blocks, lengths, distances):
+    """Largest length and distance of the columns of every block, (n_blocks, 2)."""
+    starts, stops, _ = blocks
+    largest = np.empty((starts.size, 2))
+    for block in range(starts.size):
+        run = slice(starts[block], stops[block])
+        largest[block, 0] = lengths[run].max()
+        largest[block, 1] = distances[run].max()
+    return largest
 
 
 @njit(nogil=True, cache=True)

@@ -201,7 +201,7 @@ def named_mitigation(name, setting):
     if "min_agreement" in options:
         note = (
             f"of {setting.n_ungrouped} people no group is known, or several are; those "
-            f"whose images agree to less than {AGREEMENT:.0%} are left out of its fits, "
+            f"whose images agree to less than {100 * AGREEMENT:.0f} % are left out of its fits, "
             "and judged as all others."
         )
     return Mitigation(name, made(**options), _candidates(name, grid), note)
@@ -214,7 +214,7 @@ def _fewer_clusters(grid, setting):
         return ""
     shown, usual = (", ".join(map(str, numbers)) for numbers in (tried, CLUSTERS))
     return (
-        f"n_clusters {shown} in place of {usual}, for candidates are fitted on "
+        f"n_clusters {shown} in place of {usual}: candidates are fitted on "
         f"{setting.n_people} people, and a cluster needs {PEOPLE_OF_CLUSTER}."
     )
 

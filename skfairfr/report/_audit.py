@@ -317,9 +317,7 @@ def audit_data(
     chosen = _all_combinations(tuple(data.columns))
     names = [" & ".join(attributes) for attributes in chosen]
     # Before the long work on the first.
-    groups = [data.groups(attributes) for attributes in chosen]
-    for name, group in zip(names, groups, strict=True):
-        check_groups(group, name)
+    groups = checked_groups(data, chosen)
     far_max, note_of_memory = choose_far_max(data, groups, points, options)
     folders = [None] * len(names) if figures is None else make_folders(figures, names)
     notes = [INDEPENDENT] if data.independent else []
@@ -437,6 +435,14 @@ def points_on(threshold_from, data, points, options):
     notes = [] if other.reading is None else list(other.reading.notes)
     notes += [*filter(None, [note]), *notes_of(warnings, other.reading is not None)]
     return replace(points, threshold=threshold, set_on="other data"), notes
+
+
+def checked_groups(data, chosen):
+    """Groups by every attribute and combination, a list of Labels; raise for a bad one."""
+    groups = [data.groups(attributes) for attributes in chosen]
+    for attributes, group in zip(chosen, groups, strict=True):
+        check_groups(group, " & ".join(attributes))
+    return groups
 
 
 def check_groups(group, attribute):

@@ -43,7 +43,8 @@ def to_card(report, source=None, version=None):
         "FMR: false match rate (FAR), the share of pairs of two people that are accepted. "
         "FNMR: false non-match rate (FRR), the share of pairs of one person that are "
         "rejected. Lower is better. FPD and FND: differentials of ISO/IEC 19795-10, 0 "
-        "where all groups have the same rate. A star marks what rests on few errors, few people, or one person in many errors.",
+        "where all groups have the same rate. A star marks what rests on few errors, few "
+        "people, or one person in many errors.",
         "",
         "Rates hold for these data and operating points; intervals cover sampling alone. "
         "Finding no difference does not mean that there is none.",

@@ -5,7 +5,7 @@ these comparisons are judged as one family.
 """
 
 from dataclasses import dataclass, replace
-from itertools import combinations, product, repeat
+from itertools import combinations, product
 
 import numpy as np
 from scipy import sparse
@@ -15,7 +15,7 @@ from skfairfr._core._parallel import next_step, show_progress
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._paired import PairedSystems
 from skfairfr.report._arguments import check_data
-from skfairfr.report._audit import check_groups
+from skfairfr.report._audit import checked_groups
 from skfairfr.report._comparison_records import (
     Change,
     DisparityChange,
@@ -135,7 +135,7 @@ def compare_systems(
     points = Points.of(far, threshold, is_distance)
     common, left_out = overlap(data, names)
     chosen = _all_combinations(tuple(before.columns), impostors)
-    groups = _checked_groups(common[0], chosen)
+    groups = checked_groups(common[0], chosen)
     options = Options(
         average, impostors, n_resamples, confidence_level, n_jobs, random_state
     )
@@ -145,7 +145,8 @@ def compare_systems(
     warnings = []
     with show_progress(progress, len(data) + 2):
         with collecting(warnings):
-            rocs = list(map(_fit, names, common, repeat(options), repeat(far_max)))
+            named = zip(names, common, strict=True)
+            rocs = [_fit(name, one, options, far_max) for name, one in named]
         notes += notes_of(warnings, reading is not None)
         # What is undefined is nan, as the tables show.
         with collecting([]):
@@ -188,14 +189,6 @@ def compare_systems(
         fail_on_harm,
         tuple(measured),
     )
-
-
-def _checked_groups(data, chosen):
-    """Groups by every attribute and combination, which can all be compared."""
-    groups = [data.groups(attributes) for attributes in chosen]
-    for attributes, group in zip(chosen, groups, strict=True):
-        check_groups(group, " & ".join(attributes))
-    return groups
 
 
 @dataclass(frozen=True)

@@ -213,27 +213,32 @@ class AuditedROC:
     def curves(self, whole):
         """Both rates of everyone and of every group over levels of the overall FAR.
 
-        If not ``whole``, up to the largest level of the audit: larger ones take all scores
-        of the images, which costs another pass over the pairs where no figure asked for it.
+        If not ``whole``, they end at the audit's threshold that accepts most: larger levels
+        take all scores of the images, and where no figure asks for them that costs another
+        pass over the pairs.
         """
         levels = default_levels(self.roc)
         with as_compared(self.roc), collecting([]):
+            own = np.empty(0)
             if not whole:
-                levels = np.append(levels[levels < self._largest()], self._largest())
-            threshold = self.roc.threshold_at(levels)
+                own = self._least_threshold()
+                levels = levels[levels < self._points("far", None, own)[0]]
+            drawn = self.roc.threshold_at(levels) if levels.size else levels
+            threshold = np.append(drawn, own)
             columns = {
                 rate: np.array(
                     [self._points(rate, group, threshold)[0] for group in self.labels]
                 )
                 for rate in RATES
             }
-        return Curves(tuple(self.labels), np.asarray(threshold), **columns)
+        return Curves(tuple(self.labels), threshold, **columns)
 
-    def _largest(self):
-        """The largest FAR of everyone at the operating points."""
-        if self.points.far is not None:
-            return float(self.points.far.max())
-        return float(np.max(self._points("far", None, self.points.threshold)[0]))
+    def _least_threshold(self):
+        """The threshold of the audit that accepts most, (1,)."""
+        threshold = self.points.threshold
+        if threshold is None:
+            threshold = self.roc.threshold_at(self.points.far)
+        return np.min(threshold, keepdims=True)
 
     def _points(self, rate, group, threshold):
         """Values and numbers of errors of a group at thresholds, in their order."""

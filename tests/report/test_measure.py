@@ -56,6 +56,18 @@ def test_the_record_holds_curves_and_the_matrix_as_counted_over_all_pairs():
         assert level["matrix"]["n_impostor"][g][h] == across.sum()
 
 
+@pytest.mark.parametrize(
+    ("threshold", "far", "frr"),
+    [(2.0, 0.0, 1.0), (-2.0, 1.0, 0.0), ((2.0, 1.5), 0.0, 1.0)],
+)
+def test_curves_end_at_the_threshold_though_it_accepts_none_or_all(threshold, far, frr):
+    read = small_audit(far=None, threshold=threshold).curves
+    assert read.threshold[-1] == np.min(threshold)
+    assert (read.far[:, -1] == far).all()
+    assert (read.frr[:, -1] == frr).all()
+    assert read.threshold.size == 1 or (np.diff(read.threshold) < 0).all()
+
+
 def test_one_group_with_genuine_pairs_is_not_compared():
     """Nothing is x/0 where there is nothing to divide."""
     X, y, groups = synthetic()

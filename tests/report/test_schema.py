@@ -81,3 +81,12 @@ def test_comparisons_are_valid():
     assert is_valid(record, SystemsComparison.schema())
     record["changes"][0]["verdict"] = "harmed"
     assert not is_valid(record, SystemsComparison.schema())
+
+
+def test_what_both_schemas_describe_is_described_alike():
+    """A record of a comparison holds parts of an audit's."""
+    audit, comparison = Report.schema()["$defs"], SystemsComparison.schema()["$defs"]
+    shared = audit.keys() & comparison.keys()
+    assert len(shared) > 3
+    for name in shared:
+        assert audit[name] == comparison[name], name
