@@ -86,8 +86,9 @@ program."""
 
 COMPARE_DESCRIPTION = """\
 Which groups another system treats better or worse than BEFORE, on the same people: rates and
-disparities with paired intervals, and one family of tests. Exit status: 0 done, 1 harm was found
-and --fail-on-harm given, 2 unusable input, 4 a fault of the program."""
+disparities with paired intervals, and one family of tests. Exit status: 0 done, 2 unusable input,
+4 a fault of the program; with --fail-on-harm also 1 harm was found, 3 no verdict, since scores
+look like distances."""
 
 BENCH_DESCRIPTION = """\
 Which mitigation lowers a disparity on these embeddings, at which cost, or that none does: every
@@ -271,7 +272,8 @@ def _add_compare(commands):
     compare.add_argument_group("checks").add_argument(
         "--fail-on-harm",
         action="store_true",
-        help="exit with status 1 where a rate of a group got worse",
+        help="exit with status 1 where a rate of a group got worse, and 3 where scores look like "
+        "distances and verdicts are withheld",
     )
     written = "report.html, comparison.json, comparison.txt and changes.csv are"
     _add_common(compare, written)

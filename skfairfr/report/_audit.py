@@ -9,7 +9,7 @@ import numpy as np
 
 from skfairfr._core._pair_sets import Expected
 from skfairfr._core._parallel import next_step, show_progress
-from skfairfr.metrics import ReversedScoresWarning, SimilarityROC
+from skfairfr.metrics import SimilarityROC
 from skfairfr.report._arguments import (
     UNNAMED,
     check_data,
@@ -32,7 +32,7 @@ from skfairfr.report._data import (
     holds_pairs,
     read_data,
 )
-from skfairfr.report._failures import failures_of, generalised
+from skfairfr.report._failures import failures_of, generalised, lost_groups
 from skfairfr.report._far_max import choose_far_max
 from skfairfr.report._figures import make_folders, write_figures
 from skfairfr.report._limits import limits_of
@@ -42,7 +42,12 @@ from skfairfr.report._measure import (
     AuditedROC,
     Points,
 )
-from skfairfr.report._notes import collecting, mixed_people, notes_of
+from skfairfr.report._notes import (
+    collecting,
+    has_reversed_scores,
+    mixed_people,
+    notes_of,
+)
 from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._text_layout import printable
@@ -348,7 +353,7 @@ def audit_data(
             found = _audit_by(own, data, attributes, options, judged, whole)
             found = _checked(found, judged, asked, data, threshold_from)
             audits.append(_drawn(found, data, own, folder))
-    if any(isinstance(warning, ReversedScoresWarning) for warning in warnings):
+    if has_reversed_scores(warnings):
         audits = [_withheld(audit) for audit in audits]
     first = (*notes, *filter(None, [note_of_memory]), *audits[0].notes)
     audits[0] = replace(audits[0], notes=first)
@@ -441,12 +446,15 @@ def checked_groups(data, chosen):
     """Groups by every attribute and combination, a list of Labels; raise for a bad one."""
     groups = [data.groups(attributes) for attributes in chosen]
     for attributes, group in zip(chosen, groups, strict=True):
-        check_groups(group, " & ".join(attributes))
+        lost = []
+        if data.attempts is not None:
+            lost = lost_groups(failures_of(data.attempts, attributes))
+        check_groups(group, " & ".join(attributes), lost)
     return groups
 
 
-def check_groups(group, attribute):
-    """Raise unless labels make groups that can be compared."""
+def check_groups(group, attribute, lost=()):
+    """Raise unless labels make groups that can be compared; ``lost`` explains too few."""
     n_groups = group.values.size
     if group.values.dtype.kind == "f" and n_groups > MAX_NUMBERS:
         raise ValueError(
@@ -463,7 +471,7 @@ def check_groups(group, attribute):
         known = f"one group, {group.values.tolist()[0]!r}" if n_groups else "no group"
         raise ValueError(
             f"{attribute} has {known}; a disparity compares two at least: give an "
-            "attribute in which the people differ."
+            f"attribute in which the people differ. {' '.join(lost)}".rstrip()
         )
 
 
@@ -567,6 +575,7 @@ def _audit_by(audited, data, attributes, options, judged, whole):
         data.lack_of_genuine(),
         *notes_of(warnings, data.reading is not None),
         "" if data.independent else mixed_people(people, group, name),
+        *lost_groups(failures),
     ]
     return Audit(
         name,

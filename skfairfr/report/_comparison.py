@@ -5,7 +5,7 @@ these comparisons are judged as one family.
 """
 
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import chain, combinations, product
 
 import numpy as np
 from scipy import sparse
@@ -25,7 +25,7 @@ from skfairfr.report._comparison_records import (
 from skfairfr.report._data import EmbeddingData
 from skfairfr.report._far_max import choose_far_max
 from skfairfr.report._measure import RATES, AuditedROC, Points
-from skfairfr.report._notes import collecting, notes_of
+from skfairfr.report._notes import collecting, has_reversed_scores, notes_of
 from skfairfr.report._overlap import overlap
 from skfairfr.report._text_layout import printable
 from skfairfr.utils._errors import Argument, ArgumentError
@@ -142,12 +142,11 @@ def compare_systems(
     far_max, note = choose_far_max(common[0], groups, points, options)
     points = replace(points, far_max=far_max)
     notes = [n for one in data if one.reading is not None for n in one.reading.notes]
-    warnings = []
     with show_progress(progress, len(data) + 2):
-        with collecting(warnings):
-            named = zip(names, common, strict=True)
-            rocs = [_fit(name, one, options, far_max) for name, one in named]
-        notes += notes_of(warnings, reading is not None)
+        named = zip(names, common, strict=True)
+        fits = [_fit(name, one, options, far_max) for name, one in named]
+        rocs = [roc for roc, _ in fits]
+        notes += notes_of(chain(*(w for _, w in fits)), reading is not None)
         # What is undefined is nan, as the tables show.
         with collecting([]):
             next_step("comparing systems")
@@ -173,7 +172,7 @@ def compare_systems(
                 for name, roc, one in zip(names, rocs, common, strict=True)
             ]
     embedded = isinstance(before, EmbeddingData)
-    return SystemsComparison(
+    found = SystemsComparison(
         tuple(names),
         options.settings()
         | _settings_of(points)
@@ -189,6 +188,7 @@ def compare_systems(
         fail_on_harm,
         tuple(measured),
     )
+    return _withheld(found, [has_reversed_scores(warnings) for _, warnings in fits])
 
 
 @dataclass(frozen=True)
@@ -273,9 +273,28 @@ def _all_combinations(names, impostors):
 
 
 def _fit(name, data, options, far_max):
+    """A system's SimilarityROC, and the warnings of its fit."""
     next_step(f"comparing all pairs of {printable(name)}")
     parameters = vars(options) | {"far_max": far_max, "resample": "identities"}
-    return data.fit(SimilarityROC(**parameters), tuple(data.columns))
+    warnings = []
+    with collecting(warnings):
+        roc = data.fit(SimilarityROC(**parameters), tuple(data.columns))
+    return roc, warnings
+
+
+def _withheld(found, is_reversed):
+    """The comparison, without verdicts if scores of a system seem to be distances."""
+    if not any(is_reversed):
+        return found
+    names = [
+        name for name, wrong in zip(found.systems, is_reversed, strict=True) if wrong
+    ]
+    return replace(
+        found,
+        settings=found.settings | {"reversed_scores": names},
+        changes=tuple(replace(c, verdict="untested") for c in found.changes),
+        disparities=tuple(replace(d, levelling_down=False) for d in found.disparities),
+    )
 
 
 def _settings_of(points):

@@ -41,7 +41,8 @@ class Change:
     p_adjusted : float
         The same for all changes of the comparison at once.
     verdict : {"worse", "better", "undecided", "untested"}
-        By ``p_adjusted``.
+        By ``p_adjusted``; "untested" without a p-value, or if scores look like distances
+        and verdicts are withheld.
     """
 
     system: str
@@ -151,7 +152,7 @@ class SystemsComparison:
     notes : tuple of str
         What was undefined or could not be resolved.
     fail_on_harm : bool
-        Whether harm makes ``exit_code`` 1.
+        Whether harm makes ``exit_code`` 1, and withheld verdicts 3.
     measured : tuple of Measured
         Every system by every attribute and combination, the systems of an attribute in
         their order.
@@ -190,7 +191,9 @@ class SystemsComparison:
 
     @property
     def exit_code(self):
-        """1 if harm was found and ``fail_on_harm`` is set, else 0."""
+        """0 unless ``fail_on_harm`` is set; then 1 for harm, 3 for withheld verdicts."""
+        if self.fail_on_harm and self.settings.get("reversed_scores"):
+            return 3
         return int(self.fail_on_harm and bool(self.harm))
 
     def to_text(self):
@@ -297,9 +300,11 @@ class SystemsComparison:
 
     def __repr__(self):
         first, *others = self.systems
+        said = f"Comparison of {', '.join(others)} with {first}: {self.n_people:,} people, "
+        if self.settings.get("reversed_scores"):
+            return f"{said}verdicts withheld: scores look like distances"
         return (
-            f"Comparison of {', '.join(others)} with {first}: {self.n_people:,} people, "
-            f"{len(self.harm)} of {len(self.changes)} rates got worse, "
+            f"{said}{len(self.harm)} of {len(self.changes)} rates got worse, "
             f"{len(self.improved)} better"
         )
 

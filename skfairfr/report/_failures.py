@@ -107,12 +107,27 @@ def generalised(rates, failures):
     Returns
     -------
     rates : tuple of GeneralisedRates
+        In the order of ``failures``. A group without a template has no rates of pairs:
+        nobody of it is accepted, whoever they claim to be.
     """
-    of_group = {row.group: row for row in failures}
+    of_group = {row.group: row for row in rates}
     found = []
-    for row in rates:
-        fta, fte = of_group[row.group].fta, of_group[row.group].fte
-        made = (1 - fta) * (1 - fte)
-        gfrr = fte + (1 - fte) * fta + made * row.frr.value
-        found.append(GeneralisedRates(row.group, row.far.value * made, gfrr))
+    for row in failures:
+        made = row.n_made / row.n_attempts
+        gfar, gfrr = 0.0, 1.0
+        if row.n_made:
+            compared = of_group[row.group]
+            gfar = compared.far.value * made
+            gfrr = 1 - made + made * compared.frr.value
+        found.append(GeneralisedRates(row.group, gfar, gfrr))
     return tuple(found)
+
+
+def lost_groups(failures):
+    """A sentence on every group of which no attempt gave a template, a list."""
+    return [
+        f"None of the {row.n_attempts:,} attempts of {row.group!r} gave a template: all were "
+        "rejected (GFRR 1), and no rate of pairs can be measured."
+        for row in failures
+        if not row.n_made
+    ]

@@ -58,6 +58,11 @@ def notes_of(collected, from_file):
     return list(notes)
 
 
+def has_reversed_scores(collected):
+    """Whether warnings say that scores look like distances."""
+    return any(isinstance(warning, ReversedScoresWarning) for warning in collected)
+
+
 def mixed_people(people, group, attribute):
     """The note about people whose images are in several groups; empty without any.
 

@@ -29,7 +29,7 @@ from skfairfr.report._page_words import (
     ratio,
     ratios,
 )
-from skfairfr.report._text_layout import given_point, printable
+from skfairfr.report._text_layout import given_point, printable, withheld
 
 WORDS = {
     "worse": "worse",
@@ -92,6 +92,9 @@ def _verdict(found):
     texts = [_changed(change, found) for change in found.harm]
     texts += [_changed(change, found) for change in found.improved]
     texts += [_levelled(change, found) for change in found.levelling_down]
+    if withheld(found.settings):
+        status, headline = "undetermined", "No verdict: scores look like distances."
+        texts = [withheld(found.settings)]
     undecided = sum(change.verdict == "undecided" for change in found.changes)
     if undecided:
         texts.append(

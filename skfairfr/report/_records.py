@@ -112,7 +112,8 @@ class GeneralisedRates:
     """Rates of a group that count failures to enrol and to acquire as well.
 
     ``gfar`` is FMR (1 - FTA) (1 - FTE), and ``gfrr`` is FTE + (1 - FTE) FTA +
-    (1 - FTE) (1 - FTA) FNMR, of ISO/IEC 19795-1; nan without the pairs.
+    (1 - FTE) (1 - FTA) FNMR, of ISO/IEC 19795-1; nan without the pairs, but 0 and 1
+    where no attempt of the group gave a template.
     """
 
     group: object
@@ -134,6 +135,11 @@ class Failures:
     n_failed_to_enrol: int
     fta: float
     fte: float
+
+    @property
+    def n_made(self):
+        """Number of attempts that gave a template."""
+        return self.n_attempts - self.n_failed_to_acquire - self.n_failed_to_enrol
 
 
 @dataclass(frozen=True)

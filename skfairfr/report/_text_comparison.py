@@ -15,6 +15,7 @@ from skfairfr.report._text_layout import (
     short,
     table,
     title,
+    withheld,
 )
 
 CHANGE_WIDTHS = (LABEL_WIDTH + 2, -12, -12, 36, -11)
@@ -74,11 +75,14 @@ def _opening(found):
         data += f" Left out, since another system lacks them: {left_out}."
     else:
         data += " None was left out."
-    return [*title(against, "="), *paragraph(data)]
+    lines = [*title(against, "="), *paragraph(withheld(found.settings))]
+    return [*lines, *paragraph(data)]
 
 
 def _conclusions(found):
     lines = title("What the data say")
+    if withheld(found.settings):
+        return [*lines, "No verdict: scores look like distances."]
     for name in found.systems[1:]:
         lines += paragraph(f"{printable(name)}:" if len(found.systems) > 2 else "")
         harm, improved = (

@@ -89,6 +89,15 @@ REVERSED = (
 )
 
 
+def withheld(settings):
+    """Why a comparison gives no verdicts, naming the systems; empty if it gives them."""
+    names = settings.get("reversed_scores")
+    if not names:
+        return ""
+    where = ", ".join(map(printable, names))
+    return REVERSED.replace("withheld:", f"withheld. In {where},")
+
+
 def accepted(threshold, settings):
     """Which pairs a threshold accepts, on the scale of the caller's scores."""
     if settings.get("distance"):

@@ -1,13 +1,22 @@
 """Harm, improvement and levelling down, where they were put in and where they were not."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from skfairfr import SimilarityROC
-from skfairfr.report import EmbeddingData, PairData, compare_systems, read_data
+from skfairfr.report import (
+    EmbeddingData,
+    PairData,
+    SystemsComparison,
+    compare_systems,
+    read_data,
+)
+from tests.report.audits import scored_pairs
+from tests.report.json_schema import is_valid
 
 QUICK = {"far": [1e-2], "n_resamples": 60}
 
@@ -238,3 +247,24 @@ def test_rows_of_files_have_names(tmp_path):
     for one, two in zip(found.changes, expected.changes, strict=True):
         assert_allclose(one.difference, two.difference)
         assert_allclose(one.p_adjusted, two.p_adjusted, atol=1e-3)
+
+
+def test_verdicts_are_withheld_where_scores_look_like_distances():
+    columns = {"a": 60, "b": 60}, {"a": 0.4, "b": 0.1}
+    before = scored_pairs(np.random.default_rng(0), *columns)
+    worse = np.random.default_rng(1).normal(0, 0.2, before.y_score.size)
+    after = replace(before, y_score=before.y_score + worse)
+    asked = {"far": 0.1, "n_resamples": 20, "fail_on_harm": True, "names": ("A", "B")}
+    assert compare_systems(before, after, **asked).harm
+    found = compare_systems(before, replace(after, y_score=-after.y_score), **asked)
+    assert not found.harm and not found.improved and not found.levelling_down
+    assert {change.verdict for change in found.changes} == {"untested"}
+    assert found.exit_code == 3
+    assert found.settings["reversed_scores"] == ["B"]
+    for shown in (found.to_text(), found.to_html()):
+        assert "Verdicts are withheld. In B, genuine pairs" in " ".join(shown.split())
+        assert "No verdict: scores look like distances." in shown
+        for words in ("Harm:", "no rate was found", "No rate was found"):
+            assert words not in shown
+    assert "verdicts withheld" in repr(found)
+    assert is_valid(json.loads(found.to_json()), SystemsComparison.schema())

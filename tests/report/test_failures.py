@@ -76,14 +76,39 @@ def test_generalised_rates_follow_their_formulas(report):
     """By what happens to 1,000 people who try: not acquired, not enrolled, then compared."""
     (level,) = report.audits[0].levels
     failures = {row.group: row for row in report.audits[0].failures}
-    for row, rates in zip(level.generalised, level.rates, strict=True):
-        assert row.group == rates.group
-        own = failures[row.group]
+    assert [row.group for row in level.generalised] == list(failures)
+    generalised = {row.group: row for row in level.generalised}
+    for rates in level.rates:
+        row, own = generalised[rates.group], failures[rates.group]
         acquired = 1000 * (1 - own.fta)
         enrolled = acquired * (1 - own.fte)
         recognised = enrolled * (1 - rates.frr.value)
         assert row.gfrr == pytest.approx(1 - recognised / 1000)
         assert row.gfar == pytest.approx(rates.far.value * enrolled / 1000)
+
+
+@pytest.mark.parametrize("outcome", ["fta", "fte"])
+def test_a_group_without_a_template_is_rejected_whole(tmp_path, outcome):
+    X, y, groups = synthetic()
+    groups = groups.astype("U8")
+    groups[:12] = "unseen"
+    lost = np.where(groups == "unseen", outcome, "")
+    path = tmp_path / "faces.npz"
+    np.savez(path, embedding=X, identity=y, gender=groups, outcome=lost)
+    found = audit_data(read_data(path, "gender", fte="outcome"), **QUICK)
+    (audit,) = found.audits
+    own = {row.group: row for row in audit.levels[0].generalised}["unseen"]
+    assert (own.gfar, own.gfrr) == (0, 1)
+    assert any("None of the 12 attempts of 'unseen'" in note for note in audit.notes)
+    assert "None of the 12 attempts of" in found.to_html()
+    assert is_valid(json.loads(found.to_json()), Report.schema())
+
+    # Where one group is left, the message names the other.
+    lost = np.where(groups == "female", lost, outcome)
+    np.savez(path, embedding=X, identity=y, gender=groups, outcome=lost)
+    message = "one group, 'female'.*None of the 12 attempts of 'unseen'"
+    with pytest.raises(ValueError, match=message):
+        audit_data(read_data(path, "gender", fte="outcome"), **QUICK)
 
 
 def test_they_are_on_the_page_in_the_text_and_in_the_json(report):
