@@ -21,7 +21,14 @@ from skfairfr.metrics import (
 )
 from skfairfr.metrics._plot._group_far import matrix_size
 from skfairfr.metrics._plot._group_rates import panel_height
-from skfairfr.metrics._plot._style import percent_ticks, plain_text, row_label
+from skfairfr.metrics._plot._style import (
+    add_legend,
+    mark,
+    percent_ticks,
+    plain_text,
+    point_names,
+    row_label,
+)
 from skfairfr.report._notes import collecting
 from skfairfr.utils._errors import Argument, ArgumentError
 
@@ -78,9 +85,9 @@ def write_figures(roc, folder, points, title="", distance=False, limits=None):
     """Write the displays of an audit, each in both formats.
 
     ``rates`` (both rates of every group at the operating points), ``roc`` (the frr over
-    the far), ``error_rates`` and ``scores`` (over thresholds and scores, with those of the
-    audit marked); with two groups or more ``disparity`` and ``disparity_uncertainty``;
-    and, for every level or threshold, ``group_far`` (the matrix of groups, where pairs of
+    the far), ``error_rates`` and ``scores`` (over thresholds and scores); with two groups
+    or more ``disparity`` and ``disparity_uncertainty``, all with the audit's operating
+    points marked; and, for every level or threshold, ``group_far`` (the matrix of groups, where pairs of
     two groups are compared). No state of pyplot is touched.
 
     Parameters
@@ -125,19 +132,21 @@ def _figures(roc, points, distance, limits):
         lambda figure: _draw_rates(figure, roc, points, limits, distance),
         (9.0, panel_height(1 + len(groups), points.size) + 0.4),
     )
-    yield "roc", *_by_group(SimilarityROCDisplay, roc, [None])
-    yield "error_rates", *_by_group(ErrorRateDisplay, roc, [], **marks)
-    yield "scores", *_by_group(ScoreHistogramDisplay, roc, [], **marks)
+    levels = _marked_levels(roc, points, distance)
+    yield "roc", *_by_group(_marked(SimilarityROCDisplay, levels), roc, [None])
+    yield "error_rates", *_by_group(ErrorRateDisplay.from_roc, roc, [], **marks)
+    yield "scores", *_by_group(ScoreHistogramDisplay.from_roc, roc, [], **marks)
     if len(groups) < 2:
         return
-    yield "disparity", _on_axes(DisparityCurveDisplay, roc), SIZE
+    curve = _marked(DisparityCurveDisplay, levels)
+    yield "disparity", _on_axes(curve, roc), SIZE
     uncertainty = {
         "how": ("max_min", "max_geomean", "gini"),
         "quantity": "normalized_uncertainty",
     }
     yield (
         "disparity_uncertainty",
-        _on_axes(DisparityCurveDisplay, roc, **uncertainty),
+        _on_axes(curve, roc, **uncertainty),
         SIZE,
     )
     ((question, values),) = at.items()
@@ -147,7 +156,7 @@ def _figures(roc, points, distance, limits):
             roc.far_matrix(**{question: value}).n_impostor[_off_diagonal(len(groups))]
         ):
             shown = -value if distance and question == "threshold" else value
-            draw = _on_axes(GroupFARDisplay, roc, **{question: value})
+            draw = _on_axes(GroupFARDisplay.from_roc, roc, **{question: value})
             yield f"group_far_{shown:g}", draw, matrix_size(roc.groups_)
 
 
@@ -168,21 +177,41 @@ def _draw_rates(figure, roc, points, limits, distance):
     figure.suptitle(display.names[0] if len(display.names) == 1 else "")
 
 
-def _on_axes(display, roc, **options):
-    return lambda figure: display.from_roc(roc, ax=figure.subplots(), **options)
+def _marked_levels(roc, points, distance):
+    """FARs over all impostor pairs at the operating points, and their names."""
+    if points.threshold is None:
+        return points.far, point_names(points.far, points.far)
+    thresholds = points.threshold
+    names = point_names(thresholds, np.full(thresholds.size, np.nan), distance)
+    return roc.estimate(threshold=thresholds, rate="far").value, names
 
 
-def _by_group(display, roc, always, **options):
-    """What draws a display, and its size: on axes for each of many groups."""
+def _marked(display, levels):
+    """What draws a display over levels of the FAR, and marks those of the audit."""
+
+    def draw(roc, ax, **options):
+        display.from_roc(roc, ax=ax, **options)
+        mark(ax, *levels)
+        add_legend(ax, min(len(levels[0]), 2), above=True)
+
+    return draw
+
+
+def _on_axes(draw, roc, **options):
+    return lambda figure: draw(roc, ax=figure.subplots(), **options)
+
+
+def _by_group(draw, roc, always, **options):
+    """What draws on a figure, and its size: on axes for each of many groups."""
     groups = roc.groups_.tolist()
     if len(groups) <= MAX_GROUPS:
-        return _on_axes(display, roc, **options), SIZE
+        return _on_axes(draw, roc, **options), SIZE
     n_rows = ceil(len(groups) / N_COLUMNS)
 
-    def draw(figure):
+    def draw_all(figure):
         axes = figure.subplots(n_rows, N_COLUMNS, squeeze=False).ravel()
         for ax, group in zip(axes, groups, strict=False):
-            display.from_roc(roc, ax=ax, groups=[*always, group], **options)
+            draw(roc, ax=ax, groups=[*always, group], **options)
             ax.set_title(row_label(group), fontsize="medium", pad=24)
             if ax.get_legend() is not None:
                 ax.get_legend().remove()
@@ -190,7 +219,7 @@ def _by_group(display, roc, always, **options):
             ax.set_visible(False)
         _align(axes[: len(groups)])
 
-    return draw, (SIZE[0] * 0.75 * N_COLUMNS, SIZE[1] * 0.75 * n_rows)
+    return draw_all, (SIZE[0] * 0.75 * N_COLUMNS, SIZE[1] * 0.75 * n_rows)
 
 
 def _align(axes):

@@ -506,7 +506,7 @@ def test_few_people_have_fewer_clusters_and_the_notes_say_how_many(faces):
     found = compare_mitigations(X, y, group, ["FSN"], refit=False, **QUICK)
     # 120 people in two splits: 60 are fitted on, candidates on 30.
     assert [m.name for m in found.methods] == ["FSN"] and found.left_out == ()
-    said = "FSN: n_clusters 10, 15 in place of 10, 100, for candidates are fitted on 30"
+    said = "FSN: n_clusters 10, 15 in place of 10, 100: candidates are fitted on 30"
     assert any(note.startswith(said) for note in found.notes)
     chosen = {p["n_clusters"] for p in found.methods[0].parameters}
     assert chosen <= {"10", "15"}

@@ -76,7 +76,7 @@ def drawn(monkeypatch, roc, points, **options):
 
 def test_given_thresholds_are_those_of_the_figures(monkeypatch):
     found = drawn(monkeypatch, fitted(), Points.of(threshold=[0.4, 0.5]))
-    for name in ("error_rates", "scores"):
+    for name in ("roc", "error_rates", "scores", "disparity", "disparity_uncertainty"):
         assert {"threshold 0.4", "threshold 0.5", "title"} <= set(found[name])
         assert not [t for t in found[name] if "FAR =" in str(t)]
     assert {"group_far_0.4", "group_far_0.5"} < set(found)
@@ -86,7 +86,28 @@ def test_thresholds_of_other_data_are_those_of_the_figures(monkeypatch):
     points = replace(Points.of([0.1]), threshold=np.array([0.45]), set_on="other data")
     texts = drawn(monkeypatch, fitted(), points)
     assert "FAR = 0.1" in texts["error_rates"]
+    # Over levels of these data it is the threshold that has a place.
+    assert "threshold 0.45" in texts["roc"] and "FAR = 0.1" not in texts["roc"]
     assert "group_far_0.45" in texts
+
+
+@pytest.mark.parametrize("points", [Points.of([0.1, 0.02]), Points.of(threshold=0.4)])
+def test_levels_are_marked_where_the_whole_population_has_them(monkeypatch, points):
+    expected = points.far
+    if expected is None:
+        X, y, _ = synthetic()
+        unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+        left, right = np.triu_indices(len(y), 1)
+        impostor = y[left] != y[right]
+        expected = [np.mean((unit @ unit.T)[left, right][impostor] >= 0.4)]
+    lines = []
+    monkeypatch.setattr(
+        "skfairfr.report._figures.mark", lambda ax, places, names: lines.append(places)
+    )
+    drawn(monkeypatch, fitted(), points)
+    assert len(lines) == 3
+    for places in lines:
+        np.testing.assert_allclose(places, expected)
 
 
 def test_distances_are_named_as_such(monkeypatch):

@@ -21,7 +21,7 @@ RATE_TITLES = {
     "far": "False acceptance rate (FAR, FMR)",
     "frr": "False rejection rate (FRR, FNMR)",
 }
-NOT_SUPPORTED = "too few errors (not supported)"
+NOT_SUPPORTED = "not supported by the data"
 NO_PAIRS = "no pairs"
 INFINITE = "infinite: a group without errors"
 FEW = "fewer than 30 pairs: bins with any"
@@ -332,23 +332,33 @@ def add_legend(ax, n_above=0, above=False):
 
 
 def mark_thresholds(ax, thresholds, levels, distance=False):
-    """Draw a vertical line at each threshold, with the FAR level that set it above.
+    """Draw a vertical line at each threshold, with the FAR level that set it above."""
+    mark(ax, thresholds, point_names(thresholds, levels, distance))
 
-    A threshold outside the axes is named at their edge, with an arrow.
+
+def point_names(thresholds, levels, distance=False):
+    """Operating points by the levels that set them, or by thresholds where those are nan."""
+    word, sign = ("distance", -1) if distance else ("threshold", 1)
+    return [
+        f"{word} {sign * threshold:.3g}" if np.isnan(level) else f"FAR = {level:g}"
+        for threshold, level in zip(thresholds, levels, strict=True)
+    ]
+
+
+def mark(ax, places, names):
+    """Draw a vertical line at each place, with its name above.
+
+    A place outside the axes is named at their edge, with an arrow.
     """
     low, high = sorted(ax.get_xlim())
-    for row, (threshold, level) in enumerate(zip(thresholds, levels, strict=True)):
-        text = (
-            f"distance {-threshold:.3g}" if distance else f"threshold {threshold:.3g}"
-        )
-        text = text if np.isnan(level) else f"FAR = {level:g}"
-        place, side = threshold, "center"
-        if threshold > high:
+    for row, (at, text) in enumerate(zip(places, names, strict=True)):
+        place, side = at, "center"
+        if at > high:
             place, side, text = high, "right", f"{text} \N{RIGHTWARDS ARROW}"
-        elif threshold < low:
+        elif at < low:
             place, side, text = low, "left", f"\N{LEFTWARDS ARROW} {text}"
         else:
-            ax.axvline(threshold, color=GREY, linewidth=1, linestyle=(0, (1, 1.5)))
+            ax.axvline(at, color=GREY, linewidth=1, linestyle=(0, (1, 1.5)))
         ax.annotate(
             text,
             (place, 1),
