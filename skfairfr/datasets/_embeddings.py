@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr.datasets._files import (
+    KINDS_OF_LABELS,
     TABLE_FORMATS,
     TEXT_TABLES,
     Wanted,
@@ -248,11 +249,11 @@ def _check_not_transposed(path, X, n_labels):
 
 
 def _check_labels(argument, name, labels, n_samples):
-    if labels.shape != (n_samples,) or labels.dtype.names is not None:
+    if labels.shape != (n_samples,) or labels.dtype.kind not in "O" + KINDS_OF_LABELS:
         raise ArgumentError(
             Argument(argument),
-            f": {name!r} must hold one label for each of the {n_samples} rows of the "
-            f"embeddings; got shape {labels.shape}.",
+            f": {name!r} must hold one number or text for each of the {n_samples} rows of "
+            f"the embeddings; got shape {labels.shape} of type {labels.dtype}.",
             remedy=("Name another ", place(argument), "."),
             value=name,
         )

@@ -5,17 +5,24 @@ Every message names the argument, the file, what was found and what to do.
 
 import os
 import zipfile
+from collections import Counter
 from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
 
 from skfairfr.utils._errors import Argument, ArgumentError, place
-from skfairfr.utils._validation import warn_caller
+from skfairfr.utils._validation import special_file, warn_caller
 
 KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle"}
 TEXT_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 TABLE_FORMATS = f"{', '.join(TEXT_TABLES)} or .parquet"
+# A table of labels or scores has far fewer columns, and each costs time of its own.
+MOST_COLUMNS = 10_000
+# So many names of columns are listed in a message.
+MOST_LISTED = 30
+# Of numpy's types: numbers, text and dates; neither objects nor structures.
+KINDS_OF_LABELS = "biufSUmM"
 # Words that programs write for a missing value, in lower case.
 WORDS_FOR_UNKNOWN = ("", "nan", "none", "null", "nat", "<na>", "n/a")
 
@@ -35,8 +42,8 @@ def kind_of(path, argument="path"):
         "csv" is any text table.
     """
     try:
-        with open(path, "rb") as file:
-            start = file.read(8)
+        special = special_file(path)
+        start = b"" if special else _first_bytes(path)
     except FileNotFoundError:
         raise file_error(
             argument,
@@ -44,17 +51,29 @@ def kind_of(path, argument="path"):
             " does not exist;",
             f"give the path of an .npz, .npy, {TABLE_FORMATS} file.",
         ) from None
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a path with a null character
         raise file_error(
             argument,
             path,
-            f" cannot be read ({error.strerror});",
+            f" cannot be read ({getattr(error, 'strerror', error)});",
             "give the path of a file that can.",
         ) from None
+    if special:
+        raise file_error(
+            argument,
+            path,
+            f" is {special} and no file;",
+            "write the data into a file, which is read more than once, and give that.",
+        )
     for magic, kind in KINDS.items():
         if start.startswith(magic):
             return kind
     return "csv" if suffix_of(path) in TEXT_TABLES else "other"
+
+
+def _first_bytes(path):
+    with open(path, "rb") as file:
+        return file.read(8)
 
 
 def suffix_of(path):
@@ -138,15 +157,18 @@ def choose_all(wanted, present, path, reserved=(), remedy=None):
         return names
     before = wanted[: wanted.index(missing[0])]
     taken = [one.among(present) for one in before if one.argument in reserved]
-    listed = ", ".join(repr(name) for name in present if name not in taken)
+    others = [repr(name) for name in present if name not in taken]
+    listed = ", ".join(others[:MOST_LISTED])
+    if len(others) > MOST_LISTED:
+        listed += f" and {len(others) - MOST_LISTED:,} others"
     arguments = dict.fromkeys(one.argument for one in missing)
     looked_for = dict.fromkeys(" or ".join(map(repr, m.candidates)) for m in missing)
-    others = "one of them" if len(missing) == 1 else "others"
+    instead = "one of them" if len(missing) == 1 else "others"
     raise ArgumentError(
         *enumerated(map(Argument, arguments)),
         f": {path!r} holds {''.join(enumerated(f'no {name}' for name in looked_for))}, "
         f"but {listed or 'nothing'};",
-        remedy=remedy or (f"name {others} ", *enumerated(map(place, arguments)), "."),
+        remedy=remedy or (f"name {instead} ", *enumerated(map(place, arguments)), "."),
         value=missing[0].candidates[0],
     )
 
@@ -159,8 +181,15 @@ def enumerated(parts):
 
 
 def check_names(names, path, argument):
-    """Raise if two columns of a table have one name."""
-    twice = sorted({name for name in names if names.count(name) > 1})
+    """Raise if two columns of a table have one name, or there are too many to read."""
+    if len(names) > MOST_COLUMNS:
+        raise file_error(
+            argument,
+            path,
+            f" names {len(names):,} columns, and no more than {MOST_COLUMNS:,} are read;",
+            "keep those with labels and scores. Embeddings are read from an .npz file.",
+        )
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         raise file_error(
             argument, path, f" names the column {twice[0]!r} twice;", "rename one."
@@ -203,6 +232,7 @@ def open_npz(path, argument="path"):
         # Workbooks and other documents are archives too.
         if members and not any(name.endswith(".npy") for name in members):
             raise unknown_format(argument, path)
+        check_names(arrays.files, path, argument)
         yield Archive(arrays, path, argument)
 
 
@@ -242,7 +272,15 @@ class Archive:
 
     def labels(self, name):
         """One array of labels, None where they are empty strings."""
-        return unknown_if_empty(self.read(name))
+        try:
+            return unknown_if_empty(self.read(name))
+        except UnicodeDecodeError:
+            raise file_error(
+                self._argument,
+                self._path,
+                f": {name!r} holds bytes that are no UTF-8 text;",
+                f"save {name} as numpy.asarray(..., dtype=str).",
+            ) from None
 
     values = labels
 
@@ -264,13 +302,13 @@ class Archive:
                 shape, _, dtype = readers[header.read_magic(member)](member)
         except Exception:
             return False
-        return shape == (n_rows,) and not dtype.hasobject and dtype.names is None
+        return shape == (n_rows,) and dtype.kind in KINDS_OF_LABELS
 
 
 def unknown_if_empty(labels):
     """Strings, None where they are empty: a text array has no other missing value."""
     if labels.dtype.kind == "S":
-        labels = np.char.decode(labels, "utf-8", "replace")
+        labels = np.char.decode(labels, "utf-8")
     if labels.dtype.kind != "U" or (labels != "").all():
         return labels
     return np.where(labels == "", None, labels.astype(object))

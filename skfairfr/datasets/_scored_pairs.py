@@ -167,7 +167,8 @@ def read_pairs(path, names, asked=None, distance=False):
     if found["image_1"] is not None:
         images = table.labels(found["image_1"], found["image_2"])
     if asked is None:
-        asked = {n: "columns" for n in table.names if n not in found.values()}
+        plain = table.plain_columns(y_score.size)
+        asked = {n: "columns" for n in plain if n not in found.values()}
     return Bunch(
         y_score=-y_score if distance else y_score,
         identity_1=identities[0],

@@ -5,7 +5,10 @@ decides which columns are numbers, and changes no label into a number.
 """
 
 import re
+from decimal import Decimal
 from itertools import product
+from numbers import Real
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +20,7 @@ from skfairfr.datasets._files import (
     file_error,
     kind_of,
 )
-from skfairfr.utils._errors import Argument, Message
+from skfairfr.utils._errors import Argument, ArgumentError, Message
 from skfairfr.utils._labels import to_columns
 
 # No leading zero: 007 is a label.
@@ -31,12 +34,25 @@ LARGEST_FLOAT_INTEGER = 2**53
 MISSING_NUMBERS = {"", *map("".join, product("nN", "aA", "nN"))}
 
 
+class Nested(NamedTuple):
+    """A column of lists or structs, which are neither labels nor numbers.
+
+    Attributes
+    ----------
+    type : str
+    n_rows : int
+    """
+
+    type: str
+    n_rows: int
+
+
 class Table:
     """Named columns of one length.
 
     Parameters
     ----------
-    columns : dict of str -> Cells or ndarray, shape (n_rows,)
+    columns : dict of str -> Cells, ndarray or Nested, shape (n_rows,)
         Text cells, an empty one missing; or values that have a type.
     path, argument : str
         For messages.
@@ -50,8 +66,9 @@ class Table:
         self._argument = argument
 
     def plain_columns(self, n_rows):
-        """All names: a table holds one cell for each row."""
-        return self.names
+        """Names of the columns with one number or text for each row."""
+        columns = self._columns.items()
+        return [name for name, column in columns if not isinstance(column, Nested)]
 
     def distinct(self, name):
         """Texts that occur in a column; None of values that have a type."""
@@ -75,8 +92,8 @@ class Table:
         values = self.values(name)
         if values.dtype.kind in "fiub":
             return values.astype(np.float64)
-        for row, value in enumerate(values.tolist()):
-            if isinstance(value, str) and not NUMBER.fullmatch(value):
+        for row, value in enumerate(values.astype(object)):
+            if not _is_number(value):
                 raise file_error(
                     self._argument,
                     self._path,
@@ -88,6 +105,14 @@ class Table:
 
     def _convert(self, names, convert):
         columns = [self._columns[name] for name in names]
+        for name, column in zip(names, columns, strict=True):
+            if isinstance(column, Nested):
+                raise file_error(
+                    self._argument,
+                    self._path,
+                    f": column {name!r} holds {column.type}, no numbers or labels;",
+                    "name another column, or write one value into each cell.",
+                )
         if isinstance(columns[0], Cells):
             joint = convert([cell for cells in columns for cell in cells.values])
             ends = np.cumsum([len(cells.values) for cells in columns])
@@ -139,18 +164,39 @@ def _read_parquet(path, argument):
                 "or save it as .csv.",
             )
         ) from None
-    # Damaged files raise OSError, ArrowInvalid and others.
+    # Damaged files raise OSError, ArrowInvalid and others, some of them as late as when
+    # a column is converted.
     try:
-        table = pyarrow.parquet.read_table(path)
+        with pyarrow.parquet.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            check_names(names, path, argument)
+            table = file.read()
+        table.validate(full=True)
+        return {name: _of_arrow(table.column(name), name) for name in names}
+    except ArgumentError:
+        raise
     except Exception as error:
         raise damaged(argument, path, error) from None
-    check_names(table.column_names, path, argument)
-    return {
-        name: to_columns(table.select([name]), name)[0] for name in table.column_names
-    }
+
+
+def _of_arrow(column, name):
+    import pyarrow
+
+    if pyarrow.types.is_nested(column.type):
+        return Nested(str(column.type), len(column))
+    return to_columns(column, name)[0]
+
+
+def _is_number(value):
+    """Whether a cell is a number, a text of one, or missing; times are none."""
+    if isinstance(value, str):
+        return NUMBER.fullmatch(value) is not None
+    return value is None or isinstance(value, Real | Decimal)
 
 
 def _n_rows(column):
+    if isinstance(column, Nested):
+        return column.n_rows
     return len(column.codes if isinstance(column, Cells) else column)
 
 

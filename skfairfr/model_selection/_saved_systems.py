@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from skfairfr.metrics._roc._inputs import is_comparator
 from skfairfr.utils._json_form import decode, encode
+from skfairfr.utils._validation import special_file
 
 INDEX = "system.json"
 # Only classes of these packages are imported when a folder is read.
@@ -105,6 +106,12 @@ def load_mitigation(folder):
     """
     folder = Path(folder)
     try:
+        special = special_file(folder / INDEX)
+        if special:
+            raise ValueError(
+                f"{str(folder / INDEX)!r} is {special}; give a folder that "
+                "save_mitigation, or save of a Bench, wrote."
+            )
         index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ValueError(

@@ -9,7 +9,7 @@ from safetensors.numpy import save_file
 
 from skfairfr.projectors._head import ProjectionHead
 from skfairfr.utils._json_form import decode, encode
-from skfairfr.utils._validation import warn_caller
+from skfairfr.utils._validation import special_file, warn_caller
 
 _HEADER = "skfairfr"
 _HEAD = "head_."
@@ -58,6 +58,9 @@ def save(projector, path):
 
 def load(cls, path):
     """A fitted projector of class ``cls`` from a file of :func:`save`."""
+    special = special_file(path)
+    if special:
+        raise ValueError(f"{str(path)!r} is {special}; give a file that save wrote.")
     try:
         with safe_open(path, framework="np") as file:
             header = (file.metadata() or {}).get(_HEADER)

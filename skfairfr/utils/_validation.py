@@ -2,6 +2,7 @@
 
 import numbers
 import os
+import stat
 import sys
 import warnings
 
@@ -127,6 +128,25 @@ def check_count(value, name, minimum):
             value=value,
         )
     return int(value)
+
+
+def special_file(path):
+    """What stands at a path that is neither a file nor a folder; None where it is one.
+
+    A device may never end, and opening a pipe waits for a writer.
+
+    Raises
+    ------
+    OSError
+        If there is nothing.
+    """
+    mode = os.stat(path).st_mode
+    kinds = {
+        "a device": stat.S_ISCHR(mode) or stat.S_ISBLK(mode),
+        "a pipe": stat.S_ISFIFO(mode),
+        "a socket": stat.S_ISSOCK(mode),
+    }
+    return next((kind for kind, holds in kinds.items() if holds), None)
 
 
 def warn_undefined(message, code=None, **values):

@@ -158,3 +158,24 @@ def test_names_of_systems_are_short_and_differ(names, expected):
     shown = short_names(names)
     assert expected is None or shown == expected
     assert len(set(shown)) == len(names) and max(map(len, shown)) <= 31
+
+
+def test_long_names_stay_inside_the_figures():
+    """Legends of the browser's text: its letters are about .6 of their size wide."""
+    names = [f"{'_' * 12} encoder of the year {year}" for year in (2024, 2025, 2026)]
+    data = *systems(1.0), systems(0.8)[1]
+    found = compare_systems(*data, names=names, far=[1e-2], n_resamples=20)
+    drawn = re.findall(
+        r'<svg[^>]*viewBox="0 0 ([\d.]+)[^>]*>(.*?)</svg>', found.to_html(), re.S
+    )
+    n_names = 0
+    for width, svg in drawn:
+        for style, x, text in re.findall(
+            r'<text style="([^"]*)" x="([\d.-]+)"[^>]*>([^<]*)</text>', svg
+        ):
+            if "____" in text:
+                size = float(re.search(r"font-size: ([\d.]+)px", style).group(1))
+                assert float(x) >= 0
+                assert float(x) + 0.6 * size * len(text) <= float(width)
+                n_names += 1
+    assert n_names >= 4

@@ -269,7 +269,7 @@ class DisparityCurveDisplay(FromEstimatorMixin):
     def _label(self, row, drawn, name):
         rate, how = self.curves[row]
         label = f"{rate.upper()}: {HOW_LABELS.get(how, how)}"
-        label = label if name is None else f"{name}, {label}"
+        label = label if name is None else _style.plain_text(f"{name}, {label}")
         undefined = np.isnan(drawn).all()
         return f"{label} (undefined)" if undefined else label
 

@@ -197,7 +197,7 @@ class GroupFARDisplay(FromEstimatorMixin):
 
     def _label_axes(self):
         ticks = range(len(self.groups))
-        labels = [str(group) for group in self.groups]
+        labels = [_style.plain_text(group) for group in self.groups]
         crowded = len(labels) > 3 or max(map(len, labels)) > 10
         turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
         self.ax_.set_xticks(ticks, labels, **(turned if crowded else {}))
@@ -239,7 +239,7 @@ class GroupFARDisplay(FromEstimatorMixin):
         places = _style.percent_places(ends)
         bar.set_ticks(np.log10(places), labels=[_style.percent(v) for v in places])
         bar.ax.minorticks_off()
-        bar.set_label(label if name is None else f"{name}: {label}")
+        bar.set_label(label if name is None else _style.plain_text(f"{name}: {label}"))
         if self.level is not None:
             bar.ax.axhline(np.log10(self.level), color="white", linewidth=3)
             bar.ax.axhline(np.log10(self.level), color="black", linewidth=1)

@@ -251,7 +251,7 @@ class GroupRatesDisplay(FromEstimatorMixin):
             (points,) = ax.plot(
                 np.where(solid, shown, np.nan),
                 y,
-                **{**style, "label": self.names[level], **options},
+                **{**style, "label": _style.plain_text(self.names[level]), **options},
             )
             self.points_[rate].append(points)
             hollow = {**style, "markerfacecolor": "white", **options}
@@ -330,7 +330,7 @@ class GroupRatesDisplay(FromEstimatorMixin):
         """A title of what is shown, and legends of levels and of hollow markers."""
         parts = [] if name is None else [_style.plain_text(name)]
         if len(self.names) == 1:
-            parts.append(self.names[0])
+            parts.append(_style.plain_text(self.names[0]))
         if self.confidence_level is not None:
             parts.append(f"{100 * self.confidence_level:g} % intervals")
         if len(self.axes_) > 1:
@@ -347,7 +347,7 @@ class GroupRatesDisplay(FromEstimatorMixin):
                 for points in self.points_[rate]:
                     points.set_label("_nolegend_")
             handles, labels = ax.get_legend_handles_labels()
-            if labels in ([], [self.names[0]]):
+            if labels in ([], [_style.plain_text(self.names[0])]):
                 continue
             ax.legend(
                 handles,

@@ -171,7 +171,7 @@ class MitigationsDisplay:
             star = name == self.winner
             marker, size = ("*", 15) if star else (style["marker"], 6)
             ax.plot(x, y, linestyle="", marker=marker, markersize=size, color=color)
-            label = str(name)
+            label = _style.plain_text(name)
             if len(self.names) > len(_style.MARKERS):
                 label = f"{row + 1}  {label}"
                 self._number(ax, row + 1, (x, y))

@@ -102,8 +102,9 @@ def as_distances(ax):
 
 
 def plain_text(label):
-    """A label as text in which matplotlib finds no formula."""
-    return str(label).replace("$", r"\$")
+    """A label as text: no formula, and no underscore in front, which hides it in legends."""
+    text = str(label).replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
 
 
 def row_label(group, longest=24):
@@ -167,6 +168,7 @@ def group_label(group, values, name=None, missing=NO_PAIRS):
     label = "overall" if group is None else str(group)
     if name is not None:
         label = f"{name}, {label}"
+    label = plain_text(label)
     return f"{label} ({missing})" if np.isnan(values).all() else label
 
 

@@ -164,7 +164,7 @@ class TradeOffDisplay:
         self.ax_ = ax = _style.get_axes(ax)
         self.figure_ = ax.figure
         name = self.name if name is None else name
-        label_prefix = f"{name}, " if name else ""
+        label_prefix = _style.plain_text(f"{name}, ") if name else ""
         x, y = (np.asarray(values, dtype=float) for values in (self.x, self.y))
         color = {"color": _style.COLOURS[0], **kwargs}
         missing = int((~np.isfinite(x + y)).sum())
@@ -183,6 +183,7 @@ class TradeOffDisplay:
             )
         if self.chosen is not None and np.isfinite(x + y)[self.chosen]:
             text = _from_search.parameter_text(self.params[self.chosen])
+            text = _style.plain_text(text)
             star = {"linestyle": "", "marker": "*", "markersize": 16, "zorder": 4}
             edge = {"color": _style.COLOURS[1], "markeredgecolor": "black"}
             at = x[self.chosen], y[self.chosen]

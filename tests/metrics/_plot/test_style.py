@@ -3,8 +3,14 @@
 import numpy as np
 import pytest
 
+from skfairfr.metrics import (
+    DisparityCurveDisplay,
+    ErrorRateDisplay,
+    ScoreHistogramDisplay,
+    SimilarityROCDisplay,
+)
 from skfairfr.metrics._plot import _style
-from tests.metrics._plot.drawn import axes, legend_texts
+from tests.metrics._plot.drawn import axes, fitted, legend_texts, synthetic, unfitted
 
 X = np.arange(6.0)
 
@@ -160,3 +166,27 @@ def test_ratios_scale_where_they_span_a_lot(values, scale):
     ax = axes()
     _style.scale_by_ratio(ax.yaxis, np.array(values, dtype=float))
     assert ax.get_yscale() == scale
+
+
+FORMULA = r"$\frac{$"
+
+
+@pytest.mark.parametrize(
+    "display", [SimilarityROCDisplay, ErrorRateDisplay, ScoreHistogramDisplay]
+)
+def test_no_name_hides_from_the_legend_or_is_a_formula(display):
+    data, y, groups = synthetic()
+    names = np.where(groups == groups[0], "_hidden", FORMULA)
+    ax = axes()
+    display.from_roc(unfitted().fit(data, y, names), ax=ax, name=f"_{FORMULA}")
+    ax.figure.draw_without_rendering()
+    shown = [text.replace(r"\$", "$") for text in legend_texts(ax)]
+    assert any("_hidden" in text for text in shown)
+    assert any(f"_{FORMULA}" in text and text.count(FORMULA) > 1 for text in shown)
+
+
+def test_neither_do_names_of_systems():
+    ax = axes()
+    DisparityCurveDisplay.from_roc(fitted(), ax=ax, name=f"_{FORMULA}")
+    ax.figure.draw_without_rendering()
+    assert all("frac" in text for text in legend_texts(ax)[:2])
