@@ -15,6 +15,8 @@ from skfairfr.metrics._plot._group_rates import panel_height
 WIDTH = 4.1
 # More curves than this on one axes cannot be told apart; each has axes of its own.
 MAX_CURVES = 6
+# Characters of a legend's entry, of which two fit into the width.
+LONG_NAME = 16
 TEXT = {"svg.fonttype": "none", "font.size": 10, "svg.hashsalt": "skfairfr"}
 TAG = re.compile(r"<[^>]*>")
 HEAD = re.compile(r"^.*?(?=<svg)", re.DOTALL)
@@ -58,13 +60,18 @@ def group_rates(levels, names, limits, confidence_level, prefix):
         limits=limits,
         confidence_level=confidence_level,
     )
-    size = WIDTH, panel_height(len(groups), len(levels)) + 0.35
+    # Two long names do not fit beside each other.
+    long_names = len(names) > 1 and max(map(len, names)) > LONG_NAME
+    height = panel_height(len(groups), len(levels)) + 0.2 * long_names * len(names)
+    size = WIDTH, height + 0.35
     # Beside long labels the axes are too narrow for the title in one line.
     gap = "\n" if max(map(_length, groups)) > 12 else " "
 
     def draw(figure, rate, title):
         display.plot([figure.subplots()], rates=(rate,))
         display.axes_[0].set_xlabel(f"{title},{gap}log scale")
+        if long_names:
+            _stack_legend(figure, display.axes_[0])
 
     return [
         _svg(lambda f, r=rate, t=title: draw(f, r, t), size, f"{prefix}-{rate}", about)
@@ -73,6 +80,13 @@ def group_rates(levels, names, limits, confidence_level, prefix):
             ("frr", FNMR, f"{FNMR} of every group, with intervals"),
         )
     ]
+
+
+def _stack_legend(figure, ax):
+    """Put the entries of the axes' legend below each other, above the axes."""
+    entries = ax.get_legend_handles_labels()
+    ax.get_legend().remove()
+    figure.legend(*entries, loc="outside upper center", fontsize="small", frameon=False)
 
 
 def _column(found, field, kind):
