@@ -20,7 +20,7 @@ from skfairfr.datasets._files import (
     file_error,
     kind_of,
 )
-from skfairfr.utils._errors import Argument, ArgumentError, Message
+from skfairfr.utils._errors import Argument, ArgumentError, Message, plain
 from skfairfr.utils._labels import to_columns
 
 # No leading zero: 007 is a label.
@@ -92,12 +92,12 @@ class Table:
         values = self.values(name)
         if values.dtype.kind in "fiub":
             return values.astype(np.float64)
-        for row, value in enumerate(values.astype(object)):
+        for row, value in enumerate(values):
             if not _is_number(value):
                 raise file_error(
                     self._argument,
                     self._path,
-                    f": column {name!r} must hold numbers; got {value!r} in row {row} "
+                    f": column {name!r} must hold numbers; got {plain(value)!r} in row {row} "
                     "(from 0).",
                     "Name another column.",
                 )
@@ -191,6 +191,8 @@ def _is_number(value):
     """Whether a cell is a number, a text of one, or missing; times are none."""
     if isinstance(value, str):
         return NUMBER.fullmatch(value) is not None
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return False
     return value is None or isinstance(value, Real | Decimal)
 
 

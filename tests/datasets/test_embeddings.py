@@ -141,9 +141,15 @@ def test_a_table_is_not_embeddings(tmp_path):
         ({"embedding": "Z"}, "embedding: .* holds no 'Z', but .*'gender'"),
         ({"identity": "who"}, "identity: .* holds no 'who', but .*'gender'"),
         ({"embedding": "gender"}, r"embedding: 'gender' must hold .* shape \(6,\)"),
-        ({"identity": "embedding"}, "identity: 'embedding' must hold one label"),
+        (
+            {"identity": "embedding"},
+            "identity: 'embedding' must hold one number or text",
+        ),
         ({"identity": "gender"}, "identity: 'gender' is missing in row 4"),
-        ({"columns": ["embedding"]}, "columns: 'embedding' must hold one label"),
+        (
+            {"columns": ["embedding"]},
+            "columns: 'embedding' must hold one number or text",
+        ),
     ],
 )
 def test_wrong_array(save, arrays, options, message):
@@ -165,10 +171,20 @@ def test_all_that_is_missing_is_named(tmp_path, save, arrays):
     assert "holds no 'skin' and no 'hair', but 'gender', 'age'; name others as" in text
 
 
+@pytest.mark.parametrize("dtype", ["V8", "c16", [("a", int), ("b", "U3")]])
+def test_structures_are_no_labels(save, arrays, dtype):
+    path = save(**arrays | {"gender": np.zeros(6, dtype)})
+    assert list(load_embeddings(path).columns) == []
+    for options in ({"columns": ["gender"]}, {"identity": "gender"}):
+        found = complaint(path, **options)
+        assert "'gender' must hold one number or text for each of the 6 rows" in found
+        assert f"of type {np.dtype(dtype)}. Name another" in found
+
+
 def test_column_of_another_length(save, arrays):
     arrays["gender"] = arrays["gender"][:5]
     message = complaint(save(**arrays), columns=["gender"])
-    assert "'gender' must hold one label for each of the 6 rows" in message
+    assert "'gender' must hold one number or text for each of the 6 rows" in message
 
 
 def test_values_that_are_not_finite(save, arrays):

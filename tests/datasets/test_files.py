@@ -1,6 +1,8 @@
 """Arrays come back from .npz and .npy without pickle, and damage is an error."""
 
+import os
 import pickle
+import socket
 
 import numpy as np
 import pytest
@@ -196,6 +198,41 @@ def test_words_for_unknown_are_told(word, kind):
     labels = np.array(["f", word, "m", word], dtype=kind)
     with pytest.warns(UserWarning, match=f"'x.csv': 'age' holds '{word}' in 2 rows"):
         warn_of_words(labels, "age", "x.csv")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_what_is_no_file_is_refused_before_it_is_opened(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(ArgumentError, match=r"pipe.csv' is a pipe and no file; write"):
+        kind_of(str(tmp_path / "pipe.csv"))
+    with pytest.raises(
+        ArgumentError, match=r"path '/dev/zero' is a device and no file"
+    ):
+        kind_of("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(tmp_path / "s"))
+        with pytest.raises(ArgumentError, match=r"labels .*s' is a socket and no file"):
+            kind_of(str(tmp_path / "s"), "labels")
+
+
+def test_a_path_that_cannot_be_is_named():
+    with pytest.raises(ArgumentError, match=r"cannot be read .*null"):
+        kind_of("a\0b.csv")
+
+
+def test_few_of_many_names_are_listed():
+    text, *_ = missing([("score", "a")], [f"c{i}" for i in range(5000)])
+    assert "'c29' and 4,970 others; name one of them" in text and len(text) < 500
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path, arrays):
+    gender = np.array([b"\xff", b"\xfe"] * 3)
+    np.savez(tmp_path / "faces.npz", **arrays | {"gender": gender})
+    with open_npz(str(tmp_path / "faces.npz")) as archive:
+        with pytest.raises(
+            ArgumentError, match="'gender' holds bytes that are no UTF-8"
+        ):
+            archive.labels("gender")
 
 
 def test_words_for_unknown_are_sought_among_known_texts():

@@ -1,11 +1,16 @@
 """Cells become labels and numbers, and no label is changed on the way."""
 
+import datetime
 import sys
+from contextlib import suppress
+from decimal import Decimal
+from time import process_time
 
 import numpy as np
 import pytest
 
 from skfairfr.datasets._tables import read_table
+from skfairfr.utils._errors import ArgumentError
 
 
 def table_of(tmp_path, *lines, encoding="utf-8"):
@@ -140,6 +145,94 @@ def test_parquet_keeps_its_types(tmp_path):
     (tmp_path / "t.parquet").write_bytes(b"PAR1" + b"x" * 50)
     with pytest.raises(ValueError, match="damaged"):
         read_table(str(tmp_path / "t.parquet"))
+
+
+NESTED = [[[1, 2]] * 3, [{"a": 1}] * 3]
+TIMES = [
+    [datetime.time(1, 2)] * 3,
+    [datetime.timedelta(1)] * 3,
+    np.array(["2026-01-01"] * 3, dtype="datetime64[ns]"),
+    np.array([1, 2, 3], dtype="timedelta64[ns]"),
+]
+
+
+@pytest.mark.parametrize("cells", [*NESTED, *TIMES, [b"1"] * 3])
+def test_a_score_of_parquet_is_a_number(tmp_path, cells):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table({"n": [1, 2, 3], "x": cells}), tmp_path / "t.parquet")
+    with pytest.raises(
+        ArgumentError, match=r"column 'x' (must hold|holds).* [nN]ame ano"
+    ):
+        read_table(str(tmp_path / "t.parquet")).numbers("x")
+
+
+@pytest.mark.parametrize("cells", NESTED)
+def test_a_nested_column_of_parquet_is_left_out_unless_named(tmp_path, cells):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table({"x": cells, "n": [1, 2, 3]}), tmp_path / "t.parquet")
+    table = read_table(str(tmp_path / "t.parquet"))
+    assert table.plain_columns(3) == ["n"] and table.n_rows == 3
+    for read in (table.labels, table.values):
+        with pytest.raises(ArgumentError, match=r"column 'x' holds (list|struct)<"):
+            read("x")
+
+
+def test_a_decimal_of_parquet_is_a_number(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    cells = [Decimal("0.25"), None]
+    parquet.write_table(pa.table({"x": cells}), tmp_path / "t.parquet")
+    found = read_table(str(tmp_path / "t.parquet")).numbers("x")
+    assert np.array_equal(found, [0.25, np.nan], equal_nan=True)
+
+
+@pytest.mark.parametrize("compression", ["none", "snappy"])
+def test_flipped_bits_of_parquet_are_damage_or_data(tmp_path, compression):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {
+        "score": np.linspace(0, 1, 50),
+        "name": [f"p{i % 9}" for i in range(50)],
+        "group": pa.array(["f", "m"] * 25).dictionary_encode(),
+        "some": ["\u00e9", None] * 25,
+    }
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.table(columns), path, compression=compression)
+    whole, rng = path.read_bytes(), np.random.default_rng(0)
+    for place in rng.integers(4, len(whole), 400):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << rng.integers(8)
+        path.write_bytes(flipped)
+        with suppress(ArgumentError):
+            read_table(str(path))
+
+
+def test_a_cell_of_parquet_that_is_no_text_is_damage(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.table({"x": ["aaaa", "bbbb"]}), path, compression="none")
+    path.write_bytes(path.read_bytes().replace(b"bbbb", b"bb\xffb"))
+    with pytest.raises(ArgumentError, match="is cut short or damaged"):
+        read_table(str(path))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_header_of_many_columns_is_refused_at_once(tmp_path, suffix):
+    names = [f"c{i}" for i in range(100_000)]
+    path = tmp_path / f"t.{suffix}"
+    if suffix == "csv":
+        path.write_text("\n".join([",".join(names), ",".join("1" * len(names))]))
+    else:
+        pa = pytest.importorskip("pyarrow")
+        parquet = pytest.importorskip("pyarrow.parquet")
+        parquet.write_table(pa.table({n: [1] for n in names[:20_000]}), path)
+    start = process_time()
+    with pytest.raises(ArgumentError, match="00 columns, and no more than 10,000 are"):
+        read_table(str(path))
+    assert process_time() - start < 5
 
 
 def test_parquet_without_pyarrow(tmp_path, monkeypatch):

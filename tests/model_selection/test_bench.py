@@ -1,6 +1,7 @@
 """The bench: nobody is judged by what was fitted on them, and nothing is fitted twice."""
 
 import json
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -621,5 +622,10 @@ def test_other_packages_are_neither_written_nor_read(faces, tmp_path):
     index.write_text(text)
     with pytest.raises(ValueError, match="A class of subprocess"):
         load_mitigation(tmp_path)
+    if hasattr(os, "mkfifo"):
+        index.unlink()
+        os.mkfifo(index)
+        with pytest.raises(ValueError, match=r"system\.json' is a pipe; give a folder"):
+            load_mitigation(tmp_path)
     with pytest.raises(ValueError, match=r"holds no system\.json"):
         load_mitigation(tmp_path / "elsewhere")
