@@ -2,9 +2,10 @@
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._core._prepared import score_prepared_matrix, score_prepared_pairs
+from skfairfr.utils._validation import validate_rows
 
 
 class Comparator(BaseEstimator):
@@ -76,7 +77,7 @@ class Comparator(BaseEstimator):
             If X has other features than the data of ``fit``, or a row without direction.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=(np.float32, np.float64), reset=False)
+        X = validate_rows(self, X, dtype=(np.float32, np.float64), reset=False)
         return self._prepare(X, sensitive_features)
 
     def score_pairs(self, X1, X2):

@@ -4,7 +4,6 @@ from numbers import Integral
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from skfairfr._compat import Interval, fit_context
 from skfairfr._core._adjustments import Adjustment
@@ -19,7 +18,7 @@ from skfairfr.comparators._clusters import find_clusters
 from skfairfr.comparators._rows import unit_rows_of
 from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._labels import label_images
-from skfairfr.utils._validation import warn_undefined
+from skfairfr.utils._validation import validate_rows, warn_undefined
 
 
 class ClusterCalibration(Comparator):
@@ -146,7 +145,7 @@ class ClusterCalibration(Comparator):
         UndefinedMetricWarning
             If a cluster has too few pairs.
         """
-        X = validate_data(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
+        X = validate_rows(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
         identity, _, _ = label_images(y, None, None, len(X), fields=("identity",))
         rows = unit_rows_of(X)
         random_state = check_random_state(self.random_state)

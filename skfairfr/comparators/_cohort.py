@@ -6,7 +6,6 @@ import numpy as np
 from sklearn.utils.validation import (
     check_consistent_length,
     check_is_fitted,
-    validate_data,
 )
 
 from skfairfr._compat import Interval, StrOptions, fit_context
@@ -17,6 +16,7 @@ from skfairfr.comparators._base import Comparator
 from skfairfr.comparators._rows import unit_rows_of
 from skfairfr.utils._errors import Argument, ArgumentError, plain
 from skfairfr.utils._labels import label_images
+from skfairfr.utils._validation import validate_rows
 
 # Without top, the nearest fifth of the cohort counts, and at least so many of it.
 SHARE, FEWEST = 5, 20
@@ -143,7 +143,7 @@ class CohortNormalizer(Comparator):
             If X has a zero row or values that are not finite, y has another length than X,
             the cohort has one member, or ``top`` is more than it has.
         """
-        X = validate_data(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
+        X = validate_rows(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
         rows = unit_rows_of(X)
         if self.cohort == "centroids":
             rows = _centroids(rows, y)
@@ -180,7 +180,7 @@ class CohortNormalizer(Comparator):
             "t" and there are no two sides.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=(np.float32, np.float64), reset=False)
+        X = validate_rows(self, X, dtype=(np.float32, np.float64), reset=False)
         if self.takes_side and side is None:
             raise ArgumentError(
                 Argument("kind", self.kind),

@@ -3,7 +3,6 @@
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._adjustments import Adjustment
@@ -27,6 +26,7 @@ from skfairfr.comparators._levels import (
 )
 from skfairfr.comparators._rows import unit_rows_of
 from skfairfr.utils._labels import label_images
+from skfairfr.utils._validation import validate_rows
 
 
 class FairScoreNormalizer(Comparator):
@@ -143,7 +143,7 @@ class FairScoreNormalizer(Comparator):
         UndefinedMetricWarning
             If a cluster has too few impostor pairs for the level.
         """
-        X = validate_data(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
+        X = validate_rows(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
         identity, _, _ = label_images(y, None, None, len(X), fields=("identity",))
         rows = unit_rows_of(X)
         self.cluster_centers_, cluster = find_clusters(

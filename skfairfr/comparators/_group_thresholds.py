@@ -3,7 +3,6 @@
 from numbers import Real
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._adjustments import Adjustment
@@ -25,7 +24,7 @@ from skfairfr.utils._labels import (
     label_images,
     types_in_words,
 )
-from skfairfr.utils._validation import warn_caller
+from skfairfr.utils._validation import validate_rows, warn_caller
 
 # The widest level is asked for where few pairs are within groups.
 WIDEST, MARGIN = 0.5, 1.05
@@ -148,7 +147,7 @@ class GroupThresholds(Comparator):
         UndefinedMetricWarning
             If a group has too few impostor pairs for the level.
         """
-        X = validate_data(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
+        X = validate_rows(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
         attributes = label_attributes(y, sensitive_features, len(X))
         identity, _, _ = label_images(y, None, None, len(X), fields=("identity",))
         self.attributes_ = list(attributes)

@@ -5,7 +5,6 @@ from numbers import Real
 import numpy as np
 from numba import njit
 from scipy.linalg import eigh
-from sklearn.utils.validation import validate_data
 
 from skfairfr._compat import Interval, fit_context
 from skfairfr._core._adjustments import Adjustment
@@ -19,6 +18,7 @@ from skfairfr.comparators._whitening import (
     identities_of,
     shrink,
 )
+from skfairfr.utils._validation import validate_rows
 
 
 class PLDAComparator(Comparator):
@@ -124,7 +124,7 @@ class PLDAComparator(Comparator):
             equal, people differ no more than images of one person, or the covariance
             within people is singular and ``shrinkage`` is 0.
         """
-        X = validate_data(
+        X = validate_rows(
             self, X, dtype=(np.float32, np.float64), ensure_min_features=2
         )
         rows = unit_rows_of(X)

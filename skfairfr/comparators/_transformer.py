@@ -9,11 +9,12 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._prepared import PreparedImages, score_prepared_matrix
 from skfairfr.comparators._rows import unit_rows_of
+from skfairfr.utils._validation import validate_rows
 
 
 class UnitRowTransformer(
@@ -32,7 +33,7 @@ class UnitRowTransformer(
         floats = (np.float32, np.float64, np.float16)
         least = 2 if reset else 1
         return unit_rows_of(
-            validate_data(self, X, reset=reset, dtype=floats, ensure_min_features=least)
+            validate_rows(self, X, reset=reset, dtype=floats, ensure_min_features=least)
         )
 
     def transform(self, X):

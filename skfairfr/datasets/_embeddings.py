@@ -98,7 +98,7 @@ def read_embeddings(
     finite : bool, default=True
         Whether every row has to hold numbers; else the caller checks those it takes.
     """
-    path = os.fspath(path)
+    path = os.fsdecode(path)
     kind = kind_of(path)
     if kind == "npy":
         if embedding is not None:
@@ -111,7 +111,7 @@ def read_embeddings(
         _check_vectors("the array", X)
         if finite:
             check_finite("the array", X)
-        labels = labels_beside(path) if labels is None else os.fspath(labels)
+        labels = labels_beside(path) if labels is None else os.fsdecode(labels)
         return _from_table(path, X, labels, identity, asked)
     if kind != "npz":
         raise _no_embeddings(path, kind)
@@ -126,7 +126,7 @@ def read_embeddings(
         if finite:
             check_finite(repr(name), X)
         if labels is not None:
-            return _from_table(path, X, os.fspath(labels), identity, asked)
+            return _from_table(path, X, os.fsdecode(labels), identity, asked)
         return _labelled(path, X, archive, path, found[0], asked)
 
 

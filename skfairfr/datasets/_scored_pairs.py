@@ -128,7 +128,7 @@ def read_pairs(path, names, asked=None, distance=False):
         For each other requested column the argument that names it, for messages. Columns of
         "attributes" end in _1 and _2; where there are none, one of both images is read.
     """
-    path = os.fspath(path)
+    path = os.fsdecode(path)
     if kind_of(path) not in ("csv", "parquet"):
         raise file_error(
             "path",

@@ -4,7 +4,7 @@
 """
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from skfairfr.metrics._pairs._all_pairs import _unit_rows
 from skfairfr.metrics._worst_group import (
@@ -16,7 +16,7 @@ from skfairfr.metrics._worst_group import (
 )
 from skfairfr.utils._frames import framed, library_of
 from skfairfr.utils._labels import Labels, label_images
-from skfairfr.utils._validation import check_count
+from skfairfr.utils._validation import check_count, check_rows
 
 
 def cluster_groups(X, n_clusters=30, *, random_state=None):
@@ -77,7 +77,7 @@ def cluster_groups(X, n_clusters=30, *, random_state=None):
     np.True_
     """
     n_clusters = check_count(n_clusters, "n_clusters", 2)
-    X = check_array(X, dtype=(np.float32, np.float64), input_name="X")
+    X = check_rows(X, dtype=(np.float32, np.float64), input_name="X")
     _check_enough(n_clusters, len(X), "rows of X")
     unit = _unit_rows(X)
     return _find_clusters(unit, unit, n_clusters, random_state)
@@ -173,7 +173,7 @@ def worst_cluster_rate(
     check_options(far, rate, min_identities)
     n_clusters = check_count(n_clusters, "n_clusters", 2)
     library = library_of(X, y)
-    X = check_array(X, dtype=(np.float32, np.float64), input_name="X")
+    X = check_rows(X, dtype=(np.float32, np.float64), input_name="X")
     identity, _, _ = label_images(y, None, None, len(X), fields=("identity",))
     rng = check_random_state(random_state)
     in_second = split_people(identity, rng)

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.utils import check_array
 
 from skfairfr.metrics._pairs._all_pairs import _unit_rows
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import label_images
-from skfairfr.utils._validation import check_count, warn_caller
+from skfairfr.utils._validation import check_count, check_rows, warn_caller
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ def identity_inertia(X, y, *, sensitive_features=None, min_images=2):
     """
     min_images = check_count(min_images, "min_images", 2)
     library = library_of(X, y, sensitive_features)
-    X = check_array(X, dtype=np.float64, input_name="X")
+    X = check_rows(X, dtype=np.float64, input_name="X")
     identity, group, _ = label_images(
         y, sensitive_features, None, len(X), fields=("identity", "group")
     )

@@ -6,14 +6,13 @@ The display lives in ``_plot/_instance_far.py``.
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.utils import check_array
 
 from skfairfr.metrics._roc._engine import Engine
 from skfairfr.metrics._roc._inputs import compare_embeddings
 from skfairfr.metrics._roc._question import parse_question
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import label_images
-from skfairfr.utils._validation import check_option, plain, warn_undefined
+from skfairfr.utils._validation import check_option, check_rows, plain, warn_undefined
 
 # Share of the pairs that the first pass holds; a given threshold may need more.
 FIRST_FAR = 1e-3
@@ -165,7 +164,7 @@ def instance_far(
     check_option(similarity, "similarity", ("cosine", "dot"))
     question = _one_question(far, threshold)
     library = library_of(X, y, sensitive_features)
-    X = check_array(
+    X = check_rows(
         X, dtype=(np.float32, np.float64), ensure_min_samples=2, input_name="X"
     )
     identity, group, domain = label_images(y, sensitive_features, None, len(X))

@@ -7,12 +7,18 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import label_images
-from skfairfr.utils._validation import check_count, check_level, check_option, plain
+from skfairfr.utils._validation import (
+    check_count,
+    check_level,
+    check_option,
+    check_rows,
+    plain,
+)
 
 RATES = ("far", "frr")
 MAX_SEED = np.iinfo(np.int32).max
@@ -167,7 +173,7 @@ def worst_group_rate(
     """
     check_options(far, rate, min_identities)
     library = library_of(X, y, sensitive_features)
-    X = check_array(X, dtype=(np.float32, np.float64), input_name="X")
+    X = check_rows(X, dtype=(np.float32, np.float64), input_name="X")
     identity, groups, _ = label_images(
         y, sensitive_features, None, len(X), fields=("identity", "group")
     )

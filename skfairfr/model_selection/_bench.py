@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtri
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_array
 
 from skfairfr._core._family import holm
 from skfairfr._core._parallel import progress_bar, show_progress
@@ -41,7 +40,7 @@ from skfairfr.utils._labels import (
     label_images,
     split_labels,
 )
-from skfairfr.utils._validation import check_count, check_level, plain
+from skfairfr.utils._validation import check_count, check_level, check_rows, plain
 
 SCHEMA_VERSION = 1
 # Probability with which an effect of the detectable factor would be seen.
@@ -463,7 +462,7 @@ _NOTHING = Mitigation(NOTHING, None, [])
 
 def _read_people(X, y, sensitive_features, others):
     """People from the caller's arguments; the attribute that is mitigated is first."""
-    X = check_array(X, dtype=(np.float32, np.float64), input_name="X")
+    X = check_rows(X, dtype=(np.float32, np.float64), input_name="X")
     check_no_zero_row(X)
     identity, group, domain = split_labels(y, sensitive_features)
     if domain is not None:

@@ -14,7 +14,7 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._compat import Interval, StrOptions
 from skfairfr.projectors import _persistence
@@ -49,6 +49,7 @@ from skfairfr.projectors._people import hold_out
 from skfairfr.projectors._validation_sample import sample_to_compare
 from skfairfr.utils._frames import build_frame
 from skfairfr.utils._torch import PRECISIONS, choose_device, new_generator, threads_for
+from skfairfr.utils._validation import validate_rows
 
 
 class BaseProjector(
@@ -388,7 +389,7 @@ class _EarlierFit(NamedTuple):
 
 def check_embeddings(estimator, X, *, reset):
     """X as a finite float array, (n_samples, n_features), without a copy of a memory map."""
-    return validate_data(
+    return validate_rows(
         estimator,
         X,
         reset=reset,

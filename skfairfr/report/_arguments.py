@@ -6,6 +6,7 @@ import narwhals.stable.v2 as nw
 
 from skfairfr.report._data import EmbeddingData, PairData
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value, size_of
+from skfairfr.utils._labels import check_text
 
 # The name of an attribute whose labels come without one.
 UNNAMED = "group"
@@ -20,6 +21,7 @@ def check_data(data):
             remedy="Give EmbeddingData(X, y, columns), or what read_data reads.",
             value=data,
         )
+    check_text(data.columns, "attribute")
 
 
 def check_labels(sensitive_features):

@@ -53,6 +53,7 @@ from skfairfr.report._records import Audit, Other, Report
 from skfairfr.report._text_layout import printable
 from skfairfr.report._verdicts import judge
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value, plain
+from skfairfr.utils._validation import check_container
 
 # Above this share of the genuine pairs by one person, both averages are shown.
 DOMINANT_SHARE = 0.05
@@ -119,6 +120,7 @@ def audit(
     ('far', 'female', 'worse')
     """
     check_options(options)
+    check_container(sensitive_features, "sensitive_features")
     check_labels(sensitive_features)
     columns = named_columns(sensitive_features)
     if columns is not None:
@@ -645,7 +647,9 @@ def _drawn(audit, data, audited, folder):
 def _title(data, audit, points):
     """What a figure shows: the data, how many people, and the intervals."""
     everyone = audit.groups[0]
-    source = [] if data.reading is None else [os.path.basename(data.reading.path)]
+    source = (
+        [] if data.reading is None else [printable(os.path.basename(data.reading.path))]
+    )
     if everyone.n_identities is not None:
         source.append(f"{everyone.n_identities:,} people")
     if everyone.n_images is not None:

@@ -448,7 +448,7 @@ def read_data(
     >>> data.columns["gender"].tolist()
     ['f', 'f', 'm']
     """
-    path = os.fspath(path)
+    path = os.fsdecode(path)
     attributes = (attributes,) if isinstance(attributes, str) else tuple(attributes)
     twice = [name for name in attributes if attributes.count(name) > 1]
     if twice:
@@ -586,7 +586,7 @@ def _digests(path, labels):
     """SHA-256 of a file, and of that of its labels where they are apart."""
     paths = [path]
     if labels is not None:
-        paths.append(os.fspath(labels))
+        paths.append(os.fsdecode(labels))
     elif kind_of(path) == "npy":
         paths.append(labels_beside(path))
     digests = {}

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value, plain
+from skfairfr.utils._validation import check_container, to_array
 
 FIELDS = ("identity", "group", "domain")
 
@@ -207,6 +208,7 @@ def encode_attributes(values, name, n_samples):
     for column in columns:
         check_length(column, n_samples, name, "X")
     names = names_of(values, len(columns))
+    check_text(names, name)
     encoded = [_encode_column(column, name) for column in columns]
     return dict(zip(names, encoded, strict=True))
 
@@ -237,12 +239,13 @@ def to_columns(values, name):
     """One-dimensional numpy columns of an array-like, series, frame or dict of columns."""
     if isinstance(values, dict):
         return [to_column(column, f"{name}[{key!r}]") for key, column in values.items()]
+    check_container(values, name)
     native = nw.from_native(values, pass_through=True, allow_series=True)
     if isinstance(native, nw.DataFrame):
         return [_series_to_numpy(native[column]) for column in native.columns]
     if isinstance(native, nw.Series):
         return [_series_to_numpy(native)]
-    array = _to_array(values)
+    array = _to_array(values, name)
     if array.dtype.names is not None:
         raise ValueError(
             f"{name} is a structured array with the fields {array.dtype.names}; give "
@@ -251,10 +254,30 @@ def to_columns(values, name):
     if array.ndim == 2 and array.shape[1] >= 1:
         return list(array.T)
     if array.ndim != 1:
-        raise ValueError(
-            f"{name} must be one-dimensional, (n_samples,); got shape {array.shape}."
+        got = f"shape {array.shape}" if array.ndim else kind_of_value(values)
+        raise ArgumentError(
+            Argument(name),
+            f" must be one-dimensional, (n_samples,); got {got}.",
+            value=values,
         )
     return [array]
+
+
+def check_text(labels, name):
+    """Raise where a label is no text that can be written, as half a character is."""
+    texts = [label for label in labels if isinstance(label, str)]
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        label = next(text for text in texts if half in text)
+        raise ArgumentError(
+            Argument(name),
+            f" holds the label {plain(label)!r}, which is no text: {half!r} is half a "
+            "character;",
+            remedy="rename it.",
+            value=label,
+        ) from None
 
 
 def types_in_words(one, other):
@@ -325,11 +348,17 @@ def _columns_of(y):
     return [y, None, None]
 
 
-def _to_array(values):
+def _to_array(values, name):
     """numpy array of labels; a mixture of types stays objects, never becomes strings."""
+    if isinstance(values, np.ma.MaskedArray) and values.dtype.names is None:
+        if not np.ma.is_masked(values):
+            return values.data
+        objects = values.data.astype(object)
+        objects[values.mask] = None
+        return objects
     if isinstance(values, np.ndarray):
         return values
-    array = np.asarray(values)
+    array = to_array(values, name)
     if array.dtype.kind in "US":
         # numpy turns [None, "a"] into objects, but [1, "a"] and [nan, "a"] into strings.
         objects = np.asarray(values, dtype=object)
@@ -354,6 +383,7 @@ def _series_to_numpy(series):
 
 
 def _encode_column(column, name):
+    _check_types(column, name)
     unknown = _is_unknown(column)
     known = column[~unknown]
     try:
@@ -363,9 +393,24 @@ def _encode_column(column, name):
             f"{name} mixes labels that cannot be sorted together "
             f"(types {sorted({type(v).__name__ for v in known})}); use one type."
         ) from None
+    check_text(values.tolist(), name)
     codes = np.full(len(column), -1, dtype=np.int32)
     codes[~unknown] = inverse
     return Labels(values, codes)
+
+
+def _check_types(column, name):
+    """Raise where labels are lists, dicts, structures or complex numbers."""
+    wrong = column.dtype if column.dtype.kind in "Vc" else None
+    if column.dtype.kind == "O":
+        types = set(map(type, column.tolist()))
+        wrong = next((t.__name__ for t in types if t.__hash__ is None), None)
+    if wrong is not None:
+        raise ArgumentError(
+            Argument(name),
+            f" holds values of the type {wrong}, and a label is one number or text;",
+            remedy="give one for each row.",
+        )
 
 
 def _is_unknown(column):

@@ -7,11 +7,15 @@ import sys
 import warnings
 
 import joblib
+import narwhals.stable.v2 as nw
 import numpy as np
 import sklearn.base
+from scipy.sparse import issparse
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
 
-from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value, plain
 
 # Code that no warning is about: ours, and the wrapper that scikit-learn puts about fit.
 _INSIDE = (
@@ -28,7 +32,7 @@ _SEARCHING = (
 
 def check_level(far, name="far"):
     """FAR levels as a float64 array of any shape, each inside (0, 1)."""
-    levels = np.asarray(far)
+    levels = to_array(far, name)
     if levels.dtype.kind not in "fiu" or levels.size == 0:
         raise ArgumentError(
             Argument(name),
@@ -47,7 +51,7 @@ def check_level(far, name="far"):
 
 def check_threshold(threshold, name="threshold"):
     """Thresholds as a float64 array of any shape; infinite ones are allowed, NaN not."""
-    thresholds = np.asarray(threshold)
+    thresholds = to_array(threshold, name)
     if thresholds.dtype.kind not in "fiu" or thresholds.size == 0:
         raise ArgumentError(
             Argument(name),
@@ -87,9 +91,74 @@ def check_group(group, groups, name="group"):
     return int(found[0])
 
 
+def check_container(values, name):
+    """Raise where an array-like is one text, or a frame that has still to be computed."""
+    if isinstance(values, str | bytes):
+        raise ArgumentError(
+            Argument(name),
+            f" must hold one value for each row, (n_samples,); got the text {values!r}.",
+            value=values,
+        )
+    if isinstance(nw.from_native(values, pass_through=True), nw.LazyFrame):
+        raise ArgumentError(
+            Argument(name),
+            f" is a {kind_of_value(values)}, whose values have still to be computed;",
+            remedy="give what its collect() returns.",
+            value=values,
+        )
+
+
+def validate_rows(estimator, X, **options):
+    """X as scikit-learn's ``validate_data`` gives it to an estimator."""
+    check_readable(X, "X")
+    return validate_data(estimator, X, **options)
+
+
+def check_rows(X, *, input_name="X", **options):
+    """X as scikit-learn's ``check_array`` gives it."""
+    check_readable(X, input_name)
+    return check_array(X, input_name=input_name, **options)
+
+
+def check_readable(X, name):
+    """Raise where scikit-learn's own errors would name neither argument nor remedy."""
+    check_container(X, name)
+    is_read = isinstance(X, np.ndarray) and not isinstance(X, np.ma.MaskedArray)
+    if is_read or issparse(X) or hasattr(X, "columns"):
+        return
+    to_array(X, name)
+
+
+def to_array(values, name):
+    """An array-like as numpy reads it.
+
+    Raises
+    ------
+    ArgumentError
+        If numpy cannot, or if values are masked.
+    """
+    if np.ma.is_masked(values):
+        raise ArgumentError(
+            Argument(name),
+            f" has masked values ({np.ma.count_masked(values)});",
+            remedy="leave their rows out, with their labels.",
+            value=values,
+        )
+    try:
+        return np.asarray(values)
+    except ValueError:
+        problem = " has rows of different lengths, or of other objects"
+        remedy = "Give as many numbers, or one label, in every row."
+    except (TypeError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0].rstrip(".")
+        problem = f" is a {kind_of_value(values)}, which numpy cannot read ({reason})"
+        remedy = "Give a numpy array; of a tensor, its detach().cpu().float().numpy()."
+    raise ArgumentError(Argument(name), f"{problem}.", remedy=remedy, value=values)
+
+
 def check_scores(scores, name):
     """Scores as a one-dimensional float array: float32 stays, everything else float64."""
-    array = np.asarray(scores)
+    array = to_array(scores, name)
     if array.ndim != 1:
         raise ArgumentError(
             Argument(name),

@@ -3,6 +3,7 @@
 import inspect
 
 import numpy as np
+import polars as pl
 import pytest
 
 from skfairfr.report import EmbeddingData, PairData, audit, audit_data, audit_pairs
@@ -26,6 +27,17 @@ QUICK = {"far": 0.05, "n_resamples": 5}
             lambda: audit(X, Y, None),
             "sensitive_features",
             "is None, .*; give the group",
+        ),
+        (lambda: audit(X, Y, "gender"), "sensitive_features", "got the text 'gender'"),
+        (
+            lambda: audit(X, Y, pl.LazyFrame({"g": GROUPS})),
+            "sensitive_features",
+            r"LazyFrame, .*; give what its collect\(\) returns",
+        ),
+        (
+            lambda: audit(X, Y, GROUPS, attribute="g\ud800"),
+            "attribute",
+            r"holds the label 'g\\ud800', which is no text",
         ),
         (lambda: audit(X, Y, {}), "sensitive_features", "has no column, .*; give the"),
         (

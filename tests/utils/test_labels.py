@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from scipy.sparse import csr_matrix
 
 from skfairfr.utils import face_labels
+from skfairfr.utils._errors import ArgumentError
 from skfairfr.utils._labels import (
     encode,
+    encode_attributes,
     label_images,
     split_labels,
     to_column,
@@ -132,7 +135,16 @@ def test_mixed_types_never_become_strings():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (5, "one-dimensional"),
+        (5, "one-dimensional, .* got int"),
+        ({"a", "b"}, "one-dimensional, .* got set of length 2"),
+        (csr_matrix(np.eye(2)), r"one-dimensional, .* got scipy.sparse\S*csr_matrix"),
+        ("abc", "must hold one value for each row, .*; got the text 'abc'"),
+        (b"abc", "must hold one value for each row, .*; got the text b'abc'"),
+        (
+            pl.LazyFrame({"g": ["f"]}),
+            r"LazyFrame, .*; give what its collect\(\) returns",
+        ),
+        ([["f", "m"], ["f"]], "has rows of different lengths"),
         (np.zeros((2, 2, 2)), "one-dimensional"),
         (np.zeros((2, 0)), "one-dimensional"),
         (face_labels([1, 2], ["f", "m"]), "structured array .* give one of its fields"),
@@ -141,6 +153,44 @@ def test_mixed_types_never_become_strings():
 def test_what_is_no_column_is_named(values, message):
     with pytest.raises(ValueError, match=f"group .*{message}"):
         to_columns(values, "group")
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([{"a": 1}, {"a": 1}], "dict"),
+        (pd.Series([[1], [2]]), "list"),
+        (pd.Series([np.zeros(2), np.ones(2)]), "ndarray"),
+        (np.zeros(2, "V8"), r"\|V8"),
+        (np.zeros(2, complex), "complex128"),
+    ],
+)
+def test_a_label_is_one_number_or_text(values, kind):
+    with pytest.raises(
+        ArgumentError, match=f"^group holds values of the type {kind}, "
+    ):
+        encode(values, "group", allow_unknown=True)
+
+
+@pytest.mark.parametrize("kind", [str, object])
+def test_half_a_character_is_no_label(kind):
+    labels = np.array(["f", "m\ud800", "f"], dtype=kind)
+    about = r"holds the label 'm\\ud800', which is no text: .*; rename it"
+    with pytest.raises(ArgumentError, match=f"^group {about}"):
+        encode(labels, "group")
+    with pytest.raises(ArgumentError, match=f"^groups {about}"):
+        encode_attributes({"m\ud800": ["f"]}, "groups", 1)
+    assert encode(["\U0001f600"], "group").values.tolist() == ["\U0001f600"]
+
+
+@pytest.mark.parametrize("labels", [[1, 2, 1], ["f", "m", "f"], [1.0, 2.0, 1.0]])
+def test_masked_labels_are_unknown(labels):
+    masked = np.ma.masked_array(labels, mask=[False, False, True])
+    found = encode(masked, "group", allow_unknown=True)
+    assert found.codes.tolist() == [0, 1, -1] and found.values.tolist() == labels[:2]
+    with pytest.raises(ArgumentError, match=r"y is missing .* in row 2"):
+        encode(masked, "y")
+    assert encode(np.ma.masked_array(labels), "y").codes.tolist() == [0, 1, 0]
 
 
 def test_lengths_and_counts_of_columns():

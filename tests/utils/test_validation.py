@@ -1,21 +1,32 @@
 """What the door lets in, and that messages name the argument, the value, the remedy."""
 
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+from numpy.testing import assert_array_equal
+from scipy.sparse import csr_matrix
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.preprocessing import StandardScaler
 
 from skfairfr import make_face_embeddings
 from skfairfr.metrics import bfar
+from skfairfr.utils import _validation
+from skfairfr.utils._errors import ArgumentError
 from skfairfr.utils._validation import (
     check_count,
     check_group,
     check_level,
     check_option,
+    check_rows,
     check_scores,
     check_threshold,
     plain,
+    validate_rows,
     warn_undefined,
 )
 
@@ -47,11 +58,68 @@ def test_thresholds_are_numbers(threshold):
         (["a"], "must be numbers"),
         ([0.1, np.nan], "pair 1 has nan"),
         ([np.inf, 0.1], "pair 0 has inf"),
+        ([[0.1], [0.2, 0.3]], "rows of different lengths"),
+        (np.ma.masked_less([0.1, 0.2], 0.15), "masked values"),
     ],
 )
 def test_scores_that_are_none(scores, message):
     with pytest.raises(ValueError, match=f"y_score .*{message}"):
         check_scores(scores, "y_score")
+
+
+def tensor(**options):
+    torch = pytest.importorskip("torch")
+    return torch.ones((4, 3), **options)
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (
+            lambda: tensor(requires_grad=True),
+            r"torch.Tensor of .* requires grad.*detach",
+        ),
+        (
+            lambda: tensor(device="meta"),
+            r"is a torch.Tensor of .* cannot read .*cpu\(\)",
+        ),
+        (lambda: [[1.0, 2.0], [3.0]], "has rows of different lengths.* in every row"),
+        (
+            lambda: [[1.0], {"a": 2}],
+            "has rows of different lengths, or of other objects",
+        ),
+        (
+            lambda: pl.LazyFrame({"a": [1.0]}),
+            r"LazyFrame, .* give what its collect\(\)",
+        ),
+        (lambda: "abc", "must hold one value for each row, .* the text 'abc'"),
+        (lambda: np.ma.masked_less([[1.0, 2.0]], 2), r"has masked values \(1\); leave"),
+    ],
+)
+def test_rows_that_cannot_be_read_are_named(made, message):
+    with pytest.raises(ArgumentError, match=f"^X .*{message}"):
+        check_rows(made())
+    with pytest.raises(ArgumentError, match=f"^X .*{message}"):
+        validate_rows(StandardScaler(), made())
+
+
+def test_rows_that_can_be_read_are_those_of_scikit_learn():
+    rows = np.arange(6.0).reshape(3, 2)
+    others = [pd.DataFrame(rows), pl.DataFrame(rows), np.ma.masked_array(rows)]
+    for given in [rows, rows.tolist(), tuple(map(tuple, rows)), *others]:
+        assert_array_equal(check_rows(given), rows)
+    scaler = StandardScaler()
+    validate_rows(scaler, pd.DataFrame(rows, columns=["a", "b"]))
+    assert scaler.feature_names_in_.tolist() == ["a", "b"]
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        check_rows(csr_matrix(rows))
+
+
+def test_no_other_module_asks_scikit_learn_to_check():
+    package = Path(_validation.__file__).parents[1]
+    asks = re.compile(r"\b(check_array|validate_data|check_X_y)\(")
+    found = [p.name for p in package.rglob("*.py") if asks.search(p.read_text())]
+    assert found == ["_validation.py"]
 
 
 @pytest.mark.parametrize(

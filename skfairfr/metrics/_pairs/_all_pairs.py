@@ -4,9 +4,9 @@ Large sets never become a list: ``_core/_pair_tiles.py`` goes through their pair
 """
 
 import numpy as np
-from sklearn.utils import check_array
 
 from skfairfr.utils._labels import label_images
+from skfairfr.utils._validation import check_rows
 
 
 def all_pairs(X, y, *, sensitive_features=None):
@@ -66,7 +66,7 @@ def all_pairs(X, y, *, sensitive_features=None):
     >>> pair_groups.tolist()
     [['f', 'f'], ['f', 'm'], ['f', 'm']]
     """
-    X = check_array(X, dtype=np.float64, input_name="X", ensure_min_samples=2)
+    X = check_rows(X, dtype=np.float64, input_name="X", ensure_min_samples=2)
     identity, group, domain = label_images(y, sensitive_features, None, len(X))
     first, second = np.triu_indices(len(X), k=1)
     if domain is not None:

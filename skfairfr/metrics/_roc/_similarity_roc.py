@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import UNUSED
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._compat import HasMethods, Interval, StrOptions, fit_context
 from skfairfr._core._intervals import METHODS
@@ -33,7 +33,7 @@ from skfairfr.metrics._roc._same_images import check_same_images
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
 from skfairfr.utils._frames import framed, library_of
 from skfairfr.utils._labels import label_attributes, label_images
-from skfairfr.utils._validation import plain
+from skfairfr.utils._validation import check_rows, plain, validate_rows
 
 # Parameters that one fit answers with other values.
 ANSWERED = (
@@ -252,7 +252,7 @@ default="recentered"
             *(X_reference, y_reference, sensitive_features_reference),
         )
         fewest = 2 if X_reference is None else 1
-        X = validate_data(
+        X = validate_rows(
             self, X, dtype=(np.float32, np.float64), ensure_min_samples=fewest
         )
         _inputs.check_names(self.similarity, getattr(self, "feature_names_in_", None))
@@ -841,7 +841,7 @@ shape (n_pairs,), default=None
             raise ValueError(
                 "domain and X_reference both say which pairs are compared; give one."
             )
-        X_reference = check_array(
+        X_reference = check_rows(
             X_reference, dtype=(np.float32, np.float64), input_name="X_reference"
         )
         if X_reference.shape[1] != X.shape[1]:

@@ -11,7 +11,6 @@ from inspect import signature
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_array
 from sklearn.utils.metadata_routing import UNUSED
 
 from skfairfr._compat import SharingScorer
@@ -25,7 +24,7 @@ from skfairfr.metrics._roc._engine import Engine
 from skfairfr.metrics._roc._partitions import EmbeddingPartitions
 from skfairfr.utils._errors import Argument
 from skfairfr.utils._labels import Labels, label_images
-from skfairfr.utils._validation import check_option
+from skfairfr.utils._validation import check_option, check_rows
 
 # Rate, disparity and operating point of each named score.
 ENTRIES = {
@@ -170,7 +169,7 @@ def _compare(scorer, estimator, data, far_max, shared):
         adjustment = None
     else:
         options = {"dtype": (np.float32, np.float64), "input_name": "transform(X)"}
-        embeddings = check_array(transform(X), **options)
+        embeddings = check_rows(transform(X), **options)
         identity, group, domain = label_images(*labels, len(embeddings))
         side = None if domain is None else domain.codes
         _inputs.check_embeddings(embeddings, identity, side, similarity)
