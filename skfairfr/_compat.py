@@ -4,9 +4,17 @@ from sklearn.base import BaseEstimator
 from sklearn.base import _fit_context as fit_context
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils._metadata_requests import RequestMethod
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils._param_validation import Interval as _Interval
 
 __all__ = ["HasMethods", "Interval", "SharingScorer", "StrOptions", "fit_context"]
+
+
+class Interval(_Interval):
+    """Numbers in an interval. True and False, which are 1 and 0 to Python, are none."""
+
+    def is_satisfied_by(self, val):
+        return not isinstance(val, bool) and super().is_satisfied_by(val)
 
 
 class SharingScorer(BaseEstimator, _BaseScorer):

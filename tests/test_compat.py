@@ -1,7 +1,8 @@
 """The private scikit-learn names that the package leans on still do their work."""
 
-from numbers import Real
+from numbers import Integral, Real
 
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
@@ -33,6 +34,13 @@ def test_parameters_within_their_constraints_pass(parameters):
 def test_parameters_outside_are_named(parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):
         Estimator(**parameters).fit(None)
+
+
+@pytest.mark.parametrize("value", [True, False, np.True_])
+@pytest.mark.parametrize("kind", [Integral, Real])
+def test_a_truth_value_is_no_number(value, kind):
+    assert not Interval(kind, None, None, closed="neither").is_satisfied_by(value)
+    assert Interval(kind, 0, 1, closed="both").is_satisfied_by(int(value))
 
 
 def test_every_name_is_there():

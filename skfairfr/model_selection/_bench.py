@@ -235,7 +235,11 @@ class Bench:
         -------
         text : str
         """
-        record = {"schema_version": SCHEMA_VERSION, **about, "sentence": self.sentence}
+        record = {
+            "schema_version": SCHEMA_VERSION,
+            **plain_form(about),
+            "sentence": self.sentence,
+        }
         record |= plain_form(self)
         return json.dumps(record, indent=1, allow_nan=False, default=str) + "\n"
 

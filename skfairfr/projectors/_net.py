@@ -12,6 +12,7 @@ from skorch import NeuralNet
 from skorch.callbacks import EpochTimer, PassthroughScoring
 
 from skfairfr.samplers._torch import GroupSampler
+from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._torch import precision_of_products, threads_for
 
 OPTIMIZERS = {
@@ -19,6 +20,10 @@ OPTIMIZERS = {
     "adamw": torch.optim.AdamW,
     "sgd": torch.optim.SGD,
 }
+
+
+# Entries of an epoch that are no column of the history.
+NOT_SHOWN = ("batches", "train_batch_count")
 
 
 class DeviceRows:
@@ -190,12 +195,35 @@ class EmbeddingNet(NeuralNet):
         for _, callback in self.callbacks_:
             try:
                 callback.on_epoch_end(self, **kwargs)
+            except KeyError as error:
+                self._check_history(callback, error)
+                raise
             except KeyboardInterrupt:
                 if type(callback).__module__.startswith("skfairfr."):
                     raise
                 self.stopping = True
         if self.stopping:
             raise TrainingStopped
+
+    def _check_history(self, callback, error):
+        """Raise where a callback looked for what the history does not hold."""
+        place = error.__traceback__
+        while place.tb_next is not None:
+            place = place.tb_next
+        if place.tb_frame.f_globals["__name__"] != "skorch.history":
+            return
+        held = ", ".join(
+            repr(name) for name in self.history[-1] if name not in NOT_SHOWN
+        )
+        raise ArgumentError(
+            *(Argument("callbacks"), f": {type(callback).__name__} failed with "),
+            f"{error.args[0].rstrip('.')!r}; the history holds {held}.",
+            remedy=(
+                "Let it look for one of them. 'valid_loss' is there with ",
+                *(Argument("validation_fraction", 0.2), "."),
+            ),
+            value=callback,
+        ) from error
 
 
 def make_net(head, loss, callbacks, *, optimizer, lr, max_epochs, device):
@@ -248,10 +276,9 @@ def train(net, batches, precision):
 
 def history_columns(history):
     """The history as columns of equal length; None where an epoch has no such entry."""
-    skipped = ("batches", "train_batch_count")
     names = []
     for epoch in history:
-        names += [n for n in epoch if n not in names and n not in skipped]
+        names += [n for n in epoch if n not in names and n not in NOT_SHOWN]
     return {name: [epoch.get(name) for epoch in history] for name in names}
 
 

@@ -219,7 +219,7 @@ class SystemsComparison:
         """
         record = {
             "schema_version": SCHEMA_VERSION,
-            **about,
+            **plain_form(about),
             **plain_form(self),
             "harm": plain_form(self.harm),
             "improved": plain_form(self.improved),

@@ -7,11 +7,12 @@ from types import SimpleNamespace
 import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
-from skorch.callbacks import EpochTimer
+from skorch.callbacks import Callback, EarlyStopping, EpochTimer
 from skorch.history import History
 
 from skfairfr.projectors import _callbacks
 from skfairfr.projectors._callbacks import Monitor, Schedule
+from skfairfr.utils._errors import ArgumentError
 from tests.projectors.faces import (
     MORE,
     MORE_Y,
@@ -168,6 +169,40 @@ def test_the_bar_is_closed_whatever_happens(monkeypatch):
 def test_what_is_no_callback_is_refused(given):
     with pytest.raises(ValueError, match="must be skorch callbacks"):
         _callbacks.check_callbacks(given)
+
+
+class Reader(Callback):
+    """Looks for an entry at the end of an epoch."""
+
+    def __init__(self, read):
+        self.read = read
+
+    def on_epoch_end(self, net, **kwargs):
+        self.read(net.history)
+
+
+@pytest.mark.parametrize(
+    ("callback", "options", "words"),
+    [
+        (EarlyStopping(), {}, "EarlyStopping .*'valid_loss' .* holds 'epoch', .*'lr'"),
+        (
+            EarlyStopping(monitor="x"),
+            {"validation_fraction": 0.3},
+            "EarlyStopping .*'x' .*'valid_loss'",
+        ),
+        (Reader(lambda history: history[-1, "nothing"]), {}, "Reader .*'nothing' "),
+    ],
+)
+def test_a_callback_that_looks_for_what_is_not_there(callback, options, words):
+    stopping = module(callbacks=[callback], **options)
+    with pytest.raises(ArgumentError, match=f"^callbacks: {words}") as caught:
+        stopping.fit(X, Y)
+    assert "'valid_loss' is there with validation_fraction=0.2." in caught.value.remedy
+
+
+def test_other_faults_of_a_callback_stay_its_own():
+    with pytest.raises(KeyError, match=r"^'nothing'$"):
+        module(callbacks=[Reader(lambda history: {}["nothing"])]).fit(X, Y)
 
 
 def test_callbacks_come_as_objects_classes_and_pairs():

@@ -1,5 +1,8 @@
 """JUnit XML, a model card, notebooks and short forms say what was found."""
 
+import csv
+import json
+import os
 import re
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -8,8 +11,9 @@ import numpy as np
 import pytest
 
 from skfairfr.metrics import group_error_rates
-from skfairfr.report import EmbeddingData, audit_data, compare_systems
+from skfairfr.report import EmbeddingData, audit_data, compare_systems, read_data
 from tests.report.audits import small_audit, synthetic
+from tests.report.json_schema import is_valid
 from tests.report.test_page import HOSTILE, Page, dominated
 from tests.report.test_page_comparison import systems
 
@@ -57,6 +61,58 @@ def test_junit_names_a_given_threshold(distance):
     (case,) = root.findall("testsuite/testcase")
     scale = "distance" if distance else "threshold"
     assert case.get("name") == f"max_fnmr 0.5 at {scale} 0.5"
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        {"threshold": [-1e308, 1e-320, 0.3, 1e308]},
+        {"far": [1e-300, 1e-17, 0.5, np.nextafter(1, 0)]},
+    ],
+    ids=["threshold", "far"],
+)
+def test_every_output_at_extreme_points_is_valid(tmp_path, points):
+    X, y, groups = synthetic()
+    data = EmbeddingData(X, y, {"sex": groups})
+    limits = {"max_fnmr": 0.1, "max_far_ratio": 2.0}
+    report = audit_data(data, n_resamples=5, limits=limits, **points)
+    report.save(tmp_path)
+    _assert_valid(report, tmp_path, None)
+
+
+def test_every_output_about_a_file_whose_name_is_no_text_is_valid(tmp_path):
+    path = tmp_path / os.fsdecode(b"faces-\xff.npz")
+    X, y, groups = synthetic()
+    try:
+        np.savez(path, embedding=X, identity=y, sex=groups)
+    except OSError:
+        pytest.skip("the file system takes text alone")
+    data = read_data(path, "sex")
+    report = audit_data(data, far=0.1, n_resamples=5, figures=tmp_path / "figures")
+    report.save(tmp_path / "out", str(path))
+    _assert_valid(report, tmp_path / "out", str(path))
+    record = json.loads(report.to_json(source=str(path)))
+    assert record["source"].endswith("faces-?.npz")
+    assert list(record["audits"][0]["settings"]["sha256"]) == ["faces-?.npz"]
+
+
+def _assert_valid(report, folder, source):
+    def refuse(constant):
+        raise AssertionError(f"{constant} is no JSON")
+
+    record = json.loads((folder / "audit.json").read_text(), parse_constant=refuse)
+    json.dumps(record, ensure_ascii=False).encode()
+    assert is_valid(record, report.schema())
+    ElementTree.fromstring(report.to_junit().encode())
+    for name in ("rates.csv", "disparities.csv"):
+        text = (folder / name).read_text(encoding="utf-8")
+        first, *rows = csv.reader(text.splitlines())
+        assert rows and {len(row) for row in rows} == {len(first)}
+        assert "nan" not in text.lower()
+    for text in (report.to_text(source), report.to_card(source), repr(report)):
+        assert text.encode()
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert ">nan" not in page and Page(page).text
 
 
 def test_control_characters_do_not_break_xml():

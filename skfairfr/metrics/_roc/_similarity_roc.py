@@ -158,7 +158,7 @@ default="recentered"
         "far_max": [Interval(Real, 0, 1, closed="neither")],
         "similarity": [StrOptions({"cosine", "dot"}), HasMethods(["prepare"])],
         "device": [str],
-        "n_jobs": [None, Integral],
+        "n_jobs": [None, Interval(Integral, None, None, closed="neither")],
         "random_state": ["random_state"],
     }
 
