@@ -4,10 +4,10 @@ from sklearn.base import BaseEstimator
 from sklearn.base import _fit_context as fit_context
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils._metadata_requests import RequestMethod
-from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils._param_validation import Interval as _Interval
+from sklearn.utils._param_validation import StrOptions
 
-__all__ = ["HasMethods", "Interval", "SharingScorer", "StrOptions", "fit_context"]
+__all__ = ["Interval", "SharingScorer", "StrOptions", "fit_context"]
 
 
 class Interval(_Interval):

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from skfairfr.report._records import Failures, GeneralisedRates
-from skfairfr.utils._errors import Argument, ArgumentError
-from skfairfr.utils._labels import encode, intersect
+from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.utils._labels import encode, intersect, is_unknown, to_column
 
 MADE, NOT_ACQUIRED, NOT_ENROLLED = 0, 1, 2
 WORDS = {
@@ -50,19 +50,22 @@ def outcomes(values, name):
     -------
     outcome : ndarray of int, shape (n_attempts,)
     """
-    found = np.empty(len(values), dtype=np.int8)
-    for row, value in enumerate(values):
-        missing = value is None or value != value
-        word = "" if missing else str(value).strip().casefold()
-        if word not in WORDS:
-            raise ArgumentError(
-                Argument("fte", name),
-                f" holds {value!r} in row {row}, which says nothing about the attempt;",
-                remedy="write fte (or 1) where enrolment failed, fta where acquisition "
-                "failed, and 0 or nothing elsewhere.",
-                value=name,
-            )
-        found[row] = WORDS[word]
+    column = to_column(values, name)
+    found = np.full(column.shape, MADE, dtype=np.int8)
+    known = ~is_unknown(column)
+    distinct, place = np.unique(column[known].astype(str), return_inverse=True)
+    words = [word.strip().casefold() for word in distinct.tolist()]
+    found[known] = np.array([WORDS.get(word, -1) for word in words], np.int8)[place]
+    if (found < 0).any():
+        row = int(np.flatnonzero(found < 0)[0])
+        raise ArgumentError(
+            Argument("fte", name),
+            f" holds {plain(column[row])!r} in row {row}, which says nothing about the "
+            "attempt;",
+            remedy="write fte (or 1) where enrolment failed, fta where acquisition "
+            "failed, and 0 or nothing elsewhere.",
+            value=name,
+        )
     return found
 
 

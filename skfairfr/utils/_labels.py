@@ -294,7 +294,7 @@ def types_in_words(one, other):
     """
     examples = []
     for column in (one, other):
-        known = np.flatnonzero(~_is_unknown(column))
+        known = np.flatnonzero(~is_unknown(column))
         if not known.size:
             return None
         examples.append(plain(column[known[0]]))
@@ -384,7 +384,7 @@ def _series_to_numpy(series):
 
 def _encode_column(column, name):
     _check_types(column, name)
-    unknown = _is_unknown(column)
+    unknown = is_unknown(column)
     known = column[~unknown]
     try:
         values, inverse = np.unique(known, return_inverse=True)
@@ -413,7 +413,8 @@ def _check_types(column, name):
         )
 
 
-def _is_unknown(column):
+def is_unknown(column):
+    """Where a column holds None, NaN or NaT, bool (n_samples,)."""
     if column.dtype.kind == "f":
         return np.isnan(column)
     if column.dtype.kind in "mM":

@@ -6,7 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from skfairfr.report import Report, audit_data, read_data
+from skfairfr.report import Report, _failures, audit_data, read_data
+from skfairfr.report._failures import MADE, WORDS, outcomes
 from skfairfr.utils import ArgumentError
 from tests.report.audits import synthetic
 from tests.report.json_schema import is_valid
@@ -35,6 +36,52 @@ def files(tmp_path_factory):
         writer.writerow(["outcome", "identity", "gender"])
         writer.writerows(rows[place] for place in order)
     return folder, rows
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["", None, "fta", " FTE ", "1", np.nan, "Enroll", "ok"],
+        [0, 1, 1, 0],
+        [0.0, np.nan, 1.0],
+        [True, False],
+        np.array(["no", "acquire", ""]),
+        np.array([None, 0, "fte", 1.0, True], dtype=object),
+        np.array([], dtype=float),
+    ],
+)
+def test_every_attempt_is_read_as_a_loop_reads_it(values):
+    expected = [
+        MADE if v is None or v != v else WORDS[str(v).strip().casefold()]
+        for v in (values.tolist() if isinstance(values, np.ndarray) else values)
+    ]
+    column = np.asarray(values, dtype=object) if None in values else np.asarray(values)
+    assert outcomes(column, "fte").tolist() == expected
+
+
+def test_the_first_attempt_that_says_nothing_is_named():
+    rows = np.array(["fte", "lost", "", "ab", "lost"])
+    with pytest.raises(
+        ArgumentError, match="fte='x' holds 'lost' in row 1, which says"
+    ):
+        outcomes(rows, "x")
+    with pytest.raises(ArgumentError, match="holds 'nan' in row 0"):
+        outcomes(np.array(["nan"]), "x")
+
+
+def test_every_word_is_looked_up_once(monkeypatch):
+    class Counted(dict):
+        looked_up = 0
+
+        def get(self, *arguments):
+            self.looked_up += 1
+            return super().get(*arguments)
+
+    words = Counted(WORDS)
+    monkeypatch.setattr(_failures, "WORDS", words)
+    rows = np.tile(np.array(["", "fte", None, "0"], dtype=object), 1000)
+    assert np.bincount(outcomes(rows, "fte")).tolist() == [3000, 0, 1000]
+    assert words.looked_up == 3
 
 
 @pytest.fixture(scope="module")

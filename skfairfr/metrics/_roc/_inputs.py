@@ -28,6 +28,7 @@ from skfairfr.utils._labels import (
 from skfairfr.utils._memory import check_memory
 from skfairfr.utils._validation import check_scores, plain, warn_caller
 
+SIMILARITIES = ("cosine", "dot")
 # Scores look reversed if the share of genuine scores above impostor ones is this many
 # standard deviations (of independent pairs that are all alike) below one half.
 CHANCE = 2.0
@@ -147,6 +148,26 @@ def check_embeddings(X, identity, side, similarity):
 def is_comparator(similarity):
     """Whether scores come from a comparator, and not from rows alone."""
     return hasattr(similarity, "prepare")
+
+
+def check_similarity(similarity):
+    """Raise unless this is the name of a similarity or a comparator."""
+    if is_comparator(similarity):
+        return
+    if isinstance(similarity, str) and similarity in SIMILARITIES:
+        return
+    remedy = (
+        "Fit one of skfairfr.comparators on other people, such as "
+        "CohortNormalizer().fit(X_cohort, y_cohort), and give it."
+    )
+    if hasattr(similarity, "transform"):
+        remedy = "Give what its transform(X) returns as X instead."
+    raise ArgumentError(
+        Argument("similarity"),
+        f" must be 'cosine', 'dot' or a fitted comparator; got {plain(similarity)!r}.",
+        remedy=remedy,
+        value=similarity,
+    )
 
 
 def prepare(X, similarity, attributes, side=None, order=None):

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from skfairfr._compat import HasMethods, Interval, StrOptions, fit_context
+from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._intervals import METHODS
 from skfairfr._core._pair_sets import Expected
 from skfairfr._core._resampling import MODES
@@ -156,7 +156,7 @@ default="recentered"
         "n_resamples": [Interval(Integral, 1, None, closed="left")],
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
         "far_max": [Interval(Real, 0, 1, closed="neither")],
-        "similarity": [StrOptions({"cosine", "dot"}), HasMethods(["prepare"])],
+        "similarity": "no_validation",  # check_similarity tells what to give instead
         "device": [str],
         "n_jobs": [None, Interval(Integral, None, None, closed="neither")],
         "random_state": ["random_state"],
@@ -245,6 +245,7 @@ default="recentered"
             If the memory of the device does not suffice.
         """
         self._forget()
+        _inputs.check_similarity(self.similarity)
         check_draws(self.method, self.resample)
         check_device(self.device, self.similarity)
         library = library_of(
@@ -368,6 +369,7 @@ shape (n_pairs,), default=None
         True
         """
         self._forget()
+        _inputs.check_similarity(self.similarity)
         check_draws(self.method, self.resample)
         of_each = (sensitive_features_1, sensitive_features_2)
         partitions, identity, images_named = _inputs.compare_listed(

@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.preprocessing import StandardScaler
 
 from skfairfr import face_labels
 from skfairfr.metrics import ReversedScoresWarning
 from skfairfr.metrics._roc._inputs import _share_larger
+from skfairfr.report import audit
+from skfairfr.utils import ArgumentError
 from tests.metrics.designs import GROUP, IDENTITY, ONE, SCORES, TWO, X, unfitted
 
 
@@ -206,6 +209,28 @@ def test_the_length_of_rows_does_not_matter_however_extreme(scale):
 def test_inner_products_must_fit_their_type():
     with pytest.raises(ValueError, match="divide all embeddings by one constant"):
         unfitted(similarity="dot").fit(X * 1e20, IDENTITY)
+
+
+@pytest.mark.parametrize("similarity", ["as-norm", None, np.dot, 1])
+def test_what_is_no_similarity_is_told_how_to_make_one(similarity):
+    words = "^similarity must be 'cosine', 'dot' or a fitted comparator; got"
+    for fit in (
+        lambda: unfitted(similarity=similarity).fit(X, IDENTITY),
+        lambda: unfitted(similarity=similarity).fit_pairs([0.1, 0.2], [1, 2], [1, 3]),
+        lambda: audit(X, IDENTITY, IDENTITY % 2, similarity=similarity),
+    ):
+        with pytest.raises(ArgumentError, match=words) as caught:
+            fit()
+        assert caught.value.remedy.startswith("Fit one of skfairfr.comparators")
+        assert "CohortNormalizer().fit(" in caught.value.remedy
+
+
+def test_a_transformer_is_no_similarity_and_goes_before():
+    for fitted in (StandardScaler(), StandardScaler().fit(X)):
+        with pytest.raises(
+            ArgumentError, match=r"got StandardScaler\(\)\. Give what its"
+        ):
+            unfitted(similarity=fitted).fit(X, IDENTITY)
 
 
 def test_a_failed_fit_leaves_nothing_of_an_earlier_one():
