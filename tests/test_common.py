@@ -1,6 +1,7 @@
 """Every estimator obeys scikit-learn, routing off and on."""
 
 import pickle
+from numbers import Integral
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import skfairfr
 from skfairfr import SimilarityROC
+from skfairfr._compat import Interval
 from skfairfr.comparators import (
     ClusterCalibration,
     CohortNormalizer,
@@ -125,3 +127,72 @@ def test_a_pickled_projector_projects_the_same(estimator):
     fitted = clone(estimator).fit(X, Y)
     again = pickle.loads(pickle.dumps(fitted))
     assert (again.transform(X) == fitted.transform(X)).all()
+
+
+# Parameters whose default lies outside what these few data allow, or is None.
+VALUES = {
+    "batch_size": 100,
+    "selection_size": 100,
+    "hidden_dim": 100,
+    "output_dim": 8,
+    "top": 5,
+    "n_clusters": 2,
+    "min_pairs": 10,
+    "max_pairs": 100,
+    "discriminator_dim": 100,
+    "n_jobs": 1,
+    "patience": 1,
+    "final_lr": 1e-3,
+    "min_agreement": 0.6,
+    "validation_fraction": 0.3,
+    "alpha": 0.3,
+    "margin": 0.3,
+    "momentum": 0.3,
+    "far": 0.1,
+}
+
+
+def numbers_of_all():
+    """Every number that an estimator takes, with a value of it."""
+    cases = []
+    for estimator in {type(e): e for e in reversed(ESTIMATORS)}.values():
+        for name, allowed in type(estimator)._parameter_constraints.items():
+            kinds = {c.type for c in allowed if isinstance(c, Interval)}
+            if kinds:
+                default = getattr(type(estimator)(), name)
+                value = VALUES.get(name, min(default or 3, 100))
+                cases.append((estimator, name, value, *kinds))
+    return [pytest.param(*c, id=f"{type(c[0]).__name__}-{c[1]}") for c in cases]
+
+
+@pytest.mark.parametrize(("estimator", "name", "value", "kind"), numbers_of_all())
+def test_numbers_of_numpy_are_those_of_python(estimator, name, value, kind):
+    # Types so narrow that a product of two leaves them, or is rounded.
+    narrow = np.int8(value) if kind is Integral else np.float16(value)
+    found = [
+        answer_of(clone(estimator).set_params(**{name: number}))
+        for number in (narrow, narrow.item())
+    ]
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize(("estimator", "name", "value", "kind"), numbers_of_all())
+def test_a_truth_value_is_no_number(estimator, name, value, kind):
+    for truth in (True, np.False_):
+        with pytest.raises(
+            ValueError, match=rf"'{name}' parameter .* Got .*{bool(truth)}"
+        ):
+            clone(estimator).set_params(**{name: truth}).fit(X, Y)
+
+
+def answer_of(estimator):
+    """What a fit says of the rows, as numbers."""
+    if hasattr(estimator, "random_state"):
+        estimator.set_params(random_state=0)
+    fitted = estimator.fit(X, Y)
+    if hasattr(fitted, "transform"):
+        return fitted.transform(X)
+    if isinstance(fitted, Comparator):
+        fitted = clone(MEASURES[0]).set_params(similarity=fitted).fit(X[::-1], Y[::-1])
+    found = fitted.estimate(far=0.1, rate="far", how="max_min")
+    return [found.value, found.low, found.high]

@@ -47,6 +47,7 @@ from skfairfr.projectors._net import (
 )
 from skfairfr.projectors._people import hold_out
 from skfairfr.projectors._validation_sample import sample_to_compare
+from skfairfr.utils._errors import plain
 from skfairfr.utils._frames import build_frame
 from skfairfr.utils._torch import PRECISIONS, choose_device, new_generator, threads_for
 from skfairfr.utils._validation import validate_rows
@@ -143,7 +144,9 @@ class BaseProjector(
         """
         sampler = bind_sampler(self.sampler, people)
         return EpochPlan(
-            Batches(rows, people.rows, people.y, self.batch_size, generator, sampler)
+            Batches(
+                rows, people.rows, people.y, int(self.batch_size), generator, sampler
+            )
         )
 
     def _hold_out(self, people, rng):
@@ -204,7 +207,7 @@ class BaseProjector(
                 rows, held_out, self.monitor, held_out_loss, plan.extra_metrics
             )
             monitor = Monitor(f"valid_{self.monitor}", measure, self.patience)
-        schedule = Schedule(self.lr, self.final_lr, self.max_epochs)
+        schedule = Schedule(plain(self.lr), plain(self.final_lr), self.max_epochs)
         callbacks = [schedule, *plan.callbacks, monitor]
         if path is not None:
             callbacks.append(Checkpoint(path, seed, generator, monitor))

@@ -15,6 +15,7 @@ from skfairfr.losses._penalised import (
 from skfairfr.losses._softmax import held_out_cross_entropy
 from skfairfr.projectors._base import BaseProjector, check_embeddings
 from skfairfr.projectors._people import everyone, read_labels
+from skfairfr.utils._errors import plain
 from skfairfr.utils._frames import library_of
 
 
@@ -246,13 +247,13 @@ class FPRPenaltyProjector(BaseProjector):
             people.identities.size,
             n_features,
             penalty=self.penalty,
-            far=self.far,
+            far=plain(self.far),
             alpha=self.alpha,
             base=self.base,
             scale=self.scale,
             margin=self.margin,
             weighting=self.weighting,
-            momentum=self.momentum,
+            momentum=plain(self.momentum),
             centroids=centroids,
             generator=generator,
         )

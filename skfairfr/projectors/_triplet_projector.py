@@ -366,7 +366,7 @@ class TripletProjector(BaseProjector):
             groups = self._sample_groups(people, held_out)
         sampler = bind_sampler(self.sampler, people)
         if self.homogeneous:
-            sampler = partial(groups.draw_homogeneous, self.selection_size)
+            sampler = partial(groups.draw_homogeneous, int(self.selection_size))
         elif self.sampling != "natural":
             sampler = groups.draw
         batches = TripletBatches(
@@ -376,8 +376,8 @@ class TripletProjector(BaseProjector):
             generator,
             sampler=sampler,
             margin=self.margin,
-            selection_size=self.selection_size,
-            batch_size=self.batch_size,
+            selection_size=int(self.selection_size),
+            batch_size=int(self.batch_size),
         )
         if groups is None:
             return EpochPlan(batches, (CountTriplets(batches),))
