@@ -25,6 +25,8 @@ from skfairfr._core import _cluster
 _SHOWN = ContextVar("skfairfr_progress_shown", default=False)
 # Loops that take most of a step of large data, and how much of the step is theirs.
 LONG, SHARE_OF_LONG = ("comparing all pairs", "counting all scores"), 0.9
+# For each worker, where results do not come one by one.
+TASKS_AT_A_TIME = 8
 # Steps take unlike times: what is left of the time cannot be determined.
 FORMAT = "{percentage:3.0f}%|{bar}| {desc} [{elapsed}]"
 
@@ -271,9 +273,8 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=(), add
             arguments = (_with_one_blas_thread, tasks, shared, description)
             results = _in_order(_cluster.results(cluster, *arguments))
         else:
-            call = delayed(_with_one_blas_thread)
-            parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-            results = parallel(call(function, *shared, *task) for task in tasks)
+            call = partial(_with_one_blas_thread, function, *shared)
+            results = joblib_results(call, tasks, n_jobs)
         for result, size in zip(results, sizes, strict=True):
             if add is not None and collected:
                 collected[0] = add(collected[0], result)
@@ -281,6 +282,34 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=(), add
                 collected.append(result)
             bar.update(size)
     return collected if add is None else collected[0]
+
+
+def joblib_results(function, tasks, n_jobs):
+    """Results of ``function(*task)`` for every task, in order, from joblib's workers.
+
+    Parameters
+    ----------
+    function : callable
+    tasks : list of tuples
+    n_jobs : int or None
+        The joblib back end is the caller's choice.
+
+    Yields
+    ------
+    result : object
+        As soon as it is there. A back end that cannot do so, such as "multiprocessing",
+        is given a few tasks at a time, so that no more of the results is held.
+    """
+    backend, _ = get_active_backend()
+    if getattr(backend, "supports_return_generator", False):
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+        yield from parallel(delayed(function)(*task) for task in tasks)
+        return
+    size = TASKS_AT_A_TIME * effective_n_jobs(n_jobs)
+    with Parallel(n_jobs=n_jobs) as parallel:
+        for start in range(0, len(tasks), size):
+            some = tasks[start : start + size]
+            yield from parallel(delayed(function)(*task) for task in some)
 
 
 def in_threads(function, tasks):

@@ -8,13 +8,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from joblib import Parallel, cpu_count, delayed, parallel_config
-from joblib.parallel import ThreadingBackend
+from joblib.parallel import BACKENDS, ThreadingBackend
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from skfairfr._core import _parallel
 from skfairfr._core._parallel import (
     ONE_BLAS_THREAD,
+    TASKS_AT_A_TIME,
     is_sharing_worker,
+    joblib_results,
     n_threads,
     next_step,
     over_blocks,
@@ -90,7 +92,7 @@ def raised_at(bases, place, exponent):
     return bases[place] ** exponent
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("backend", list(BACKENDS))
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_shared_arguments_come_first(n_jobs, backend):
     with parallel_config(backend):
@@ -107,6 +109,20 @@ def test_results_are_added_in_order(n_jobs):
             raised, TASKS, n_jobs, "raising", add=lambda *two: "-".join(map(str, two))
         )
     assert found == "0-1-4-9-16-25-36"
+
+
+def test_a_back_end_without_a_stream_of_results_is_given_few_tasks_at_a_time(
+    monkeypatch,
+):
+    monkeypatch.setattr(ThreadingBackend, "supports_return_generator", False)
+    done = []
+    with parallel_config("threading"):
+        found = joblib_results(
+            lambda k: done.append(k) or k, [(k,) for k in range(50)], 2
+        )
+        assert next(found) == 0
+        assert len(done) == 2 * TASKS_AT_A_TIME < 50
+        assert [0, *found] == list(range(50)) and sorted(done) == list(range(50))
 
 
 class Holder:
