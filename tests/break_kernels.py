@@ -130,8 +130,8 @@ BREAKS = [
     ),
     Break(
         "cells of a histogram",
-        "if row >= 0 and row == row_of_cell[measure, cells[block]]:",
-        "if row >= 0:",
+        "is_counted = row == row_of_cell[measure, cells[block]]",
+        "is_counted = True",
         ("tests/_core/test_pair_tiles.py",),
     ),
     Break(

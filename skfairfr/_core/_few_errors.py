@@ -587,7 +587,8 @@ def _accumulate(left, right, weights, positions, n_people, first, second):
     starts = np.zeros(n_people + 1, dtype=np.int64)
     for p in range(n_pairs):
         starts[min(left[p], right[p]) + 1] += 1
-    starts = np.cumsum(starts)
+    for person in range(n_people):
+        starts[person + 1] += starts[person]
     place = starts[:-1].copy()
     others = np.empty(n_pairs, dtype=np.int32)
     levels = np.empty(n_pairs, dtype=np.int32)
@@ -617,7 +618,9 @@ def _accumulate(left, right, weights, positions, n_people, first, second):
         for q in range(starts[one], starts[one + 1]):
             met[others[q]] = 0.0
     for level in range(1, n_levels):
-        of_person[level] += of_person[level - 1]
+        # Compiling a sum of whole rows, with its errors of shapes, takes seconds.
+        for person in range(n_people):
+            of_person[level, person] += of_person[level - 1, person]
         squares[level] += squares[level - 1]
         sized[level] += sized[level - 1]
     return of_person, squares, sized

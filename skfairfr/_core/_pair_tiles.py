@@ -354,10 +354,13 @@ def _limits_of(probe, reference, floors):
 
 
 def _adjustment_of(limits, probe, reference, strip, place):
-    """What ``_collect`` needs to adjust the scores of a tile; a kind of 0 if nothing."""
+    """What ``_collect`` needs to adjust the scores of a tile; None if nothing.
+
+    numba leaves out the branches of an argument that is None: plain cosines wait for no
+    compilation of adjusted scores.
+    """
     if limits is None:
-        nothing = (np.empty((0, 0)), np.empty((0, 0)))
-        return 0, nothing, nothing, np.empty((0, 0), dtype=np.int64)
+        return None
     sides = (
         (side.adjustment.numbers[:, part], of_side[:, part])
         for side, of_side, part in zip(
@@ -399,12 +402,13 @@ def _collect(row, tile, diagonal, rows, columns, blocks, floors, adjustment, buf
     vectors, identity, group, lengths, distances, scales = rows
     column_vectors, column_identity, column_lengths, column_distances, across = columns
     starts, stops, groups = blocks
-    kind, of_rows, of_columns, place = adjustment
+    if adjustment is not None:
+        kind, of_rows, of_columns, place = adjustment
     scores, left, right = buffers
     integers = (across, column_distances.astype(np.float32))
     wide = np.empty(vectors.shape[1])
     passed = np.empty(column_identity.size, dtype=np.int32)
-    values = np.empty(passed.size if kind else 0, dtype=np.float32)
+    values = np.empty(0 if adjustment is None else passed.size, dtype=np.float32)
     ratios = across.astype(np.float64) if across.size else np.ones(passed.size)
     largest = _largest_of(blocks, column_lengths, column_distances)
     filled = 0
@@ -416,7 +420,7 @@ def _collect(row, tile, diagonal, rows, columns, blocks, floors, adjustment, buf
             span = (first, stops[block])
             scale = scales[row] if scales.size else 1.0
             of_block = (largest[block, 0], largest[block, 1])
-            if kind == 0:
+            if adjustment is None:
                 n = _screen.select(
                     tile[row],
                     span,
@@ -455,12 +459,12 @@ def _collect(row, tile, diagonal, rows, columns, blocks, floors, adjustment, buf
                 score = np.float32(
                     _inner_products.inner_product(wide, column_vectors[c])
                 )
-                if kind == _adjustments.CALIBRATED:
-                    # Logarithms and exponentials take longer than the inner product.
-                    f = place[group[row], groups[block]]
-                    if score < min(of_rows[1][f, row], of_columns[1][f, c]):
-                        continue
-                if kind != 0:
+                if adjustment is not None:
+                    if kind == _adjustments.CALIBRATED:
+                        # Logarithms and exponentials take longer than the inner product.
+                        f = place[group[row], groups[block]]
+                        if score < min(of_rows[1][f, row], of_columns[1][f, c]):
+                            continue
                     score = np.float32(
                         _adjustments.adjusted(
                             kind, np.float64(score), of_rows[0], row, of_columns[0], c
@@ -481,9 +485,10 @@ def _largest_of(blocks, lengths, distances):
     starts, stops, _ = blocks
     largest = np.empty((starts.size, 2))
     for block in range(starts.size):
-        run = slice(starts[block], stops[block])
-        largest[block, 0] = lengths[run].max()
-        largest[block, 1] = distances[run].max()
+        length, distance = 0.0, 0.0
+        for c in range(starts[block], stops[block]):
+            length, distance = max(length, lengths[c]), max(distance, distances[c])
+        largest[block, 0], largest[block, 1] = length, distance
     return largest
 
 

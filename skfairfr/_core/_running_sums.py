@@ -166,6 +166,13 @@ def _sum_of_chunk(left_weight, right_weight, left, right, base, start, stop, r):
 
 
 @njit(nogil=True, cache=True)
+def _copy(values, into):
+    """Copy a row; numba compiles the errors of ``into[:] = values`` for seconds."""
+    for r in range(values.size):
+        into[r] = values[r]
+
+
+@njit(nogil=True, cache=True)
 def _extend(
     left_weight,
     right_weight,
@@ -187,7 +194,7 @@ def _extend(
             n_beyond += before[r] > targets[r]
         if n_beyond == partial.size:
             break
-        total[:] = before
+        _copy(before, total)
         for start in range((n_known - 1) * step, n_known * step, CHUNK):
             stop = min(start + CHUNK, n_known * step)
             sum_products(
@@ -210,7 +217,7 @@ def _walk_to(
         row = min(positions[k] // step, known.shape[0] - 1)
         if row * step > reached:
             reached = row * step
-            total[:] = known[row]
+            _copy(known[row], total)
         for start in range(reached, positions[k], CHUNK):
             stop = min(start + CHUNK, positions[k])
             sum_products(
@@ -219,7 +226,7 @@ def _walk_to(
             for r in range(partial.size):
                 total[r] += partial[r]
         reached = max(reached, positions[k])
-        sums[k] = total
+        _copy(total, sums[k])
     return sums
 
 

@@ -74,6 +74,7 @@ def _integers(arrays):
 TOGETHER = 2**16
 
 
+# Loops in place of operations on whole arrays, whose errors numba compiles for seconds.
 @njit(nogil=True, cache=True)
 def _add(counts, products, diagonal, rows, columns, blocks, row_of_cell, scale):
     identity, cell, factor = rows
@@ -81,58 +82,80 @@ def _add(counts, products, diagonal, rows, columns, blocks, row_of_cell, scale):
     starts, stops, cells = blocks
     n_measures, n_bins = row_of_cell.shape[0], counts.shape[1]
     bins = np.empty(products.shape[1], dtype=np.int32)
-    together = np.zeros(n_bins)
+    together = np.empty(n_bins)
+    place = np.empty(n_measures, dtype=np.int64)
     first = 0
     while first < products.shape[0]:
         last = first + 1
         while last < products.shape[0] and cell[last] == cell[first]:
             last += 1
         for block in range(starts.size):
-            place = np.full(n_measures, -1)
             for measure in range(n_measures):
                 row = row_of_cell[measure, cell[first]]
-                if row >= 0 and row == row_of_cell[measure, cells[block]]:
-                    place[measure] = row
+                is_counted = row == row_of_cell[measure, cells[block]]
+                place[measure] = row if is_counted else -1
             rectangle = (first, last, starts[block], stops[block])
             asked = (products, diagonal, rectangle, (identity, column_identity))
-            wanted = np.flatnonzero(place >= 0)
             if (last - first) * (stops[block] - starts[block]) < TOGETHER:
-                for measure in wanted:
-                    weights = (factor[measure], column_factor[measure], False)
-                    _count(counts[place[measure]], *asked, weights, scale, bins)
+                for measure in range(n_measures):
+                    if place[measure] >= 0:
+                        weights = (factor[measure], column_factor[measure], False)
+                        _count(counts[place[measure]], *asked, weights, scale, bins)
                 continue
-            kinds = _kinds(wanted, factor, column_factor, rectangle)
-            for kind in wanted[kinds == wanted]:
+            kinds = _kinds(place, factor, column_factor, rectangle)
+            for kind in range(n_measures):
+                if kinds[kind] != kind:
+                    continue
                 weights = (factor[kind], column_factor[kind])
                 is_unit = _is_unit(*weights, rectangle)
-                together[:] = 0
+                for b in range(n_bins):
+                    together[b] = 0
                 _count(together, *asked, (*weights, is_unit), scale, bins)
-                for measure in wanted[kinds == kind]:
-                    counts[place[measure]] += together
+                for measure in range(n_measures):
+                    if kinds[measure] == kind:
+                        for b in range(n_bins):
+                            counts[place[measure], b] += together[b]
         first = last
 
 
 @njit(nogil=True, cache=True)
-def _kinds(wanted, factor, column_factor, rectangle):
-    """For each measure that is wanted, the first one that weighs all pairs as it does."""
-    rows, columns = slice(rectangle[0], rectangle[1]), slice(rectangle[2], rectangle[3])
-    kinds = wanted.copy()
-    for place, measure in enumerate(wanted):
-        for known in wanted[:place]:
-            if (factor[known, rows] == factor[measure, rows]).all() and (
-                column_factor[known, columns] == column_factor[measure, columns]
-            ).all():
-                kinds[place] = known
+def _kinds(place, factor, column_factor, rectangle):
+    """For each measure that counts, the first one that weighs all pairs as it does."""
+    first_row, last_row, start, stop = rectangle
+    kinds = np.empty(place.size, dtype=np.int64)
+    for measure in range(place.size):
+        kinds[measure] = measure if place[measure] >= 0 else -1
+        for known in range(measure if place[measure] >= 0 else 0):
+            if (
+                kinds[known] == known
+                and _agree(factor[known], factor[measure], first_row, last_row)
+                and _agree(column_factor[known], column_factor[measure], start, stop)
+            ):
+                kinds[measure] = known
                 break
     return kinds
+
+
+@njit(nogil=True, cache=True)
+def _agree(one, other, start, stop):
+    """Whether two arrays are equal in a range."""
+    for i in range(start, stop):
+        if one[i] != other[i]:
+            return False
+    return True
 
 
 @njit(nogil=True, cache=True)
 def _is_unit(factor, column_factor, rectangle):
     """Whether every pair weighs 1."""
     first_row, last_row, start, stop = rectangle
-    rows, columns = factor[first_row:last_row], column_factor[start:stop]
-    return (rows == 1).all() and (columns == 1).all()
+    for r in range(first_row, last_row):
+        if factor[r] != 1:
+            return False
+    for c in range(start, stop):
+        if column_factor[c] != 1:
+            return False
+    return True
 
 
 @njit(nogil=True, cache=True)

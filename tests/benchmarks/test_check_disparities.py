@@ -8,6 +8,7 @@ from tests.benchmarks.check_disparities import RATES, check, drawn_rates
 from tests.benchmarks.coverage import LEVELS, Design, draw
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:A group has no error")
 def test_equal_groups_are_within_the_interval_of_every_disparity():
     held, _ = check("4 x 50", n_sets=4)

@@ -16,6 +16,7 @@ def truth_of(name):
     return Truth.of(CASES[name], n_drawn=50_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_data_sets_of_the_planned_size_answer(name):
     n_sets = 60

@@ -7,6 +7,7 @@ from tests.benchmarks.check_worst_group import CELLS, METHODS, check
 from tests.benchmarks.coverage import LEVELS, Design, draw, truth
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:A group has no error")
 def test_most_intervals_hold():
     disparities, cells = check("4 x 50", n_sets=3)
@@ -19,6 +20,7 @@ def test_most_intervals_hold():
     assert disparities[METHODS.index("recentered")].mean() < 0.5
 
 
+@pytest.mark.slow
 def test_the_truth_of_cells_is_that_of_many_people():
     design = Design((300, 300), direction=(0.4, 0.5), images=(4, 4))
     level = np.array([1e-2])

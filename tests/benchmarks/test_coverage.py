@@ -44,6 +44,7 @@ def check_verdicts(found, bound):
         assert missed.mean((0, 2)).max() < 0.07 + 3 * np.sqrt(0.05 / missed[:, 0].size)
 
 
+@pytest.mark.slow
 def test_four_equal_groups_are_seldom_called_different():
     found = judged("4 x 50", 40)
     check_verdicts(found, 0.06)
@@ -51,6 +52,7 @@ def test_four_equal_groups_are_seldom_called_different():
     assert sum(said["wrong"]["alone"] for said in found) > 8
 
 
+@pytest.mark.slow
 def test_a_group_that_is_worse_is_found():
     found = judged("2 x 60, noise .60/.85", 20)
     assert sum(said["found"]["max-T"][3] for said in found) >= 12
@@ -77,6 +79,7 @@ def test_limits_on_rates_are_judged_at_the_truth():
     assert (low > largest / 3).mean() > 0.5 and (high < 3 * largest).mean() > 0.5
 
 
+@pytest.mark.slow
 def test_an_oracle_of_independent_findings():
     """Four tests at .05 have 1 - .95**4; at a third less each, with levels of .0333."""
     rng = np.random.default_rng(3)
@@ -95,6 +98,7 @@ def max_of_four():
     return norm.isf((1 - 0.95 ** (1 / 4)) / 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("judge", "name"),
     [(coverage.judge_systems, "100 people"), (coverage.judge_sides, "60 people")],
@@ -104,6 +108,7 @@ def test_equal_systems_and_directions_are_seldom_told_apart(judge, name):
     assert ((p < 0.05).sum(0) <= most(12, 0.06)).all()
 
 
+@pytest.mark.slow
 def test_the_truth_is_that_of_many_people():
     """Mean rates of ten data sets, whose errors are .03 (FAR) and .07 (FRR) of the truth."""
     design = coverage.Design((300, 300), noise=(0.7, 0.8), images=(4, 4))

@@ -56,12 +56,14 @@ def draws():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS)
 def test_alike_systems_are_seldom_told_apart(draws, metric):
     rejected = sum(found.p_value < 1 - LEVEL for found in draws[metric])
     assert rejected <= binom.ppf(0.999, N_DRAWS, 1 - LEVEL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_error_is_about_the_spread(draws, metric):
     middles = [np.log(np.sqrt(found.low * found.high)) for found in draws[metric]]

@@ -219,6 +219,7 @@ def rejected(n_sets, **design):
     return counts / n_sets
 
 
+@pytest.mark.slow
 def test_equal_systems_are_seldom_called_different():
     """Of 25 data sets six or more at 5 %, by chance, once in 800 times."""
     assert (rejected(25, n_people=30) < 6 / 25).all()
