@@ -60,7 +60,8 @@ def load_embeddings(path, labels=None, *, embedding=None, identity=None, columns
     Raises
     ------
     ValueError
-        If a file cannot be read without pickle, or does not hold what is needed; the
+        If a file cannot be read without pickle, is a device or a pipe (files are read more
+        than once), has more than 10,000 columns, or does not hold what is needed; the
         message names all columns that a file lacks.
     ImportError
         If a .parquet file is read without pyarrow.
