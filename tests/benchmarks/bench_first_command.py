@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from tests.benchmarks._command import run_command
+
 
 def processor_time(cache):
     """Processor time of the demonstration with a cache of compiled kernels, in seconds."""
@@ -30,4 +32,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main, __doc__)

@@ -10,6 +10,7 @@ from numpy.testing import assert_array_equal
 
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr._core import _pair_sets, _pair_tiles
+from skfairfr.metrics import threshold_at_far
 from skfairfr.metrics._roc._similarity_roc import ANSWERED
 from skfairfr.report import EmbeddingData, audit_data
 from skfairfr.utils import ArgumentError
@@ -224,6 +225,23 @@ def test_levels_beyond_what_is_held_take_one_more_pass_for_all(monkeypatch, pass
     for names in columns:
         roc.by(names).estimate(0.3, rate="far", how="max_min")
     assert len(passes) <= n_passes + 1
+
+
+def test_groups_have_the_pairs_of_thresholds_of_their_own(monkeypatch):
+    """The young are alike: the others' threshold is far below everyone's."""
+    hold_tails(monkeypatch)
+    X, y, columns = make()
+    group = columns["age"]
+    X = X + 3 * np.outer(group == "young", np.eye(16)[0])
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    left, right = np.triu_indices(len(y), 1)
+    scores = (unit @ unit.T)[left, right]
+    roc = SimilarityROC(**OPTIONS).fit(X, y, columns).by("age")
+    for name in roc.groups_:
+        within = (group[left] == name) & (group[right] == name)
+        pairs = y[left][within] == y[right][within], scores[within]
+        found = roc.threshold_at(0.02, operating_point="group", group=name)
+        assert found == pytest.approx(threshold_at_far(*pairs, far=0.02), rel=1e-5)
 
 
 @pytest.mark.parametrize("names", ["gender", ("gender", "age")])
