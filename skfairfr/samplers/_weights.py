@@ -235,7 +235,8 @@ def _to_floats(values, name):
     """Numbers as a float64 array."""
     try:
         return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    # RuntimeError: of a tensor with a gradient.
+    except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(f"{name} must be numbers, one for each group.") from error
 
 
