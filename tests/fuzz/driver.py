@@ -10,6 +10,7 @@ import multiprocessing
 import resource
 import signal
 import traceback
+import warnings
 from collections import Counter
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
@@ -240,6 +241,8 @@ def _serve(line):
 
     for number in (signal.SIGPROF, signal.SIGALRM):
         faulthandler.register(number, chain=True)
+    # Small data are warned of.
+    warnings.simplefilter("ignore")
     limited = False
     while True:
         try:

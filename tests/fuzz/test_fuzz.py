@@ -12,13 +12,7 @@ from tests.fuzz.__main__ import main
 
 # Fast, of every package, with arrays and numbers; `python -m tests.fuzz` takes all.
 CALLED = (
-    *(
-        "threshold_at_far",
-        "far_frr_curve",
-        "disparity",
-        "identity_inertia",
-        "plan_test",
-    ),
+    *("threshold_at_far", "far_frr_curve", "disparity", "plan_test"),
     *("Policy.from_dict", "SimilarityROC.fit", "SimilarityROC.estimate"),
     *("CohortNormalizer.score_pairs", "make_face_embeddings", "dynamic_weights"),
     *("GroupRatesDisplay.from_roc", "adjusted_weights", "load_pairs"),
@@ -35,7 +29,7 @@ def failures(cases):
 
 @pytest.mark.parametrize("name", files.able())
 def test_damaged_files_are_read_or_refused(name):
-    n_cases = 60 if files.WEIGHTS[name] > 2 else 5
+    n_cases = 40 if files.WEIGHTS[name] > 2 else 5
     found, outcomes = failures(files.cases(0, n_cases, [name]))
     assert not found, found[0]
     assert outcomes.total() == n_cases
@@ -43,15 +37,15 @@ def test_damaged_files_are_read_or_refused(name):
 
 @pytest.mark.parametrize("name", CALLED)
 def test_odd_arguments_are_used_or_refused(name):
-    found, outcomes = failures(calls.cases(0, 30, [name]))
+    found, outcomes = failures(calls.cases(0, 20, [name]))
     assert not found, found[0]
-    assert outcomes.total() > 20
+    assert outcomes.total() > 12
 
 
 def test_lines_of_the_command_are_run_or_refused():
-    found, outcomes = failures(command.cases(0, 20))
+    found, outcomes = failures(command.cases(0, 12))
     assert not found, found[0]
-    assert outcomes.total() == 20
+    assert outcomes.total() == 12
 
 
 def test_every_public_name_is_called_or_left_out_with_a_reason():
@@ -61,6 +55,7 @@ def test_every_public_name_is_called_or_left_out_with_a_reason():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
 def test_every_call_works_before_it_is_changed():
     assert len(calls.subjects()) > 150
 
