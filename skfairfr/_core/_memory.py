@@ -8,6 +8,7 @@ does not fit, an error says so before the work, with what would fit.
 import math
 import os
 from dataclasses import dataclass, replace
+from numbers import Integral
 from pathlib import Path
 
 import numpy as np
@@ -277,6 +278,11 @@ class Size:
 
     def _workers(self):
         """Workers, what the process of each takes by itself, copies of what they share."""
+        jobs = self.n_jobs
+        if jobs is not None and (not isinstance(jobs, Integral) or jobs == 0):
+            raise ValueError(
+                f"n_jobs must be an integer other than 0, or None; got {jobs!r}."
+            )
         if _cluster.active_backend() is not None:
             return n_threads(), 0, 1
         n_jobs = effective_n_jobs(self.n_jobs)

@@ -4,6 +4,7 @@ Every message names the argument, the file, what was found and what to do.
 """
 
 import os
+import sys
 import zipfile
 from collections import Counter
 from contextlib import contextmanager
@@ -268,6 +269,8 @@ class Archive:
             raise damaged(self._argument, self._path, f"{name!r}: {error}") from None
         if not isinstance(array, np.ndarray):
             raise damaged(self._argument, self._path, f"{name!r} is no array")
+        if not _are_characters(array):
+            raise damaged(self._argument, self._path, f"{name!r} is no text")
         return array
 
     def labels(self, name):
@@ -303,6 +306,15 @@ class Archive:
         except Exception:
             return False
         return shape == (n_rows,) and dtype.kind in KINDS_OF_LABELS
+
+
+def _are_characters(array):
+    """Whether an array of text holds characters alone; Python fails on any other number."""
+    if array.dtype.kind != "U" or array.nbytes == 0:
+        return True
+    order = array.dtype.byteorder.replace("=", "")
+    codes = np.ascontiguousarray(array).view(np.dtype("u4").newbyteorder(order or "="))
+    return bool((codes <= sys.maxunicode).all())
 
 
 def unknown_if_empty(labels):

@@ -24,7 +24,9 @@ from skfairfr.utils._errors import Argument, ArgumentError, Message, plain
 from skfairfr.utils._labels import to_columns
 
 # No leading zero: 007 is a label.
-NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+NUMBER = re.compile(
+    r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII
+)
 # One number a line; it never goes back into a line, and is faster than a call for each.
 NUMBERS = re.compile(f"(?:(?>{NUMBER.pattern})\n)*+", re.ASCII)
 INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)

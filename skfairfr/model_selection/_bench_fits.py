@@ -13,7 +13,6 @@ import warnings
 from dataclasses import dataclass, fields
 from importlib.metadata import version
 from tempfile import NamedTemporaryFile
-from zipfile import BadZipFile
 
 import joblib
 import numpy as np
@@ -326,8 +325,9 @@ def read_fit(path):
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = dict(stored)
-    except (FileNotFoundError, BadZipFile, EOFError):
+        header = json.loads(str(arrays.pop("header")))
+        header["warnings"] = tuple(header["warnings"])
+        return FinishedFit(FoldErrors(**arrays) if arrays else None, **header)
+    # A damaged archive raises many kinds of errors; the fit is made again.
+    except Exception:
         return None
-    header = json.loads(str(arrays.pop("header")))
-    header["warnings"] = tuple(header["warnings"])
-    return FinishedFit(FoldErrors(**arrays) if arrays else None, **header)

@@ -141,6 +141,11 @@ def _of_point(roc, columns, attribute, point, settings):
     setter = None
     if point == "worst_group":
         at = [by.threshold_at(far, operating_point="group", group=g) for g in labels]
+        if np.isnan(at).all():
+            raise ValueError(
+                f"No group of {attribute!r} has an impostor pair among the people of a "
+                "split. Use fewer splits, or more people of each group."
+            )
         setter = labels[int(np.nanargmax(at))]
     found = {}
     for row, (scope, label) in enumerate(

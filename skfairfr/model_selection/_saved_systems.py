@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
@@ -86,7 +87,7 @@ def load_mitigation(folder):
     Raises
     ------
     ValueError
-        If the folder holds no mitigation, or a class of another package.
+        If the folder holds no mitigation, a damaged one, or a class of another package.
 
     See Also
     --------
@@ -118,6 +119,9 @@ def load_mitigation(folder):
             f"{str(folder)!r} holds no {INDEX}; give a folder that save_mitigation, or "
             "save of a Bench, wrote."
         ) from None
+    except ValueError as error:
+        raise _damaged(folder / INDEX, error) from error
+    _check_index(index, folder)
     steps = [(step["name"], _read_step(step, folder)) for step in index["steps"]]
     return Pipeline(steps) if index["pipeline"] else steps[0][1]
 
@@ -195,19 +199,63 @@ def _encoded(step, name, value):
         ) from error
 
 
+def _check_index(index, folder):
+    """Raise unless an index lists steps, each with its name, its class and its file."""
+    steps = index.get("steps") if isinstance(index, dict) else None
+    if not isinstance(steps, list) or not steps or "pipeline" not in index:
+        raise _damaged(folder / INDEX, "it lists no steps")
+    for step in steps:
+        for key in ("name", "module", "class", "file"):
+            if not isinstance(step, dict) or not isinstance(step.get(key), str):
+                raise _damaged(folder / INDEX, f"a step has no {key}")
+        if Path(step["file"]).name != step["file"]:
+            raise _damaged(folder / INDEX, f"{step['file']!r} is no file beside it")
+
+
 def _read_step(about, folder):
-    _check_class(about["module"])
-    made = getattr(import_module(about["module"]), about["class"])
+    made = _class_of(about, folder)
     path = folder / about["file"]
-    if "parameters" not in about:
-        return made.load(path)
-    step = made(**{name: decode(v) for name, v in about["parameters"].items()})
-    for name, value in about["fitted"].items():
-        setattr(step, name, decode(value))
-    with np.load(path, allow_pickle=False) as arrays:
-        for name in arrays.files:
-            setattr(step, name, arrays[name])
+    try:
+        if "parameters" not in about:
+            return made.load(path)
+        step = made(**{name: decode(v) for name, v in about["parameters"].items()})
+        fitted = {name: decode(value) for name, value in about["fitted"].items()}
+        # numpy does not close a file that it opened itself if the archive is damaged.
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+            fitted |= {name: arrays[name] for name in arrays.files}
+        _set_fitted(step, fitted)
+    # What is damaged raises many kinds of errors.
+    except Exception as error:
+        raise _damaged(path, error) from error
     return step
+
+
+def _set_fitted(step, fitted):
+    """Set what was fitted; nothing of it stands in the place of a method."""
+    for name, value in fitted.items():
+        if name.startswith("__") or callable(getattr(type(step), name, None)):
+            raise ValueError(f"{name!r} is no fitted attribute")
+        setattr(step, name, value)
+
+
+def _class_of(about, folder):
+    """The class of a step: an estimator's, since any other could do anything."""
+    _check_class(about["module"])
+    try:
+        found = getattr(import_module(about["module"]), about["class"])
+    except (ImportError, AttributeError, ValueError) as error:
+        raise _damaged(folder / INDEX, error) from error
+    if not isinstance(found, type) or not issubclass(found, BaseEstimator):
+        raise _damaged(folder / INDEX, f"{about['class']!r} is no estimator")
+    return found
+
+
+def _damaged(path, error):
+    kind = "" if isinstance(error, str | ValueError) else f"{type(error).__name__}: "
+    return ValueError(
+        f"{str(path)!r} is damaged, or not what save_mitigation wrote ({kind}{error}); "
+        "save the mitigation again."
+    )
 
 
 def _check_class(module):

@@ -347,6 +347,8 @@ class BaseProjector(
             Before ``fit``.
         ValueError
             If labels are neither numbers, strings nor booleans.
+        OSError
+            If the file cannot be written.
         """
         check_is_fitted(self, "head_")
         _persistence.save(self, path)
@@ -367,7 +369,7 @@ class BaseProjector(
         Raises
         ------
         ValueError
-            If the file holds something else, or another class.
+            If the file holds something else, or another class, or is damaged.
         """
         return _persistence.load(cls, path)
 

@@ -53,7 +53,10 @@ def save(projector, path):
         "parameters": parameters,
         "fitted": plain,
     }
-    save_file(tensors, path, metadata={_HEADER: json.dumps(header)})
+    try:
+        save_file(tensors, path, metadata={_HEADER: json.dumps(header)})
+    except SafetensorError as error:
+        raise OSError(f"{str(path)!r} cannot be written ({error}).") from error
 
 
 def load(cls, path):
@@ -69,21 +72,55 @@ def load(cls, path):
         raise ValueError(
             f"{str(path)!r} is no safetensors file ({error}); give one that save wrote."
         ) from error
-    header = None if header is None else json.loads(header)
+    header = _decoded(header, path)
     if header is None or header["class"] != cls.__name__:
         held = "no projector" if header is None else f"a {header['class']}"
         raise ValueError(
             f"{str(path)!r} holds {held}, not a {cls.__name__}; call load of the class "
             "that was saved."
         )
+    # What is damaged raises many kinds of errors.
+    try:
+        return _projector(cls, header, tensors)
+    except Exception as error:
+        raise _damaged(path, error) from error
+
+
+def _decoded(header, path):
+    """The header of a file as a dict that names a class; None where there is none."""
+    if header is None:
+        return None
+    try:
+        header = json.loads(header)
+    except ValueError as error:
+        raise _damaged(path, error) from error
+    if not isinstance(header, dict) or not isinstance(header.get("class"), str):
+        raise _damaged(path, "its header names no class")
+    return header
+
+
+def _projector(cls, header, tensors):
+    """A projector with the parameters, attributes and weights that were saved."""
     projector = cls(**{k: decode(v) for k, v in header["parameters"].items()})
-    for name, value in header["fitted"].items():
-        setattr(projector, name, decode(value))
-    for name, value in tensors.items():
-        if not name.startswith(_HEAD):
-            setattr(projector, name, value)
+    fitted = {name: decode(value) for name, value in header["fitted"].items()}
+    fitted |= {n: v for n, v in tensors.items() if not n.startswith(_HEAD)}
+    for name, value in fitted.items():
+        # As save chooses them: nothing stands in the place of a method.
+        if name.startswith("__") or callable(getattr(cls, name, None)):
+            raise ValueError(f"{name!r} is no fitted attribute")
+        setattr(projector, name, value)
     projector.head_ = _head(tensors, header["kind"])
+    n_features = projector.head_.hidden.in_features
+    if projector.n_features_in_ != n_features:
+        raise ValueError(f"the head has {n_features} features")
     return projector
+
+
+def _damaged(path, error):
+    kind = "" if isinstance(error, str | ValueError) else f"{type(error).__name__}: "
+    return ValueError(
+        f"{str(path)!r} is damaged ({kind}{error}); save the projector again."
+    )
 
 
 def _head(tensors, kind):

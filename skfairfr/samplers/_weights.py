@@ -5,7 +5,8 @@ of images. The draws themselves are in ``_torch.py``.
 """
 
 import math
-from numbers import Real
+from collections.abc import Mapping
+from numbers import Integral, Real
 
 import numpy as np
 
@@ -82,9 +83,11 @@ def equal_weights(n_groups):
     >>> equal_weights(3)
     array([1., 1., 1.])
     """
-    if n_groups < 1:
-        raise ValueError(f"n_groups must be at least 1; got {n_groups!r}.")
-    return np.ones(n_groups)
+    if not isinstance(n_groups, Integral) or n_groups < 1:
+        raise ValueError(
+            f"n_groups must be an integer of at least 1; got {n_groups!r}."
+        )
+    return np.ones(int(n_groups))
 
 
 def adjusted_weights(weights, groups):
@@ -120,7 +123,14 @@ def adjusted_weights(weights, groups):
     >>> adjusted_weights({"AF": 3, "EU": 1, "UN": 2}, groups=["AF", "EU", "UN"])
     array([1.5, 0.5, 1. ])
     """
-    labels = np.asarray(groups).tolist()
+    if not isinstance(weights, Mapping):
+        raise ValueError(f"weights must be a dict of labels; got {weights!r}.")
+    labels = np.asarray(groups, dtype=object)
+    if labels.ndim != 1:
+        raise ValueError(
+            f"groups must be one-dimensional, (n_groups,); got shape {labels.shape}."
+        )
+    labels = [plain(label) for label in labels]
     given = {plain(label): value for label, value in weights.items()}
     unknown = [label for label in given if label not in labels]
     if unknown:
@@ -195,7 +205,11 @@ def dynamic_weights(
     """
     previous = _with_mean_one(previous, "previous")
     errors, pairs = (
-        np.asarray(given, dtype=np.float64) for given in (n_false_accepts, n_impostors)
+        _to_floats(given, name)
+        for given, name in (
+            (n_false_accepts, "n_false_accepts"),
+            (n_impostors, "n_impostors"),
+        )
     )
     if errors.shape != previous.shape or pairs.shape != previous.shape:
         raise ValueError(
@@ -207,9 +221,9 @@ def dynamic_weights(
             "Every group needs an impostor pair at least, and no more false accepts than "
             f"pairs; got {errors.tolist()} of {pairs.tolist()}."
         )
-    if not 0 <= smoothing <= 1:
+    if not isinstance(smoothing, Real) or not 0 <= smoothing <= 1:
         raise ValueError(f"smoothing must lie in [0, 1]; got {smoothing!r}.")
-    if not 0 <= exponent < math.inf:
+    if not isinstance(exponent, Real) or not 0 <= exponent < math.inf:
         raise ValueError(f"exponent must lie in [0, inf); got {exponent!r}.")
     far = np.maximum(errors / pairs, (errors + 0.5) / (pairs + 1))
     # Divided by the largest, so that no power leaves the range of floats.
@@ -217,9 +231,18 @@ def dynamic_weights(
     return smoothing * target + (1 - smoothing) * previous
 
 
+def _to_floats(values, name):
+    """Numbers as a float64 array."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    # RuntimeError: of a tensor with a gradient.
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"{name} must be numbers, one for each group.") from error
+
+
 def _with_mean_one(values, name):
     """Non-negative numbers over their mean."""
-    values = np.asarray(values, dtype=np.float64)
+    values = _to_floats(values, name)
     if values.ndim != 1 or values.size == 0:
         raise ValueError(
             f"{name} must be one-dimensional, (n_groups,); got shape {values.shape}."

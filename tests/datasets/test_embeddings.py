@@ -222,3 +222,12 @@ def test_words_for_unknown_are_told(save, arrays, column):
     arrays[column] = np.where(np.arange(6) == 2, "None", arrays[column])
     with pytest.warns(UserWarning, match=f"'{column}' holds 'None' in 1 row,"):
         load_embeddings(save(**arrays))
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_numbers_that_are_no_characters_are_no_text(save, arrays, order):
+    gender = arrays["gender"].astype(f"{order}U1")
+    gender.view(f"{order}u4")[2] = 0x110000
+    arrays["gender"] = gender
+    message = complaint(save(**arrays))
+    assert "faces.npz" in message and "'gender' is no text" in message

@@ -147,15 +147,22 @@ def name_groups(groups):
 
 
 def _check_y_true(y_true):
-    array = np.asarray(y_true)
+    try:
+        array = np.asarray(y_true)
+    except ValueError as error:
+        raise ValueError(
+            f"y_true must be one-dimensional, (n_pairs,); its rows differ ({error})."
+        ) from error
     if array.ndim != 1:
         raise ValueError(
             f"y_true must be one-dimensional, (n_pairs,); got shape {array.shape}."
         )
     if array.dtype.kind == "O":
         wrong = np.array([not _is_zero_or_one(v) for v in array], dtype=bool)
+    elif array.dtype.kind in "biuf":
+        wrong = ~np.isin(array, (0, 1))
     else:
-        wrong = ~np.isin(array, (0, 1)) | (array.dtype.kind not in "biuf")
+        wrong = np.ones(array.shape, dtype=bool)
     if wrong.any():
         pair = int(np.flatnonzero(wrong)[0])
         raise ValueError(

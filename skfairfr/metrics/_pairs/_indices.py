@@ -325,8 +325,12 @@ def reduce_rates(rates, names, function, zero_division, *, rate=""):
         raise ValueError(
             f"how must return one number; got an array of shape {np.shape(value)}."
         )
+    try:
+        value = float(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"how must return a number; got {value!r}.") from error
     if np.isfinite(value):
-        return float(value)
+        return value
     warn_undefined(
         f"The {rate}rate of {name_groups(names[rates == 0])} is zero, so the disparity "
         f"has a zero denominator: zero_division={zero_division} is returned."

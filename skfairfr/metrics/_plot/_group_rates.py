@@ -1,5 +1,7 @@
 """The display of both error rates of every group at operating points, with intervals."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from skfairfr.metrics._plot import _style
@@ -223,6 +225,10 @@ class GroupRatesDisplay(FromEstimatorMixin):
     def _limits_of_levels(self):
         """Limits by rate, (n_levels,) each."""
         given = {} if self.limits is None else self.limits
+        if not isinstance(given, Mapping):
+            raise ValueError(
+                f"limits must be a dict such as {{'far': 1e-3}}; got {given!r}."
+            )
         for rate in given:
             if rate not in RATES:
                 raise ValueError(

@@ -1,0 +1,48 @@
+"""Run many cases, and print how many ended in which way.
+
+    python -m tests.fuzz --cases 100000                     all, half of them files
+    python -m tests.fuzz --cases 200 --only calls --seed 7
+
+The exit status is 1 if a case ended in a traceback, a hang or too much memory. Every such
+case is printed, with the seed that gives it again and what was fed.
+"""
+
+import argparse
+import sys
+import time
+
+from tests.fuzz.driver import OUTCOMES, count_apart
+
+# Of all cases. Files are cheap; lines of the command measure.
+SHARES = {"files": 0.5, "calls": 0.4, "command": 0.1}
+# Failures printed in full; more of them are counted alone.
+SHOWN = 40
+
+
+def main(argv=None):
+    """Exit status: 0, or 1 if a case failed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", choices=tuple(SHARES))
+    options = parser.parse_args(argv)
+    shares = SHARES if options.only is None else {options.only: 1.0}
+    print(f"{'':<22}{'cases':>8}{''.join(f'{name:>11}' for name in OUTCOMES)}")
+    failures = []
+    for name, share in shares.items():
+        started = time.perf_counter()
+        n_cases = round(options.cases * share)
+        count = count_apart(f"tests.fuzz.{name}:cases", n_cases, options.seed)
+        seconds = time.perf_counter() - started
+        rate = count.outcomes.total() / seconds
+        print(f"{count.line(name)}   {seconds:.0f} s, {rate:.0f} a second", flush=True)
+        failures += count.failures
+    for text in failures[:SHOWN]:
+        print(f"\n{text}")
+    if failures:
+        print(f"\n{len(failures)} cases failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

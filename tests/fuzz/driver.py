@@ -1,0 +1,273 @@
+"""Run cases, and count how they end.
+
+A case ends in one of OUTCOMES. Those of FAILURES are faults of the package: an exception
+that no docstring names, or that no line of the package or of scikit-learn raised on purpose;
+more than CPU_SECONDS of work; more than MEMORY bytes beyond the input.
+"""
+
+import linecache
+import multiprocessing
+import resource
+import signal
+import traceback
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import sklearn
+
+import skfairfr
+
+OUTCOMES = ("clean", "same", "different", "traceback", "hang", "memory")
+FAILURES = OUTCOMES[3:]
+CPU_SECONDS = 10
+# A case that waits, as for a pipe without a writer, spends no CPU time.
+WAITING_SECONDS = 60
+MEMORY = 2**30
+# Above what a process holds when its cases begin; allocations beyond it raise MemoryError.
+ADDRESS_SPACE = 6 * 2**30
+BATCH = 100
+# A refusal is raised on purpose by a file under one of these.
+REFUSING = tuple(str(Path(package.__file__).parent) for package in (skfairfr, sklearn))
+# Its messages about arrays are known to everybody, also those that it takes from numpy.
+ARRAYS = str(Path(sklearn.__file__).parent / "utils")
+
+
+class Refused(Exception):
+    """Something else than an exception said why it took no input, as the command does."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Something to run, and what the undamaged version of it gave.
+
+    Attributes
+    ----------
+    run : callable
+    usual : object
+        What :func:`summary` gives of the undamaged result.
+    shown : callable
+        Gives a text that says how to run it again.
+    errors : tuple of exception types
+        Those that are documented.
+    n_bytes : int
+        Size of the input.
+    """
+
+    run: object
+    usual: object
+    shown: object
+    errors: tuple = (ValueError, OSError)
+    n_bytes: int = 0
+
+
+@dataclass
+class Count:
+    """How many cases ended in which way, and the texts of failures."""
+
+    outcomes: Counter = field(default_factory=Counter)
+    failures: list = field(default_factory=list)
+
+    def add(self, where, outcome, text):
+        self.outcomes[outcome] += 1
+        if outcome in FAILURES:
+            self.failures.append(f"{where}: {outcome}\n{text}")
+
+    def line(self, name):
+        """One line of a table."""
+        counts = "".join(f"{self.outcomes[outcome]:>11}" for outcome in OUTCOMES)
+        return f"{name:<22}{self.outcomes.total():>8}{counts}"
+
+
+def judged(case):
+    """The outcome of a case, and for a failure a text."""
+    before = reset_peak()
+    try:
+        result = case.run()
+    except MemoryError as error:
+        return "memory", _told(case, error)
+    except case.errors as error:
+        if not is_on_purpose(error):
+            return "traceback", _told(case, error)
+        outcome, text = "clean", ""
+    except (Exception, SystemExit) as error:
+        return "traceback", _told(case, error)
+    else:
+        outcome, text = "same" if summary(result) == case.usual else "different", ""
+    above = peak() - before - case.n_bytes
+    if above > MEMORY:
+        return "memory", f"{above / 2**20:.0f} MB above the input\n{case.shown()}"
+    return outcome, text
+
+
+def _told(case, error):
+    lines = traceback.format_exception(error)
+    return "".join(lines[-8:]) + case.shown()
+
+
+def is_on_purpose(error):
+    """Whether a ``raise`` of this package or scikit-learn's check of arrays raised it.
+
+    So did the system, if the error names a file.
+    """
+    named = isinstance(error, OSError) and error.filename is not None
+    # Python's words about a path that is none.
+    if named or isinstance(error, Refused) or "os.PathLike" in str(error):
+        return True
+    frame = error.__traceback__
+    while frame.tb_next is not None:
+        frame = frame.tb_next
+    path = frame.tb_frame.f_code.co_filename
+    line = linecache.getline(path, frame.tb_lineno).strip()
+    refused = path.startswith(REFUSING) and line.startswith("raise ")
+    return refused or path.startswith(ARRAYS)
+
+
+def summary(value):
+    """Something equal for equal results: arrays by their bytes, objects by what they hold."""
+    if isinstance(value, np.ndarray):
+        plain = value.tolist() if value.dtype.hasobject else value.tobytes()
+        return value.shape, value.dtype.str, repr(plain)
+    if isinstance(value, dict):
+        return [(repr(key), summary(held)) for key, held in value.items()]
+    if isinstance(value, list | tuple):
+        return [summary(held) for held in value]
+    if is_dataclass(value):
+        return [summary(getattr(value, f.name)) for f in fields(value)]
+    if value is None or isinstance(
+        value, bool | int | float | str | bytes | np.generic
+    ):
+        return repr(value)
+    return type(value).__name__
+
+
+@cache
+def _status():
+    path = Path("/proc/self/status")
+    return path if path.exists() else None
+
+
+def reset_peak():
+    """Memory held now, in bytes, from which on the peak is counted; 0 where unknown."""
+    if _status() is None:
+        return 0
+    Path("/proc/self/clear_refs").write_text("5")
+    return _held("VmRSS")
+
+
+def peak():
+    """The most memory held since :func:`reset_peak`."""
+    return 0 if _status() is None else _held("VmHWM")
+
+
+def _held(name):
+    text = _status().read_text()
+    return int(text.partition(name + ":")[2].split(None, 1)[0]) * 1024
+
+
+# ---- in a process of their own ---------------------------------------------------------
+
+
+def count_apart(target, n_cases, seed=0):
+    """Run cases in a process that is started again after a hang or a crash.
+
+    Parameters
+    ----------
+    target : str
+        ``module:function``; the function takes a seed and a number of cases, and yields
+        as many cases at most.
+    n_cases : int
+    seed : int
+
+    Returns
+    -------
+    count : Count
+    """
+    count, child = Count(), None
+    for first in range(0, n_cases, BATCH):
+        size = min(BATCH, n_cases - first)
+        child = _Child() if child is None or not child.alive else child
+        where = f"{target} --seed {seed + first}"
+        for k, (outcome, text) in enumerate(child.batch(target, seed + first, size)):
+            count.add(f"{where}, case {k}", outcome, text)
+    if child is not None:
+        child.end()
+    return count
+
+
+class _Child:
+    """A process that runs batches of cases."""
+
+    def __init__(self):
+        context = multiprocessing.get_context("spawn")
+        self._line, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self._process.start()
+        theirs.close()
+        self.alive = True
+
+    def batch(self, target, seed, size):
+        """Outcome and text of every case; a hang or a crash is the last of them."""
+        self._line.send((target, seed, size))
+        while True:
+            try:
+                found = self._line.recv()
+            except EOFError:
+                self._process.join()
+                self.alive = False
+                yield self._end_of(self._process.exitcode)
+                return
+            if found is None:
+                return
+            yield found
+
+    def _end_of(self, code):
+        if code in (-signal.SIGPROF, -signal.SIGALRM):
+            return "hang", "its place is printed above"
+        return "traceback", f"the process ended with {code}"
+
+    def end(self):
+        self._line.close()
+        self._process.join()
+
+
+def _serve(line):
+    """Run the batches that are asked for, until the line is closed."""
+    import faulthandler
+
+    for number in (signal.SIGPROF, signal.SIGALRM):
+        faulthandler.register(number, chain=True)
+    # Small data are warned of.
+    warnings.simplefilter("ignore")
+    limited = False
+    while True:
+        try:
+            target, seed, size = line.recv()
+        except EOFError:
+            return
+        module, name = target.split(":")
+        for case in getattr(import_module(module), name)(seed, size):
+            if not limited:
+                _limit_addresses()
+                limited = True
+            _set_timers(CPU_SECONDS, WAITING_SECONDS)
+            found = judged(case)
+            _set_timers(0, 0)
+            line.send(found)
+        line.send(None)
+
+
+def _set_timers(cpu, waiting):
+    """Without a handler, a timer that ends ends the process."""
+    signal.setitimer(signal.ITIMER_PROF, cpu)
+    signal.setitimer(signal.ITIMER_REAL, waiting)
+
+
+def _limit_addresses():
+    if _status() is not None:
+        most = _held("VmSize") + ADDRESS_SPACE
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))

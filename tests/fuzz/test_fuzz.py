@@ -1,0 +1,143 @@
+"""A few seconds of every fuzzer, and that the driver sees what it looks for."""
+
+import random
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pandas")
+from tests.fuzz import calls, command, driver, files, mutation
+from tests.fuzz.__main__ import main
+
+# Fast, of every package, with arrays and numbers; `python -m tests.fuzz` takes all.
+CALLED = (
+    *("threshold_at_far", "far_frr_curve", "disparity", "plan_test"),
+    *("Policy.from_dict", "SimilarityROC.fit", "SimilarityROC.estimate"),
+    *("CohortNormalizer.score_pairs", "make_face_embeddings", "dynamic_weights"),
+    *("GroupRatesDisplay.from_roc", "adjusted_weights", "load_pairs"),
+)
+
+
+def failures(cases):
+    """Texts of the failures among cases, and how many cases there were."""
+    count = driver.Count()
+    for case in cases:
+        count.add("", *driver.judged(case))
+    return count.failures, count.outcomes
+
+
+@pytest.mark.parametrize("name", files.able())
+def test_damaged_files_are_read_or_refused(name):
+    n_cases = 40 if files.WEIGHTS[name] > 2 else 5
+    found, outcomes = failures(files.cases(0, n_cases, [name]))
+    assert not found, found[0]
+    assert outcomes.total() == n_cases
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_odd_arguments_are_used_or_refused(name):
+    found, outcomes = failures(calls.cases(0, 20, [name]))
+    assert not found, found[0]
+    assert outcomes.total() > 12
+
+
+def test_lines_of_the_command_are_run_or_refused():
+    found, outcomes = failures(command.cases(0, 12))
+    assert not found, found[0]
+    assert outcomes.total() == 12
+
+
+def test_every_public_name_is_called_or_left_out_with_a_reason():
+    parts = {part for name in calls.public_names() for part in (name, *name.split("."))}
+    assert set(calls.LEFT_OUT) <= parts
+    assert set(calls.OF_SUBJECT) - parts <= {"score_matrix"}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_every_call_works_before_it_is_changed():
+    assert len(calls.subjects()) > 150
+
+
+# ---- the driver --------------------------------------------------------------------------
+
+
+def raising(error):
+    def run():
+        raise error
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("run", "outcome"),
+    [
+        (lambda: np.arange(3), "same"),
+        (lambda: np.arange(4), "different"),
+        (lambda: np.arange(3.0), "different"),
+        (lambda: calls.public_names()["disparity"]("x"), "clean"),
+        (raising(driver.Refused("2")), "clean"),
+        (lambda: open("/nowhere/at/all"), "clean"),
+        (raising(ValueError("another library's")), "traceback"),
+        (raising(KeyError("x")), "traceback"),
+        (raising(SystemExit(0)), "traceback"),
+        (raising(MemoryError()), "memory"),
+        (lambda: len(np.ones(150_000_000)), "memory"),
+    ],
+)
+def test_outcomes(run, outcome):
+    usual = driver.summary(np.arange(3))
+    errors = (ValueError, OSError, driver.Refused)
+    case = driver.Case(run, usual, lambda: "shown", errors)
+    found, text = driver.judged(case)
+    assert found == outcome
+    assert ("shown" in text) == (outcome in driver.FAILURES)
+
+
+def sleepy(seed, n_cases):
+    """Cases of which the third never ends."""
+    for k in range(n_cases):
+        run = (lambda: time.sleep(100)) if k == 2 else (lambda: 1)
+        yield driver.Case(run, driver.summary(1), lambda: "")
+
+
+def busy(seed, n_cases):
+    """A case that computes for ever, beside one that ends the process."""
+    import os
+
+    def spin():
+        while True:
+            pass
+
+    yield driver.Case(spin if seed == 0 else (lambda: os._exit(3)), "", lambda: "")
+
+
+@pytest.mark.slow
+def test_a_case_that_never_ends_is_a_hang_and_the_next_batch_runs(monkeypatch):
+    monkeypatch.setattr(driver, "BATCH", 1)
+    count = driver.count_apart("tests.fuzz.test_fuzz:busy", 2)
+    assert dict(count.outcomes) == {"hang": 1, "traceback": 1}
+    assert "ended with 3" in count.failures[1]
+    monkeypatch.setattr(driver, "BATCH", 10)
+    assert driver.count_apart("tests.fuzz.test_fuzz:sleepy", 10).outcomes["hang"] == 1
+
+
+@pytest.mark.slow
+def test_counts_are_printed_by_outcome(capsys):
+    assert main(["--cases", "20", "--only", "files"]) == 0
+    head, line = capsys.readouterr().out.splitlines()
+    assert head.split() == ["cases", *driver.OUTCOMES]
+    assert line.split()[:2] == ["files", "20"]
+
+
+# ---- damage ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("change", mutation.CHANGES, ids=lambda change: change.__name__)
+def test_a_change_is_small_and_the_same_for_the_same_seed(change):
+    data = bytes(range(100))
+    changed = [change(data, random.Random(seed)) for seed in range(50)]
+    assert changed == [change(data, random.Random(seed)) for seed in range(50)]
+    assert sum(other != data for other in changed) > 25
+    assert all(isinstance(change(b"", random.Random(s)), bytes) for s in range(20))

@@ -1,0 +1,298 @@
+"""Values that a docstring's types allow, and values that they only just do not."""
+
+import datetime
+import decimal
+import fractions
+import pathlib
+
+import numpy as np
+from hypothesis import strategies as st
+
+from skfairfr.utils._extras import missing
+
+SURROGATE = "a\ud800b"
+TEXTS = (
+    *(
+        "",
+        " ",
+        "x",
+        "nan",
+        "None",
+        "max_min",
+        "far",
+        "gini",
+        "\0",
+        "\n",
+        "é",
+        SURROGATE,
+    ),
+    *("<b>", "a" * 5000, "../x", "{0}", "%s", "cuda", "auto", "pandas"),
+)
+NUMBERS = (
+    *(True, None, "3", "1e-3", 0, 1, -1, 2.5, float("nan"), float("inf"), -0.0, 1 + 0j),
+    *(
+        np.int8(3),
+        np.uint8(3),
+        np.int64(3),
+        np.float16(0.1),
+        np.float32(0.1),
+        np.bool_(1),
+    ),
+    *(np.array(0.1), np.array([0.1]), [0.1], (0.1, 0.2), [], {0.1}, {"a": 0.1}, b"1"),
+    *(decimal.Decimal("0.1"), fractions.Fraction(1, 10), np.datetime64("2020")),
+    *([0.1, None], [[0.1], [0.1, 0.2]], ["a"], np.ma.masked, np.str_("0.1"), range(2)),
+)
+# Sizes of work: nothing that would take long by itself.
+INTEGERS = (*NUMBERS, -(10**30), np.int8(-1), 2**31, 10**30)
+COUNTS = tuple(v for v in NUMBERS if v != float("inf"))
+
+
+def kinds_of(text):
+    """What a docstring's type may be, as keys of STRATEGIES; none of an object of a class."""
+    first = text.lower().split("default")[0]
+    found = {
+        "number": "float" in first,
+        "count": "int" in first.split("shape")[0].replace("instance", ""),
+        "choice": "{" in first,
+        "flag": "bool" in first,
+        "path": "path" in first,
+        "text": "str" in first,
+        "array": any(
+            word in first for word in ("array", "frame", "sequence", "tensor")
+        ),
+        "mapping": "dict" in first or "mapping" in first,
+        "callable": "callable" in first,
+    }
+    return [kind for kind, there in found.items() if there]
+
+
+def odd_values(text):
+    """A strategy of (shown, function of the valid value) for one parameter."""
+    return st.one_of(*(STRATEGIES[kind] for kind in kinds_of(text)), NONE)
+
+
+def _constant(value):
+    return repr(value)[:80], lambda valid: value
+
+
+def _constants(values):
+    return st.sampled_from(range(len(values))).map(lambda k: _constant(values[k]))
+
+
+def _choices():
+    """A different spelling of a valid choice, or no choice at all."""
+    spellings = {
+        "upper": lambda valid: str(valid).upper(),
+        "as a list": lambda valid: [valid],
+        "as numpy's": lambda valid: np.str_(valid),
+        "bytes": lambda valid: str(valid).encode(),
+        "without its end": lambda valid: str(valid)[:-1],
+    }
+    return st.sampled_from(sorted(spellings)).map(lambda name: (name, spellings[name]))
+
+
+# ---- arrays ----------------------------------------------------------------------------
+
+
+def _changed(change):
+    """A change of an array's copy at its first element."""
+
+    def apply(valid):
+        array = np.array(valid, copy=True)
+        return change(array)
+
+    return apply
+
+
+def _put(value, kind=None):
+    def put(array):
+        array = array.astype(kind or array.dtype)
+        if array.size:
+            array.flat[0] = value
+        return array
+
+    return _changed(put)
+
+
+def _masked(array):
+    mask = np.zeros(array.shape, bool)
+    if mask.size:
+        mask.flat[0] = True
+    return np.ma.array(array, mask=mask)
+
+
+def _structured(array):
+    rows = [tuple(np.ravel(row)) for row in array]
+    width = len(rows[0]) if rows else 1
+    kind = array.dtype if array.dtype.kind != "O" else "U8"
+    return np.array(rows, dtype=[(f"f{k}", kind) for k in range(width)])
+
+
+def _sparse(array):
+    from scipy import sparse
+
+    return sparse.csr_array(np.atleast_2d(array.astype(float)))
+
+
+def _ragged(array):
+    rows = array.tolist()
+    return (
+        [[rows[0]], [rows[0], rows[-1]], *rows[2:]] if len(rows) > 1 else [[1], [1, 2]]
+    )
+
+
+def _read_only(array):
+    array.flags.writeable = False
+    return array
+
+
+def _constant_like(array):
+    if array.size:
+        array[...] = array.flat[0]
+    return array
+
+
+ARRAYS = {
+    "list": _changed(lambda a: a.tolist()),
+    "tuple": _changed(lambda a: tuple(a.tolist())),
+    "Fortran": _changed(np.asfortranarray),
+    "every second of twice": _changed(lambda a: np.repeat(a, 2, axis=0)[::2]),
+    "read-only": _changed(_read_only),
+    "big-endian": _changed(lambda a: a.astype(a.dtype.newbyteorder())),
+    "objects": _changed(lambda a: a.astype(object)),
+    "text": _changed(lambda a: a.astype(str)),
+    "bytes": _changed(lambda a: a.astype(str).astype(bytes)),
+    "booleans": _changed(lambda a: a.astype(str) == a.astype(str).flat[0]),
+    "dates": _changed(lambda a: np.arange(a.size).reshape(a.shape).astype("M8[D]")),
+    "date objects": lambda v: [datetime.date(2020, 1, 1)] * len(v),
+    "complex": _changed(lambda a: np.arange(a.size).reshape(a.shape) * 1j),
+    "masked": _changed(_masked),
+    "structured": _changed(_structured),
+    "matrix": _changed(lambda a: np.asmatrix(a)),
+    "sparse": _changed(_sparse),
+    "reversed": _changed(lambda a: a[::-1]),
+    "one shorter": _changed(lambda a: a[:-1]),
+    "one longer": _changed(lambda a: np.concatenate([a, a[:1]])),
+    "none": _changed(lambda a: a[:0]),
+    "one": _changed(lambda a: a[:1]),
+    "two": _changed(lambda a: a[:2]),
+    "all alike": _changed(_constant_like),
+    "a column": _changed(lambda a: a.reshape(len(a), -1)[:, :1]),
+    "a row": _changed(lambda a: a[None]),
+    "3-dimensional": _changed(lambda a: a.reshape(len(a), -1, 1)),
+    "no columns": _changed(lambda a: np.zeros((len(a), 0))),
+    "0-dimensional": _changed(lambda a: a.flat[0]),
+    "ragged": _changed(_ragged),
+    "iterator": lambda v: iter(np.asarray(v).tolist()),
+    "set": lambda v: {str(x) for x in np.asarray(v).tolist()},
+    "dict": lambda v: {"a": v},
+    "string": lambda v: "abc",
+    "None inside": _put(None, object),
+    "nan inside": _put(float("nan"), object),
+    "a list inside": lambda v: [[1], *np.asarray(v).tolist()[1:]],
+    "mixed": _put("x", object),
+    "surrogate": _put(SURROGATE, object),
+    "empty text": _put("", object),
+    "unhashable": lambda v: [{"a": 1}] * len(v),
+    "tuples": lambda v: [(1, 2)] * len(v),
+    "range": lambda v: range(len(v)),
+    "all different": lambda v: np.arange(len(v)),
+}
+NUMERIC = {
+    "float16": _changed(lambda a: a.astype(np.float16)),
+    "float32": _changed(lambda a: a.astype(np.float32)),
+    "long double": _changed(lambda a: a.astype(np.longdouble)),
+    "int8": _changed(lambda a: a.astype(np.int8)),
+    "nan": _put(float("nan"), float),
+    "inf": _put(float("inf"), float),
+    "huge": _changed(lambda a: a.astype(float) * 1e308),
+    "tiny": _changed(lambda a: a.astype(float) * 1e-320),
+    "norm 1e30": _changed(lambda a: a.astype(float) * 1e30),
+    "zeros": _changed(lambda a: a.astype(float) * 0),
+    "negative": _changed(lambda a: -a.astype(float)),
+    "doubled": _changed(lambda a: a.astype(float) * 2),
+}
+
+
+def _frames():
+    """Other libraries' arrays, where they are installed."""
+    if not missing(["pandas"]):
+        import pandas
+
+        yield "pandas", lambda v: _pandas(pandas, v)
+        yield "pandas with gaps in its index", lambda v: _pandas(pandas, v).iloc[::-1]
+        yield "pandas nullable", lambda v: _pandas(pandas, v).convert_dtypes()
+        yield "categories", lambda v: pandas.Categorical([str(x) for x in np.ravel(v)])
+    if not missing(["polars"]):
+        import polars
+
+        yield "polars", lambda v: _polars(polars, v)
+        yield "lazy polars", lambda v: polars.LazyFrame({"a": np.ravel(v)})
+    if not missing(["pyarrow"]):
+        import pyarrow
+
+        yield "arrow", lambda v: pyarrow.array(np.ravel(v))
+    if not missing(["torch"]):
+        import torch
+
+        yield "tensor", _changed(lambda a: torch.as_tensor(a.astype(float)))
+        yield (
+            "tensor with gradient",
+            _changed(lambda a: torch.tensor(a.astype(float), requires_grad=True)),
+        )
+
+
+def _pandas(pandas, valid):
+    array = np.asarray(valid)
+    return pandas.Series(array) if array.ndim == 1 else pandas.DataFrame(array)
+
+
+def _polars(polars, valid):
+    array = np.asarray(valid)
+    if array.ndim == 1:
+        return polars.Series("a", array.tolist(), strict=False)
+    return polars.DataFrame({f"c{k}": column for k, column in enumerate(array.T)})
+
+
+ARRAYS |= dict(_frames())
+
+
+def _array_changes():
+    changes = ARRAYS | NUMERIC
+    return st.sampled_from(sorted(changes)).map(lambda name: (name, changes[name]))
+
+
+MAPPINGS = (
+    *({}, {"a": 1.0}, {"f": 0.5, "m": 0.5}, {"f": None}, {"f": "x"}, {1: 2}, {None: 1}),
+    *({"f": float("nan"), "m": 1}, {("a",): 1}, [], [("f", 1)], {"f": -1, "m": 2}),
+    *({"f": [1, 2]}, {"max_fmr": 0.1}, {"max_bfar": float("inf")}, {"f": {"x": 1}}),
+)
+
+
+FUNCTIONS = (
+    *(max, len, str, (lambda: 1), (lambda *a, **k: None), (lambda *a, **k: "x")),
+    *((lambda *a, **k: float("nan")), (lambda *a, **k: np.arange(3.0)), int, dict),
+)
+PATHS = (
+    *("", "missing", ".", "/", "/dev/null", SURROGATE, "a" * 5000, "x/y", "~", "-"),
+    *(pathlib.Path("missing"), "file:///x", "missing.npz", "missing.csv.gz"),
+)
+
+NONE = st.just(_constant(None))
+STRATEGIES = {
+    "number": st.one_of(
+        _constants(NUMBERS),
+        st.floats().map(_constant),
+        st.floats(0, 1).map(_constant),
+    ),
+    "count": st.one_of(_constants(COUNTS), st.integers(-2, 12).map(_constant)),
+    "choice": st.one_of(_choices(), _constants(TEXTS)),
+    "flag": _constants(
+        (True, False, None, 0, 1, "yes", np.True_, [], np.array([True]))
+    ),
+    "path": _constants(PATHS),
+    "text": st.one_of(_constants(TEXTS), st.text(max_size=20).map(_constant)),
+    "array": _array_changes(),
+    "mapping": _constants(MAPPINGS),
+    "callable": _constants(FUNCTIONS),
+}

@@ -1,0 +1,83 @@
+"""A small set of people, and the numbers that the public surface gives of it."""
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+
+from skfairfr import make_face_embeddings
+from skfairfr.comparators import CohortNormalizer, GroupMeanRemover
+from skfairfr.model_selection import compare_mitigations
+from skfairfr.report import EmbeddingData, audit, compare_systems
+
+LEVELS = [0.1, 0.05]
+LIMITS = {"max_fmr": 0.2, "max_fnmr": 0.4, "max_bfar": 3.0}
+
+
+@cache
+def people():
+    """Embeddings that float16 holds exactly, identities and groups; read-only."""
+    made = make_face_embeddings(
+        40, n_features=8, groups={"f": 0.5, "m": 0.5}, kappa=20.0, random_state=0
+    )
+    X = made.X.astype(np.float16).astype(np.float32)
+    for array in (X, made.y, made.sensitive_features):
+        array.flags.writeable = False
+    return X, made.y, made.sensitive_features
+
+
+def audited(X, y, groups, **options):
+    """An audit with its checks."""
+    options = {"far": LEVELS, "limits": LIMITS, "n_resamples": 20} | options
+    return audit(X, y, groups, attribute="gender", **options)
+
+
+def compared(before, after):
+    """A comparison of two systems, each (X, y, groups)."""
+    systems = [EmbeddingData(X, y, {"gender": g}) for X, y, g in (before, after)]
+    return compare_systems(*systems, far=LEVELS, n_resamples=20)
+
+
+def benched(X, y, groups, **options):
+    """A bench of two mitigations that need no training."""
+    methods = {"means": GroupMeanRemover(), "cohort": CohortNormalizer(top=5)}
+    quick = {"n_splits": 2, "inner_splits": 2, "n_resamples": 20, "far": 0.1}
+    return compare_mitigations(X, y, groups, methods, refit=False, **quick, **options)
+
+
+def rates(report, renamed=None):
+    """The numbers of an audit by level and group, and its verdicts; groups renamed."""
+    renamed = {} if renamed is None else renamed
+    frame = report.to_frame("rates", "pandas")
+    frame["group"] = [renamed.get(g, g) for g in frame["group"].astype(object)]
+    frame["group"] = frame["group"].where(frame["group"].notna(), "everyone")
+    return frame.set_index(["level", "group"]).select_dtypes("number").sort_index()
+
+
+def verdicts(report):
+    """Verdicts of the checks of an audit, by limit and level."""
+    return {(check.name, check.far): check.verdict for check in report.checks}
+
+
+def assert_same_rates(one, other, rtol=1e-9, but=()):
+    """Raise unless two tables of :func:`rates` hold the same numbers."""
+    assert len(one) > 4
+    columns = [name for name in one.columns if name not in but]
+    pd.testing.assert_frame_equal(one[columns], other[columns], rtol=rtol, atol=1e-12)
+
+
+def changes(comparison):
+    """Differences of rates and their bounds, by group, rate and level."""
+    return {
+        (c.group, c.rate, c.far): (c.before, c.after, c.difference, c.low, c.high)
+        for c in comparison.changes
+    }
+
+
+def gains(bench):
+    """What each method of a bench changes, with its interval."""
+    return {
+        (method.name, metric): (c.ratio, c.low, c.high)
+        for method in bench.methods
+        for metric, c in method.changes.items()
+    }

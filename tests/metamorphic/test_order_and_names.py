@@ -1,0 +1,125 @@
+"""Rows in another order, other names of people and groups, and rotations change no answer."""
+
+import numpy as np
+import pytest
+
+from skfairfr.comparators import (
+    ClusterCalibration,
+    CohortNormalizer,
+    FairScoreNormalizer,
+    GroupThresholds,
+)
+from tests.metamorphic import surface
+
+RENAMED = {"f": "zz", "m": "aa"}
+
+
+@pytest.fixture(scope="module")
+def usual():
+    return surface.audited(*surface.people())
+
+
+def shuffled(rng=0):
+    X, y, groups = surface.people()
+    order = np.random.default_rng(rng).permutation(len(X))
+    return X[order], y[order], groups[order]
+
+
+def renamed():
+    """Other names of people, in the same order, and of groups, in another."""
+    X, y, groups = surface.people()
+    names = np.array([f"p{k:03d}" for k in y])
+    return X, names, np.array([RENAMED[g] for g in groups])
+
+
+def rotated():
+    X, y, groups = surface.people()
+    rng = np.random.default_rng(1)
+    rotation = np.linalg.qr(rng.standard_normal((X.shape[1], X.shape[1])))[0]
+    return X.astype(np.float64) @ rotation, y, groups
+
+
+def test_an_audit_of_rows_in_another_order(usual):
+    other = surface.audited(*shuffled())
+    surface.assert_same_rates(surface.rates(usual), surface.rates(other))
+    assert surface.verdicts(usual) == surface.verdicts(other)
+
+
+def test_an_audit_under_other_names(usual):
+    other = surface.audited(*renamed())
+    back = {new: old for old, new in RENAMED.items()}
+    surface.assert_same_rates(surface.rates(usual), surface.rates(other, back))
+    assert surface.verdicts(usual) == surface.verdicts(other)
+
+
+def test_an_audit_of_rotated_embeddings(usual):
+    other = surface.audited(*rotated())
+    # Thresholds are scores, which a rotation changes by rounding.
+    surface.assert_same_rates(surface.rates(usual), surface.rates(other), rtol=1e-5)
+    assert surface.verdicts(usual) == surface.verdicts(other)
+
+
+def test_a_comparison_of_rows_in_another_order():
+    X, y, groups = surface.people()
+    after = np.tanh(3 * X)
+    first = surface.changes(surface.compared((X, y, groups), (after, y, groups)))
+    order = np.random.default_rng(2).permutation(len(X))
+    rows = [(Z[order], y[order], groups[order]) for Z in (X, after)]
+    other = surface.changes(surface.compared(*rows))
+    assert first.keys() == other.keys()
+    for key, numbers in first.items():
+        np.testing.assert_allclose(other[key], numbers, rtol=1e-9, atol=1e-12)
+
+
+def test_a_comparison_under_other_names():
+    X, y, groups = surface.people()
+    after = np.tanh(3 * X)
+    first = surface.changes(surface.compared((X, y, groups), (after, y, groups)))
+    _, names, labels = renamed()
+    second = surface.compared((X, names, labels), (after, names, labels))
+    other = surface.changes(second)
+    for (group, rate, far), numbers in first.items():
+        found = other[RENAMED.get(group, group), rate, far]
+        np.testing.assert_allclose(found, numbers, rtol=1e-9, atol=1e-12)
+
+
+def test_a_rotated_system_neither_harms_nor_helps():
+    found = surface.compared(surface.people(), rotated())
+    assert {c.verdict for c in found.changes} == {"undecided"}
+    assert max(abs(c.difference) for c in found.changes) < 1e-9
+
+
+def test_a_bench_under_other_names_of_groups():
+    X, y, groups = surface.people()
+    first = surface.gains(surface.benched(X, y, groups))
+    # In the same order, by which splits are drawn.
+    other = surface.gains(surface.benched(X, y, np.char.add("group ", groups)))
+    assert first.keys() == other.keys() and len(first) >= 4
+    for key, numbers in first.items():
+        np.testing.assert_allclose(other[key], numbers, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("comparator", "atol"),
+    [
+        # Rounding moves cosines with the cohort by 3e-4 (its Notes), and scores divide
+        # them by deviations of 0.05.
+        (CohortNormalizer(top=5), 0.1),
+        (CohortNormalizer(kind="t", cohort="images"), 2e-3),
+        (GroupThresholds(far=0.1), 1e-6),
+        (FairScoreNormalizer(n_clusters=3, far=0.1, random_state=0), 2e-4),
+        (ClusterCalibration(n_clusters=3, min_pairs=2, random_state=0), 2e-4),
+    ],
+    ids=lambda made: type(made).__name__,
+)
+def test_scores_of_rotated_embeddings(comparator, atol):
+    tables = []
+    for X, y, groups in (surface.people(), rotated()):
+        comparator.fit(X, y, groups)
+        given = {}
+        if isinstance(comparator, GroupThresholds):
+            given = {f"sensitive_features_{side}": groups[:30] for side in (1, 2)}
+        tables.append(comparator.score_matrix(X[:30], X[:30], **given))
+    apart = ~np.eye(30, dtype=bool)
+    assert np.ptp(tables[0][apart]) > 10 * atol
+    np.testing.assert_allclose(tables[0][apart], tables[1][apart], rtol=0, atol=atol)

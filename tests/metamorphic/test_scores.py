@@ -1,0 +1,127 @@
+"""Increasing transforms of scores, pairs listed twice, equal groups, ordered thresholds."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from skfairfr import SimilarityROC
+from skfairfr.report import PairData, audit_pairs, compare_systems
+from tests.metamorphic import surface
+
+INCREASING = {
+    "steep": lambda s: np.exp(5 * s),
+    "moved": lambda s: 1e6 + 1e3 * s,
+    "ranks": lambda s: stats.rankdata(s, "dense"),
+}
+ORDER = ["failed", "undetermined", "passed"]
+
+
+def pairs():
+    """Scores, people and groups of all pairs of a fifth of the images."""
+    X, y, groups = (array[::5] for array in surface.people())
+    left, right = np.triu_indices(len(X), 1)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    scores = np.einsum("ij,ij->i", unit[left].astype(float), unit[right])
+    return scores, (y[left], y[right]), (groups[left], groups[right])
+
+
+def audited(scores, people, groups, **options):
+    options = {"far": surface.LEVELS, "limits": surface.LIMITS} | options
+    options = {"attribute": "gender", "n_resamples": 20} | options
+    return audit_pairs(scores, people, groups, **options)
+
+
+@pytest.fixture(scope="module")
+def usual():
+    return audited(*pairs())
+
+
+@pytest.mark.parametrize("name", INCREASING)
+def test_an_audit_of_transformed_scores(usual, name):
+    scores, people, groups = pairs()
+    other = audited(INCREASING[name](scores), people, groups)
+    one, two = surface.rates(usual), surface.rates(other)
+    surface.assert_same_rates(one, two, but=("threshold",))
+    assert surface.verdicts(usual) == surface.verdicts(other)
+    at = usual.to_frame("rates", "pandas")["threshold"].to_numpy()
+    found = other.to_frame("rates", "pandas")["threshold"].to_numpy()
+    if name != "ranks":
+        np.testing.assert_allclose(found, INCREASING[name](at))
+
+
+@pytest.mark.parametrize("name", INCREASING)
+def test_a_system_of_transformed_scores_neither_harms_nor_helps(name):
+    scores, people, groups = pairs()
+    systems = [
+        PairData(s, people, {"gender": groups})
+        for s in (scores, INCREASING[name](scores))
+    ]
+    found = compare_systems(*systems, far=surface.LEVELS, n_resamples=20)
+    assert len(found.changes) >= 8
+    assert {c.difference for c in found.changes} == {0.0}
+    assert {c.verdict for c in found.changes} == {"undecided"}
+
+
+def test_pairs_that_are_listed_twice_change_no_rate(usual):
+    scores, people, groups = pairs()
+    twice = [np.tile(scores, 2)]
+    twice += [tuple(np.tile(side, 2) for side in both) for both in (people, groups)]
+    one, two = surface.rates(usual), surface.rates(audited(*twice))
+    for name in ("threshold", "far", "frr", "equal_error_rate"):
+        np.testing.assert_allclose(one[name], two[name], rtol=1e-12)
+    for name in ("n_impostor", "n_genuine", "far_errors", "frr_errors"):
+        np.testing.assert_array_equal(2 * one[name], two[name])
+
+
+def equal_groups():
+    """Every person once in each of two groups, which have no feature in common."""
+    X, y, _ = surface.people()
+    nothing = np.zeros_like(X)
+    rows = np.block([[X, nothing], [nothing, X]])
+    groups = np.repeat(["f", "m"], len(X))
+    return rows, np.concatenate([y, y + y.max() + 1]), groups
+
+
+def test_equal_groups_have_equal_rates_and_no_disparity():
+    report = surface.audited(*equal_groups())
+    table = surface.rates(report)
+    for name in ("far", "frr", "far_low", "far_high", "n_impostor", "frr_errors"):
+        by_group = table[name].unstack("group")
+        np.testing.assert_array_equal(by_group["f"], by_group["m"])
+    found = report.to_frame("disparities", "pandas")
+    np.testing.assert_allclose(found["value"], found["neutral"], atol=1e-12)
+    assert len(found) >= 8 and (found["p_value"].dropna() > 0.05).all()
+    assert verdict_of(report, "max_bfar") != "failed"
+
+
+def verdict_of(report, name):
+    (found,) = {c.verdict for c in report.checks if c.name == name}
+    return found
+
+
+def test_a_higher_threshold_accepts_fewer_of_every_group():
+    X, y, groups = surface.people()
+    options = {"resample": "identities", "n_resamples": 5, "far_max": 0.5}
+    roc = SimilarityROC(**options, random_state=0).fit(X, y, groups)
+    thresholds = np.linspace(-1.1, 1.1, 45)
+    for group in (None, "f", "m"):
+        far, frr = (
+            roc.estimate(threshold=thresholds, rate=rate, group=group).value
+            for rate in ("far", "frr")
+        )
+        assert (np.diff(far) <= 0).all() and (np.diff(frr) >= 0).all()
+        assert (far[0], far[-1], frr[0], frr[-1]) == (1, 0, 0, 1)
+    levels = np.geomspace(0.01, 0.5, 20)
+    for point in ("overall", "worst_group"):
+        assert (np.diff(roc.threshold_at(levels, operating_point=point)) <= 0).all()
+
+
+@pytest.mark.parametrize("name", sorted(surface.LIMITS))
+def test_a_looser_limit_is_never_judged_more_strictly(name):
+    X, y, groups = surface.people()
+    found = []
+    for limit in (1e-4, 0.2, 0.999):
+        limit = 30 * limit + 1 if name == "max_bfar" else limit
+        report = surface.audited(X, y, groups, limits={name: limit}, far=0.1)
+        found.append(ORDER.index(verdict_of(report, name)))
+    assert found == sorted(found) and found[0] < found[-1]
