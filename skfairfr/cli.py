@@ -671,7 +671,7 @@ def _add_common(
         "--n-jobs",
         type=_number(int, lambda n: n != 0, "an integer other than 0"),
         metavar="N",
-        help="parallel workers (default: 1)",
+        help="workers of joblib (default: one process, which uses all cores)",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 

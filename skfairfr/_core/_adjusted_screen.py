@@ -5,6 +5,14 @@ row, q is the distance of the column from its screened row, and r is what the ou
 screen is rounded by. A column passes where the score of v + e reaches the floor; for the two
 kinds of scores see ``_adjustments``. All of it is float64, in vectors, as LLVM makes none
 of a loop that collects comparisons.
+
+Roundings to float64 lose no column. With the lengths and distances of ``_screen``, its bound
+leaves more than 2**-23 (X + p)(Y + q) between v + e and the score of the pair; |v| is at most
+(X + p)(Y + q), and the operations on it err by 2**-50 of that. An affine score is compared with
+the offset of the row on the side of the floor: both sides are rounded once, and rounding is
+monotone. The sum of both offsets, as ``_adjustments`` rounds it, is off by at most 2**-53 of
+itself, hence of the adjusted product and the floor together: the room above covers the one, the
+term 2**-23 |floor| the other.
 """
 
 import numpy as np

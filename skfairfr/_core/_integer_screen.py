@@ -12,10 +12,10 @@ count. With the lengths X = |x|, Y = |y| and the distances p = |x - s k|, q = |y
    operations errs by a factor of at most 1 + 2**-23, and all numbers that they make stay
    below t |k m| + g q <= g (Y + 2 q), for |k| = |s k| / s <= g and |t m| <= Y + q. The error
    is less than 5 * 2**-23 g (Y + 2 q).
-3. Scales and distances are at least 2**-60 in any row, so that nothing underflows but g q,
-   which then loses less than 2**-125.
+3. Scales and distances are at least 2**-60 in any row, and g is at least 1, because X is at
+   least 127 s or p at least s: nothing underflows.
 4. The exact score reaches a floor f from at most ((1 + 2**-53)**d - 1) XY + 2**-24 |f| +
-   2**-150 below, which the terms of ``_screen`` for float32 products cover.
+   2**-150 below. The floor is lowered by the first term, by 2**-23 |f| and by 2**-123.
 
 If g (Y + 2 q) is so large that it could overflow, every pair is scored.
 """

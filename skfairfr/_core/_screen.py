@@ -22,7 +22,8 @@ bfloat16. With the lengths X = |x|, Y = |y| and the distances p = |x - a|, q = |
    rounded to float32: it reaches a floor t from at most 2**-24 |t| + 2**-150 below. Two
    more roundings in 2, a term 2**-23 |t|, and the slack in 3 cover both.
 5. A bfloat16 output needs no term: rounding is monotone, so that what is at least a
-   bfloat16 number stays so. The limit is rounded down to one.
+   bfloat16 number stays so. The limit is rounded down to one. Adjusted scores are no such
+   comparison: ``widen`` says how far the rounding to the nearest bfloat16 moves a product.
 
 If XY is so large that a sum could overflow, every pair is scored.
 """
@@ -260,7 +261,7 @@ def widen(products, out):
     Returns
     -------
     slack : float
-        What the output was rounded by.
+        What the output was rounded by, to nearest, which the trial of bfloat16 checks.
     """
     bits = out.view(np.int32)
     for c in range(products.size):
@@ -446,4 +447,6 @@ def _is_right(a, b, tile):
     growth = np.expm1((a.shape[1] + 2) * STEP)
     bound = growth * np.linalg.norm(a, axis=1)[:, None] * np.linalg.norm(b, axis=1)
     exact = a @ b.T
-    return bool((np.abs(found - exact) <= bound + 2.0**-7 * np.abs(exact)).all())
+    # The output is rounded to nearest; cut off, it would lie twice as far.
+    bound = bound * (1 + 2.0**-8) + 2.0**-8 * np.abs(exact)
+    return bool((np.abs(found - exact) <= bound).all())

@@ -275,7 +275,7 @@ def audit_data(
     confidence_level : float in (0, 1), default=None
         Of the intervals; None takes 0.95.
     n_jobs : int, default=None
-        Parallel workers; None is 1.
+        Workers of joblib; None is one process, which uses all cores by threads.
     random_state : int, default=0
         Seed of the resamples.
 

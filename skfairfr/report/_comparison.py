@@ -86,7 +86,7 @@ def compare_systems(
     progress : bool, default=False
         Whether a bar on standard error shows how far the measurement is.
     n_jobs : int, default=None
-        Parallel workers; None is 1.
+        Workers of joblib; None is one process, which uses all cores by threads.
     random_state : int, default=0
         Seed of resamples and draws.
 

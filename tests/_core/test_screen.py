@@ -21,6 +21,7 @@ from skfairfr._core._parallel import ONE_BLAS_THREAD, n_threads
 from skfairfr._core._resampling import Images
 from tests._core.cases import make_images, sides_of
 from tests._core.test_inner_products import in_lanes
+from tests._core.test_integer_screen import one_way as codes_rounded_one_way
 from tests._core.test_pair_tiles import make_rows
 from tests.covering import daily_pairwise
 
@@ -138,11 +139,18 @@ def rounded_one_way(n, n_features, down):
     return ((steps + middle) / 128 / np.sqrt(n_features)).astype(np.float32)
 
 
-@pytest.mark.parametrize("n_features", [64, 1024])
+@pytest.mark.parametrize("n_features", [64, 8192])
 @pytest.mark.parametrize("down", [True, False])
 def test_roundings_that_all_go_one_way_lose_no_pair(down, n_features, precision):
     vectors = rounded_one_way(40, n_features, down)
     check(unrelated(40), vectors, precision)
+
+
+@pytest.mark.parametrize("n_features", [64, 8192])
+@pytest.mark.parametrize("down", [True, False])
+def test_codes_that_are_all_rounded_one_way_lose_no_pair(down, n_features):
+    pytest.importorskip("torch")
+    check(unrelated(40), codes_rounded_one_way(40, n_features, down), "int8")
 
 
 @pytest.mark.parametrize("down", [True, False])
@@ -564,6 +572,22 @@ def test_products_with_larger_errors_are_not_used(monkeypatch):
         return tile + np.array(2, dtype=tile.dtype)  # two bfloat16 steps
 
     monkeypatch.setattr(_screen, "multiply", worse)
+    assert _screen._is_faster.__wrapped__(40) is False
+
+
+def test_products_that_are_cut_off_are_not_used(monkeypatch):
+    """A bfloat16 output that is not rounded to nearest lies beyond the slack of adjusted scores."""
+    pytest.importorskip("torch")
+    monkeypatch.setattr(_screen, "GAIN", np.inf)
+    multiply = _screen.multiply
+
+    def cut_off(rows, columns):
+        if rows.dtype == np.float32:
+            return multiply(rows, columns)
+        wide = (_screen._as_float32(values) for values in (rows, columns))
+        return (multiply(*wide) >> 16).astype(np.int16)
+
+    monkeypatch.setattr(_screen, "multiply", cut_off)
     assert _screen._is_faster.__wrapped__(40) is False
 
 

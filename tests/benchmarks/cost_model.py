@@ -5,8 +5,8 @@ each in a process of its own, and fits the seconds of all cores together to coun
 work, by least squares of relative errors without negative coefficients. Seconds to wait are
 these, divided by the threads and stretched by a factor, the median of what was measured: 1
 where all threads are busy all the time, and several times that on a machine with other work.
-It prints the measurements, the coefficients, two larger measurements that the fit did not
-see, and a table for larger sets. It writes nothing else:
+It prints the measurements, the coefficients, two measurements that the fit did not see, of
+more images and of more resamples, and a table for larger sets. It writes nothing else:
 
     python -m tests.benchmarks.cost_model > costs.txt
 

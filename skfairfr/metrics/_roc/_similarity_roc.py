@@ -86,19 +86,22 @@ default="recentered"
     far_max : float in (0, 1), default=1e-2
         Largest FAR level answered exactly; above it values come from a histogram of all
         scores and intervals from a sample of the pairs, as ``reason`` states. About
-        ``1.5 * far_max`` of all pairs are held, 12 bytes each, or as many as the equal
-        error rate needs where it is below four times far_max: take 1e-3 from 100,000
-        images on, 1e-4 from a million. Sets of up to four million pairs are held whole
-        and exact at every level.
+        ``1.5 * far_max`` of all pairs are held, 12 bytes each and several times that
+        while they are resampled, or as many as the equal error rate needs where it is
+        below four times far_max: take 1e-3 from 100,000 images on, 1e-4 from a million.
+        A fit that needs more memory than is free raises an error before it starts. Sets
+        of up to four million pairs are held whole and exact at every level.
     similarity : {"cosine", "dot"} or comparator, default="cosine"
         Of two embeddings. The distance of unit rows orders pairs as minus their cosine.
         A fitted comparator of :mod:`skfairfr.comparators`, or another object with its
         ``prepare``, scores the pairs instead.
     device : {"cpu", "cuda", "cuda:0", ...}, default="cpu"
         Where ``fit`` compares all pairs; the scores and the pairs held are the same, bit
-        for bit. A CUDA device needs torch, which the extra ``mitigate`` installs.
+        for bit. A CUDA device needs torch, which the extra ``mitigate`` installs, and takes
+        no comparator. No CUDA device was at hand to check it on.
     n_jobs : int, default=None
-        Joblib workers for tiles and for blocks of resamples; results do not depend on it.
+        Joblib workers for tiles and for blocks of resamples; None is one process, which
+        uses all cores by threads. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
         Draws the seeds of the resamples in ``fit``, so repeated calls give the same answer.
 
@@ -238,7 +241,7 @@ default="recentered"
         ValueError
             If shapes differ, values are not finite, a row is zero, fewer than two people
             can be compared, or one photograph is on both sides; if there is no such
-            device.
+            device; if the pairs do not fit into the free memory.
         ImportError
             If the device is not the CPU and torch is not installed.
         MemoryError
