@@ -46,7 +46,7 @@ def face_labels(identity, group=None, domain=None):
     Raises
     ------
     ValueError
-        If an argument is not one-dimensional or the lengths differ.
+        If identity is None, an argument is not one-dimensional or the lengths differ.
 
     Examples
     --------
@@ -55,6 +55,8 @@ def face_labels(identity, group=None, domain=None):
     >>> y["identity"].tolist(), y.dtype.names
     (['ann', 'ann', 'bob'], ('identity', 'group'))
     """
+    if identity is None:
+        raise ValueError("identity must be the label of each row; got None.")
     given = {"identity": identity, "group": group, "domain": domain}
     columns = {
         name: to_column(values, name)

@@ -298,3 +298,8 @@ def test_fields_that_are_not_read_are_ignored_wherever_they_stand():
 def test_domains_are_two(domain):
     with pytest.raises(ValueError, match="domain must have two values"):
         label_images(["b", "a", "b"], None, domain, 3)
+
+
+def test_labels_without_identities_are_refused():
+    with pytest.raises(ValueError, match="identity must be the label of each row"):
+        face_labels(None, ["f"])

@@ -7,7 +7,7 @@ from skfairfr.metrics._plot import _style
 from skfairfr.metrics._plot._from_roc import (
     FromEstimatorMixin,
     beyond_far_max,
-    default_levels,
+    levels_of,
 )
 from skfairfr.metrics._plot._similarity_roc import FAR_LABELS
 from skfairfr.utils._validation import check_option
@@ -165,7 +165,7 @@ class DisparityCurveDisplay(FromEstimatorMixin):
         rates = (rate,) if isinstance(rate, str) else tuple(rate)
         several = isinstance(how, list | tuple) and how[0] != "ratio"
         hows = tuple(how) if several else (how,)
-        levels = default_levels(roc, operating_point) if far is None else np.sort(far)
+        levels = levels_of(roc, far, operating_point)
         questions = [
             {"rate": r, "how": h, "operating_point": operating_point}
             for r in rates

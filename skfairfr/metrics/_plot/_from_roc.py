@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
+from skfairfr.utils._validation import check_level, check_threshold
 
 LEVELS_PER_DECADE = 8
 # At least this many impostor pairs lie above the threshold of a default level.
@@ -115,6 +116,13 @@ def default_levels(roc, operating_point="overall"):
     return np.logspace(decade, -1, n_levels)
 
 
+def levels_of(roc, far, operating_point="overall"):
+    """The levels given, checked and increasing, (n_levels,); the default ones for None."""
+    if far is None:
+        return default_levels(roc, operating_point)
+    return np.sort(check_level(far), axis=None)
+
+
 def beyond_far_max(*answers):
     """Sources of values and intervals above far_max, for legends; empty without any.
 
@@ -161,10 +169,10 @@ def operating_points(roc, far, thresholds):
     -------
     thresholds, levels : ndarrays, shape (n_levels,)
     """
-    levels = np.empty(0) if far is None else np.atleast_1d(far).astype(float)
+    levels = np.empty(0) if far is None else np.atleast_1d(check_level(far))
     if thresholds is None:
         return (roc.threshold_at(levels) if levels.size else levels), levels
-    thresholds = np.atleast_1d(thresholds).astype(float)
+    thresholds = np.atleast_1d(check_threshold(thresholds, "operating_thresholds"))
     if levels.size != thresholds.size:
         levels = np.full(thresholds.size, np.nan)
     return thresholds, levels

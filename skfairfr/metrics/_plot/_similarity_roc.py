@@ -7,7 +7,7 @@ from skfairfr.metrics._plot._from_roc import (
     FromEstimatorMixin,
     beyond_far_max,
     check_roc_groups,
-    default_levels,
+    levels_of,
 )
 from skfairfr.utils._validation import check_option
 
@@ -158,7 +158,7 @@ class SimilarityROCDisplay(FromEstimatorMixin):
                 "There is no group to draw a curve for: pass sensitive_features= to fit of "
                 "roc, or use operating_point='overall'."
             )
-        levels = default_levels(roc, operating_point) if far is None else np.sort(far)
+        levels = levels_of(roc, far, operating_point)
         curves = [
             roc.curve(levels, group=group, operating_point=operating_point)
             for group in groups

@@ -5,7 +5,12 @@ import pytest
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 
-from skfairfr.metrics import ErrorRateDisplay, SimilarityROCDisplay
+from skfairfr.metrics import (
+    DisparityCurveDisplay,
+    ErrorRateDisplay,
+    ScoreHistogramDisplay,
+    SimilarityROCDisplay,
+)
 from skfairfr.metrics._plot import _from_roc
 from tests.metrics._plot.drawn import (
     LEVELS,
@@ -127,3 +132,17 @@ def test_where_values_beyond_far_max_come_from(question, words):
     exact, beyond = (ask(far, rate="far", **question) for far in (0.03, 0.1))
     assert _from_roc.beyond_far_max(exact) == ""
     assert _from_roc.beyond_far_max(exact, beyond) == words
+
+
+@pytest.mark.parametrize("display", [SimilarityROCDisplay, DisparityCurveDisplay])
+def test_levels_are_sorted_and_what_is_none_is_refused_by_name(display):
+    found = display.from_roc(fitted(), far=[0.1, 0.05], ax=axes())
+    assert found.far.tolist() == [0.05, 0.1]
+    with pytest.raises(ValueError, match="far must be a number"):
+        display.from_roc(fitted(), far="x", ax=axes())
+
+
+@pytest.mark.parametrize("display", [ErrorRateDisplay, ScoreHistogramDisplay])
+def test_marked_thresholds_are_numbers(display):
+    with pytest.raises(ValueError, match="operating_thresholds"):
+        display.from_roc(fitted(), operating_thresholds="x", ax=axes())
