@@ -9,11 +9,10 @@ from pathlib import Path
 
 import numpy as np
 from scipy.special import ndtri
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_array
 
 from skfairfr._core._family import holm
-from skfairfr._core._parallel import progress_bar, show_progress
+from skfairfr._core._parallel import in_workers, progress_bar, show_progress
 from skfairfr._core._pooled_folds import compare, pool
 from skfairfr.comparators._rows import check_no_zero_row
 from skfairfr.model_selection import _bench_text, _saved_systems
@@ -612,10 +611,10 @@ def _all_fits(people, mitigations, splits, settings, folder, n_jobs):
                 about = (digest, mitigation, split, rows, settings)
                 path = path_of_fit(Path(folder), *about)
             tasks.append((mitigation, split, rows, settings, path))
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
     found = []
+    fits = in_workers(finish_fit, tasks, n_jobs, "fitting methods", shared=(people,))
     with progress_bar(len(tasks), "fits") as bar:
-        for fit in parallel(delayed(finish_fit)(people, *task) for task in tasks):
+        for fit in fits:
             found.append(fit)
             bar.update()
     n = len(splits)

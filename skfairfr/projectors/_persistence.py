@@ -8,11 +8,14 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from skfairfr.projectors._head import ProjectionHead
-from skfairfr.utils._json_form import decode, encode
+from skfairfr.utils._folder import whole_file
+from skfairfr.utils._json_form import check_format, decode, encode
 from skfairfr.utils._validation import warn_caller
 
 _HEADER = "skfairfr"
 _HEAD = "head_."
+# Changed where a version would no longer read what an earlier one wrote.
+FORMAT = 1
 # The head is written as its weights; metadata requests are not written.
 _NOT_WRITTEN = ("head_", "_metadata_request")
 
@@ -47,13 +50,15 @@ def save(projector, path):
             UserWarning,
         )
     header = {
+        "format": FORMAT,
         "class": type(projector).__name__,
         "version": version("skfairfr"),
         "kind": projector.head_.kind,
         "parameters": parameters,
         "fitted": plain,
     }
-    save_file(tensors, path, metadata={_HEADER: json.dumps(header)})
+    with whole_file(path) as staged:
+        save_file(tensors, staged, metadata={_HEADER: json.dumps(header)})
 
 
 def load(cls, path):
@@ -73,6 +78,7 @@ def load(cls, path):
             f"{str(path)!r} holds {held}, not a {cls.__name__}; call load of the class "
             "that was saved."
         )
+    check_format(header, FORMAT, path)
     projector = cls(**{k: decode(v) for k, v in header["parameters"].items()})
     for name, value in header["fitted"].items():
         setattr(projector, name, decode(value))
