@@ -221,11 +221,8 @@ def _told_error(error):
             f"writing{place} failed ({error.strerror}); make room, or write elsewhere. No "
             "file was left half-written."
         )
-    if isinstance(error, RuntimeError):
-        from skfairfr._core._cluster import WorkersEndedError
-
-        ended = isinstance(error, WorkersEndedError)
-        return str(error).replace("n_jobs", "--n-jobs") if ended else None
+    if isinstance(error, ChildProcessError):
+        return str(error).replace("n_jobs", "--n-jobs")
     # An import that Python itself could not do has a name; it is no unusable input.
     if isinstance(error, ImportError) and error.name is not None:
         return None

@@ -22,7 +22,7 @@ OF_WORKER, RESTS = 3 * 2**27, 0.8
 WAIT = 120
 
 
-class WorkersEndedError(RuntimeError):
+class WorkersEndedError(ChildProcessError, RuntimeError):
     """Workers ended again and again before their work was done, or there were none."""
 
 

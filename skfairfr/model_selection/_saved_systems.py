@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
@@ -202,8 +203,7 @@ def _encoded(step, name, value):
 
 
 def _read_step(about, folder):
-    _check_class(about["module"])
-    made = getattr(import_module(about["module"]), about["class"])
+    made = _class_of(about)
     path = folder / about["file"]
     _check_digest(path, about)
     if "parameters" not in about:
@@ -215,6 +215,23 @@ def _read_step(about, folder):
         for name in arrays.files:
             setattr(step, name, arrays[name])
     return step
+
+
+def _class_of(about):
+    """The class of a step; raises where its name is that of anything else.
+
+    A module also holds functions, and modules that it imports: a folder from elsewhere
+    could have them called.
+    """
+    _check_class(about["module"])
+    found = getattr(import_module(about["module"]), about["class"], None)
+    is_estimator = isinstance(found, type) and issubclass(found, BaseEstimator)
+    if not is_estimator or found.__module__ != about["module"]:
+        raise ValueError(
+            f"{about['module']}.{about['class']}, which {INDEX} names, is no estimator of "
+            "this version; read the folder with the version that wrote it."
+        )
+    return found
 
 
 def _check_digest(path, about):

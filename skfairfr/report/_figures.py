@@ -117,7 +117,7 @@ def write_figures(roc, folder, points, title="", distance=False, limits=None):
     with staging(folder) as staged, collecting([]):
         for name, draw, size in _figures(roc, points, distance, limits):
             drawn += _write(draw, staged / name, size, title)
-        for path in drawn:
+        for path in staged.iterdir():
             os.replace(path, folder / path.name)
     return [folder / path.name for path in drawn]
 
