@@ -22,6 +22,8 @@ def state():
     found : dict of str -> value
     """
     name, keys, *rest = np.random.get_state()  # noqa: NPY002
+    environment = dict(os.environ)
+    environment.pop("PYTEST_CURRENT_TEST", None)  # which pytest changes
     found = {
         "numpy's random state": (name, keys.tobytes(), *rest),
         "random's state": random.getstate(),
@@ -29,7 +31,7 @@ def state():
         "numpy's print options": np.get_printoptions(),
         "warning filters": list(warnings.filters),
         "scikit-learn's configuration": sklearn.get_config(),
-        "environment": dict(os.environ),
+        "environment": environment,
         "working folder": os.getcwd(),
         "umask": _umask(),
         "signal handlers": [signal.getsignal(n) for n in (2, 15)],
@@ -72,14 +74,10 @@ def _of_matplotlib():
 
 def changes(before, after):
     """Names of what differs; what was loaded in between is in ``after`` alone."""
-    return [name for name in before if not _are_equal(before[name], after[name])]
-
-
-def _are_equal(one, other):
-    if isinstance(one, dict):
-        # Libraries may be loaded, with threads of their own.
-        return all(key in other and one[key] == other[key] for key in one)
-    return one == other
+    # Libraries that are loaded bring threads of their own.
+    loaded = {key: after["threads"].get(key) for key in before["threads"]}
+    after = after | {"threads": loaded}
+    return [name for name in before if before[name] != after[name]]
 
 
 @contextlib.contextmanager
