@@ -87,25 +87,27 @@ OTHER_NAMES = {
 WRITTEN = "report.html, audit.json, rates.csv, disparities.csv and the figures are"
 AUDIT_DESCRIPTION = """\
 Error rates by group and their disparities, with intervals, from embeddings or scored pairs. Exit
-status: 0 done and every check passed, 1 a check failed, 2 unusable input, 3 the data cannot tell
-whether a check passes, 4 a fault of the program."""
+status: 0 done and every check passed, 1 a check failed, 2 unusable input or too little memory or
+disk, 3 the data cannot tell whether a check passes, 4 a fault of the program, 130 or 143 stopped by
+a signal."""
 PLAN_DESCRIPTION = """\
 How many people per group a test needs: to certify that every group's FMR or FNMR is within a
 limit, to detect that two groups' rates differ by a factor, or to show that all ratios of rates
 are within a limit. Each number is given as if pairs were independent, and with errors that
-depend on each other as a pilot shows. Exit status: 0 done, 2 unusable input, 4 a fault of the
-program."""
+depend on each other as a pilot shows. Exit status: 0 done, 2 unusable input or too little memory
+or disk, 4 a fault of the program, 130 or 143 stopped by a signal."""
 
 COMPARE_DESCRIPTION = """\
 Which groups another system treats better or worse than BEFORE, on the same people: rates and
-disparities with paired intervals, and one family of tests. Exit status: 0 done, 2 unusable input,
-4 a fault of the program; with --fail-on-harm also 1 harm was found, 3 no verdict, since scores
-look like distances."""
+disparities with paired intervals, and one family of tests. Exit status: 0 done, 2 unusable input
+or too little memory or disk, 4 a fault of the program, 130 or 143 stopped by a signal; with
+--fail-on-harm also 1 harm was found, 3 no verdict, since scores look like distances."""
 
 BENCH_DESCRIPTION = """\
 Which mitigation lowers a disparity on these embeddings, at which cost, or that none does: every
 method is chosen and fitted on some people and judged on others, and compared with doing nothing
-on the same resamples of people. Exit status: 0 done, 2 unusable input, 4 a fault of the program."""
+on the same resamples of people. Exit status: 0 done, 2 unusable input or too little memory or disk,
+4 a fault of the program, 130 or 143 stopped by a signal."""
 
 
 class _ListPolicies(argparse.Action):
