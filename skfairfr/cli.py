@@ -1,15 +1,20 @@
 """The command ``skfairfr``: it parses, calls public functions and prints what they give."""
 
 import argparse
+import errno
 import os
+import signal
 import sys
 import tempfile
 import traceback
 import warnings
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
+from threading import current_thread, main_thread
 
 from skfairfr import __version__
+from skfairfr.utils._folder import Contents, replaced, staging
 
 DEMO_IDENTITIES = 500
 DEMO_ENDING = """\
@@ -19,6 +24,8 @@ a row for each image, in Python, and run the audit:
   numpy.savez("faces.npz", embedding=X, identity=people, gender=gender)
   skfairfr audit faces.npz --attribute gender --out audit-out
 """
+# Errors of a place that takes no more.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 # Options of read_data, of audit_data, and the limits among the latter.
 READING = (
     *("labels", "embedding", "identity", "domain"),
@@ -56,6 +63,11 @@ BENCH = (
     "n_resamples",
     "confidence_level",
 )
+# What it leaves in its folder.
+OF_BENCH = Contents(
+    records=("bench.json",),
+    others=("bench.txt", "bench.svg", "bench.png", "fits", "winner"),
+)
 # What the command calls an argument of Python whose flag has another name, or that has none.
 OTHER_NAMES = {
     "X": "embedding",
@@ -75,25 +87,27 @@ OTHER_NAMES = {
 WRITTEN = "report.html, audit.json, rates.csv, disparities.csv and the figures are"
 AUDIT_DESCRIPTION = """\
 Error rates by group and their disparities, with intervals, from embeddings or scored pairs. Exit
-status: 0 done and every check passed, 1 a check failed, 2 unusable input, 3 the data cannot tell
-whether a check passes, 4 a fault of the program."""
+status: 0 done and every check passed, 1 a check failed, 2 unusable input or too little memory or
+disk, 3 the data cannot tell whether a check passes, 4 a fault of the program, 130 or 143 stopped by
+a signal."""
 PLAN_DESCRIPTION = """\
 How many people per group a test needs: to certify that every group's FMR or FNMR is within a
 limit, to detect that two groups' rates differ by a factor, or to show that all ratios of rates
 are within a limit. Each number is given as if pairs were independent, and with errors that
-depend on each other as a pilot shows. Exit status: 0 done, 2 unusable input, 4 a fault of the
-program."""
+depend on each other as a pilot shows. Exit status: 0 done, 2 unusable input or too little memory
+or disk, 4 a fault of the program, 130 or 143 stopped by a signal."""
 
 COMPARE_DESCRIPTION = """\
 Which groups another system treats better or worse than BEFORE, on the same people: rates and
-disparities with paired intervals, and one family of tests. Exit status: 0 done, 2 unusable input,
-4 a fault of the program; with --fail-on-harm also 1 harm was found, 3 no verdict, since scores
-look like distances."""
+disparities with paired intervals, and one family of tests. Exit status: 0 done, 2 unusable input
+or too little memory or disk, 4 a fault of the program, 130 or 143 stopped by a signal; with
+--fail-on-harm also 1 harm was found, 3 no verdict, since scores look like distances."""
 
 BENCH_DESCRIPTION = """\
 Which mitigation lowers a disparity on these embeddings, at which cost, or that none does: every
 method is chosen and fitted on some people and judged on others, and compared with doing nothing
-on the same resamples of people. Exit status: 0 done, 2 unusable input, 4 a fault of the program."""
+on the same resamples of people. Exit status: 0 done, 2 unusable input or too little memory or disk,
+4 a fault of the program, 130 or 143 stopped by a signal."""
 
 
 class _ListPolicies(argparse.Action):
@@ -126,36 +140,104 @@ def main(argv=None):
     -------
     code : int
         0 done and every check passed, 1 a check failed, 2 unusable input, 3 a check is
-        undetermined, 4 a fault of the program (with its traceback), 130 interrupted.
+        undetermined, 4 a fault of the program (with its traceback), 130 interrupted, 143
+        terminated. Memory, a disk or worker processes that do not suffice give 2.
     """
     arguments = _parse(argv)
     name = f"skfairfr {arguments.command}"
-    try:
-        text, code = arguments.run(arguments)
-        _print(text)
-    except (ValueError, OSError, ImportError) as error:
-        # An import that Python itself could not do has a name; it is no unusable input.
-        if getattr(error, "name", None) is not None:
-            return _print_fault(name)
-        print(f"{name}: error: {_one_line(_in_flags(error))}", file=sys.stderr)
-        return 2
-    except MemoryError as error:
-        text = f"out of memory ({error}); lower --far, or audit fewer images"
-        print(f"{name}: error: {_one_line(text)}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print(f"{name}: interrupted", file=sys.stderr)
-        return 130
-    except Exception:
-        return _print_fault(name)
+    with _Stops() as stops:
+        try:
+            text, code = arguments.run(arguments)
+            stops.check()
+            _print(text)
+        except BaseException as error:
+            # A library may turn the interruption into an error of its own.
+            if stops.signal is not None or isinstance(error, KeyboardInterrupt):
+                return stops.told(name)
+            if not isinstance(error, Exception):
+                raise
+            return _print_error(name, error)
     return code
 
 
-def _print_fault(name):
-    """Print the traceback; exit status 4, since Python's own, 1, means a failed check."""
-    traceback.print_exc()
-    print(f"{name}: this is a fault of the program, please report it", file=sys.stderr)
-    return 4
+class _Stops:
+    """Signals that end the command in order: it leaves nothing half-written, says one line.
+
+    Attributes
+    ----------
+    signal : signal.Signals or None
+        The one that came.
+    """
+
+    def __enter__(self):
+        self.signal, self._handlers = None, {}
+        # One that is ignored, as in the background of a shell, stays ignored.
+        usual = (signal.SIG_DFL, signal.default_int_handler)
+        if current_thread() is main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                if signal.getsignal(number) in usual:
+                    self._handlers[number] = signal.signal(number, self._stop)
+        return self
+
+    def __exit__(self, *_):
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+
+    def _stop(self, number, frame):
+        self.signal = signal.Signals(number)
+        raise KeyboardInterrupt
+
+    def check(self):
+        """Raise if a signal came whose exception was lost on its way."""
+        if self.signal is not None:
+            raise KeyboardInterrupt
+
+    def told(self, name):
+        """Say what happened; the exit status, as shells give it."""
+        number = self.signal or signal.SIGINT
+        words = "interrupted" if number == signal.SIGINT else "terminated"
+        _print_line(f"{name}: {words}")
+        return 128 + number
+
+
+def _print_error(name, error):
+    """Say in one line what went wrong, or print a traceback; the exit status."""
+    text = _told_error(error)
+    if text is None:
+        # Python's own status, 1, means a failed check here.
+        _print_line("".join(traceback.format_exception(error)).rstrip())
+        _print_line(f"{name}: this is a fault of the program, please report it")
+        return 4
+    _print_line(f"{name}: error: {_one_line(text)}")
+    return 2
+
+
+def _told_error(error):
+    """What a user can do about an error; None if it is a fault of the program."""
+    if isinstance(error, MemoryError):
+        detail = f" ({error})" if str(error) else ""
+        return f"out of memory{detail}; lower --far, or give fewer images"
+    if isinstance(error, OSError) and error.errno in FULL:
+        place = "" if error.filename is None else f" {str(error.filename)!r}"
+        return (
+            f"writing{place} failed ({error.strerror}); make room, or write elsewhere. No "
+            "file was left half-written."
+        )
+    if isinstance(error, ChildProcessError):
+        return str(error).replace("n_jobs", "--n-jobs")
+    # An import that Python itself could not do has a name; it is no unusable input.
+    if isinstance(error, ImportError) and error.name is not None:
+        return None
+    if isinstance(error, ValueError | OSError | ImportError):
+        return _in_flags(error)
+    return None
+
+
+def _print_line(text):
+    """Print on standard error, if there is one."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(text, file=sys.stderr, flush=True)
 
 
 def _parse(argv):
@@ -885,23 +967,24 @@ def _write_bench(bench, written, folder):
 
     from skfairfr.metrics import MitigationsDisplay
 
-    for name, content in written.items():
-        (folder / name).write_text(content, encoding="utf-8")
-    names = list(written)
-    if bench.methods:
-        figure = Figure(figsize=(11, 5), layout="constrained")
-        MitigationsDisplay.from_bench(bench, axes=figure.subplots(1, 2))
-        for name in ("bench.svg", "bench.png"):
-            figure.savefig(folder / name, dpi=120)
-            names.append(name)
+    names, winner, deploy = list(written), folder / "winner", None
+    with replaced(folder, OF_BENCH, kept=("fits", "winner")) as staged:
+        for name, content in written.items():
+            (staged / name).write_text(content, encoding="utf-8")
+        if bench.methods:
+            figure = Figure(figsize=(11, 5), layout="constrained")
+            MitigationsDisplay.from_bench(bench, axes=figure.subplots(1, 2))
+            for name in ("bench.svg", "bench.png"):
+                figure.savefig(staged / name, dpi=120)
+                names.append(name)
+        if bench.system is not None:
+            deploy = bench.save(staged / "winner")
+            deploy = deploy.replace(repr(str(staged / "winner")), repr(str(winner)))
     lines = f"\nWritten: {', '.join(str(folder / name) for name in names)}\n"
-    if bench.system is not None:
-        deploy = bench.save(folder / "winner")
-        lines += (
-            f"{bench.winner}, fitted on all people: {folder / 'winner'}\n\n{deploy}"
-        )
-    elif (folder / "winner").exists():
-        lines += f"{folder / 'winner'} is of an earlier run: nothing won in this one.\n"
+    if deploy is not None:
+        lines += f"{bench.winner}, fitted on all people: {winner}\n\n{deploy}"
+    elif winner.exists():
+        lines += f"{winner} is of an earlier run: nothing won in this one.\n"
     return lines
 
 
@@ -921,10 +1004,10 @@ def _report(arguments, data, source, **options):
     from skfairfr.report import audit_data
 
     out = _writable_folder(arguments.out)
-    with tempfile.TemporaryDirectory() as drawn:
+    with nullcontext() if out is None else staging(out) as drawn:
         report = audit_data(
             data,
-            figures=None if out is None else drawn,
+            figures=drawn,
             progress=not arguments.quiet and sys.stderr.isatty(),
             random_state=arguments.seed,
             n_jobs=arguments.n_jobs,
@@ -979,6 +1062,8 @@ def _writable_folder(folder):
 
 def _print(text):
     """Print whatever the encoding; a reader that closes the pipe has read enough."""
+    if sys.stdout is None:  # closed by the caller
+        return
     encoding = sys.stdout.encoding or "utf-8"
     try:
         print(text.encode(encoding, "backslashreplace").decode(encoding), end="")

@@ -24,6 +24,12 @@ collect_ignore += ["samplers/test_torch.py", "utils/test_torch.py"]
 if find_spec("torch") is not None:
     collect_ignore = []
 
+
+def pytest_configure(config):
+    """Add the check of examples in docstrings, which stand outside of this folder."""
+    config.pluginmanager.import_plugin("tests.state_of_examples")
+
+
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 

@@ -1,8 +1,14 @@
 """The command where it fails: faults, missing memory and interruptions each have a status."""
 
+import errno
+import os
+import signal
 import sys
 
+import pytest
+
 from skfairfr import cli
+from skfairfr._core._cluster import WorkersEndedError
 from tests.test_cli import assert_one_line, run
 
 
@@ -41,3 +47,67 @@ def test_interruption(capsys, monkeypatch):
     monkeypatch.setattr(cli, "_audit", interrupt)
     code, out, err = run(capsys, "audit", "faces.npz", "--attribute", "gender")
     assert (code, out, err) == (130, "", "skfairfr audit: interrupted\n")
+
+
+def failing_with(error):
+    def fail(arguments):
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (MemoryError(), "error: out of memory; lower --far"),
+        (OSError(errno.ENOSPC, "No space left", "x.svg"), "writing 'x.svg' failed (No"),
+        (OSError(errno.EFBIG, "File too large"), "writing failed (File too large)"),
+        (WorkersEndedError("ended (n_jobs=1 starts none)"), "(--n-jobs=1 starts none)"),
+    ],
+)
+def test_what_does_not_suffice_is_told(capsys, monkeypatch, error, words):
+    monkeypatch.setattr(cli, "_audit", failing_with(error))
+    found = run(capsys, "audit", "faces.npz", "--attribute", "gender")
+    assert_one_line(*found)
+    assert words in found[2]
+
+
+def test_another_runtime_error_is_a_fault(capsys, monkeypatch):
+    monkeypatch.setattr(cli, "_audit", failing_with(RuntimeError("ours")))
+    code, _, err = run(capsys, "audit", "faces.npz", "--attribute", "gender")
+    assert code == 4 and "RuntimeError: ours" in err
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")],
+)
+@pytest.mark.parametrize("lost", [False, True, "in an error"])
+def test_a_signal_ends_the_command(capsys, monkeypatch, number, said, lost):
+    """Libraries may lose the exception of a signal, or make another error of it."""
+
+    def stopped(arguments):
+        try:
+            os.kill(os.getpid(), number)
+        except KeyboardInterrupt:
+            if not lost:
+                raise
+            if lost == "in an error":
+                raise ImportError("multiarray failed to import") from None
+        return "all is well", 0
+
+    before = [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)]
+    monkeypatch.setattr(cli, "_audit", stopped)
+    found = run(capsys, "audit", "faces.npz", "--attribute", "gender")
+    assert found == (128 + number, "", f"skfairfr audit: {said}\n")
+    assert before == [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)]
+
+
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+def test_a_closed_stream_is_no_fault(capsys, monkeypatch, closed):
+    monkeypatch.setattr(sys, closed, None)
+    monkeypatch.setattr(cli, "_audit", lambda arguments: ("text", 3))
+    assert cli.main(["audit", "faces.npz", "--attribute", "gender"]) == 3
+    monkeypatch.setattr(cli, "_audit", failing_with(ValueError("unusable")))
+    assert cli.main(["audit", "faces.npz", "--attribute", "gender"]) == 2
+    assert capsys.readouterr().out == ("text" if closed == "stderr" else "")

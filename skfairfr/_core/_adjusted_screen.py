@@ -17,11 +17,12 @@ term 2**-23 |floor| the other.
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from skfairfr._core._adjustments import AFFINE
+from skfairfr._core._compiled import njit
 from skfairfr._core._reaching import WIDTH, write_bits
 
 # Columns of one vector of float64; as many bits are one part of a word of WIDTH.

@@ -24,7 +24,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
+
+from skfairfr._core._compiled import njit
 
 AFFINE, CALIBRATED = 1, 2
 KINDS = {"affine": AFFINE, "calibrated": CALIBRATED}

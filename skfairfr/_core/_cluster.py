@@ -22,6 +22,10 @@ OF_WORKER, RESTS = 3 * 2**27, 0.8
 WAIT = 120
 
 
+class WorkersEndedError(ChildProcessError, RuntimeError):
+    """Workers ended again and again before their work was done, or there were none."""
+
+
 def active_backend():
     """joblib's active back end if it is Dask's; None otherwise."""
     distributed = sys.modules.get("distributed")
@@ -66,7 +70,7 @@ def results(backend, function, tasks, shared, description):
     ------
     ValueError
         If a worker has too little memory for the shared objects.
-    RuntimeError
+    WorkersEndedError
         If all workers that held the shared objects ended, time after time, or if there is
         no worker for long.
     """
@@ -79,7 +83,7 @@ def results(backend, function, tasks, shared, description):
             yield place, result
         if not missing:
             return
-    raise RuntimeError(
+    raise WorkersEndedError(
         f"{len(missing)} of {len(tasks)} tasks have no result: all workers of the cluster "
         f"ended {ATTEMPTS} times while they held the data. Give each worker more memory."
     )
@@ -121,7 +125,7 @@ def _wait_for_worker(client, options):
         # A task makes a cluster that adapts to its work start a worker.
         client.submit(int, **options).result(timeout=WAIT)
     except TimeoutError:
-        raise RuntimeError(
+        raise WorkersEndedError(
             f"No worker of the cluster was ready within {WAIT} s: start workers, or leave "
             "joblib's Dask back end."
         ) from None

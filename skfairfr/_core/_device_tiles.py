@@ -30,9 +30,9 @@ from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
-from numba import njit
 
 from skfairfr._core import _screen
+from skfairfr._core._compiled import njit
 from skfairfr._core._inner_products import LANES, WIDTH
 from skfairfr._core._pair_sequences import sort_pairs
 from skfairfr._core._pair_tiles import TILE

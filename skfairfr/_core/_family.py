@@ -10,9 +10,10 @@ influences, and gives the quantile with which all bounds hold together.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy.sparse import issparse
 from scipy.special import fdtr, fdtri, ndtr, ndtri, stdtr, stdtrit
+
+from skfairfr._core._compiled import njit
 
 # Beyond this many standard deviations probabilities underflow.
 LARGEST = 37.0

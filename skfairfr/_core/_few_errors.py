@@ -12,8 +12,9 @@ from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy.special import betaincinv, gammaincinv, ndtr, ndtri, stdtrit
+
+from skfairfr._core._compiled import njit
 
 # Where there is no error at all: the correlation of errors within a clump, the squared
 # coefficient of variation of people's own rates, and how many errors they count as.

@@ -11,9 +11,11 @@ floats: the lanes are written as vectors, which every processor has in some widt
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from skfairfr._core._compiled import njit
 
 WIDTH = 8
 LANES = 32

@@ -22,10 +22,11 @@ If g (Y + 2 q) is so large that it could overflow, every pair is scored.
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from skfairfr._core._compiled import njit
 from skfairfr._core._reaching import WIDTH, write_bits
 
 LARGEST_CODE = 127

@@ -7,9 +7,11 @@ Everything else takes a plain loop.
 """
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
+
+from skfairfr._core._compiled import njit
 
 # Resamples that are summed together: two registers of 32 integers on the widest
 # processors, or four of 8 floats.

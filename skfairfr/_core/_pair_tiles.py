@@ -12,10 +12,10 @@ from functools import partial
 from threading import local
 
 import numpy as np
-from numba import njit
 
 from skfairfr._core import _adjusted_screen, _adjustments, _inner_products, _screen
 from skfairfr._core._adjustments import Adjustment
+from skfairfr._core._compiled import njit
 from skfairfr._core._pair_sequences import merge_pairs, sort_pairs
 from skfairfr._core._parallel import ONE_BLAS_THREAD, over_blocks
 

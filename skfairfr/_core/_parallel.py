@@ -6,6 +6,7 @@ OpenMP read; a joblib thread has no number of its own, and one thread is its sha
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache, partial
@@ -20,6 +21,7 @@ from threadpoolctl import ThreadpoolController
 from tqdm import tqdm
 
 from skfairfr._core import _cluster
+from skfairfr._core._cluster import WorkersEndedError
 
 # False, True (a bar for every long loop) or the _Steps of a long task.
 _SHOWN = ContextVar("skfairfr_progress_shown", default=False)
@@ -29,6 +31,8 @@ LONG, SHARE_OF_LONG = ("comparing all pairs", "counting all scores"), 0.9
 TASKS_AT_A_TIME = 8
 # Steps take unlike times: what is left of the time cannot be determined.
 FORMAT = "{percentage:3.0f}%|{bar}| {desc} [{elapsed}]"
+# How often work is given to worker processes before it is given up.
+ATTEMPTS = 2
 
 
 @contextmanager
@@ -273,8 +277,8 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=(), add
             arguments = (_with_one_blas_thread, tasks, shared, description)
             results = _in_order(_cluster.results(cluster, *arguments))
         else:
-            call = partial(_with_one_blas_thread, function, *shared)
-            results = joblib_results(call, tasks, n_jobs)
+            arguments = (_with_one_blas_thread, tasks, n_jobs, description)
+            results = in_workers(*arguments, shared=(function, *shared))
         for result, size in zip(results, sizes, strict=True):
             if add is not None and collected:
                 collected[0] = add(collected[0], result)
@@ -284,21 +288,48 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=(), add
     return collected if add is None else collected[0]
 
 
-def joblib_results(function, tasks, n_jobs):
-    """Results of ``function(*task)`` for every task, in order, from joblib's workers.
+def in_workers(function, tasks, n_jobs, description, shared=()):
+    """Results of ``function(*shared, *task)``, in order, from joblib's workers.
+
+    A worker that ends before its work is done, as the system ends one where memory runs
+    out, takes all others along; what they had not finished is computed once more.
 
     Parameters
     ----------
-    function : callable
-    tasks : list of tuples
-    n_jobs : int or None
-        The joblib back end is the caller's choice.
+    function, tasks, n_jobs, description, shared
+        As of :func:`over_blocks`. The joblib back end is the caller's choice.
 
     Yields
     ------
     result : object
-        As soon as it is there. A back end that cannot do so, such as "multiprocessing",
-        is given a few tasks at a time, so that no more of the results is held.
+        As soon as it is there.
+
+    Raises
+    ------
+    WorkersEndedError
+        If a worker ended again.
+    """
+    left, error = list(tasks), None
+    for _ in range(ATTEMPTS):
+        n_done = 0
+        try:
+            for result in joblib_results(partial(function, *shared), left, n_jobs):
+                n_done += 1
+                yield result
+            return
+        except BrokenProcessPool as ended:
+            left, error = left[n_done:], ended
+    raise WorkersEndedError(
+        f"A worker process ended {ATTEMPTS} times while {description}, probably because "
+        "memory ran out: give fewer workers (n_jobs=1 starts none), or free memory."
+    ) from error
+
+
+def joblib_results(function, tasks, n_jobs):
+    """Results of ``function(*task)`` for every task, in order, each as soon as it is there.
+
+    A back end that cannot do so, such as "multiprocessing", is given a few tasks at a
+    time, so that no more of the results is held.
     """
     backend, _ = get_active_backend()
     if getattr(backend, "supports_return_generator", False):

@@ -6,10 +6,10 @@ The scores here and those of a pass over all pairs are the same, bit for bit.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from skfairfr._core import _inner_products
 from skfairfr._core._adjustments import Adjustment
+from skfairfr._core._compiled import njit
 from skfairfr._core._parallel import over_blocks
 
 # Rows of a block that a thread scores with all columns.

@@ -6,9 +6,11 @@ integers reach the limit.
 """
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from skfairfr._core._compiled import njit
 
 # Integers that are compared at once.
 WIDTH = 64

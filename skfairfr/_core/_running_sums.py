@@ -8,8 +8,8 @@ there each resample walks the few pairs to what is asked of it alone.
 """
 
 import numpy as np
-from numba import njit
 
+from skfairfr._core._compiled import njit
 from skfairfr._core._pair_products import sum_products
 
 # int32 partial sums of uint8 x uint8 weights stay below 2**31 for a chunk of this length,

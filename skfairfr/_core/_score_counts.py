@@ -8,7 +8,8 @@ the overall scope, those of a group to the row of the group.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
+
+from skfairfr._core._compiled import njit
 
 
 @dataclass(frozen=True)

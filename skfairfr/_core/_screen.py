@@ -36,10 +36,10 @@ from pathlib import Path
 
 import numpy as np
 from joblib import effective_n_jobs
-from numba import njit
 from threadpoolctl import ThreadpoolController
 
 from skfairfr._core import _integer_screen
+from skfairfr._core._compiled import njit
 from skfairfr._core._parallel import ONE_BLAS_THREAD, n_threads
 from skfairfr._core._reaching import write_reaching
 

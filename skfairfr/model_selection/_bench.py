@@ -4,7 +4,6 @@ import json
 import re
 import warnings
 from dataclasses import dataclass, field
-from functools import partial
 from numbers import Real
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from skfairfr._core._family import holm
-from skfairfr._core._parallel import joblib_results, progress_bar, show_progress
+from skfairfr._core._parallel import in_workers, progress_bar, show_progress
 from skfairfr._core._pooled_folds import compare, pool
 from skfairfr.comparators._rows import check_no_zero_row
 from skfairfr.model_selection import _bench_text, _saved_systems
@@ -616,8 +615,9 @@ def _all_fits(people, mitigations, splits, settings, folder, n_jobs):
                 path = path_of_fit(Path(folder), *about)
             tasks.append((mitigation, split, rows, settings, path))
     found = []
+    fits = in_workers(finish_fit, tasks, n_jobs, "fitting methods", shared=(people,))
     with progress_bar(len(tasks), "fits") as bar:
-        for fit in joblib_results(partial(finish_fit, people), tasks, n_jobs):
+        for fit in fits:
             found.append(fit)
             bar.update()
     n = len(splits)

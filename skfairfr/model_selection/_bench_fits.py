@@ -6,13 +6,11 @@ stopped. Its file is named after everything that its numbers depend on.
 
 import hashlib
 import json
-import os
 import re
 import time
 import warnings
 from dataclasses import dataclass, fields
 from importlib.metadata import version
-from tempfile import NamedTemporaryFile
 
 import joblib
 import numpy as np
@@ -28,6 +26,7 @@ from skfairfr.model_selection._mitigations import (
     seeded,
 )
 from skfairfr.model_selection._trade_off import BestTradeOff
+from skfairfr.utils._folder import whole_file
 from skfairfr.utils._labels import face_labels
 
 # Changed where a stored fit would no longer be what a new one is.
@@ -315,9 +314,8 @@ def write_fit(path, fit):
     header = {f.name: getattr(fit, f.name) for f in fields(fit) if f.name != "errors"}
     arrays = {} if fit.errors is None else vars(fit.errors)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
-        np.savez_compressed(file, header=json.dumps(header), **arrays)
-    os.replace(file.name, path)
+    with whole_file(path) as staged:
+        np.savez_compressed(staged, header=json.dumps(header), **arrays)
 
 
 def read_fit(path):

@@ -1,11 +1,14 @@
 """A fitted mitigation as a folder of files, without pickle.
 
 ``system.json`` names the class of every step and holds what is no array; arrays are in
-``.npz`` files, and a projector writes a file of its own.
+``.npz`` files, and a projector writes a file of its own. It also holds the digests of these
+files, since a writer that is stopped in a folder of others may leave files of two systems.
 """
 
 import json
+from hashlib import sha256
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +17,14 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from skfairfr.metrics._roc._inputs import is_comparator
-from skfairfr.utils._json_form import decode, encode
+from skfairfr.utils._folder import Contents, replaced
+from skfairfr.utils._json_form import check_format, decode, encode
 from skfairfr.utils._validation import special_file
 
 INDEX = "system.json"
+CONTENTS = Contents(records=(INDEX,), others=("[0-9]*-*.npz", "[0-9]*-*.safetensors"))
+# Changed where a version would no longer read what an earlier one wrote.
+FORMAT = 1
 # Only classes of these packages are imported when a folder is read.
 PACKAGES = ("skfairfr", "sklearn")
 NOT_WRITTEN = ("_metadata_request",)
@@ -31,7 +38,7 @@ def save_mitigation(estimator, folder):
     estimator : fitted transformer, comparator or Pipeline
         Of this package or of scikit-learn.
     folder : str or path-like
-        Made where there is none; files of the same names are overwritten.
+        Made where there is none. A mitigation in it is replaced, files of others stay.
 
     Raises
     ------
@@ -54,8 +61,6 @@ def save_mitigation(estimator, folder):
     ...     sorted(os.listdir(folder))
     ['0-system.npz', 'system.json']
     """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     steps = [("system", estimator)]
     if isinstance(estimator, Pipeline):
         steps = [(n, s) for n, s in estimator.steps if s not in (None, "passthrough")]
@@ -64,12 +69,15 @@ def save_mitigation(estimator, folder):
     steps = [
         (n, s.estimator if f else s) for (n, s), f in zip(steps, frozen, strict=True)
     ]
-    index = {
-        "pipeline": isinstance(estimator, Pipeline),
-        "steps": [_write_step(k, *step, folder) for k, step in enumerate(steps)],
-    }
-    text = json.dumps(index, indent=1, allow_nan=True) + "\n"
-    (folder / INDEX).write_text(text, encoding="utf-8")
+    with replaced(folder, CONTENTS) as staged:
+        index = {
+            "format": FORMAT,
+            "version": version("skfairfr"),
+            "pipeline": isinstance(estimator, Pipeline),
+            "steps": [_write_step(k, *step, staged) for k, step in enumerate(steps)],
+        }
+        text = json.dumps(index, indent=1, allow_nan=True) + "\n"
+        (staged / INDEX).write_text(text, encoding="utf-8")
 
 
 def load_mitigation(folder):
@@ -122,6 +130,7 @@ def load_mitigation(folder):
     except ValueError as error:
         raise _damaged(folder / INDEX, error) from error
     _check_index(index, folder)
+    check_format(index, FORMAT, folder / INDEX)
     steps = [(step["name"], _read_step(step, folder)) for step in index["steps"]]
     return Pipeline(steps) if index["pipeline"] else steps[0][1]
 
@@ -173,7 +182,7 @@ def _write_step(k, name, step, folder):
     if hasattr(step, "save") and hasattr(type(step), "load"):
         about["file"] = f"{k}-{name}.safetensors"
         step.save(folder / about["file"])
-        return about
+        return about | {"sha256": _digest(folder / about["file"])}
     arrays, plain = {}, {}
     parameters = step.get_params(deep=False)
     for attribute, value in vars(step).items():
@@ -186,7 +195,11 @@ def _write_step(k, name, step, folder):
     about["file"] = f"{k}-{name}.npz"
     np.savez(folder / about["file"], **arrays)
     about["parameters"] = {n: _encoded(step, n, v) for n, v in parameters.items()}
-    return about | {"fitted": plain}
+    return about | {"fitted": plain, "sha256": _digest(folder / about["file"])}
+
+
+def _digest(path):
+    return sha256(path.read_bytes()).hexdigest()
 
 
 def _encoded(step, name, value):
@@ -213,8 +226,9 @@ def _check_index(index, folder):
 
 
 def _read_step(about, folder):
-    made = _class_of(about, folder)
+    made = _class_of(about)
     path = folder / about["file"]
+    _check_digest(path, about)
     try:
         if "parameters" not in about:
             return made.load(path)
@@ -238,16 +252,36 @@ def _set_fitted(step, fitted):
         setattr(step, name, value)
 
 
-def _class_of(about, folder):
+def _class_of(about):
     """The class of a step: an estimator's, since any other could do anything."""
     _check_class(about["module"])
     try:
-        found = getattr(import_module(about["module"]), about["class"])
-    except (ImportError, AttributeError, ValueError) as error:
-        raise _damaged(folder / INDEX, error) from error
-    if not isinstance(found, type) or not issubclass(found, BaseEstimator):
-        raise _damaged(folder / INDEX, f"{about['class']!r} is no estimator")
+        found = getattr(import_module(about["module"]), about["class"], None)
+    except (ImportError, ValueError):
+        found = None
+    # A module also holds functions, and classes and modules that it imports.
+    is_estimator = isinstance(found, type) and issubclass(found, BaseEstimator)
+    if not is_estimator or found.__module__ != about["module"]:
+        raise ValueError(
+            f"{about['module']}.{about['class']}, which {INDEX} names, is no estimator of "
+            "this version; read the folder with the version that wrote it."
+        )
     return found
+
+
+def _check_digest(path, about):
+    """Raise unless a file is the one that was written with the index."""
+    if not path.is_file():
+        raise ValueError(
+            f"{str(path)!r}, which {INDEX} names, is no file beside it; save the "
+            "mitigation again."
+        )
+    # The first systems have no digests.
+    if about.get("sha256", _digest(path)) != _digest(path):
+        raise ValueError(
+            f"{str(path)!r} is not the file that {INDEX} was written with: another was "
+            "written there, or it is damaged. Save the mitigation again."
+        )
 
 
 def _damaged(path, error):

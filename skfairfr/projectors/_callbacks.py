@@ -8,7 +8,6 @@ import functools
 import hashlib
 import json
 import math
-import os
 import types
 from copy import deepcopy
 from pathlib import Path
@@ -18,9 +17,13 @@ import torch
 from skorch.callbacks import Callback
 from tqdm.auto import tqdm
 
+from skfairfr.utils._folder import whole_file
+
 # Options that change neither the data nor the steps of a fit.
 WITHOUT_EFFECT = ("checkpoint_dir", "verbose", "callbacks", "random_state")
 N_HASHED_ROWS = 4096
+# Changed where a checkpoint of an earlier version cannot be gone on from.
+FORMAT = 1
 
 
 class Schedule(Callback):
@@ -134,6 +137,7 @@ class Checkpoint(Callback):
 
     def on_epoch_end(self, net, **kwargs):
         state = {
+            "format": FORMAT,
             "seed": self.seed,
             "weights": weights_of(net),
             "optimizer": net.optimizer_.state_dict(),
@@ -143,9 +147,8 @@ class Checkpoint(Callback):
             "stopping": net.stopping,
         }
         # Renamed once complete: a fit killed while writing leaves the previous epoch.
-        temporary = self.path.with_suffix(".tmp")
-        torch.save(state, temporary)
-        os.replace(temporary, self.path)
+        with whole_file(self.path) as staged:
+            torch.save(state, staged)
 
 
 def check_callbacks(callbacks):
@@ -223,12 +226,20 @@ def read_checkpoint(path):
     if not path.exists():
         return None
     try:
-        return torch.load(path, map_location="cpu", weights_only=True)
+        state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
         raise ValueError(
             f"The checkpoint {path} cannot be read ({type(error).__name__}); delete it to "
             "start anew."
         ) from error
+    found = state.get("format", FORMAT)  # the first ones have no number
+    if found != FORMAT:
+        raise ValueError(
+            f"The checkpoint {path} has format {found}, and this version of skfairfr goes "
+            f"on from format {FORMAT}; delete it to start anew, or use the version that "
+            "wrote it."
+        )
+    return state
 
 
 def resume(state, net, generator, monitor):

@@ -8,11 +8,14 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from skfairfr.projectors._head import ProjectionHead
-from skfairfr.utils._json_form import decode, encode
+from skfairfr.utils._folder import whole_file
+from skfairfr.utils._json_form import check_format, decode, encode
 from skfairfr.utils._validation import special_file, warn_caller
 
 _HEADER = "skfairfr"
 _HEAD = "head_."
+# Changed where a version would no longer read what an earlier one wrote.
+FORMAT = 1
 # The head is written as its weights; metadata requests are not written.
 _NOT_WRITTEN = ("head_", "_metadata_request")
 
@@ -47,6 +50,7 @@ def save(projector, path):
             UserWarning,
         )
     header = {
+        "format": FORMAT,
         "class": type(projector).__name__,
         "version": version("skfairfr"),
         "kind": projector.head_.kind,
@@ -54,7 +58,8 @@ def save(projector, path):
         "fitted": plain,
     }
     try:
-        save_file(tensors, path, metadata={_HEADER: json.dumps(header)})
+        with whole_file(path) as staged:
+            save_file(tensors, staged, metadata={_HEADER: json.dumps(header)})
     except SafetensorError as error:
         raise OSError(f"{str(path)!r} cannot be written ({error}).") from error
 
@@ -79,6 +84,7 @@ def load(cls, path):
             f"{str(path)!r} holds {held}, not a {cls.__name__}; call load of the class "
             "that was saved."
         )
+    check_format(header, FORMAT, path)
     # What is damaged raises many kinds of errors.
     try:
         return _projector(cls, header, tensors)

@@ -4,11 +4,11 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from skfairfr.report._folder import replaced
-from skfairfr.report._records import Curves, read_schema
+from skfairfr.report._records import REPORT, Curves, read_schema
 from skfairfr.report._tables import changes_of, to_csv
 from skfairfr.report._text_comparison import to_text
 from skfairfr.utils._errors import all_spelled
+from skfairfr.utils._folder import replaced
 from skfairfr.utils._json_form import plain_form
 
 SCHEMA_VERSION = 2
@@ -278,7 +278,7 @@ class SystemsComparison:
             "comparison.txt": self.to_text(),
             "changes.csv": to_csv(changes_of(self)),
         }
-        with replaced(folder) as staged:
+        with replaced(folder, REPORT) as staged:
             for name, text in written.items():
                 (staged / name).write_text(text, encoding="utf-8", newline="")
         return tuple(Path(folder) / name for name in written)

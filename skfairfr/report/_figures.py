@@ -31,6 +31,7 @@ from skfairfr.metrics._plot._style import (
 )
 from skfairfr.report._notes import collecting
 from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._folder import staging
 
 SIZE = (6.4, 4.6)
 # More groups than this, which have no colours of their own left, have axes of their own.
@@ -110,12 +111,15 @@ def write_figures(roc, folder, points, title="", distance=False, limits=None):
     paths : list of Path
         Files in the order written.
     """
-    paths = []
+    drawn = []
+    # A writer that is stopped leaves no half of a file, and seldom figures of two audits.
     # The audit's notes already hold what the displays warn of.
-    with collecting([]):
+    with staging(folder) as staged, collecting([]):
         for name, draw, size in _figures(roc, points, distance, limits):
-            paths += _write(draw, folder / name, size, title)
-    return paths
+            drawn += _write(draw, staged / name, size, title)
+        for path in staged.iterdir():
+            os.replace(path, folder / path.name)
+    return [folder / path.name for path in drawn]
 
 
 def _figures(roc, points, distance, limits):

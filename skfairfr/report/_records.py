@@ -14,14 +14,22 @@ from pathlib import Path
 
 import numpy as np
 
-from skfairfr.report._folder import replaced
 from skfairfr.report._tables import disparities_of, rates_of, to_csv, to_frame
 from skfairfr.report._text import in_short, to_text
 from skfairfr.report._text_layout import in_words
 from skfairfr.utils._errors import all_spelled
+from skfairfr.utils._folder import Contents, replaced
 from skfairfr.utils._json_form import plain_form
 
 SCHEMA_VERSION = 5
+# What reports and comparisons leave in a folder.
+REPORT = Contents(
+    records=("audit.json", "comparison.json"),
+    others=(
+        *("report.html", "rates.csv", "disparities.csv", "figures"),
+        *("comparison.txt", "changes.csv"),
+    ),
+)
 # A field that stays out of the JSON.
 HIDDEN = {"json": False}
 
@@ -727,7 +735,7 @@ class Report:
             "rates.csv": to_csv(rates_of(self.audits)),
             "disparities.csv": to_csv(disparities_of(self.audits)),
         }
-        with replaced(folder) as staged:
+        with replaced(folder, REPORT) as staged:
             for name, text in written.items():
                 (staged / name).write_text(text, encoding="utf-8", newline="")
             for path in self.figures:

@@ -30,6 +30,26 @@ def plain_form(value):
     return value
 
 
+def check_format(header, newest, path):
+    """Raise unless a saved file has a format that is read.
+
+    Parameters
+    ----------
+    header : dict
+        Of the file; the first files, which have no number, are of format 1.
+    newest : int
+        That this version writes; earlier ones are read.
+    path : path-like
+    """
+    found = header.get("format", 1)
+    if found not in range(1, newest + 1):
+        raise ValueError(
+            f"{str(path)!r} has format {found!r}, and this version of skfairfr reads "
+            f"formats up to {newest}; read it with the version that wrote it, "
+            f"{header.get('version', 'which it does not name')}, or a newer one."
+        )
+
+
 def encode(value):
     """A JSON form that :func:`decode` turns back into the same value.
 

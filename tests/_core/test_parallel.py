@@ -1,6 +1,8 @@
 """Facts of blocks of work: same results in the same order on every back end."""
 
+import os
 import re
+import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -8,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from joblib import Parallel, cpu_count, delayed, parallel_config
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 from joblib.parallel import BACKENDS, ThreadingBackend
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -15,6 +18,8 @@ from skfairfr._core import _parallel
 from skfairfr._core._parallel import (
     ONE_BLAS_THREAD,
     TASKS_AT_A_TIME,
+    WorkersEndedError,
+    in_workers,
     is_sharing_worker,
     joblib_results,
     n_threads,
@@ -279,3 +284,47 @@ def test_processes_limit_blas_themselves():
     with parallel_config("loky", inner_max_num_threads=2):
         inside = over_blocks(blas_threads, TASKS, 2, "asking")
     assert all(n == 1 for threads in inside for n in threads)
+
+
+def end_once(mark, place):
+    """The place; the worker of one place ends instead, the first time."""
+    if place == 1 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return place
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL on Windows")
+def test_what_an_ended_worker_had_to_do_is_done_once_more(tmp_path):
+    mark = tmp_path / "ended"
+    with parallel_config("loky"):
+        found = over_blocks(end_once, [(0,), (1,), (2,)], 2, "ending", shared=(mark,))
+    assert found == [0, 1, 2] and mark.exists()
+
+
+def test_a_worker_that_ends_again_is_told(monkeypatch):
+    """Of what was finished nothing is done again."""
+    asked = []
+
+    class Ending:
+        """Finishes one task before its worker ends."""
+
+        def __init__(self, **options):
+            pass
+
+        def __call__(self, calls):
+            calls = list(calls)
+            asked.append([arguments for _, arguments, _ in calls])
+            function, arguments, _ = calls[0]
+            yield function.function(*arguments)
+            raise TerminatedWorkerError("a worker was stopped")
+
+    monkeypatch.setattr(_parallel, "Parallel", Ending)
+    found = []
+    with pytest.raises(WorkersEndedError) as caught:
+        for result in in_workers(pow, [(k, 2) for k in range(5)], 2, "squaring"):
+            found.append(result)
+    assert found == [0, 1]
+    assert asked == [[(k, 2) for k in range(n, 5)] for n in (0, 1)]
+    said = str(caught.value)
+    assert "ended 2 times while squaring" in said and "n_jobs=1" in said

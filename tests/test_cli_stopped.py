@@ -1,0 +1,162 @@
+"""The command that is stopped, or lacks room, leaves an earlier report as it was."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from tests.report.audits import synthetic, without_rendering
+from tests.test_cli import QUICK, assert_one_line, run
+
+resource = pytest.importorskip("resource")
+
+# The function that each phase calls first, where it is looked up.
+PHASES = {
+    "reading": "skfairfr.report.read_data",
+    "comparing": "skfairfr._core._pair_tiles.over_blocks",
+    "resampling": "skfairfr._core._bootstrap.over_blocks",
+    "drawing": "skfairfr.report._figures._write",
+    "writing": "skfairfr.utils._folder._put",
+}
+OLD = {"audit.json": "old", "report.html": "old"}
+
+
+@pytest.fixture(scope="module")
+def faces(tmp_path_factory):
+    path = tmp_path_factory.mktemp("stopped") / "faces.npz"
+    X, y, groups = synthetic(60)
+    np.savez(path, embedding=X, identity=y, gender=groups)
+    return str(path)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """An earlier report, alone in its folder."""
+    (tmp_path / "out").mkdir()
+    for name, text in OLD.items():
+        (tmp_path / "out" / name).write_text(text)
+    return tmp_path / "out"
+
+
+def texts(folder):
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+def audit(faces, folder):
+    return "audit", faces, "--attribute", "gender", "--out", folder, *QUICK
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("phase", PHASES)
+def test_stopped_in_a_phase(capsys, monkeypatch, faces, folder, phase, number):
+    home, name = PHASES[phase].rsplit(".", 1)
+    function = getattr(sys.modules.get(home) or __import__(home, fromlist="_"), name)
+    reached = []
+
+    def stopped(*arguments, **options):
+        reached.append(phase)
+        os.kill(os.getpid(), number)
+        return function(*arguments, **options)
+
+    without_rendering(monkeypatch)
+    monkeypatch.setattr(f"{home}.{name}", stopped)
+    said = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}[number]
+    found = run(capsys, *audit(faces, folder))
+    assert found == (128 + number, "", f"skfairfr audit: {said}\n")
+    assert reached == [phase]
+    assert texts(folder) == OLD and list(folder.parent.iterdir()) == [folder]
+
+
+def test_a_disk_that_is_full(capsys, monkeypatch, faces, folder):
+    """No file may exceed 20 kB: the page does, tables do not."""
+    monkeypatch.setattr("skfairfr.report._figures._write", lambda *_: [])
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
+    try:
+        found = run(capsys, *audit(faces, folder))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert_one_line(*found)
+    assert "failed (File too large); make room" in found[2]
+    assert texts(folder) == OLD and list(folder.parent.iterdir()) == [folder]
+
+
+COMMAND = [sys.executable, "-m", "skfairfr.cli"]
+
+
+def test_a_terminal_that_knows_little(faces, tmp_path):
+    """No terminal, 40 columns, ASCII alone, and a reader that closes after a line."""
+    stored = dict(np.load(faces))
+    np.savez(tmp_path / "faces.npz", größe=stored.pop("gender"), **stored)
+    narrow = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "COLUMNS": "40"}
+    process = subprocess.Popen(
+        [*COMMAND, "audit", tmp_path / "faces.npz", "--attribute", "größe", *QUICK],
+        env=os.environ | narrow,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    first = process.stdout.readline()
+    process.stdout.close()
+    err = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(), err) == (0, b"")
+    assert first.startswith(b"Audit by gr\\xf6\\xdfe")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_kb", range(150_000, 2_000_000, 150_000))
+def test_a_budget_of_memory_is_told_or_suffices(faces, n_kb):
+    """Of addresses, as ulimit -v sets it; the interpreter itself may be too large."""
+    child = [sys.executable, "-c", LIMITED, str(1024 * n_kb)]
+    arguments = ["audit", faces, "--attribute", "gender", *QUICK]
+    done = subprocess.run(child + arguments, capture_output=True, text=True)
+    assert done.returncode in (0, 2), done.stderr[-2000:]
+    if done.returncode:
+        assert_one_line(done.returncode, done.stdout, done.stderr)
+        assert "memory" in done.stderr
+
+
+LIMITED = """
+import resource, sys
+import skfairfr.cli
+limit = int(sys.argv.pop(1))
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+sys.exit(skfairfr.cli.main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_stopped_at_random_times(faces, folder, number, n_jobs):
+    """The whole process group, as a terminal does it; the old report, or the new one."""
+    command = [*COMMAND, *map(str, audit(faces, folder)), "--n-jobs", str(n_jobs)]
+    start = time.perf_counter()
+    assert subprocess.run(command, capture_output=True).returncode == 0
+    seconds = time.perf_counter() - start
+    new = {path.relative_to(folder) for path in folder.rglob("*")}
+    draw = random.Random(number)
+    for _ in range(10):
+        for path in [path for path in folder.rglob("*") if path.is_file()]:
+            path.unlink()
+        (folder / "audit.json").write_text("old")
+        process = subprocess.Popen(
+            command, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+        time.sleep(draw.uniform(0.3, seconds))
+        os.killpg(process.pid, number)
+        _, err = process.communicate(timeout=60)
+        # A process that Python ends by the signal itself has status 128 + n in a shell.
+        assert process.returncode in (0, 128 + number, -number)
+        assert err.count("\n") <= 1
+        if (folder / "audit.json").read_text() != "old":
+            assert {path.relative_to(folder) for path in folder.rglob("*")} == new
+    assert subprocess.run(command, capture_output=True).returncode == 0
+    assert list(folder.parent.iterdir()) == [folder]
+    assert {path.relative_to(folder) for path in folder.rglob("*")} == new

@@ -1,0 +1,176 @@
+"""The package runs no code from files, opens no connection, and a wheel holds it alone."""
+
+import ast
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.house import assert_none
+
+ROOT = Path(__file__).resolve().parents[1]
+MODULES = sorted((ROOT / "skfairfr").rglob("*.py"))
+
+# Modules that run code which they are given, start programs, or talk to a network.
+NEVER_IMPORTED = {
+    *("pickle", "dill", "shelve", "marshal", "code", "codeop", "runpy"),
+    *("subprocess", "pty", "socket", "ssl", "http", "urllib", "ftplib", "smtplib"),
+    *("requests", "httpx", "aiohttp", "xmlrpc", "socketserver"),
+}
+NEVER_CALLED = {
+    *("eval", "exec", "compile", "__import__", "breakpoint"),
+    *("os.system", "os.popen", "os.startfile", "joblib.load", "joblib.dump"),
+}
+# Names of these belong to os, and each starts a program.
+STARTING = ("os.exec", "os.spawn", "os.posix_spawn")
+# What a call must say; without it, a file could run code.
+SAID = {
+    "torch.load": ("weights_only", True),
+    "np.load": ("allow_pickle", False),
+    "numpy.load": ("allow_pickle", False),
+}
+# The size of what a Dask cluster is sent is that of its pickle; nothing is read.
+ALLOWED = {("_core/_cluster.py", "cloudpickle.dumps")}
+
+
+def dotted(node):
+    """``a.b.c`` of a name or of attributes of one; "" of anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        inner = dotted(node.value)
+        return f"{inner}.{node.attr}" if inner else ""
+    return ""
+
+
+def imported(node):
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [f"{node.module}.{alias.name}" for alias in node.names]
+    return []
+
+
+def breaches_of(text):
+    """What in a module could run code from elsewhere, or open a connection."""
+    for node in ast.walk(ast.parse(text)):
+        for name in imported(node):
+            top = name.split(".")[0]
+            if top in NEVER_IMPORTED or top == "cloudpickle" or name in NEVER_CALLED:
+                yield name
+        if not isinstance(node, ast.Call):
+            continue
+        name = dotted(node.func)
+        options = {o.arg: getattr(o.value, "value", None) for o in node.keywords}
+        if name in NEVER_CALLED or name.startswith(STARTING):
+            yield name
+        if options.get("shell") or options.get("allow_pickle"):
+            yield f"{name} with a shell or pickles"
+        if name in SAID:
+            option, value = SAID[name]
+            if options.get(option) is not value:
+                yield f"{name} without {option}={value}"
+
+
+def test_nothing_runs_code_or_opens_a_connection():
+    found = [
+        (path.relative_to(ROOT / "skfairfr").as_posix(), breach)
+        for path in MODULES
+        for breach in breaches_of(path.read_text(encoding="utf-8"))
+    ]
+    assert len(MODULES) > 100 and ALLOWED <= set(found)
+    assert_none(breach for breach in found if breach not in ALLOWED)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import pickle",
+        "def f():\n    from urllib.request import urlopen",
+        "from cloudpickle import loads",
+        "from os import system",
+        "eval('1')",
+        "os.execv('sh', [])",
+        "Popen('ls', shell=True)",
+        "torch.load(path)",
+        "torch.load(path, weights_only=False)",
+        "np.load(path)",
+        "np.load(path, allow_pickle=True)",
+        "load(path, allow_pickle=True)",
+        "joblib.load(path)",
+    ],
+)
+def test_a_breach_is_seen(text):
+    assert len(set(breaches_of(text))) >= 1
+
+
+def test_what_is_safe_is_no_breach():
+    safe = "head.eval()\nre.compile('a')\nnp.load(p, allow_pickle=False)\nimport json"
+    assert list(breaches_of(safe)) == []
+
+
+WITHOUT_NETWORK = """
+import contextlib, importlib, io, sys
+
+asked = []
+
+def refuse(event, arguments):
+    if event.startswith("socket."):
+        asked.append(event)
+        raise OSError("there is no network")
+
+sys.addaudithook(refuse)
+
+import skfairfr, skfairfr.cli
+for package in ("utils", "datasets", "metrics", "model_selection", "report", "comparators"):
+    module = importlib.import_module(f"skfairfr.{package}")
+    [getattr(module, name) for name in module.__all__]
+with contextlib.suppress(ImportError):  # without the extra
+    import skfairfr.projectors, skfairfr.losses, skfairfr.samplers
+
+skfairfr.cli.DEMO_IDENTITIES = 60
+with contextlib.redirect_stdout(io.StringIO()) as printed:
+    code = skfairfr.cli.main(["demo", "--quiet", "--format", "html"])
+print(code, "</html>" in printed.getvalue(), asked)
+"""
+
+
+def test_neither_imports_nor_an_audit_open_a_socket():
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_NETWORK],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (0, "0 True []\n"), done.stderr[-2000:]
+
+
+def test_a_wheel_holds_the_package_alone(tmp_path):
+    """Neither data nor tests, nor what lies about in a checkout."""
+    setuptools = pytest.importorskip("setuptools")
+    if int(setuptools.__version__.split(".")[0]) < 77:
+        pytest.skip("pyproject.toml asks for setuptools 77")
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name in ("skfairfr", "tests/utils"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
+    for name in ("pyproject.toml", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path)
+    about = (tmp_path / "skfairfr" / "faces.npz", tmp_path / "docs" / "page.py")
+    for path in about:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("")
+    build = "import setuptools.build_meta as b; b.build_wheel('.')"
+    command = [sys.executable, "-W", "ignore", "-c", build]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as held:
+        names = [Path(name) for name in held.namelist()]
+    tops = {name.parts[0].split("-")[0] for name in names}
+    kinds = {name.suffix for name in names if name.parts[0] == "skfairfr"}
+    assert tops == {"skfairfr"}
+    assert kinds == {".py", ".toml", ".json", ".html", ".css"}
+    assert len(names) > len(MODULES)
