@@ -384,7 +384,6 @@ def test_real_embeddings_have_the_known_rates(shared_data):
         ("n_resamples", 2.5),
         ("confidence_level", 1.0),
         ("far_max", 0),
-        ("similarity", "euclidean"),
         ("device", 0),
         ("n_jobs", "two"),
         ("random_state", "x"),
