@@ -3,6 +3,7 @@
 import argparse
 import errno
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -26,6 +27,8 @@ a row for each image, in Python, and run the audit:
 """
 # Errors of a place that takes no more.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
+# What the system says of a library for which there is no memory.
+MAPPING = re.compile("failed to map segment|[Cc]annot (allocate|map)")
 # Options of read_data, of audit_data, and the limits among the latter.
 READING = (
     *("labels", "embedding", "identity", "domain"),
@@ -225,6 +228,9 @@ def _told_error(error):
         )
     if isinstance(error, ChildProcessError):
         return str(error).replace("n_jobs", "--n-jobs")
+    # A library says so in its own words where its file does not fit into the memory.
+    if isinstance(error, ImportError | OSError) and MAPPING.search(str(error)):
+        return "out of memory, while libraries were loaded; free memory"
     # An import that Python itself could not do has a name; it is no unusable input.
     if isinstance(error, ImportError) and error.name is not None:
         return None

@@ -32,6 +32,7 @@ def state():
         "warning filters": list(warnings.filters),
         "scikit-learn's configuration": sklearn.get_config(),
         "environment": environment,
+        "libraries": [n for n in ("torch", "skorch", "matplotlib") if n in sys.modules],
         "working folder": os.getcwd(),
         "umask": _umask(),
         "signal handlers": [signal.getsignal(n) for n in (2, 15)],
@@ -72,18 +73,21 @@ def _of_matplotlib():
     return {"rcParams": shown, "figures": open_figures}
 
 
-def changes(before, after):
+def changes(before, after, but=()):
     """Names of what differs; what was loaded in between is in ``after`` alone."""
     # Libraries that are loaded bring threads of their own.
     loaded = {key: after["threads"].get(key) for key in before["threads"]}
     after = after | {"threads": loaded}
-    return [name for name in before if before[name] != after[name]]
+    left_out = {"libraries", *but}
+    if before["libraries"] != after["libraries"]:
+        left_out |= {"warning filters", "environment"}  # set as they are imported
+    return [n for n in before if n not in left_out and before[n] != after[n]]
 
 
 @contextlib.contextmanager
-def kept():
-    """Fail where the state differs afterwards."""
+def kept(but=()):
+    """Fail where the state differs afterwards, but for what is named."""
     before = state()
     yield
-    found = changes(before, state())
+    found = changes(before, state(), but)
     assert not found, f"changed: {', '.join(found)}"

@@ -59,6 +59,7 @@ def failing_with(error):
 @pytest.mark.parametrize(
     ("error", "words"),
     [
+        (ImportError("failed to map segment", name="a"), "out of memory, while"),
         (MemoryError(), "error: out of memory; lower --far"),
         (OSError(errno.ENOSPC, "No space left", "x.svg"), "writing 'x.svg' failed (No"),
         (OSError(errno.EFBIG, "File too large"), "writing failed (File too large)"),
