@@ -1,6 +1,7 @@
 """Settings and fixtures that all tests share."""
 
 import os
+import signal
 
 # Several processes of tests share the cores, and threads that wait for one another cost
 # more than they save. Libraries read these when they are loaded; torch is one of them.
@@ -28,6 +29,8 @@ if find_spec("torch") is not None:
 def pytest_configure(config):
     """Add the check of examples in docstrings, which stand outside of this folder."""
     config.pluginmanager.import_plugin("tests.state_of_examples")
+    # A suite that was started in the background ignores interrupts, which tests send.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

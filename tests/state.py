@@ -11,6 +11,8 @@ import numpy as np
 import sklearn
 from threadpoolctl import threadpool_info
 
+LIBRARIES = ("torch", "skorch", "matplotlib")
+
 
 def state():
     """Everything of the process that a call could change behind its caller's back.
@@ -32,7 +34,8 @@ def state():
         "warning filters": list(warnings.filters),
         "scikit-learn's configuration": sklearn.get_config(),
         "environment": environment,
-        "libraries": [n for n in ("torch", "skorch", "matplotlib") if n in sys.modules],
+        # With their parts, some of which they import when they are first used.
+        "libraries": {n for n in sys.modules if n.partition(".")[0] in LIBRARIES},
         "working folder": os.getcwd(),
         "umask": _umask(),
         "signal handlers": [signal.getsignal(n) for n in (2, 15)],
