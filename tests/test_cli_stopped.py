@@ -140,17 +140,20 @@ sys.exit(skfairfr.cli.main())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("number", "n_jobs"),
+    [(signal.SIGINT, 1), (signal.SIGINT, 2), (signal.SIGTERM, 1), (signal.SIGKILL, 1)],
+)
 def test_stopped_at_random_times(faces, folder, number, n_jobs):
     """The whole process group, as a terminal does it; the old report, or the new one."""
     command = [*COMMAND, *map(str, audit(faces, folder)), "--n-jobs", str(n_jobs)]
-    start = time.perf_counter()
-    assert subprocess.run(command, capture_output=True).returncode == 0
+    for _ in range(2):  # the first may compile
+        start = time.perf_counter()
+        assert subprocess.run(command, capture_output=True).returncode == 0
     seconds = time.perf_counter() - start
     new = {path.relative_to(folder) for path in folder.rglob("*")}
     draw = random.Random(number)
-    for _ in range(10):
+    for _ in range(5):
         for path in [path for path in folder.rglob("*") if path.is_file()]:
             path.unlink()
         (folder / "audit.json").write_text("old")
