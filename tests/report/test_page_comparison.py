@@ -174,7 +174,7 @@ def test_long_names_stay_inside_the_figures():
             r'<text style="([^"]*)" x="([\d.-]+)"[^>]*>([^<]*)</text>', svg
         ):
             if "____" in text:
-                size = float(re.search(r"font-size: ([\d.]+)px", style).group(1))
+                size = float(re.search(r"([\d.]+)px", style).group(1))
                 assert float(x) >= 0
                 assert float(x) + 0.6 * size * len(text) <= float(width)
                 n_names += 1

@@ -12,6 +12,7 @@ from skfairfr.metrics._plot._from_roc import (
     is_beyond,
     operating_points,
 )
+from skfairfr.utils._validation import check_threshold
 
 RATES = ("far", "frr")
 
@@ -167,7 +168,7 @@ class ErrorRateDisplay(FromEstimatorMixin):
         groups = check_roc_groups(roc, groups, overall=False) or (None,)
         marked, levels = operating_points(roc, far, operating_thresholds)
         grid = default_thresholds(roc, marked) if threshold is None else threshold
-        grid = np.sort(grid)
+        grid = np.sort(check_threshold(grid), axis=None)
         columns = {}
         for rate in RATES:
             with as_compared(roc):

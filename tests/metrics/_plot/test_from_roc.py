@@ -146,3 +146,8 @@ def test_levels_are_sorted_and_what_is_none_is_refused_by_name(display):
 def test_marked_thresholds_are_numbers(display):
     with pytest.raises(ValueError, match="operating_thresholds"):
         display.from_roc(fitted(), operating_thresholds="x", ax=axes())
+
+
+def test_thresholds_of_the_axis_are_numbers():
+    with pytest.raises(ValueError, match="threshold must be a similarity"):
+        ErrorRateDisplay.from_roc(fitted(), threshold="x", ax=axes())
