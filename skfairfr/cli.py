@@ -156,7 +156,7 @@ def main(argv=None):
         except BaseException as error:
             # A library may turn the interruption into an error of its own.
             if stops.signal is not None or isinstance(error, KeyboardInterrupt):
-                return stops.told(name)
+                return stops.report(name)
             if not isinstance(error, Exception):
                 raise
             return _print_error(name, error)
@@ -195,7 +195,7 @@ class _Stops:
         if self.signal is not None:
             raise KeyboardInterrupt
 
-    def told(self, name):
+    def report(self, name):
         """Say what happened; the exit status, as shells give it."""
         number = self.signal or signal.SIGINT
         words = "interrupted" if number == signal.SIGINT else "terminated"
@@ -205,7 +205,7 @@ class _Stops:
 
 def _print_error(name, error):
     """Say in one line what went wrong, or print a traceback; the exit status."""
-    text = _told_error(error)
+    text = _remedy_for(error)
     if text is None:
         # Python's own status, 1, means a failed check here.
         _print_line("".join(traceback.format_exception(error)).rstrip())
@@ -215,7 +215,7 @@ def _print_error(name, error):
     return 2
 
 
-def _told_error(error):
+def _remedy_for(error):
     """What a user can do about an error; None if it is a fault of the program."""
     if isinstance(error, MemoryError):
         detail = f" ({error})" if str(error) else ""

@@ -90,7 +90,7 @@ def whole_file(path):
 def staging(place):
     """An empty folder beside a file or folder, which is removed at the end.
 
-    The folders of earlier writers that were killed are removed too. A lock tells them from
+    The folders of earlier writers that were killed are removed too. A lock distinguishes them from
     those of writers that are at work; the system releases it with the process.
 
     Parameters

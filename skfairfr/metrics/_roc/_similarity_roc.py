@@ -159,7 +159,7 @@ default="recentered"
         "n_resamples": [Interval(Integral, 1, None, closed="left")],
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
         "far_max": [Interval(Real, 0, 1, closed="neither")],
-        "similarity": "no_validation",  # check_similarity tells what to give instead
+        "similarity": "no_validation",  # check_similarity names the remedy
         "device": [str],
         "n_jobs": [None, Interval(Integral, None, None, closed="neither")],
         "random_state": ["random_state"],
