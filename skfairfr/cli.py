@@ -9,12 +9,13 @@ import sys
 import tempfile
 import traceback
 import warnings
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import current_thread, main_thread
 
 from skfairfr import __version__
+from skfairfr._core._budget import EXAMPLES, VARIABLE, Budget
 from skfairfr.utils._folder import Contents, replaced, staging
 
 DEMO_IDENTITIES = 500
@@ -150,7 +151,8 @@ def main(argv=None):
     name = f"skfairfr {arguments.command}"
     with _Stops() as stops:
         try:
-            text, code = arguments.run(arguments)
+            with _memory_budget(vars(arguments).get("memory")):
+                text, code = arguments.run(arguments)
             stops.check()
             _print(text)
         except BaseException as error:
@@ -161,6 +163,20 @@ def main(argv=None):
                 raise
             return _print_error(name, error)
     return code
+
+
+@contextmanager
+def _memory_budget(amount):
+    """Set the variable that the package and its worker processes read, if an amount is given."""
+    before = os.environ.get(VARIABLE)
+    if amount is not None:
+        os.environ[VARIABLE] = amount
+    try:
+        yield
+    finally:
+        if amount is not None:
+            os.environ.pop(VARIABLE)
+            os.environ.update({} if before is None else {VARIABLE: before})
 
 
 class _Stops:
@@ -761,7 +777,22 @@ def _add_common(
         metavar="N",
         help="workers of joblib (default: one process, which uses all cores)",
     )
+    parser.add_argument(
+        "--memory",
+        type=_amount,
+        metavar="AMOUNT",
+        help=f"memory that a comparison may take beside its embeddings: {EXAMPLES.replace('%', '%%')} "
+        f"(default: the variable {VARIABLE}, or 80%%). Less takes longer",
+    )
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+def _amount(text):
+    """The type of an option that is an amount of memory."""
+    try:
+        return Budget.of(text).text
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(error) from None
 
 
 def _number(kind, is_allowed, meaning):

@@ -1,8 +1,9 @@
 """How much memory is free, and how much a comparison of all pairs takes.
 
-The estimates are upper ones, fitted to measurements, and decide one thing only: whether work
-begins. What is held never depends on the machine, so that no result does either; where it
-does not fit, an error says so before the work, with what would fit.
+The estimates are upper ones, fitted to measurements. They decide how much is worked on at a
+time (``_blocks``) and whether work begins. What is held never depends on the machine, so that
+no result does either; where it does not fit, an error says so before the work, with what
+would fit.
 """
 
 import math
@@ -16,10 +17,9 @@ from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from skfairfr._core import _cluster, _screen
+from skfairfr._core._blocks import FEWEST_RESAMPLES, Blocks
+from skfairfr._core._budget import Budget
 from skfairfr._core._parallel import n_threads
-
-# Share of the free memory that a comparison may take.
-SHARE = 0.8
 
 # Bytes that are held for each of these at one time, at most; tests compare the estimates
 # with measurements.
@@ -35,8 +35,8 @@ OF_TORCH = 2**28  # the library, which a long pass may import
 OF_MULTIPLICITY = 24  # of an image in a resample: 8 bytes when drawn, and its products
 # Pairs wanted above a floor when it is chosen, and pairs compared for that.
 PICKED, PILOT = 4000, (1e6, 3.6e7)
-# Resamples that a thread draws at a time, and multiplicities that it draws at most.
-RESAMPLES, FEWEST_RESAMPLES, MULTIPLICITIES = 128, 16, 2**26
+# Multiplicities that a thread draws at a time, at most.
+MULTIPLICITIES = 2**26
 
 
 class TooLittleMemoryError(ValueError):
@@ -46,24 +46,27 @@ class TooLittleMemoryError(ValueError):
     ----------
     needed, usable : float
         Bytes.
+    source : str
+        What sets the limit.
     far_max : float or None
         A smaller value that fits; None where none does.
     n_images : int or None
         Number of images that fits with the value asked for; None where none does.
     """
 
-    def __init__(self, needed, usable, far_max=None, n_images=None):
-        super().__init__(needed, usable, far_max, n_images)
+    def __init__(self, needed, usable, source, far_max=None, n_images=None):
+        super().__init__(needed, usable, source, far_max, n_images)
         self.needed = needed
         self.usable = usable
+        self.source = source
         self.far_max = far_max
         self.n_images = n_images
 
     def __str__(self):
         return (
             f"this takes about {in_units(self.needed)} of memory, and "
-            f"{in_units(self.usable)} may be used ({100 * SHARE:.0f} % of what is free). Ask for a "
-            "smaller far or a larger threshold, or free memory."
+            f"{in_units(self.usable)} may be used ({self.source}). Ask for a smaller far or a "
+            "larger threshold, or free memory."
         )
 
 
@@ -77,8 +80,20 @@ def in_units(n_bytes):
 
 
 def usable_bytes():
-    """Bytes that a comparison may take: a share of what is free; inf where unknown."""
-    return SHARE * free_bytes()
+    """Bytes that a comparison may take; inf where nothing tells."""
+    return usable_by()[0]
+
+
+def usable_by():
+    """Bytes that a comparison may take, and what sets that limit.
+
+    Raises
+    ------
+    ValueError
+        If the user's budget is none.
+    """
+    budget, free = Budget.in_force(), free_bytes()
+    return budget.usable(free), budget.source(free)
 
 
 def free_bytes(root=Path("/")):
@@ -248,26 +263,64 @@ class Size:
         held += sum(n * share_to_hold(depth, keep_of_group, n) for n in groups)
         return min(held, self.n_pairs)
 
-    def n_bytes(self, n_held):
-        """Bytes that are needed at one time, at most, beside the embeddings given."""
-        workers, of_process, copies = self._workers()
+    def n_bytes(self, n_held, blocks=None):
+        """Bytes that are needed at one time, at most, beside the embeddings given.
+
+        Parameters
+        ----------
+        n_held : float
+        blocks : Blocks, default=None
+            None: the largest.
+        """
+        lasting, phases = self._parts(n_held, blocks or Blocks())
+        return lasting + max(phases.values())
+
+    def narrow(self, blocks, n_held, usable):
+        """Make blocks smaller until so many pairs fit; False if they never do."""
+        while True:
+            lasting, phases = self._parts(n_held, blocks)
+            if lasting + max(phases.values()) <= usable:
+                spare = usable - lasting - max(phases.values())
+                blocks.kept = int(min(blocks.kept, spare))
+                return True
+            largest = max(phases, key=phases.get)
+            if largest == "answers" and blocks.resamples > FEWEST_RESAMPLES:
+                blocks.resamples //= 2
+            elif largest == "pilots" and blocks.pilots != 1:
+                blocks.pilots = max((blocks.pilots or self._n_pilots(blocks)) // 2, 1)
+            elif blocks.workers != 1:
+                blocks.workers = max((blocks.workers or self._workers(None)[0]) // 2, 1)
+            else:
+                return False
+
+    def _n_pilots(self, blocks):
+        """Scopes whose depth is chosen at the same time."""
+        at_once = min(n_threads(), len(self.n_impostors))
+        return min(at_once, blocks.pilots or at_once)
+
+    def _parts(self, n_held, blocks):
+        """Bytes that are needed all the time, and those of each phase beside them."""
+        workers, of_process, copies = self._workers(blocks.workers)
         rows = 4 * self.n_images * self.n_features
         # Unit rows and rows in order, and what other processes map.
         lasting = (2 + copies) * rows + 12 * copies * n_held + workers * of_process
         lasting += OF_IMAGE * self.n_images + OF_GENUINE * self.n_genuine
         lasting += self._of_rounding(rows, workers if of_process else 0)
         picked = np.clip(PICKED * self.n_pairs / max(n_held, 1), *PILOT)
-        at_once = min(n_threads(), len(self.n_impostors))
-        pilot = OF_PILOT * min(picked, self.n_pairs) * at_once
         threads = workers * OF_THREAD
-        collected = threads + OF_HELD * n_held
-        resamples = np.clip(MULTIPLICITIES / self.n_images, FEWEST_RESAMPLES, RESAMPLES)
+        most = np.clip(
+            MULTIPLICITIES / self.n_images, FEWEST_RESAMPLES, blocks.resamples
+        )
         answers = n_held * OF_ANSWERED[self.average]
-        answers += workers * OF_MULTIPLICITY * resamples * self.n_images
+        answers += workers * OF_MULTIPLICITY * most * self.n_images
         if n_held < self.n_pairs:
             # Other questions take samples, and another pass, one after the other.
             answers += max(OF_SAMPLED, threads)
-        return lasting + max(pilot, collected, answers)
+        return lasting, {
+            "pilots": OF_PILOT * min(picked, self.n_pairs) * self._n_pilots(blocks),
+            "pass": threads + OF_HELD * n_held,
+            "answers": answers,
+        }
 
     def _of_rounding(self, rows, n_processes):
         """Bytes of rows in bfloat16, and of torch where the pass may be what imports it."""
@@ -276,74 +329,89 @@ class Size:
         n_importing = n_processes + (not _screen.has_torch())
         return rows / 2 + n_importing * OF_TORCH
 
-    def _workers(self):
-        """Workers, what the process of each takes by itself, copies of what they share."""
-        jobs = self.n_jobs
+    def _workers(self, most):
+        """Workers, what the process of each takes by itself, copies of what they share.
+
+        At most so many, where ``most`` is not None.
+        """
+        jobs, most = self.n_jobs, math.inf if most is None else most
         if jobs is not None and (not isinstance(jobs, Integral) or jobs == 0):
             raise ValueError(
                 f"n_jobs must be an integer other than 0, or None; got {jobs!r}."
             )
         if _cluster.active_backend() is not None:
-            return n_threads(), 0, 1
-        n_jobs = effective_n_jobs(self.n_jobs)
+            return min(n_threads(), most), 0, 1
+        n_jobs = min(effective_n_jobs(self.n_jobs), most)
         backend, _ = get_active_backend()
         if n_jobs == 1 or getattr(backend, "supports_sharedmem", False):
-            return max(n_jobs, n_threads()), 0, 0
+            return min(max(n_jobs, n_threads()), most), 0, 0
         return n_jobs, OF_PROCESS, 1
 
 
 def fits(size, far_max):
     """Whether a comparison fits into the memory that may be used now."""
-    return _needed(size, far_max) <= usable_bytes()
+    return _least(size, far_max) <= usable_bytes()
 
 
-def _needed(size, far_max):
-    return size.n_bytes(size.n_held(far_max))
+def _least(size, far_max):
+    """Bytes that a comparison needs at least."""
+    return size.n_bytes(size.n_held(far_max), Blocks.smallest())
 
 
 def check(size, far_max):
-    """Raise unless a comparison fits into the memory.
+    """Blocks with which a comparison fits into the memory.
 
     Parameters
     ----------
     size : Size
     far_max : float
 
+    Returns
+    -------
+    blocks : Blocks
+
     Raises
     ------
     TooLittleMemoryError
         With what would fit.
     """
-    needed, usable = _needed(size, far_max), usable_bytes()
-    if needed <= usable:
-        return
+    blocks, (usable, source) = Blocks(), usable_by()
+    if size.narrow(blocks, size.n_held(far_max), usable):
+        return blocks
     values = [float(f"{digit}e-{k}") for k in range(1, 10) for digit in (5, 2, 1)]
-    smaller = [v for v in values if v < far_max and _needed(size, v) <= usable]
+    smaller = [v for v in values if v < far_max and _least(size, v) <= usable]
     low, high = 0.0, 1.0
     for _ in range(30):
         middle = (low + high) / 2
-        fitting = _needed(size.scaled(middle), far_max) <= usable
+        fitting = _least(size.scaled(middle), far_max) <= usable
         low, high = (middle, high) if fitting else (low, middle)
     n_images = int(size.n_images * low)
     n_images -= n_images % 10 ** max(len(str(n_images)) - 2, 0)  # two digits
-    far_max = max(smaller, default=None)
+    largest = max(smaller, default=None)
     raise TooLittleMemoryError(
-        needed, usable, far_max, n_images if n_images > 1 else None
+        _least(size, far_max),
+        usable,
+        source,
+        largest,
+        n_images if n_images > 1 else None,
     )
 
 
-def check_held(size, n_held):
-    """Raise unless so many pairs fit into the memory.
+def check_held(size, n_held, blocks):
+    """Make blocks smaller, where need be, so that so many pairs fit into the memory.
 
     Parameters
     ----------
     size : Size
     n_held : float
+    blocks : Blocks
+        Changed.
 
     Raises
     ------
     TooLittleMemoryError
     """
-    needed, usable = size.n_bytes(n_held), usable_bytes()
-    if needed > usable:
-        raise TooLittleMemoryError(needed, usable)
+    usable, source = usable_by()
+    if not size.narrow(blocks, n_held, usable):
+        needed = size.n_bytes(n_held, Blocks.smallest())
+        raise TooLittleMemoryError(needed, usable, source)

@@ -307,7 +307,8 @@ class EmbeddingPairs:
         floors, held = self.depths.floors, self.compared.held()
         size = size_of(self.design, self.vectors.shape[1], self.n_jobs)
         n_more = np.max(share) * size.n_impostors[row + 1]
-        _memory.check_held(size, min(len(held) + n_more, size.n_pairs))
+        n_held = min(len(held) + n_more, size.n_pairs)
+        _memory.check_held(size, n_held, self.images.blocks)
         floors[row] = min(floors[row], floor)
         self.compared.hold(self.images.group, floors[-1], floors[:-1])
 
@@ -320,7 +321,8 @@ class EmbeddingPairs:
         key = (self.design.average, self.far_max, expected)
         rows = [*range(self.images.n_groups), *([] if key in overall else [-1])]
         tasks = [(expected, row) for row in rows]
-        chosen = over_blocks(self._depth, tasks, 1, "choosing depths")
+        pilots = self.images.blocks.pilots
+        chosen = over_blocks(self._depth, tasks, 1, "choosing depths", most=pilots)
         if key not in overall:
             overall[key] = chosen.pop()
         chosen.append(overall[key])

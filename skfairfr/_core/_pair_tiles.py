@@ -121,6 +121,7 @@ def compare_all(
     n_jobs=None,
     tile=TILE,
     precision=None,
+    workers=None,
 ):
     """One pass over all impostor pairs: the tail of their scores, and histograms.
 
@@ -137,6 +138,8 @@ def compare_all(
         Number of joblib workers.
     precision : {None, "float32", "bfloat16", "int8"}, default=None
         Precision of the screen, which changes the time alone; None chooses.
+    workers : int, default=None
+        Threads or workers at the same time, at most.
 
     Returns
     -------
@@ -166,6 +169,7 @@ def compare_all(
         sizes=[len(tiles) for tiles in tasks],
         shared=(probe, reference, screens, floors, measures, tile),
         add=_together,
+        most=workers,
     )
     return None if floors is None else merge_pairs(tails), counts
 

@@ -224,7 +224,16 @@ def _limit_this_thread():
     _controller().limit(limits=1)
 
 
-def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=(), add=None):
+def over_blocks(
+    function,
+    tasks,
+    n_jobs,
+    description,
+    sizes=None,
+    shared=(),
+    add=None,
+    most=None,
+):
     """Results of ``function(*shared, *task)`` for every task, in order.
 
     With one worker, tasks share the threads that BLAS would use. BLAS uses one thread in
@@ -251,6 +260,9 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=(), add
         ``add(total, result)`` gives the total with one more result, which may be the first
         argument changed. The total of all results is returned then, and no more of them is
         held than necessary.
+    most : int, default=None
+        Threads, or joblib's workers, that work at the same time at most: each takes memory.
+        The workers of a cluster have memory of their own and all take part.
 
     Returns
     -------
@@ -259,10 +271,12 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=(), add
     sizes = [1] * len(tasks) if sizes is None else sizes
     bar = progress_bar(sum(sizes), description)
     cluster = _cluster.active_backend()
+    if most is not None and cluster is None:
+        n_jobs = min(effective_n_jobs(n_jobs), most)
     several = effective_n_jobs(n_jobs) > 1 and len(tasks) > 1
     if cluster is not None and _cluster.inside_task():
         several = False  # the tasks around this one keep the cluster busy
-    threads = 0 if several else n_threads()
+    threads = 0 if several else min(n_threads(), most or n_threads())
     pool = nullcontext()
     if threads > 1:
         pool = ThreadPoolExecutor(threads, initializer=_limit_this_thread)

@@ -9,14 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skfairfr._core._blocks import FEWEST_RESAMPLES, Blocks
 from skfairfr._core._compiled import njit
 from skfairfr._core._parallel import n_workers
 
 MODES = ("images", "identities", "both")
 # Bytes of the multiplicities that a block of resamples may hold.
 BLOCK_BYTES = 2**26
-# Bytes of all drawn multiplicities that are kept for the next question.
-KEPT_BYTES = 2**28
 
 
 @dataclass(frozen=True)
@@ -38,6 +37,8 @@ class Images:
     drawn : dict
         Multiplicities already drawn, by their seeds; other groups of the same images
         share them. They stay behind when the images travel to another process.
+    blocks : Blocks
+        How much is worked on at a time; other groups of the same images share it.
     """
 
     identity: np.ndarray
@@ -47,6 +48,7 @@ class Images:
     n_groups: int
     n_drawn: int | None = None
     drawn: dict = field(default_factory=dict, compare=False, repr=False)
+    blocks: Blocks = field(default_factory=Blocks, compare=False, repr=False)
 
     def __getstate__(self):
         return vars(self) | {"drawn": {}}
@@ -144,7 +146,7 @@ def draw(images, mode, entropy, start, stop):
         identity, image = _draw(images, *key)
         drawn = sum(array.nbytes for array in (identity, image) if array is not None)
         kept = sum(size for *_, size in list(images.drawn.values()))
-        if kept + drawn > KEPT_BYTES:
+        if kept + drawn > images.blocks.kept:
             return Weights(identity, image, stop - start, key)
         images.drawn[key] = (identity, image, {}, drawn)
     identity, image, totals, _ = images.drawn[key]
@@ -173,11 +175,12 @@ def _draw(images, mode, entropy, start, stop):
 def blocks_of_resamples(images, n_resamples):
     """Blocks (start, stop) for the workers or threads that compute them.
 
-    A block holds at most 128 resamples and at most BLOCK_BYTES, but at least 16
-    resamples; blocks are smaller where there would be fewer of them than workers.
+    A block holds at most BLOCK_BYTES and as many resamples as the images' ``blocks`` say, but
+    at least FEWEST_RESAMPLES; it is smaller where there would be fewer of them than workers.
     """
-    fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 1), 16, 128))
-    size = min(fitting, max(16, -(-n_resamples // n_workers())))
+    least, most = FEWEST_RESAMPLES, images.blocks.resamples
+    fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 1), least, most))
+    size = min(fitting, max(least, -(-n_resamples // n_workers())))
     starts = range(0, n_resamples, size)
     return [(s, min(s + size, n_resamples)) for s in starts]
 

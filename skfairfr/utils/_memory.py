@@ -5,7 +5,7 @@ from skfairfr.utils._errors import ArgumentError
 
 
 def check_memory(size, far_max):
-    """Raise unless a comparison fits into the memory.
+    """How much a comparison works on at a time, so that it fits into the memory.
 
     Parameters
     ----------
@@ -14,13 +14,17 @@ def check_memory(size, far_max):
     far_max : Argument
         The largest FAR that is answered from all pairs, as the caller names it.
 
+    Returns
+    -------
+    blocks : Blocks
+
     Raises
     ------
     ArgumentError
         With what is needed, what there is, and what would fit.
     """
     try:
-        _memory.check(size, far_max.value)
+        return _memory.check(size, far_max.value)
     except _memory.TooLittleMemoryError as error:
         fitting = []
         if error.far_max is not None:
@@ -31,7 +35,6 @@ def check_memory(size, far_max):
             far_max,
             f" means to hold {size.n_held(far_max.value):,.0f} pairs of "
             f"{size.n_images:,} images: about {_memory.in_units(error.needed)} of memory, "
-            f"while {_memory.in_units(error.usable)} may be used, {100 * _memory.SHARE:.0f} % of "
-            "what is free:",
+            f"while {_memory.in_units(error.usable)} may be used, {error.source}:",
             remedy=(*fitting, "or free memory." if fitting else "free memory."),
         ) from None

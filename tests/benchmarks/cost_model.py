@@ -27,8 +27,9 @@ import numpy as np
 from scipy.optimize import nnls
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr._core import _memory, _pair_sets, _screen
-from skfairfr._core._memory import RESAMPLES, Size, share_to_hold
+from skfairfr._core import _pair_sets, _screen
+from skfairfr._core._blocks import FEWEST_RESAMPLES, RESAMPLES, Blocks
+from skfairfr._core._memory import Size, share_to_hold
 from skfairfr._core._parallel import n_threads
 from skfairfr.report import _far_max, audit
 from tests.benchmarks._command import run_command
@@ -106,9 +107,9 @@ def n_held(n_images, far_max):
 
 def estimate(n_images, n_features, n_held, n_resamples):
     """Bytes that the package expects to need at most."""
-    blocks = -(-n_resamples // n_threads())
-    _memory.RESAMPLES = min(RESAMPLES, max(_memory.FEWEST_RESAMPLES, blocks))
-    return size_of(n_images, n_features).n_bytes(n_held)
+    resamples = max(FEWEST_RESAMPLES, -(-n_resamples // n_threads()))
+    blocks = Blocks(resamples=min(RESAMPLES, resamples))
+    return size_of(n_images, n_features).n_bytes(n_held, blocks)
 
 
 # ---- measuring -----------------------------------------------------------------------

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from skfairfr._core._blocks import Blocks
 from skfairfr._core._compared import ComparedImages, ListedScores
 from skfairfr._core._pair_design import CompleteDesign
 from skfairfr._core._pair_sets import size_of
@@ -116,7 +117,8 @@ def compare_embeddings(
     """
     check_embeddings(X, identity, side, similarity)
     limit = Argument(far_name, far_max)
-    check_size(X.shape[1], identity, attributes, side, n_jobs, limit, average)
+    size = (X.shape[1], identity, attributes, side, n_jobs)
+    blocks = check_size(*size, limit, average)
     vectors, adjustment = prepare(X, similarity, attributes, side)
     return compare_rows(
         vectors,
@@ -130,6 +132,7 @@ def compare_embeddings(
         device=device,
         n_probes=n_probes,
         expected=expected,
+        blocks=blocks,
     )
 
 
@@ -267,7 +270,7 @@ def _check_prepared(similarity, vectors, adjustment, n_images):
 
 
 def check_size(n_features, identity, attributes, side, n_jobs, far_max, average="pair"):
-    """Raise unless the pairs that will be held fit into the memory.
+    """How much is worked on at a time, so that the pairs held fit into the memory.
 
     Parameters
     ----------
@@ -275,6 +278,10 @@ def check_size(n_features, identity, attributes, side, n_jobs, far_max, average=
     identity, attributes, side, n_jobs, average
         As in :func:`compare_embeddings`.
     far_max : Argument
+
+    Returns
+    -------
+    blocks : Blocks
 
     Raises
     ------
@@ -288,7 +295,7 @@ def check_size(n_features, identity, attributes, side, n_jobs, far_max, average=
         grouped = images.by(labels.codes, labels.values.size)
         design = CompleteDesign(grouped, average, "all")
         held += size_of(design, n_features, n_jobs).n_impostors[1:]
-    check_memory(replace(whole, n_impostors=tuple(held)), far_max)
+    return check_memory(replace(whole, n_impostors=tuple(held)), far_max)
 
 
 def compare_rows(
@@ -305,6 +312,7 @@ def compare_rows(
     expected=None,
     order=None,
     adjustment=None,
+    blocks=None,
 ):
     """All pairs of the rows of checked embeddings.
 
@@ -318,12 +326,14 @@ def compare_rows(
         "dot" where there is an adjustment.
     order : ndarray of int, shape (n_images,), default=None
         Which row of X each of them is, for messages; None: the same.
+    blocks : Blocks, default=None
+        Of :func:`check_size`; None: the largest.
 
     Returns
     -------
     partitions : EmbeddingPartitions
     """
-    images = _images(identity.codes, side, identity.values.size)
+    images = _images(identity.codes, side, identity.values.size, blocks)
     columns = [labels.codes for labels in attributes.values()]
     compared = ComparedImages(
         vectors, images, columns, similarity, n_jobs, device, adjustment
@@ -444,10 +454,11 @@ def _own_people(is_genuine):
     return Labels(np.arange(n_people), np.concatenate([first, second]).astype(np.int32))
 
 
-def _images(identity, side, n_identities):
+def _images(identity, side, n_identities, blocks=None):
     """Images without groups."""
     unknown = np.full(identity.size, -1, dtype=np.int32)
-    return Images(identity, unknown, side, n_identities, 0)
+    blocks = Blocks() if blocks is None else blocks
+    return Images(identity, unknown, side, n_identities, 0, blocks=blocks)
 
 
 def warn_if_reversed(pairs):

@@ -161,7 +161,7 @@ def _compare(scorer, estimator, data, far_max, shared):
     transform, similarity = _parts_of(scorer, estimator)
     key = (Scorer, "rows", id(X))
     if key in shared and similarity == "cosine":
-        _, vectors, placed = shared[key]
+        _, vectors, placed, blocks = shared[key]
         identity, group, domain = label_images(*labels, len(vectors))
         order = _order_of_pass(identity, group, domain)
         if not np.array_equal(order, placed):
@@ -175,13 +175,13 @@ def _compare(scorer, estimator, data, far_max, shared):
         _inputs.check_embeddings(embeddings, identity, side, similarity)
         attributes = {} if group is None else {"group": group}
         shape = (embeddings.shape[1], identity, attributes, side, None)
-        _inputs.check_size(*shape, Argument("far", far_max))
+        blocks = _inputs.check_size(*shape, Argument("far", far_max))
         order = _order_of_pass(identity, group, domain)
         prepared = _inputs.prepare(embeddings, similarity, attributes, side, order)
         vectors, adjustment = prepared
         del embeddings  # during the pass the unit rows are the only copy
         if similarity == "cosine":
-            shared[key] = X, vectors, order
+            shared[key] = X, vectors, order, blocks
     identity, group, domain = (
         labels and Labels(labels.values, labels.codes[order])
         for labels in (identity, group, domain)
@@ -196,6 +196,7 @@ def _compare(scorer, estimator, data, far_max, shared):
         expected=POINTS_ALONE,
         similarity="cosine" if similarity == "cosine" else "dot",
         adjustment=adjustment,
+        blocks=blocks,
     )
 
 

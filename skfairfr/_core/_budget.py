@@ -1,0 +1,85 @@
+"""How much memory the user allows: the environment variable ``SKFAIRFR_MEMORY``.
+
+It is read whenever a comparison is about to begin, and worker processes inherit it.
+"""
+
+import math
+import os
+import re
+from dataclasses import dataclass
+
+VARIABLE = "SKFAIRFR_MEMORY"
+# Share of the free memory that a comparison may take, whatever the user allows.
+SHARE = 0.8
+UNITS = {"b": 1, **{f"{p}b": 10 ** (3 * k) for k, p in enumerate("kmgt", 1)}} | {
+    f"{p}ib": 2 ** (10 * k) for k, p in enumerate("kmgt", 1)
+}
+AMOUNT = re.compile(r"\s*(\d+\.?\d*|\.\d+)\s*(%|[kmgt]?i?b)\s*", re.IGNORECASE)
+EXAMPLES = "4GB, 500MB or 4GiB, or 50% of what is free"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a comparison may take.
+
+    Attributes
+    ----------
+    text : str
+        As it was given; empty where nothing was.
+    n_bytes : float
+    share : float
+        Of what is free.
+    """
+
+    text: str = ""
+    n_bytes: float = math.inf
+    share: float = 1.0
+
+    @classmethod
+    def of(cls, text):
+        """The budget that a text such as ``4GB`` or ``50%`` names.
+
+        Raises
+        ------
+        ValueError
+            If it names none.
+        """
+        found = AMOUNT.fullmatch(text)
+        number, unit = (0.0, "b") if found is None else (float(found[1]), found[2])
+        unit = unit.lower()
+        known = unit == "%" or unit in UNITS
+        if not known or not 0 < number < math.inf or (unit == "%" and number > 100):
+            raise ValueError(
+                f"must be an amount of memory, such as {EXAMPLES}; got {text}"
+            )
+        if unit == "%":
+            return cls(text.strip(), share=number / 100)
+        return cls(text.strip(), number * UNITS[unit])
+
+    @classmethod
+    def in_force(cls):
+        """The budget that the environment sets.
+
+        Raises
+        ------
+        ValueError
+            If it sets something else.
+        """
+        text = os.environ.get(VARIABLE, "").strip()
+        try:
+            return cls.of(text) if text else cls()
+        except ValueError as error:
+            raise ValueError(f"The environment variable {VARIABLE} {error}.") from None
+
+    def usable(self, free):
+        """Bytes that a comparison may take, of those that are free."""
+        return min(SHARE * free, self.share * free, self.n_bytes)
+
+    def source(self, free):
+        """What sets the limit."""
+        usual, given = f"{100 * SHARE:.0f} % of what is free", f"{VARIABLE}={self.text}"
+        if not self.text:
+            return usual
+        if self.usable(free) < SHARE * free:
+            return f"the budget {given}"
+        return f"{usual} and no more than the budget {given}"
