@@ -7,6 +7,7 @@ import math
 import os
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 VARIABLE = "SKFAIRFR_MEMORY"
 # Share of the free memory that a comparison may take, whatever the user allows.
@@ -16,6 +17,14 @@ UNITS = {"b": 1, **{f"{p}b": 10 ** (3 * k) for k, p in enumerate("kmgt", 1)}} | 
 }
 AMOUNT = re.compile(r"\s*(\d+\.?\d*|\.\d+)\s*(%|[kmgt]?i?b)\s*", re.IGNORECASE)
 EXAMPLES = "4GB, 500MB or 4GiB, or 50% of what is free"
+
+
+class Limit(NamedTuple):
+    """Bytes that may be used, what says so, and how to be allowed more."""
+
+    n_bytes: float
+    source: str
+    remedy: str
 
 
 @dataclass(frozen=True)
@@ -71,15 +80,13 @@ class Budget:
         except ValueError as error:
             raise ValueError(f"The environment variable {VARIABLE} {error}.") from None
 
-    def usable(self, free):
-        """Bytes that a comparison may take, of those that are free."""
-        return min(SHARE * free, self.share * free, self.n_bytes)
-
-    def source(self, free):
-        """What sets the limit."""
-        usual, given = f"{100 * SHARE:.0f} % of what is free", f"{VARIABLE}={self.text}"
-        if not self.text:
-            return usual
-        if self.usable(free) < SHARE * free:
-            return f"the budget {given}"
-        return f"{usual} and no more than the budget {given}"
+    def limit(self, free):
+        """The limit where so many bytes are free."""
+        usual = f"{100 * SHARE:.0f} % of what is free"
+        own, given = min(self.share * free, self.n_bytes), f"{VARIABLE}={self.text}"
+        if own < SHARE * free:
+            return Limit(own, f"the budget {given}", f"allow more by {VARIABLE}")
+        source = (
+            f"{usual}, which the budget {given} does not lower" if self.text else usual
+        )
+        return Limit(SHARE * free, source, "free memory")

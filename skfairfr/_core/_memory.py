@@ -44,29 +44,28 @@ class TooLittleMemoryError(ValueError):
 
     Attributes
     ----------
-    needed, usable : float
+    needed : float
         Bytes.
-    source : str
-        What sets the limit.
+    limit : Limit
+        Bytes that may be used.
     far_max : float or None
         A smaller value that fits; None where none does.
     n_images : int or None
         Number of images that fits with the value asked for; None where none does.
     """
 
-    def __init__(self, needed, usable, source, far_max=None, n_images=None):
-        super().__init__(needed, usable, source, far_max, n_images)
+    def __init__(self, needed, limit, far_max=None, n_images=None):
+        super().__init__(needed, limit, far_max, n_images)
         self.needed = needed
-        self.usable = usable
-        self.source = source
+        self.limit = limit
         self.far_max = far_max
         self.n_images = n_images
 
     def __str__(self):
         return (
             f"this takes about {in_units(self.needed)} of memory, and "
-            f"{in_units(self.usable)} may be used ({self.source}). Ask for a smaller far or a "
-            "larger threshold, or free memory."
+            f"{in_units(self.limit.n_bytes)} may be used ({self.limit.source}). Ask for a "
+            f"smaller far or a larger threshold, or {self.limit.remedy}."
         )
 
 
@@ -79,21 +78,20 @@ def in_units(n_bytes):
 # ---- what there is -------------------------------------------------------------------
 
 
-def usable_bytes():
-    """Bytes that a comparison may take; inf where nothing tells."""
-    return usable_by()[0]
+def limit():
+    """Bytes that a comparison may take now, what says so, and how to be allowed more.
 
-
-def usable_by():
-    """Bytes that a comparison may take, and what sets that limit.
+    Returns
+    -------
+    limit : Limit
+        inf bytes where nothing tells.
 
     Raises
     ------
     ValueError
-        If the user's budget is none.
+        If the user's budget is no amount of memory.
     """
-    budget, free = Budget.in_force(), free_bytes()
-    return budget.usable(free), budget.source(free)
+    return Budget.in_force().limit(free_bytes())
 
 
 def free_bytes(root=Path("/")):
@@ -276,22 +274,27 @@ class Size:
         return lasting + max(phases.values())
 
     def narrow(self, blocks, n_held, usable):
-        """Make blocks smaller until so many pairs fit; False if they never do."""
-        while True:
+        """Make blocks smaller until so many pairs fit; False if they never do.
+
+        Fewer workers take the longest, and so come last.
+        """
+        resamples, pilots = blocks.resamples, blocks.pilots
+        while (needed := self.n_bytes(n_held, blocks)) > usable:
             lasting, phases = self._parts(n_held, blocks)
-            if lasting + max(phases.values()) <= usable:
-                spare = usable - lasting - max(phases.values())
-                blocks.kept = int(min(blocks.kept, spare))
-                return True
-            largest = max(phases, key=phases.get)
-            if largest == "answers" and blocks.resamples > FEWEST_RESAMPLES:
+            if (
+                phases["answers"] > usable - lasting
+                and blocks.resamples > FEWEST_RESAMPLES
+            ):
                 blocks.resamples //= 2
-            elif largest == "pilots" and blocks.pilots != 1:
-                blocks.pilots = max((blocks.pilots or self._n_pilots(blocks)) // 2, 1)
+            elif phases["pilots"] > usable - lasting and self._n_pilots(blocks) > 1:
+                blocks.pilots = self._n_pilots(blocks) // 2
             elif blocks.workers != 1:
                 blocks.workers = max((blocks.workers or self._workers(None)[0]) // 2, 1)
+                blocks.resamples, blocks.pilots = resamples, pilots
             else:
                 return False
+        blocks.kept = int(min(blocks.kept, usable - needed))
+        return True
 
     def _n_pilots(self, blocks):
         """Scopes whose depth is chosen at the same time."""
@@ -350,7 +353,7 @@ class Size:
 
 def fits(size, far_max):
     """Whether a comparison fits into the memory that may be used now."""
-    return _least(size, far_max) <= usable_bytes()
+    return _least(size, far_max) <= limit().n_bytes
 
 
 def _least(size, far_max):
@@ -375,7 +378,8 @@ def check(size, far_max):
     TooLittleMemoryError
         With what would fit.
     """
-    blocks, (usable, source) = Blocks(), usable_by()
+    blocks, allowed = Blocks(), limit()
+    usable = allowed.n_bytes
     if size.narrow(blocks, size.n_held(far_max), usable):
         return blocks
     values = [float(f"{digit}e-{k}") for k in range(1, 10) for digit in (5, 2, 1)]
@@ -387,14 +391,8 @@ def check(size, far_max):
         low, high = (middle, high) if fitting else (low, middle)
     n_images = int(size.n_images * low)
     n_images -= n_images % 10 ** max(len(str(n_images)) - 2, 0)  # two digits
-    largest = max(smaller, default=None)
-    raise TooLittleMemoryError(
-        _least(size, far_max),
-        usable,
-        source,
-        largest,
-        n_images if n_images > 1 else None,
-    )
+    fitting = max(smaller, default=None), n_images if n_images > 1 else None
+    raise TooLittleMemoryError(_least(size, far_max), allowed, *fitting)
 
 
 def check_held(size, n_held, blocks):
@@ -411,7 +409,7 @@ def check_held(size, n_held, blocks):
     ------
     TooLittleMemoryError
     """
-    usable, source = usable_by()
-    if not size.narrow(blocks, n_held, usable):
+    allowed = limit()
+    if not size.narrow(blocks, n_held, allowed.n_bytes):
         needed = size.n_bytes(n_held, Blocks.smallest())
-        raise TooLittleMemoryError(needed, usable, source)
+        raise TooLittleMemoryError(needed, allowed)

@@ -54,9 +54,10 @@ def choose_far_max(data, groups, points, options):
         check_memory(size, Argument("far", level))
     if far_max == rule:
         return rule, ""
-    usable, source = _memory.usable_by()
+    limit = _memory.limit()
+    usable = f"{_memory.in_units(limit.n_bytes)} may be used, {limit.source}"
     return far_max, (
-        f"For lack of memory ({_memory.in_units(usable)} may be used, {source}), rates are "
+        f"For lack of memory ({usable}), rates are "
         f"exact up to a FAR of {far_max:.3g} only, and not up to {rule:.3g}: above it, values "
         "come from a histogram of all scores and intervals from a sample of the pairs. The "
         "levels asked about are not concerned."

@@ -35,6 +35,6 @@ def check_memory(size, far_max):
             far_max,
             f" means to hold {size.n_held(far_max.value):,.0f} pairs of "
             f"{size.n_images:,} images: about {_memory.in_units(error.needed)} of memory, "
-            f"while {_memory.in_units(error.usable)} may be used, {error.source}:",
-            remedy=(*fitting, "or free memory." if fitting else "free memory."),
+            f"while {_memory.in_units(error.limit.n_bytes)} may be used, {error.limit.source}:",
+            remedy=(*fitting, f"{'or ' if fitting else ''}{error.limit.remedy}."),
         ) from None

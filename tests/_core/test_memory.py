@@ -4,6 +4,7 @@ import re
 import resource
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import joblib
@@ -11,11 +12,14 @@ import numpy as np
 import pytest
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr._core import _memory, _pair_sets
+from skfairfr._core import _memory, _pair_sets, _parallel
+from skfairfr._core._blocks import FEWEST_RESAMPLES, KEPT_BYTES, RESAMPLES, Blocks
+from skfairfr._core._budget import SHARE, VARIABLE
 from skfairfr._core._pair_design import CompleteDesign
 from skfairfr._core._pair_sets import size_of
 from skfairfr.metrics import instance_far
 from skfairfr.metrics._roc import _inputs
+from skfairfr.report import audit
 from tests._core.cases import compare, make_images, make_vectors
 from tests._core.test_pair_tiles import all_pairs
 
@@ -114,7 +118,7 @@ def test_where_the_kernel_tells_nothing_half_of_the_memory_is_free(
 
 def test_here_something_is_free():
     assert 0 < _memory.free_bytes() < 2**50
-    assert _memory.usable_bytes() < _memory.free_bytes()
+    assert _memory.limit().n_bytes < _memory.free_bytes()
 
 
 # ---- what a comparison takes ---------------------------------------------------------
@@ -206,14 +210,14 @@ def memory(monkeypatch):
 
 def test_what_is_said_to_fit_does_and_more_does_not(memory):
     size = small_size()
-    needed = size.n_bytes(size.n_held(0.5))
-    memory(needed / _memory.SHARE)
+    needed = size.n_bytes(size.n_held(0.5), Blocks.smallest())
+    memory(needed / SHARE)
     _memory.check(size, 0.5)
-    memory(0.8 * needed / _memory.SHARE)
+    memory(0.8 * needed / SHARE)
     with pytest.raises(_memory.TooLittleMemoryError) as caught:
         _memory.check(size, 0.5)
     error = caught.value
-    assert (error.needed, error.usable) == pytest.approx((needed, 0.8 * needed))
+    assert (error.needed, error.limit.n_bytes) == pytest.approx((needed, 0.8 * needed))
     _memory.check(size, error.far_max)
     _memory.check(size.scaled(error.n_images / size.n_images), 0.5)
     more = size.scaled(1.1 * error.n_images / size.n_images)
@@ -264,6 +268,152 @@ def test_a_deeper_tail_is_refused_too(memory, monkeypatch):
     with pytest.raises(ValueError, match="smaller far or a larger threshold"):
         pairs.deepen(None, -np.inf)
     assert pairs.compared.held() is held
+
+
+# ---- a budget ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def budget(monkeypatch):
+    """A function that sets the user's budget, in bytes, where much is free."""
+    monkeypatch.setattr(_memory, "free_bytes", lambda: 1e15)
+    return lambda n_bytes: monkeypatch.setenv(VARIABLE, f"{n_bytes:.0f}B")
+
+
+@pytest.fixture
+def threads(monkeypatch):
+    """Four of them, whatever the machine."""
+    monkeypatch.setattr(_memory, "n_threads", lambda: 4)
+    monkeypatch.setattr(_parallel, "n_threads", lambda: 4)
+
+
+def needs(size):
+    """Bytes that a size needs at least, and at most."""
+    n_held = size.n_held(0.01)
+    return [size.n_bytes(n_held, blocks) for blocks in (Blocks.smallest(), Blocks())]
+
+
+@pytest.mark.parametrize("n_jobs", [None, 8])
+def test_blocks_fit_into_every_budget_that_the_smallest_fit_into(
+    budget, threads, n_jobs
+):
+    size = small_size(n_jobs)
+    n_held, (least, most) = size.n_held(0.01), needs(size)
+    found = []
+    for usable in np.linspace(1.001 * least, 1.001 * most, 40):
+        budget(usable)
+        blocks = _memory.check(size, 0.01)
+        assert size.n_bytes(n_held, blocks) + blocks.kept <= usable * (1 + 1e-9)
+        found.append(blocks)
+        budget(0.999 * least)
+        with pytest.raises(_memory.TooLittleMemoryError):
+            _memory.check(size, 0.01)
+    assert found[0].workers == 1
+    assert found[-1].workers is None
+    assert (found[-1].resamples, found[-1].pilots) == (RESAMPLES, None)
+    workers = [blocks.workers or 8 for blocks in found]
+    assert workers == sorted(workers)
+    budget(2 * most + KEPT_BYTES)
+    assert _memory.check(size, 0.01) == Blocks()
+
+
+def test_fewer_resamples_are_drawn_before_fewer_threads_work(budget, threads):
+    images = make_images(0, n_identities=100_000, most=3)
+    size = size_of(CompleteDesign(images, "pair", "all"), 4)
+    budget(needs(size)[1] - 4 * _memory.OF_MULTIPLICITY * 60 * images.identity.size)
+    found = _memory.check(size, 0.01)
+    assert (found.workers, found.resamples) == (None, RESAMPLES // 2)
+    budget(size.n_bytes(size.n_held(0.01), Blocks(resamples=FEWEST_RESAMPLES)) - 1e6)
+    assert _memory.check(size, 0.01).workers == 2
+
+
+def answers_of(data):
+    """What a fit and an audit give, equal error rates included, as text and as arrays."""
+    options = {"n_resamples": 100, "random_state": 0}
+    roc = SimilarityROC(far_max=0.05, **options)
+    roc.fit(data.X, data.y, data.sensitive_features)
+    held = roc._engine.pairs.compared.held()
+    arrays = [held.scores, held.left, held.right]
+    arrays += [
+        roc.resamples([0.01, 0.05], rate=r, how="difference") for r in ("far", "frr")
+    ]
+    equal = roc.equal_error_rate()
+    arrays.append(np.array([equal.value, equal.low, equal.high]))
+    report = audit(
+        data.X, data.y, data.sensitive_features, far=[0.01, 0.05], n_resamples=100
+    )
+    blocks = roc._engine.pairs.images.blocks
+    return blocks, arrays, report.to_json()
+
+
+@pytest.mark.filterwarnings("ignore::skfairfr.metrics.EstimandWarning")
+def test_no_budget_changes_a_bit(budget, threads, monkeypatch):
+    # What a small set takes by itself decides, and tails are cut.
+    for name in ("OF_SAMPLED", "OF_THREAD"):
+        monkeypatch.setattr(_memory, name, 1e6)
+    for name in ("WHOLE", "WHOLE_GROUP"):
+        monkeypatch.setattr(_pair_sets, name, 1)
+    blocks, expected, report = answers_of(FACES)
+    assert blocks == Blocks()
+    seen = {(None, RESAMPLES, KEPT_BYTES)}
+    for n_bytes in (3.2e6, 4e6, 4.8e6, 7.2e6):
+        budget(n_bytes)
+        blocks, found, other = answers_of(FACES)
+        seen.add((blocks.workers, blocks.resamples, blocks.kept))
+        for one, wanted in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, wanted)
+        assert other == report
+    assert {workers for workers, *_ in seen} == {None, 2, 1}
+    assert {resamples for _, resamples, _ in seen} >= {RESAMPLES, FEWEST_RESAMPLES}
+    assert min(kept for *_, kept in seen) < 200 * len(FACES.X)
+
+
+def test_no_more_threads_work_than_blocks_allow(threads, monkeypatch):
+    asked = []
+
+    def pool(n, **options):
+        asked.append(n)
+        return ThreadPoolExecutor(n, **options)
+
+    monkeypatch.setattr(_parallel, "ThreadPoolExecutor", pool)
+    for most in (None, 3, 1, 9):
+        tasks = [(k, 2) for k in range(6)]
+        found = _parallel.over_blocks(divmod, tasks, None, "dividing", most=most)
+        assert found == [divmod(*task) for task in tasks]
+    assert asked == [4, 3, 4]
+
+
+def test_no_more_processes_work_than_blocks_allow(monkeypatch):
+    asked = []
+
+    def workers(function, tasks, n_jobs, description, shared):
+        asked.append(n_jobs)
+        return [None] * len(tasks)
+
+    monkeypatch.setattr(_parallel, "in_workers", workers)
+    for most in (None, 3, 9):
+        _parallel.over_blocks(divmod, [(1, 1), (2, 1)], 5, "dividing", most=most)
+    assert asked == [5, 3, 5]
+    assert _parallel.over_blocks(divmod, [(1, 1), (2, 1)], 5, "", most=1) == [
+        (1, 0),
+        (2, 0),
+    ]
+
+
+def test_a_refusal_names_the_budget(budget, monkeypatch):
+    budget(3e7)
+    with pytest.raises(ValueError) as caught:
+        SimilarityROC(far_max=0.3).fit(FACES.X, FACES.y)
+    assert "30 MB may be used, the budget SKFAIRFR_MEMORY=30000000B:" in str(
+        caught.value
+    )
+    assert caught.value.remedy.endswith("allow more by SKFAIRFR_MEMORY.")
+
+
+def test_an_amount_that_is_none_is_refused(monkeypatch):
+    monkeypatch.setenv(VARIABLE, "much")
+    with pytest.raises(ValueError, match=f"{VARIABLE} must be .* 4GB, .*; got much"):
+        SimilarityROC().fit(FACES.X, FACES.y)
 
 
 # What a fit and its questions take, where their numbers are put in.
