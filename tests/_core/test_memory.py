@@ -1,5 +1,6 @@
 """Facts of the memory budget: what is free, what a comparison takes, and the refusal."""
 
+import os
 import re
 import resource
 import subprocess
@@ -355,17 +356,16 @@ def test_no_budget_changes_a_bit(budget, threads, monkeypatch):
         monkeypatch.setattr(_pair_sets, name, 1)
     blocks, expected, report = answers_of(FACES)
     assert blocks == Blocks()
-    seen = {(None, RESAMPLES, KEPT_BYTES)}
+    seen = {(None, RESAMPLES)}
     for n_bytes in (3.2e6, 4e6, 4.8e6, 7.2e6):
         budget(n_bytes)
         blocks, found, other = answers_of(FACES)
-        seen.add((blocks.workers, blocks.resamples, blocks.kept))
+        seen.add((blocks.workers, blocks.resamples))
         for one, wanted in zip(found, expected, strict=True):
             np.testing.assert_array_equal(one, wanted)
         assert other == report
-    assert {workers for workers, *_ in seen} == {None, 2, 1}
-    assert {resamples for _, resamples, _ in seen} >= {RESAMPLES, FEWEST_RESAMPLES}
-    assert min(kept for *_, kept in seen) < 200 * len(FACES.X)
+    assert {workers for workers, _ in seen} == {None, 2, 1}
+    assert {resamples for _, resamples in seen} >= {RESAMPLES, FEWEST_RESAMPLES}
 
 
 def test_no_more_threads_work_than_blocks_allow(threads, monkeypatch):
@@ -478,11 +478,43 @@ except ValueError as error:
 """
 
 
-def run_in_a_process(code, *arguments):
+# The command, first where nothing is compiled any more, then with few addresses left.
+COMMAND = """
+import os, resource, sys, warnings
+from skfairfr import cli
+from skfairfr._core._budget import VARIABLE
+
+warnings.simplefilter("ignore")
+small, large, budget, n_free = sys.argv[1:]
+options = ["--attribute", "gender", "--far", "1e-2", "--n-resamples", "100"]
+cli.main(["audit", small, *options])
+with open("/proc/self/statm") as statm:
+    taken = int(statm.read().split()[0]) * resource.getpagesize()
+limit = taken + int(float(n_free))
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+code = cli.main(["audit", large, *options, "--format", "json", "--memory", budget])
+assert VARIABLE not in os.environ
+print("\\nended with", code)
+"""
+
+
+def run_in_a_process(code, *arguments, budget=""):
     command = [sys.executable, "-c", ANSWER + code, *map(str, arguments)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    env = os.environ | {VARIABLE: budget}
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=env)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A small file of embeddings, and one of 6,000 images."""
+    folder = tmp_path_factory.mktemp("memory")
+    for n_people in (60, 1500):
+        data = make_face_embeddings(n_people, 4, 16, random_state=0)
+        columns = {"identity": data.y, "gender": data.sensitive_features}
+        np.savez(folder / f"{n_people}.npz", embedding=data.X, **columns)
+    return [folder / "60.npz", folder / "1500.npz"]
 
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and limits")
@@ -505,6 +537,29 @@ def test_under_a_limit_a_fit_is_refused_or_ends(n_free, which):
 
 
 @LINUX
+@pytest.mark.parametrize(
+    ("budget", "n_free", "ends"),
+    [
+        ("100GB", 6e8, True),
+        pytest.param("450MB", 4e9, True, marks=pytest.mark.slow),
+        pytest.param("40MB", 2e9, False, marks=pytest.mark.slow),
+        pytest.param("100%", 1e8, False, marks=pytest.mark.slow),
+        pytest.param("25%", 2e9, True, marks=pytest.mark.slow),
+        pytest.param("380MB", 4.8e8, None, marks=pytest.mark.slow),
+    ],
+)
+def test_under_a_limit_an_audit_ends_or_is_refused(files, budget, n_free, ends):
+    command = [sys.executable, "-c", COMMAND, *map(str, (*files, budget, n_free))]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    code = int(done.stdout.splitlines()[-1].removeprefix("ended with "))
+    assert code in (0, 2)
+    if code == 2:  # and not "out of memory"
+        assert re.search(r"--far 0\.01 means to hold .* may be used", done.stderr)
+    if ends is not None:
+        assert (code == 0) == ends
+
+
+@LINUX
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_images", "n_features", "far_max", "average"),
@@ -521,3 +576,15 @@ def test_no_more_is_taken_than_estimated(n_images, n_features, far_max, average)
     arguments = (n_images, n_features, far_max, average, 0, 0)
     taken, estimate = run_in_a_process(MEASURED, *arguments)[0].split()
     assert float(taken) < float(estimate) < 2.5 * float(taken)
+
+
+@LINUX
+@pytest.mark.slow
+@pytest.mark.parametrize("average", ["pair", "identity"])
+def test_no_more_is_taken_than_a_budget_allows(average):
+    arguments = (60_000, 16, 1e-3, average, 0, 0)
+    usual = float(run_in_a_process(MEASURED, *arguments)[0].split()[1])
+    budget = {"pair": 560e6, "identity": 680e6}[average]
+    assert budget < usual  # all blocks at their largest would need more
+    found = run_in_a_process(MEASURED, *arguments, budget=f"{budget:.0f}B")
+    assert float(found[0].split()[0]) < budget
