@@ -9,7 +9,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr._core import _pair_sets, _pair_tiles
+from skfairfr._core import _pair_sequences, _pair_sets, _pair_tiles
+from skfairfr._core._compared import ComparedImages
 from skfairfr.metrics import threshold_at_far
 from skfairfr.metrics._roc._similarity_roc import ANSWERED
 from skfairfr.report import EmbeddingData, audit_data
@@ -186,6 +187,44 @@ def test_all_attributes_and_their_combinations_take_one_pass(
     assert all(len(found.resampled.levels) == 2 for found in report.audits)
     assert all(len(found.figures) > 8 for found in report.audits)
     assert passes == [["tail", "histograms"]]
+
+
+def test_three_attributes_and_all_combinations_sort_the_held_pairs_once(
+    monkeypatch, passes
+):
+    hold_tails(monkeypatch)
+    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
+    found = {"sorted": [], "merged": [], "held": []}
+
+    def watch(owner, name, kind, value):
+        function = getattr(owner, name)
+
+        def watched(first, *others):
+            found[kind].append(value(first))
+            return function(first, *others)
+
+        monkeypatch.setattr(owner, name, watched)
+
+    for module in (_pair_sequences, _pair_tiles):
+        watch(module, "sort_pairs", "sorted", np.size)
+    watch(_pair_tiles, "merge_pairs", "merged", lambda runs: sum(map(n_pairs, runs)))
+    watch(ComparedImages, "held", "held", lambda compared: compared)
+    X, y, columns = make(200)
+    report = audit_data(EmbeddingData(X, y, columns), far=LEVELS, n_resamples=5)
+    assert len(report.audits) == 7
+    assert len(passes) == 1
+    compared = found["held"][0]
+    n_held, n_genuine = len(compared.held()), len(compared.genuine)
+    assert found["merged"] == [n_held]
+    # Every pair is sorted in its task, and where the pairs of all tasks are merged; no
+    # attribute, group or combination sorts them again. Others are genuine pairs, and samples.
+    sizes = [n for n in found["sorted"] if n != _pair_sets.SAMPLE]
+    assert sum(sizes) == n_genuine + 2 * n_held
+
+
+def n_pairs(run):
+    """Pairs of a sorted run."""
+    return run[0].size
 
 
 @pytest.mark.parametrize("options", [{}, {"threshold": (0.4, 0.5)}])
