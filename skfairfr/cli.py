@@ -9,13 +9,12 @@ import sys
 import tempfile
 import traceback
 import warnings
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import current_thread, main_thread
 
 from skfairfr import __version__
-from skfairfr._core._budget import EXAMPLES, VARIABLE, Budget
 from skfairfr.utils._folder import Contents, replaced, staging
 
 DEMO_IDENTITIES = 500
@@ -151,7 +150,7 @@ def main(argv=None):
     name = f"skfairfr {arguments.command}"
     with _Stops() as stops:
         try:
-            with _memory_budget(vars(arguments).get("memory")):
+            with _budget(arguments):
                 text, code = arguments.run(arguments)
             stops.check()
             _print(text)
@@ -165,18 +164,12 @@ def main(argv=None):
     return code
 
 
-@contextmanager
-def _memory_budget(amount):
-    """Set the variable that the package and its worker processes read, if an amount is given."""
-    before = os.environ.get(VARIABLE)
-    if amount is not None:
-        os.environ[VARIABLE] = amount
-    try:
-        yield
-    finally:
-        if amount is not None:
-            os.environ.pop(VARIABLE)
-            os.environ.update({} if before is None else {VARIABLE: before})
+def _budget(arguments):
+    """The context in which a command uses the memory that --memory allows."""
+    from skfairfr.utils import memory_budget
+
+    amount = vars(arguments).get("memory")
+    return nullcontext() if amount is None else memory_budget(amount)
 
 
 class _Stops:
@@ -779,20 +772,12 @@ def _add_common(
     )
     parser.add_argument(
         "--memory",
-        type=_amount,
         metavar="AMOUNT",
-        help=f"memory that a comparison may take beside its embeddings: {EXAMPLES.replace('%', '%%')} "
-        f"(default: the variable {VARIABLE}, or 80%%). Less takes longer",
+        help="memory that a comparison may take beside its embeddings: 4GB, 500MB, 4GiB, or 50%% "
+        "of what is free (default: the variable SKFAIRFR_MEMORY, or 80%%); less takes longer, "
+        "with the same results",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
-
-
-def _amount(text):
-    """The type of an option that is an amount of memory."""
-    try:
-        return Budget.of(text).text
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(error) from None
 
 
 def _number(kind, is_allowed, meaning):

@@ -58,9 +58,7 @@ class Budget:
         unit = unit.lower()
         known = unit == "%" or unit in UNITS
         if not known or not 0 < number < math.inf or (unit == "%" and number > 100):
-            raise ValueError(
-                f"must be an amount of memory, such as {EXAMPLES}; got {text}"
-            )
+            raise ValueError(f"must be an amount of memory, such as {EXAMPLES}")
         if unit == "%":
             return cls(text.strip(), share=number / 100)
         return cls(text.strip(), number * UNITS[unit])
@@ -78,7 +76,9 @@ class Budget:
         try:
             return cls.of(text) if text else cls()
         except ValueError as error:
-            raise ValueError(f"The environment variable {VARIABLE} {error}.") from None
+            raise ValueError(
+                f"The environment variable {VARIABLE} {error}; got {text}."
+            ) from None
 
     def limit(self, free):
         """The limit where so many bytes are free."""
