@@ -309,7 +309,8 @@ def show_table(model):
         f"\nComputed by the model: d = {N_FEATURES}, B = {N_RESAMPLES:,}, two groups. The "
         f"cluster has {N_WORKERS} such cores and\na network of {NETWORK * 8e-9:g} Gbit/s. "
         "The card is computed from a data sheet, not measured: one pass over\nall pairs. "
-        "'Needs' is what the package asks to be free before it begins."
+        "'Needs' is what the package reckons with; where it may use less, it\nworks on less "
+        "at a time, or refuses."
     )
     print(
         "   images  far_max |     fit    audit   memory    needs | audit on a cluster | "
