@@ -1050,7 +1050,9 @@ def _writable_folder(folder):
     """Create the folder and check that it can be written to; None if none was given."""
     if folder is None:
         return None
-    path = place = Path(folder)
+    from skfairfr.utils._validation import check_path
+
+    path = place = Path(check_path(folder, "out"))
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfairfr.utils._errors import Argument, ArgumentError, place
-from skfairfr.utils._validation import special_file, warn_caller
+from skfairfr.utils._errors import Argument, ArgumentError, place, plain
+from skfairfr.utils._validation import check_texts, special_file, warn_caller
 
 KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle"}
 TEXT_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
@@ -179,6 +179,24 @@ def enumerated(parts):
     *first, last = parts
     between = [piece for part in first for piece in (part, ", ")][:-1]
     return [*between, " and ", last] if first else [last]
+
+
+def check_column(name, argument):
+    """Raise unless the name of a column is a text, or None where none is given."""
+    if name is not None and not isinstance(name, str):
+        raise ArgumentError(
+            Argument(argument),
+            f" must be the name of a column, a text; got {plain(name)!r}.",
+            value=name,
+        )
+
+
+def check_columns(columns):
+    """The requested columns, each with the argument that names it; None for all."""
+    if columns is None:
+        return None
+    names = check_texts(columns, "columns", "names of columns")
+    return dict.fromkeys(names, "columns")
 
 
 def check_names(names, path, argument):

@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 from skfairfr.metrics._roc._inputs import is_comparator
 from skfairfr.utils._folder import Contents, replaced
 from skfairfr.utils._json_form import check_format, decode, encode
-from skfairfr.utils._validation import special_file
+from skfairfr.utils._validation import check_path, special_file
 
 INDEX = "system.json"
 CONTENTS = Contents(records=(INDEX,), others=("[0-9]*-*.npz", "[0-9]*-*.safetensors"))
@@ -61,6 +61,7 @@ def save_mitigation(estimator, folder):
     ...     sorted(os.listdir(folder))
     ['0-system.npz', 'system.json']
     """
+    folder = check_path(folder, "folder")
     steps = [("system", estimator)]
     if isinstance(estimator, Pipeline):
         steps = [(n, s) for n, s in estimator.steps if s not in (None, "passthrough")]
@@ -113,7 +114,7 @@ def load_mitigation(folder):
     ...     load_mitigation(folder).transform(X).shape == (len(X), 2)
     True
     """
-    folder = Path(folder)
+    folder = Path(check_path(folder, "folder"))
     try:
         special = special_file(folder / INDEX)
         if special:

@@ -10,7 +10,7 @@ from safetensors.numpy import save_file
 from skfairfr.projectors._head import ProjectionHead
 from skfairfr.utils._folder import whole_file
 from skfairfr.utils._json_form import check_format, decode, encode
-from skfairfr.utils._validation import special_file, warn_caller
+from skfairfr.utils._validation import check_path, special_file, warn_caller
 
 _HEADER = "skfairfr"
 _HEAD = "head_."
@@ -22,6 +22,7 @@ _NOT_WRITTEN = ("head_", "_metadata_request")
 
 def save(projector, path):
     """Write a fitted projector; parameters without a JSON form are left out, with a warning."""
+    path = check_path(path, "path")
     tensors = {
         _HEAD + name: weight.detach().cpu().numpy()
         for name, weight in projector.head_.state_dict().items()
@@ -66,6 +67,7 @@ def save(projector, path):
 
 def load(cls, path):
     """A fitted projector of class ``cls`` from a file of :func:`save`."""
+    path = check_path(path, "path")
     special = special_file(path)
     if special:
         raise ValueError(f"{str(path)!r} is {special}; give a file that save wrote.")

@@ -19,7 +19,15 @@ CALLED = (
     *("threshold_at_far", "far_frr_curve", "disparity", "plan_test"),
     *("Policy.from_dict", "SimilarityROC.fit", "SimilarityROC.estimate"),
     *("CohortNormalizer.score_pairs", "make_face_embeddings", "dynamic_weights"),
-    *("GroupRatesDisplay.from_roc", "adjusted_weights", "load_pairs"),
+    *("GroupRatesDisplay.from_roc", "adjusted_weights", "load_pairs", "bfar"),
+    *("group_error_rates", "instance_far", "face_labels", "identity_inertia"),
+    *("SimilarityROC.fit_pairs", "PLDAComparator.fit", "load_embeddings"),
+    *(
+        "GroupWeightedSampler",
+        "EthicalModule.save",
+        "garbe",
+        "DisparityCurveDisplay.from_roc",
+    ),
 )
 
 

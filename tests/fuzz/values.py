@@ -303,8 +303,8 @@ MAPPINGS = (
 
 
 FUNCTIONS = (
-    # Those of Python would raise errors of their own.
-    *((lambda: 1), (lambda *a, **k: None), (lambda *a, **k: "x")),
+    # Those that take other arguments would raise errors of their own.
+    *((lambda *a, **k: 1), (lambda *a, **k: None), (lambda *a, **k: "x")),
     *((lambda *a, **k: float("nan")), (lambda *a, **k: np.arange(3.0))),
 )
 PATHS = (
