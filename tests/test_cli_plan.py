@@ -144,7 +144,9 @@ def test_options_are_arguments():
 
 
 def test_a_pilot_too_large_for_memory_names_no_flag_that_would_not_help(
-    capsys, monkeypatch, faces
+    capsys,
+    monkeypatch,
+    faces,  # noqa: F811
 ):
     monkeypatch.setattr(_memory, "usable_bytes", lambda: 1e5)
     arguments = ("--detect-factor", "2", "--far", "0.1", "--pilot", faces)
