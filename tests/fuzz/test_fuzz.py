@@ -72,6 +72,17 @@ def test_every_call_works_before_it_is_changed():
     assert len(calls.subjects()) > 150
 
 
+def test_a_call_that_changes_its_argument_is_a_failure(monkeypatch):
+    def change(rates):
+        rates[0] = 9
+
+    subject = calls.Subject("change", change, {"rates": calls.RATES.copy()}, {}, "")
+    monkeypatch.setattr(calls, "subject", lambda name: subject)
+    outcome, text = driver.judged(calls.case("change", []))
+    assert outcome == "traceback"
+    assert "ChangedError: rates" in text
+
+
 # ---- the driver --------------------------------------------------------------------------
 
 
