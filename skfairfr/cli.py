@@ -2,17 +2,24 @@
 
 import argparse
 import errno
+import math
 import os
 import re
 import signal
 import sys
 import tempfile
+import time
 import traceback
 import warnings
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import current_thread, main_thread
+
+try:
+    import resource
+except ImportError:  # on Windows
+    resource = None
 
 from skfairfr import __version__
 from skfairfr.utils._folder import Contents, replaced, staging
@@ -82,6 +89,7 @@ OTHER_NAMES = {
     "before": "BEFORE",
     "after": "AFTER",
     "random_state": "--seed",
+    "far_max": "--far",
     "others": "--other",
     "n_splits": "--splits",
     "inner_splits": "--inner-splits",
@@ -147,6 +155,53 @@ def main(argv=None):
         terminated. Memory, a disk or worker processes that do not suffice give 2.
     """
     arguments = _parse(argv)
+    return _run_in_copy(arguments) if _is_limited() else _run(arguments)
+
+
+def _is_limited():
+    """Whether a library that finds no memory may end the process, with status 1.
+
+    OpenBLAS does, where the system limits addresses (``ulimit -v``), and 1 means a failed
+    check here. Once numpy is loaded a program of its own calls, and it is too late.
+    """
+    if resource is None or "numpy" in sys.modules:
+        return False
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+
+
+def _run_in_copy(arguments):
+    """As _run, in a copy of this process; where no status comes back, memory ran out."""
+    here, there = os.pipe()
+    # One that comes in between waits until somebody handles it.
+    signals = signal.SIGINT, signal.SIGTERM
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    copy = os.fork()
+    if copy == 0:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
+        code = 4
+        try:
+            code = _run(arguments)
+            os.write(there, bytes([code]))
+        finally:
+            os._exit(code)
+    os.close(there)
+    with _Stops(lambda number: os.kill(copy, number)):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
+        _, status = os.waitpid(copy, 0)
+    with os.fdopen(here, "rb") as told:
+        found = told.read()
+    code = os.waitstatus_to_exitcode(status)
+    if found or code != 1:
+        return found[0] if found else 128 - code if code < 0 else code
+    _print_line(
+        f"skfairfr {arguments.command}: error: out of memory, of which a library found too "
+        "little and ended the process; allow more addresses (ulimit -v)"
+    )
+    return 2
+
+
+def _run(arguments):
+    """Run a parsed command; the exit status."""
     name = f"skfairfr {arguments.command}"
     with _Stops() as stops:
         try:
@@ -181,8 +236,11 @@ class _Stops:
         The one that came.
     """
 
+    def __init__(self, act=None):
+        self._act = act
+
     def __enter__(self):
-        self.signal, self._handlers = None, {}
+        self.signal, self._handlers, self._came = None, {}, -math.inf
         # One that is ignored, as in the background of a shell, stays ignored.
         usual = (signal.SIG_DFL, signal.default_int_handler)
         if current_thread() is main_thread():
@@ -197,7 +255,12 @@ class _Stops:
 
     def _stop(self, number, frame):
         self.signal = signal.Signals(number)
-        raise KeyboardInterrupt
+        if self._act is not None:
+            return self._act(number)
+        # A terminal sends it to every process, and the first passes it on.
+        came, self._came = self._came, time.monotonic()
+        if self._came - came > 0.5:
+            raise KeyboardInterrupt
 
     def check(self):
         """Raise if a signal came whose exception was lost on its way."""
@@ -228,7 +291,7 @@ def _remedy_for(error):
     """What a user can do about an error; None if it is a fault of the program."""
     if isinstance(error, MemoryError):
         detail = f" ({error})" if str(error) else ""
-        return f"out of memory{detail}; lower --far, or give fewer images"
+        return f"out of memory{detail}; free memory, or give fewer images or pairs"
     if isinstance(error, OSError) and error.errno in FULL:
         place = "" if error.filename is None else f" {str(error.filename)!r}"
         return (
@@ -906,6 +969,7 @@ def _pilot(given):
     """A fitted SimilarityROC of the pilot's data, None without one, and notes on them."""
     from skfairfr.metrics import SimilarityROC
     from skfairfr.report import read_data
+    from skfairfr.utils._errors import ArgumentError
 
     attributes = given["attribute"] or []
     reading = {name: given[name] for name in READING if name in given}
@@ -921,8 +985,19 @@ def _pilot(given):
     roc = SimilarityROC(n_resamples=1, random_state=0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        data.fit(roc, tuple(data.columns))
+        try:
+            data.fit(roc, tuple(data.columns))
+        except ArgumentError as error:
+            raise _about_pilot(error) from None
     return roc, [*data.reading.notes, *(str(w.message) for w in caught)]
+
+
+def _about_pilot(error):
+    """An error of fitting a pilot; all its pairs are held, whatever --far is."""
+    if error.argument != "far_max":
+        return error
+    problem = error.problem.spelled(lambda argument: "comparing all pairs of the pilot")
+    return ValueError(f"{problem} give a pilot of fewer images, or free memory.")
 
 
 def _compare(arguments):
@@ -1066,7 +1141,9 @@ def _writable_folder(folder):
     """Create the folder and check that it can be written to; None if none was given."""
     if folder is None:
         return None
-    path = place = Path(folder)
+    from skfairfr.utils._validation import check_path
+
+    path = place = Path(check_path(folder, "out"))
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):

@@ -3,6 +3,7 @@
 import errno
 import os
 import signal
+import subprocess
 import sys
 
 import pytest
@@ -60,7 +61,7 @@ def failing_with(error):
     ("error", "words"),
     [
         (ImportError("failed to map segment", name="a"), "out of memory, while"),
-        (MemoryError(), "error: out of memory; lower --far"),
+        (MemoryError(), "error: out of memory; free memory, or"),
         (OSError(errno.ENOSPC, "No space left", "x.svg"), "writing 'x.svg' failed (No"),
         (OSError(errno.EFBIG, "File too large"), "writing failed (File too large)"),
         (WorkersEndedError("ended (n_jobs=1 starts none)"), "(--n-jobs=1 starts none)"),
@@ -112,3 +113,47 @@ def test_a_closed_stream_is_no_fault(capsys, monkeypatch, closed):
     monkeypatch.setattr(cli, "_audit", failing_with(ValueError("unusable")))
     assert cli.main(["audit", "faces.npz", "--attribute", "gender"]) == 2
     assert capsys.readouterr().out == ("text" if closed == "stderr" else "")
+
+
+# Addresses are limited as ulimit -v does, far above what is needed.
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (2**40, 2**40))
+from skfairfr import cli
+def act(arguments):
+    {act}
+cli._audit = act
+sys.exit(cli.main(["audit", "x", "--attribute", "y"]))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits addresses")
+@pytest.mark.parametrize(
+    ("act", "code", "said"),
+    [
+        # As OpenBLAS ends the process.
+        ("import ctypes; ctypes.CDLL(None).exit(1)", 2, "out of memory, of which a"),
+        ("return 'a check failed', 1", 1, ""),
+        ("return 'passed', 0", 0, ""),
+        ("raise ValueError('no such column')", 2, "error: no such column"),
+        ("raise ZeroDivisionError", 4, "please report it"),
+        ("import os; os.kill(os.getpid(), 9)", 137, ""),
+        (
+            "import os; os.kill(os.getppid(), 15); import time; time.sleep(9)",
+            143,
+            "termi",
+        ),
+        ("import os; os.killpg(0, 2); import time; time.sleep(9)", 130, "interrupted"),
+    ],
+)
+def test_a_library_that_ends_the_process_is_no_failed_check(act, code, said):
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED.format(act=act)],
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+    )
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert said or not done.stderr
+    assert (done.stdout != "") == (act.startswith("return"))

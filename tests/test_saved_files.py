@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skfairfr import face_labels, make_face_embeddings
 from skfairfr.comparators import WithinClassWhitening
 from skfairfr.model_selection import load_mitigation, save_mitigation
-from skfairfr.utils._json_form import check_format
+from skfairfr.utils._json_form import check_format, digest_of
 
 FACES = make_face_embeddings(20, 3, 4, random_state=0)
 LABELS = face_labels(FACES.y, FACES.sensitive_features)
@@ -104,6 +104,7 @@ def change(folder, **changes):
     step = index["steps"][0]
     for name, value in changes.items():
         (step if name in step else index)[name] = value
+    index["sha256"] = digest_of(index)
     path.write_text(json.dumps(index))
 
 
@@ -117,7 +118,7 @@ def test_a_later_format_says_so(folder, number):
 def test_files_before_formats_were_numbered_are_read(folder):
     path = folder / "system.json"
     index = json.loads(path.read_text())
-    del index["format"], index["version"], index["steps"][0]["sha256"]
+    del index["format"], index["version"], index["steps"][0]["sha256"], index["sha256"]
     path.write_text(json.dumps(index))
     assert load_mitigation(folder).transform(FACES.X).shape == FACES.X.shape
     check_format({}, 5, path)
@@ -131,6 +132,33 @@ def test_arrays_of_another_mitigation_are_not_read(folder):
     shutil.copyfile(folder.parent / "other" / name, folder / name)
     with pytest.raises(ValueError, match="is not the file that"):
         load_mitigation(folder)
+
+
+def test_a_changed_number_of_the_index_is_noticed(folder):
+    path = folder / "system.json"
+    text = path.read_text()
+    assert text.count("0.5") == 1
+    path.write_text(text.replace("0.5", "0.7"))
+    with pytest.raises(ValueError, match=r"system.json' is damaged.*changed after"):
+        load_mitigation(folder)
+
+
+@pytest.mark.parametrize("number", FORMATS)
+def test_a_flipped_bit_of_a_head_is_noticed(number, tmp_path):
+    """Of the first format, where it stands in the header, if at all."""
+    pytest.importorskip("torch")
+    from skfairfr import EthicalModule
+
+    data = (SAVED / number / "head.safetensors").read_bytes()
+    path = tmp_path / "head.safetensors"
+    for place in range(len(data) - 200, len(data), 7):
+        flipped = data[place] ^ 1 << place % 8
+        path.write_bytes(data[:place] + bytes([flipped]) + data[place + 1 :])
+        if number == "1":
+            EthicalModule.load(path)
+            continue
+        with pytest.raises(ValueError, match=r"head.safetensors' is damaged"):
+            EthicalModule.load(path)
 
 
 @pytest.mark.parametrize("name", ["../other.npz", "/etc/passwd", "missing.npz"])

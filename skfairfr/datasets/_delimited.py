@@ -8,6 +8,8 @@ any other file, and one that they refuse, goes to the csv module.
 import csv
 import gzip
 import io
+import math
+import os
 import re
 import zlib
 from contextlib import suppress
@@ -15,8 +17,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfairfr.datasets._files import check_names, damaged, file_error, suffix_of
+from skfairfr.datasets._files import (
+    check_fits,
+    check_names,
+    damaged,
+    file_error,
+    most_bytes,
+    suffix_of,
+    too_large,
+)
 
+# A text and its cells are held at one time; gzip packs so many bytes into one at most.
+COPIES, MOST_PACKED = 2, 1032
 # Below this size of a file, or number of texts, Python is done before pyarrow is imported.
 LARGE = 2**19
 MANY = 10_000
@@ -54,7 +66,7 @@ def read_delimited(path, argument):
     """
     delimiter = "\t" if suffix_of(path).startswith(".tsv") else ","
     try:
-        content = _content(path)
+        content = _content(path, argument)
         names = next(_reader(_text(content), delimiter), [])
         _check_separator(names, delimiter, path, argument)
         check_names(names, path, argument)
@@ -67,16 +79,32 @@ def read_delimited(path, argument):
         raise file_error(
             argument, path, " is not UTF-8 text;", "save it as CSV UTF-8."
         ) from None
+    except MemoryError:
+        raise too_large(argument, path) from None
     except (csv.Error, EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise damaged(argument, path, error) from None
     return dict(zip(names, columns, strict=True))
 
 
-def _content(path):
+def _content(path, argument):
+    check_fits(COPIES * os.path.getsize(path), argument, path)
     with open(path, "rb") as file:
-        content = file.read()
-    # By its first bytes: a file loses or keeps the ending .gz in many ways.
-    return gzip.decompress(content) if content.startswith(GZIP) else content
+        # By its first bytes: a file loses or keeps the ending .gz in many ways.
+        if file.read(len(GZIP)) != GZIP:
+            file.seek(0)
+            return file.read()
+        file.seek(0)
+        # A file may unpack to a thousand times its size, and does not say so.
+        unpacked = COPIES * MOST_PACKED * os.path.getsize(path)
+        most = most_bytes(unpacked) / COPIES
+        with gzip.GzipFile(fileobj=file) as packed:
+            content = packed.read(-1 if math.isinf(most) else int(most) + 1)
+    if len(content) > most:
+        why = (
+            f"it unpacks to more than {most / 1e9:.1f} GB, and cells take as much again"
+        )
+        raise too_large(argument, path, why=why)
+    return content
 
 
 def _text(content):
@@ -283,6 +311,8 @@ def read_by_pyarrow(body):
                 strings_can_be_null=False,
             ),
         )
+    except MemoryError:
+        raise
     except pyarrow.ArrowException:
         return None
     length = pyarrow.compute.binary_length

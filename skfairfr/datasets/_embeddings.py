@@ -10,6 +10,8 @@ from skfairfr.datasets._files import (
     TABLE_FORMATS,
     TEXT_TABLES,
     Wanted,
+    check_column,
+    check_columns,
     choose_all,
     file_error,
     kind_of,
@@ -20,6 +22,7 @@ from skfairfr.datasets._files import (
 )
 from skfairfr.datasets._tables import read_table
 from skfairfr.utils._errors import Argument, ArgumentError, place
+from skfairfr.utils._validation import check_path
 
 EMBEDDING_NAMES = ("embedding", "embeddings", "X")
 IDENTITY_NAMES = ("identity", "identities", "y")
@@ -83,7 +86,7 @@ def load_embeddings(path, labels=None, *, embedding=None, identity=None, columns
     >>> data.X.shape, data.columns["gender"].tolist()
     ((3, 3), ['f', 'f', None])
     """
-    asked = None if columns is None else dict.fromkeys(columns, "columns")
+    asked = check_columns(columns)
     return read_embeddings(path, labels, embedding, identity, asked)
 
 
@@ -99,7 +102,10 @@ def read_embeddings(
     finite : bool, default=True
         Whether every row has to hold numbers; else the caller checks those it takes.
     """
-    path = os.fsdecode(path)
+    path = check_path(path, "path")
+    labels = None if labels is None else check_path(labels, "labels")
+    check_column(embedding, "embedding")
+    check_column(identity, "identity")
     kind = kind_of(path)
     if kind == "npy":
         if embedding is not None:
@@ -112,7 +118,7 @@ def read_embeddings(
         _check_vectors("the array", X)
         if finite:
             check_finite("the array", X)
-        labels = labels_beside(path) if labels is None else os.fsdecode(labels)
+        labels = labels_beside(path) if labels is None else labels
         return _from_table(path, X, labels, identity, asked)
     if kind != "npz":
         raise _no_embeddings(path, kind)
@@ -127,7 +133,7 @@ def read_embeddings(
         if finite:
             check_finite(repr(name), X)
         if labels is not None:
-            return _from_table(path, X, os.fsdecode(labels), identity, asked)
+            return _from_table(path, X, labels, identity, asked)
         return _labelled(path, X, archive, path, found[0], asked)
 
 

@@ -3,6 +3,7 @@
 Every message names the argument, the file, what was found and what to do.
 """
 
+import math
 import os
 import sys
 import zipfile
@@ -12,14 +13,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfairfr.utils._errors import Argument, ArgumentError, place
-from skfairfr.utils._validation import special_file, warn_caller
+from skfairfr.utils._errors import Argument, ArgumentError, place, plain
+from skfairfr.utils._validation import check_texts, special_file, warn_caller
 
 KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle"}
 TEXT_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 TABLE_FORMATS = f"{', '.join(TEXT_TABLES)} or .parquet"
 # A table of labels or scores has far fewer columns, and each costs time of its own.
 MOST_COLUMNS = 10_000
+# Reading takes less memory than this without a look at what is free.
+SMALL = 2**27
 # So many names of columns are listed in a message.
 MOST_LISTED = 30
 # Of numpy's types: numbers, text and dates; neither objects nor structures.
@@ -174,11 +177,68 @@ def choose_all(wanted, present, path, reserved=(), remedy=None):
     )
 
 
+def check_fits(n_bytes, argument, path, what=""):
+    """Raise where reading takes more memory than there is.
+
+    Parameters
+    ----------
+    n_bytes : float
+        What it takes at least.
+    argument, path : str
+    what : str, default=""
+        Follows the path in the message: which part of the file.
+    """
+    most = most_bytes(n_bytes)
+    if n_bytes > most:
+        from skfairfr._core._memory import in_units
+
+        raise too_large(
+            argument, path, what, f"more than the {in_units(most)} that are free"
+        )
+
+
+def most_bytes(n_bytes=math.inf):
+    """Memory that may be used; inf where so few bytes are asked for that all is well."""
+    if n_bytes < SMALL:
+        return math.inf
+    from skfairfr._core import _memory
+
+    return _memory.usable_bytes()
+
+
+def too_large(argument, path, what="", why="no memory is left"):
+    """The error about a file that does not fit into the memory."""
+    return file_error(
+        argument,
+        path,
+        f"{what} does not fit into memory ({why});",
+        "give fewer rows, or embeddings as an .npy file, which is memory-mapped.",
+    )
+
+
 def enumerated(parts):
     """Parts of a message with ", " and " and " between them."""
     *first, last = parts
     between = [piece for part in first for piece in (part, ", ")][:-1]
     return [*between, " and ", last] if first else [last]
+
+
+def check_column(name, argument):
+    """Raise unless the name of a column is a text, or None where none is given."""
+    if name is not None and not isinstance(name, str):
+        raise ArgumentError(
+            Argument(argument),
+            f" must be the name of a column, a text; got {plain(name)!r}.",
+            value=name,
+        )
+
+
+def check_columns(columns):
+    """The requested columns, each with the argument that names it; None for all."""
+    if columns is None:
+        return None
+    names = check_texts(columns, "columns", "names of columns")
+    return dict.fromkeys(names, "columns")
 
 
 def check_names(names, path, argument):
@@ -253,16 +313,19 @@ class Archive:
 
     def read(self, name):
         """One array."""
+        what = f": {name!r}"
+        # An archive may hold thousands of times its size.
+        size = self._arrays.zip.getinfo(self._member(name)).file_size
+        check_fits(size, self._argument, self._path, what)
+        shape, dtype = self._header(name)
+        if math.prod(shape) * dtype.itemsize > size:
+            raise damaged(
+                self._argument, self._path, f"{name!r} is shorter than its header says"
+            )
         try:
             array = self._arrays[name]
         except MemoryError:
-            raise file_error(
-                self._argument,
-                self._path,
-                f": {name!r} does not fit into memory;",
-                "give fewer rows, or the embeddings as an .npy file, which is "
-                "memory-mapped.",
-            ) from None
+            raise too_large(self._argument, self._path, what) from None
         except Exception as error:
             if "allow_pickle" in str(error):
                 raise _pickled(self._path, repr(name), name) from None
@@ -272,6 +335,11 @@ class Archive:
         if not _are_characters(array):
             raise damaged(self._argument, self._path, f"{name!r} is no text")
         return array
+
+    def _member(self, name):
+        """The name of an array's file in the archive."""
+        members = self._arrays.zip.namelist()
+        return name if name in members else f"{name}.npy"
 
     def labels(self, name):
         """One array of labels, None where they are empty strings."""
@@ -295,17 +363,22 @@ class Archive:
         return [name for name in self.names if self._is_plain(name, n_rows)]
 
     def _is_plain(self, name, n_rows):
+        shape, dtype = self._header(name)
+        return shape == (n_rows,) and dtype.kind in KINDS_OF_LABELS
+
+    def _header(self, name):
+        """Shape and type that an array's header claims; nothing where it is damaged."""
         header = np.lib.format
         readers = {
             (1, 0): header.read_array_header_1_0,
             (2, 0): header.read_array_header_2_0,
         }
         try:
-            with self._arrays.zip.open(f"{name}.npy") as member:
+            with self._arrays.zip.open(self._member(name)) as member:
                 shape, _, dtype = readers[header.read_magic(member)](member)
         except Exception:
-            return False
-        return shape == (n_rows,) and dtype.kind in KINDS_OF_LABELS
+            return (0,), np.dtype("V1")
+        return shape, dtype
 
 
 def _are_characters(array):

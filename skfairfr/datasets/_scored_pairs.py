@@ -1,6 +1,5 @@
 """Scored pairs with the labels of their two images, from files."""
 
-import os
 import re
 
 import numpy as np
@@ -9,6 +8,8 @@ from sklearn.utils import Bunch
 from skfairfr.datasets._files import (
     TABLE_FORMATS,
     Wanted,
+    check_column,
+    check_columns,
     choose_all,
     enumerated,
     file_error,
@@ -17,7 +18,7 @@ from skfairfr.datasets._files import (
 )
 from skfairfr.datasets._tables import read_table
 from skfairfr.utils._errors import Argument, ArgumentError, place
-from skfairfr.utils._validation import warn_caller
+from skfairfr.utils._validation import check_path, warn_caller
 
 # Names of columns that hold distances, but not "district".
 DISTANCE = re.compile(r"(?<![a-z])dist(ances?)?(?![a-z])|dissim|euclid", re.IGNORECASE)
@@ -105,7 +106,7 @@ def load_pairs(
     >>> data.y_score.tolist(), data.identity_2.tolist()
     ([-0.3, -1.2], ['ann', 'bob'])
     """
-    asked = None if columns is None else dict.fromkeys(columns, "columns")
+    asked = check_columns(columns)
     names = {
         "score": score,
         "identity_1": identity_1,
@@ -129,7 +130,9 @@ def read_pairs(path, names, asked=None, distance=False):
         For each other requested column the argument that names it, for messages. Columns of
         "attributes" end in _1 and _2; where there are none, one of both images is read.
     """
-    path = os.fsdecode(path)
+    path = check_path(path, "path")
+    for argument, column in names.items():
+        check_column(column, argument)
     if kind_of(path) not in ("csv", "parquet"):
         raise file_error(
             "path",

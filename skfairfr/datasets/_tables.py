@@ -15,10 +15,12 @@ import numpy as np
 from skfairfr.datasets._delimited import Cells, read_delimited, to_floats
 from skfairfr.datasets._files import (
     TABLE_FORMATS,
+    check_fits,
     check_names,
     damaged,
     file_error,
     kind_of,
+    too_large,
 )
 from skfairfr.utils._errors import Argument, ArgumentError, Message, plain
 from skfairfr.utils._labels import to_columns
@@ -172,13 +174,26 @@ def _read_parquet(path, argument):
         with pyarrow.parquet.ParquetFile(path) as file:
             names = file.schema_arrow.names
             check_names(names, path, argument)
+            # A row that occurs a billion times takes some hundred bytes of the file.
+            widths = [_width(field.type) for field in file.schema_arrow]
+            check_fits(file.metadata.num_rows * sum(widths), argument, path)
             table = file.read()
         table.validate(full=True)
         return {name: _of_arrow(table.column(name), name) for name in names}
     except ArgumentError:
         raise
+    except MemoryError:
+        raise too_large(argument, path) from None
     except Exception as error:
         raise damaged(argument, path, error) from None
+
+
+def _width(kind):
+    """Bytes of a cell at least, of text those of its offset."""
+    try:
+        return kind.bit_width / 8
+    except ValueError:
+        return 4
 
 
 def _of_arrow(column, name):

@@ -39,7 +39,14 @@ from skfairfr.utils._labels import (
     label_images,
     split_labels,
 )
-from skfairfr.utils._validation import check_count, check_level, check_rows, plain
+from skfairfr.utils._validation import (
+    check_count,
+    check_level,
+    check_path,
+    check_rows,
+    check_sequence,
+    plain,
+)
 
 SCHEMA_VERSION = 1
 # Probability with which an effect of the detectable factor would be seen.
@@ -525,7 +532,9 @@ def _read_settings(far, metrics, n_splits, inner_splits, n_resamples, random_sta
         raise ArgumentError(
             Argument("far"), f" must be one level; got {plain(far)!r}.", value=far
         )
-    metrics = (metrics,) if isinstance(metrics, str) else tuple(metrics)
+    if isinstance(metrics, str):
+        metrics = (metrics,)
+    metrics = check_sequence(metrics, "metrics", "names of disparities")
     unknown = [m for m in metrics if m not in METRICS]
     if unknown or not metrics or len(set(metrics)) < len(metrics):
         raise ArgumentError(
@@ -605,6 +614,7 @@ def _check_splits(people, splits, settings):
 
 def _all_fits(people, mitigations, splits, settings, folder, n_jobs):
     """Finished fits of every method and split, in order."""
+    folder = None if folder is None else check_path(folder, "folder")
     digest = None if folder is None else people.digest()
     tasks = []
     for mitigation in mitigations:

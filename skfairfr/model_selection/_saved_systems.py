@@ -18,13 +18,14 @@ from sklearn.pipeline import Pipeline
 
 from skfairfr.metrics._roc._inputs import is_comparator
 from skfairfr.utils._folder import Contents, replaced
-from skfairfr.utils._json_form import check_format, decode, encode
-from skfairfr.utils._validation import special_file
+from skfairfr.utils._json_form import check_format, decode, digest_of, encode, is_whole
+from skfairfr.utils._validation import check_path, special_file
 
 INDEX = "system.json"
 CONTENTS = Contents(records=(INDEX,), others=("[0-9]*-*.npz", "[0-9]*-*.safetensors"))
 # Changed where a version would no longer read what an earlier one wrote.
-FORMAT = 1
+# 2 has a digest of the index too.
+FORMAT = 2
 # Only classes of these packages are imported when a folder is read.
 PACKAGES = ("skfairfr", "sklearn")
 NOT_WRITTEN = ("_metadata_request",)
@@ -61,6 +62,7 @@ def save_mitigation(estimator, folder):
     ...     sorted(os.listdir(folder))
     ['0-system.npz', 'system.json']
     """
+    folder = check_path(folder, "folder")
     steps = [("system", estimator)]
     if isinstance(estimator, Pipeline):
         steps = [(n, s) for n, s in estimator.steps if s not in (None, "passthrough")]
@@ -76,6 +78,7 @@ def save_mitigation(estimator, folder):
             "pipeline": isinstance(estimator, Pipeline),
             "steps": [_write_step(k, *step, staged) for k, step in enumerate(steps)],
         }
+        index["sha256"] = digest_of(index)
         text = json.dumps(index, indent=1, allow_nan=True) + "\n"
         (staged / INDEX).write_text(text, encoding="utf-8")
 
@@ -113,7 +116,7 @@ def load_mitigation(folder):
     ...     load_mitigation(folder).transform(X).shape == (len(X), 2)
     True
     """
-    folder = Path(folder)
+    folder = Path(check_path(folder, "folder"))
     try:
         special = special_file(folder / INDEX)
         if special:
@@ -131,6 +134,8 @@ def load_mitigation(folder):
         raise _damaged(folder / INDEX, error) from error
     _check_index(index, folder)
     check_format(index, FORMAT, folder / INDEX)
+    if not is_whole(index):
+        raise _damaged(folder / INDEX, "it was changed after it was written")
     steps = [(step["name"], _read_step(step, folder)) for step in index["steps"]]
     return Pipeline(steps) if index["pipeline"] else steps[0][1]
 

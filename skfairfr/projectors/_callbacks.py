@@ -18,6 +18,7 @@ from skorch.callbacks import Callback
 from tqdm.auto import tqdm
 
 from skfairfr.utils._folder import whole_file
+from skfairfr.utils._validation import check_path
 
 # Options that change neither the data nor the steps of a fit.
 WITHOUT_EFFECT = ("checkpoint_dir", "verbose", "callbacks", "random_state")
@@ -204,7 +205,7 @@ def checkpoint_path(estimator, X, people, seed):
     for array in (X[sample], *of_people):
         digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
     digest.update(repr(people.identities.tolist()).encode())
-    directory = Path(estimator.checkpoint_dir)
+    directory = Path(check_path(estimator.checkpoint_dir, "checkpoint_dir"))
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -9,19 +9,21 @@ from safetensors.numpy import save_file
 
 from skfairfr.projectors._head import ProjectionHead
 from skfairfr.utils._folder import whole_file
-from skfairfr.utils._json_form import check_format, decode, encode
-from skfairfr.utils._validation import special_file, warn_caller
+from skfairfr.utils._json_form import check_format, decode, digest_of, encode, is_whole
+from skfairfr.utils._validation import check_path, special_file, warn_caller
 
 _HEADER = "skfairfr"
 _HEAD = "head_."
 # Changed where a version would no longer read what an earlier one wrote.
-FORMAT = 1
+# 2 has a digest.
+FORMAT = 2
 # The head is written as its weights; metadata requests are not written.
 _NOT_WRITTEN = ("head_", "_metadata_request")
 
 
 def save(projector, path):
     """Write a fitted projector; parameters without a JSON form are left out, with a warning."""
+    path = check_path(path, "path")
     tensors = {
         _HEAD + name: weight.detach().cpu().numpy()
         for name, weight in projector.head_.state_dict().items()
@@ -57,6 +59,7 @@ def save(projector, path):
         "parameters": parameters,
         "fitted": plain,
     }
+    header["sha256"] = digest_of(header, tensors)
     try:
         with whole_file(path) as staged:
             save_file(tensors, staged, metadata={_HEADER: json.dumps(header)})
@@ -66,6 +69,7 @@ def save(projector, path):
 
 def load(cls, path):
     """A fitted projector of class ``cls`` from a file of :func:`save`."""
+    path = check_path(path, "path")
     special = special_file(path)
     if special:
         raise ValueError(f"{str(path)!r} is {special}; give a file that save wrote.")
@@ -85,6 +89,8 @@ def load(cls, path):
             "that was saved."
         )
     check_format(header, FORMAT, path)
+    if not is_whole(header, tensors):
+        raise _damaged(path, "it is not as save wrote it")
     # What is damaged raises many kinds of errors.
     try:
         return _projector(cls, header, tensors)

@@ -10,6 +10,7 @@ from skfairfr.report._text_comparison import to_text
 from skfairfr.utils._errors import all_spelled
 from skfairfr.utils._folder import replaced
 from skfairfr.utils._json_form import plain_form
+from skfairfr.utils._validation import check_path
 
 SCHEMA_VERSION = 2
 
@@ -278,7 +279,7 @@ class SystemsComparison:
             "comparison.txt": self.to_text(),
             "changes.csv": to_csv(changes_of(self)),
         }
-        with replaced(folder, REPORT) as staged:
+        with replaced(check_path(folder, "folder"), REPORT) as staged:
             for name, text in written.items():
                 (staged / name).write_text(text, encoding="utf-8", newline="")
         return tuple(Path(folder) / name for name in written)

@@ -24,6 +24,7 @@ from skfairfr.report._notes import collecting
 from skfairfr.report._records import Cell, Crossing
 from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._labels import encode, intersect, to_column
+from skfairfr.utils._validation import check_path, check_texts
 
 NO_FRR = (
     ", so that there is no genuine pair and no FRR can be measured: this is an audit of the "
@@ -448,8 +449,10 @@ def read_data(
     >>> data.columns["gender"].tolist()
     ['f', 'f', 'm']
     """
-    path = os.fsdecode(path)
-    attributes = (attributes,) if isinstance(attributes, str) else tuple(attributes)
+    path = check_path(path, "path")
+    if isinstance(attributes, str):
+        attributes = (attributes,)
+    attributes = check_texts(attributes, "attributes", "names of columns")
     twice = [name for name in attributes if attributes.count(name) > 1]
     if twice:
         raise ArgumentError(

@@ -32,6 +32,7 @@ from skfairfr.metrics._plot._style import (
 from skfairfr.report._notes import collecting
 from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._folder import staging
+from skfairfr.utils._validation import check_path
 
 SIZE = (6.4, 4.6)
 # More groups than this, which have no colours of their own left, have axes of their own.
@@ -66,7 +67,7 @@ def make_folders(folder, names):
             number += 1
             slug = f"{stem}-{number}"
         slugs.append(slug)
-    folders = [Path(folder) / slug for slug in slugs]
+    folders = [Path(check_path(folder, "figures")) / slug for slug in slugs]
     try:
         for path in folders:
             path.mkdir(parents=True, exist_ok=True)

@@ -13,6 +13,7 @@ from skfairfr.report import _toml
 from skfairfr.report._checks import check_limits
 from skfairfr.report._limits import LIMITS
 from skfairfr.utils._errors import Argument, ArgumentError, plain, suggestion
+from skfairfr.utils._validation import check_path
 
 SHIPPED = files("skfairfr.report") / "policies"
 USUAL_LEVEL = 0.95
@@ -148,7 +149,8 @@ class Policy:
         ArgumentError
             A ValueError: if there is no such file or policy, or it holds something else.
         """
-        label, path = os.fspath(source), Path(source)
+        label = check_path(source, "policy")
+        path = Path(label)
         if label in cls.shipped():
             path = SHIPPED / _file_of(label)
         elif not path.is_file():

@@ -20,6 +20,7 @@ from skfairfr.report._text_layout import in_words
 from skfairfr.utils._errors import all_spelled
 from skfairfr.utils._folder import Contents, replaced
 from skfairfr.utils._json_form import plain_form
+from skfairfr.utils._validation import check_path
 
 SCHEMA_VERSION = 5
 # What reports and comparisons leave in a folder.
@@ -735,7 +736,7 @@ class Report:
             "rates.csv": to_csv(rates_of(self.audits)),
             "disparities.csv": to_csv(disparities_of(self.audits)),
         }
-        with replaced(folder, REPORT) as staged:
+        with replaced(check_path(folder, "folder"), REPORT) as staged:
             for name, text in written.items():
                 (staged / name).write_text(text, encoding="utf-8", newline="")
             for path in self.figures:

@@ -188,6 +188,32 @@ def _put(staged, target, contents, kept):
         except OSError:
             if not target.exists():  # else another process has just made it
                 raise
+    with _in_turn(target):
+        _put_in_place(staged, target, contents, kept)
+
+
+@contextmanager
+def _in_turn(target):
+    """Inside, no other writer changes a folder: file by file, two would mix their results."""
+    locked = None
+    while fcntl is not None:
+        locked = os.open(target, os.O_RDONLY)
+        try:
+            fcntl.flock(locked, fcntl.LOCK_EX)
+        except OSError:  # the file system has no locks
+            break
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(locked), os.stat(target)):
+                break
+        _unlock(locked)  # of a folder whose place another has taken meanwhile
+    try:
+        yield
+    finally:
+        _unlock(locked)
+
+
+def _put_in_place(staged, target, contents, kept):
+    """As _put, where there is a folder."""
     there = {entry.name for entry in target.iterdir() if entry != staged}
     # Without a record it is no earlier result, whatever its files are called.
     written = not there or bool(there & set(contents.records))

@@ -1,7 +1,9 @@
 """Values as JSON: of results, which only need be read, and of fitted estimators."""
 
+import json
 import math
 from dataclasses import fields, is_dataclass
+from hashlib import sha256
 
 import numpy as np
 
@@ -48,6 +50,34 @@ def check_format(header, newest, path):
             f"formats up to {newest}; read it with the version that wrote it, "
             f"{header.get('version', 'which it does not name')}, or a newer one."
         )
+
+
+def digest_of(header, arrays=None):
+    """SHA-256 of a saved file's header, without its own digest, and of arrays beside it.
+
+    Parameters
+    ----------
+    header : dict
+        Of JSON.
+    arrays : dict of str -> ndarray, default=None
+
+    Returns
+    -------
+    digest : str
+    """
+    told = {name: value for name, value in header.items() if name != "sha256"}
+    digest = sha256(json.dumps(told, sort_keys=True).encode())
+    for name, array in sorted((arrays or {}).items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def is_whole(header, arrays=None):
+    """Whether a saved file is as it was written; those of format 1 do not tell."""
+    if header.get("format", 1) == 1 and "sha256" not in header:
+        return True
+    return header.get("sha256") == digest_of(header, arrays)
 
 
 def encode(value):

@@ -359,7 +359,7 @@ def _to_array(values, name):
         objects[values.mask] = None
         return objects
     if isinstance(values, np.ndarray):
-        return values
+        return np.asarray(values)  # a matrix has two dimensions whatever is taken of it
     array = to_array(values, name)
     if array.dtype.kind in "US":
         # numpy turns [None, "a"] into objects, but [1, "a"] and [nan, "a"] into strings.

@@ -15,7 +15,13 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value, plain
+from skfairfr.utils._errors import (
+    Argument,
+    ArgumentError,
+    kind_of_value,
+    plain,
+    size_of,
+)
 
 # Code that no warning is about: ours, and the wrapper that scikit-learn puts about fit.
 _INSIDE = (
@@ -197,6 +203,75 @@ def check_count(value, name, minimum):
             value=value,
         )
     return int(value)
+
+
+def check_sequence(values, name, what):
+    """The values of a sequence, as a tuple.
+
+    Parameters
+    ----------
+    values : object
+    name : str
+        Of the argument.
+    what : str
+        What each value is, for the message: ``"names of columns"``.
+    """
+    try:
+        if isinstance(values, str | bytes):
+            raise TypeError
+        return tuple(values)
+    except TypeError:  # of a frame that has still to be computed, too
+        is_short = isinstance(values, str | bytes) or size_of(values) is None
+        shown = repr(plain(values)) if is_short else kind_of_value(values)
+        raise ArgumentError(
+            Argument(name),
+            f" must be a sequence of {what}; got {shown[:80]}.",
+            value=values,
+        ) from None
+
+
+def check_texts(values, name, what):
+    """As check_sequence, of values that are all texts."""
+    values = check_sequence(values, name, what)
+    wrong = [value for value in values if not isinstance(value, str)]
+    if wrong:
+        raise ArgumentError(
+            Argument(name),
+            f" must be a sequence of {what}, each a text; got {plain(wrong[0])!r}.",
+            value=wrong[0],
+        )
+    return values
+
+
+def check_path(path, name):
+    """A path as text, which some file of the system could have.
+
+    Parameters
+    ----------
+    path : str, bytes or path-like
+    name : str
+        Of the argument.
+    """
+    try:
+        text = os.fsdecode(path)
+    except TypeError:
+        raise ArgumentError(
+            Argument(name),
+            f" must be a path, a text or a pathlib.Path; got {plain(path)!r}.",
+            value=path,
+        ) from None
+    try:
+        possible = b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise ArgumentError(
+            Argument(name),
+            f" {text!r} is no path: it holds half a character, or a null character;",
+            remedy="give another name.",
+            value=path,
+        )
+    return text
 
 
 def special_file(path):

@@ -2,9 +2,10 @@
 
     python -m tests.fuzz --cases 100000                     all, half of them files
     python -m tests.fuzz --cases 200 --only calls --seed 7
+    python -m tests.fuzz --only calls --seed 7 --first 41 --cases 1
 
 The exit status is 1 if a case ended in a traceback, a hang or too much memory. Every such
-case is printed, with the seed that gives it again and what was fed.
+case is printed, with the line that runs it alone and what was fed.
 """
 
 import argparse
@@ -24,6 +25,7 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--only", choices=tuple(SHARES))
     options = parser.parse_args(argv)
     shares = SHARES if options.only is None else {options.only: 1.0}
@@ -32,7 +34,8 @@ def main(argv=None):
     for name, share in shares.items():
         started = time.perf_counter()
         n_cases = round(options.cases * share)
-        count = count_apart(f"tests.fuzz.{name}:cases", n_cases, options.seed)
+        target = f"tests.fuzz.{name}:cases"
+        count = count_apart(target, n_cases, options.seed, options.first)
         seconds = time.perf_counter() - started
         rate = count.outcomes.total() / seconds
         print(f"{count.line(name)}   {seconds:.0f} s, {rate:.0f} a second", flush=True)

@@ -4,21 +4,19 @@ import contextlib
 import importlib
 import inspect
 import io
-import time
 import warnings
 from dataclasses import dataclass, is_dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import hypothesis
 import numpy as np
-from hypothesis import strategies as st
 from numpydoc.docscrape import ClassDoc, FunctionDoc
 
 from tests.fuzz import files
 from tests.fuzz.driver import Case, summary
-from tests.fuzz.values import kinds_of, odd_values
+from tests.fuzz.mutation import random_of
+from tests.fuzz.values import kinds_of, odd_value
 
 PACKAGES = (
     *("comparators", "datasets", "losses", "metrics", "model_selection", "projectors"),
@@ -26,8 +24,20 @@ PACKAGES = (
 )
 # scikit-learn raises a TypeError where an array is of a kind that it refuses.
 DOCUMENTED = (ValueError, TypeError, OSError, ImportError)
-# A call that takes longer than this is made less often.
-SLOW = 0.05
+# Calls of a tenth of a second and more, which are made less often.
+SLOW = (
+    *("compare_systems", "SystemsComparison.to_html"),
+    *("SystemsComparison.save", "Report.save", "Report.to_html", "Audit.save"),
+    *("Audit.to_html", "audit", "audit_data", "audit_pairs", "roc_over_splits"),
+    *("ErrorRateDisplay.from_estimator", "SimilarityROCDisplay.from_estimator"),
+    *("GroupFARDisplay.from_estimator", "DisparityCurveDisplay.from_estimator"),
+    *("GroupRatesDisplay.from_estimator", "ScoreHistogramDisplay.from_estimator"),
+    *("ScoreHistogramDisplay.from_roc", "GroupFARDisplay.from_roc", "plan_test"),
+    *("GroupFARDisplay.plot", "AdversarialProjector", "AdversarialProjector.fit"),
+    *("worst_group_rate", "worst_cluster_rate"),
+)
+# Calls of seconds.
+SLOWEST = ("compare_mitigations",)
 
 # Public names that nobody calls with data of their own, each with the reason.
 LEFT_OUT = {
@@ -194,8 +204,6 @@ class Subject:
     valid : dict of str -> object
     types : dict of str -> str
         Of every parameter, as its docstring says.
-    seconds : float
-        What the valid call takes.
     usual : object
         What it gives, as :func:`summary` has it.
     """
@@ -204,7 +212,6 @@ class Subject:
     function: object
     valid: dict
     types: dict
-    seconds: float
     usual: object
 
 
@@ -353,7 +360,12 @@ def records():
         metrics.identity_inertia(X, Y, sensitive_features=GROUP),
         metrics.instance_far(X, Y, far=0.1, sensitive_features=GROUP),
         metrics.worst_group_rate(
-            X, Y, sensitive_features=GROUP, far=0.1, min_identities=2, n_resamples=10
+            *(X, Y),
+            sensitive_features=GROUP,
+            far=0.1,
+            min_identities=2,
+            n_resamples=10,
+            random_state=0,
         ),
         metrics.plan_test(certify_fmr=0.1),
         metrics.Dependence(),
@@ -394,34 +406,36 @@ def _fitted(cls):
 
 
 @cache
+def subject_names():
+    """Names of the public callables that have parameters, but not of results."""
+    return [
+        name
+        for name in sorted(public_names())
+        if not (is_left_out(name) or _is_result(name))
+        and any(map(kinds_of, types_of(name).values()))
+    ]
+
+
+def _is_result(name):
+    """Whether a name is that of a class whose objects nobody makes by hand."""
+    obj = public_names()[name]
+    if not inspect.isclass(obj) or name in ("Policy", "Dependence"):
+        return False
+    made = is_dataclass(obj) or issubclass(obj, tuple | Exception)
+    return made or name.endswith("Display")
+
+
 def subjects():
-    """Every public callable whose valid call works, by its name."""
-    found = {}
-    for name in sorted(public_names()):
-        if is_left_out(name):
-            continue
-        made = subject(name)
-        if made is not None:
-            found[name] = made
-    return found
+    """Every subject by its name."""
+    return {name: subject(name) for name in subject_names()}
 
 
 @cache
 def subject(name):
-    """The subject of a public name; None of a result, which nobody makes by hand."""
-    obj = public_names()[name]
-    if inspect.isclass(obj):
-        result = is_dataclass(obj) or issubclass(obj, tuple | Exception)
-        if (result and name not in ("Policy", "Dependence")) or name.endswith(
-            "Display"
-        ):
-            return None
-    function = _function(name, obj)
-    types = _types(obj)
+    """The subject of a public name, whose valid call works."""
+    function, types = _function(name, public_names()[name]), types_of(name)
     valid = _valid(name, function, types)
-    started = time.perf_counter()
-    usual = summary(_call(function, valid))
-    return Subject(name, function, valid, types, time.perf_counter() - started, usual)
+    return Subject(name, function, valid, types, summary(_call(function, valid)))
 
 
 def _function(name, obj):
@@ -500,7 +514,10 @@ def used(estimator):
     return None
 
 
-def _types(obj):
+@cache
+def types_of(name):
+    """Parameter -> its type, as the docstring of a public name says."""
+    obj = public_names()[name]
     doc = FunctionDoc(obj)
     if inspect.isclass(obj):
         doc = ClassDoc(obj, config={"show_class_members": False})
@@ -580,10 +597,18 @@ def _call(function, arguments):
         warnings.simplefilter("ignore")
         if "path" in arguments:
             _write_files()
+        arrays = {n: a.copy() for n, a in arguments.items() if type(a) is np.ndarray}
         try:
             return function(**arguments)
         finally:
             pyplot.close("all")
+            for name, array in arrays.items():
+                if summary(array) != summary(arguments[name]):
+                    raise ChangedError(name)
+
+
+class ChangedError(Exception):
+    """A call changed an array of its caller."""
 
 
 def _write_files():
@@ -592,15 +617,13 @@ def _write_files():
             Path(file).write_bytes(data)
 
 
-@st.composite
-def calls(draw, names):
+def call(names, rng):
     """The name of a subject, and one or two odd arguments: (parameter, shown, change)."""
-    chosen = subject(draw(st.sampled_from(names)))
-    parameters = sorted(name for name, text in chosen.types.items() if kinds_of(text))
-    changed = draw(
-        st.lists(st.sampled_from(parameters), min_size=1, max_size=2, unique=True)
-    )
-    return chosen.name, [(p, *draw(odd_values(chosen.types[p]))) for p in changed]
+    name = rng.choice(names)
+    types = types_of(name)
+    parameters = sorted(p for p, text in types.items() if kinds_of(text))
+    changed = rng.sample(parameters, min(rng.randint(1, 2), len(parameters)))
+    return name, [(p, *odd_value(types[p], rng)) for p in changed]
 
 
 def case(name, changes):
@@ -632,40 +655,28 @@ def _changeable(chosen, parameter):
     return GROUP if value is None else value
 
 
-def cases(seed, n_cases, names=None):
-    """Calls with odd arguments, as hypothesis draws them.
+def cases(seed, first, n_cases, names=None):
+    """Calls with odd arguments.
 
     Parameters
     ----------
-    seed, n_cases : int
+    seed, first, n_cases : int
     names : sequence of str, default=None
         Of subjects; None takes all that have parameters.
     """
     if names is None:
-        able = [s for s in subjects().values() if any(map(kinds_of, s.types.values()))]
-        often = [s.name for s in able if s.seconds < SLOW]
-        names = 10 * often + [s.name for s in able if s.seconds >= SLOW]
-    for name, changes in drawn(calls(names), seed, n_cases):
-        made = case(name, changes)
-        if made is not None:
-            yield made
+        names = [n for n in subject_names() for _ in range(_weight(n))]
+    for k in range(first, first + n_cases):
+        rng, made = random_of(seed, k), None
+        while made is None:
+            made = case(*call(names, rng))
+        yield made
 
 
-def drawn(strategy, seed, n_cases):
-    """Examples of a strategy, the same for the same seed."""
-    found = []
+def _weight(name):
+    return 1 if name in SLOWEST else 10 if name in SLOW else 50
 
-    @hypothesis.seed(seed)
-    @hypothesis.settings(
-        max_examples=n_cases,
-        database=None,
-        deadline=None,
-        phases=[hypothesis.Phase.generate],
-        suppress_health_check=list(hypothesis.HealthCheck),
-    )
-    @hypothesis.given(strategy)
-    def take(example):
-        found.append(example)
 
-    take()
-    return found
+def prepare():
+    """Make every valid call, before the processes that make others are copied."""
+    subjects()

@@ -9,12 +9,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest import mock
 
-from hypothesis import strategies as st
-
 from skfairfr import cli
 from tests.fuzz import files
-from tests.fuzz.calls import drawn
 from tests.fuzz.driver import Case, Refused, is_on_purpose
+from tests.fuzz.mutation import random_of
+from tests.fuzz.values import odd_float, odd_text
 
 QUICK = ("--n-resamples", "10", "--far", "0.2", "--quiet")
 PAIRS = ("audit", "pairs.csv", "--attribute", "gender", *QUICK)
@@ -107,19 +106,23 @@ def flags():
     return sorted(found - {"--n-jobs", "--n-resamples", "--out", "--help"})
 
 
-@st.composite
-def lines(draw):
-    """A line that works, and one to three changes of it: (kind, place, word)."""
-    weights = [k for k, line in enumerate(LINES) for _ in range(COSTS[line[0]])]
-    changes = st.tuples(
-        st.sampled_from(("replace", "insert", "delete", "swap", "flag")),
-        st.integers(0, 12),
-        st.sampled_from(WORDS) | st.floats().map(str) | st.text(max_size=5),
-        st.sampled_from(flags()),
-    )
-    return draw(st.sampled_from(weights)), draw(
-        st.lists(changes, min_size=1, max_size=3)
-    )
+def line(rng):
+    """A line that works, and one to three changes of it: (kind, place, word, flag)."""
+    weights = [COSTS[words[0]] for words in LINES]
+    (k,) = rng.choices(range(len(LINES)), weights)
+    return k, [_change(rng) for _ in range(rng.randint(1, 3))]
+
+
+def _change(rng):
+    word = rng.choice(
+        (
+            lambda: rng.choice(WORDS),
+            lambda: str(odd_float(rng)),
+            lambda: odd_text(rng, 5),
+        )
+    )()
+    kind = rng.choice(("replace", "insert", "delete", "swap", "flag"))
+    return kind, rng.randrange(13), word, rng.choice(flags())
 
 
 def changed(words, changes):
@@ -195,7 +198,20 @@ def case(k, words):
     )
 
 
-def cases(seed, n_cases):
-    """Lines with wrong words, as hypothesis draws them."""
-    for k, changes in drawn(lines(), seed, n_cases):
-        yield case(k, changed(LINES[k], changes))
+def cases(seed, first, n_cases):
+    """Lines with wrong words.
+
+    Parameters
+    ----------
+    seed, first, n_cases : int
+    """
+    for k in range(first, first + n_cases):
+        number, changes = line(random_of(seed, k))
+        yield case(number, changed(LINES[number], changes))
+
+
+def prepare():
+    """Run the lines that work, before the processes that run others are copied."""
+    flags()
+    for k in range(len(LINES)):
+        _usual(k)

@@ -5,8 +5,10 @@ that no docstring names, or that no line of the package or of scikit-learn raise
 more than CPU_SECONDS of work; more than MEMORY bytes beyond the input.
 """
 
+import faulthandler
 import linecache
 import multiprocessing
+import os
 import resource
 import signal
 import traceback
@@ -16,6 +18,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import sklearn
@@ -31,6 +34,10 @@ MEMORY = 2**30
 # Above what a process holds when its cases begin; allocations beyond it raise MemoryError.
 ADDRESS_SPACE = 6 * 2**30
 BATCH = 100
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
+    "1",
+)
 # A refusal is raised on purpose by a file under one of these.
 REFUSING = tuple(str(Path(package.__file__).parent) for package in (skfairfr, sklearn))
 # Its messages about arrays are known to everybody, also those that it takes from numpy.
@@ -169,96 +176,127 @@ def _held(name):
     return int(text.partition(name + ":")[2].split(None, 1)[0]) * 1024
 
 
-# ---- in a process of their own ---------------------------------------------------------
+# ---- in processes of their own ----------------------------------------------------------
 
 
-def count_apart(target, n_cases, seed=0):
-    """Run cases in a process that is started again after a hang or a crash.
+def count_apart(target, n_cases, seed=0, first=0):
+    """Run cases in processes that cannot harm this one.
 
     Parameters
     ----------
     target : str
-        ``module:function``; the function takes a seed and a number of cases, and yields
-        as many cases at most.
+        ``module:function``; the function takes a seed, the number of the first case and how
+        many there are, and yields that many cases. A case depends on seed and number alone.
     n_cases : int
     seed : int
+    first : int
 
     Returns
     -------
     count : Count
     """
-    count, child = Count(), None
-    for first in range(0, n_cases, BATCH):
-        size = min(BATCH, n_cases - first)
-        child = _Child() if child is None or not child.alive else child
-        where = f"{target} --seed {seed + first}"
-        for k, (outcome, text) in enumerate(child.batch(target, seed + first, size)):
-            count.add(f"{where}, case {k}", outcome, text)
-    if child is not None:
-        child.end()
+    count, server = Count(), _Server(target, n_cases)
+    last = first + n_cases
+    while first < last:
+        size = min(BATCH, last - first)
+        found = [*server.batch(seed, first, size)]
+        for k, (outcome, text) in enumerate(found, first):
+            if text is None:
+                text = server.shown(seed, k)
+            count.add(reproducing(target, seed, k), outcome, text)
+        first += len(found)
+    server.end()
     return count
 
 
-class _Child:
-    """A process that runs batches of cases."""
+def reproducing(target, seed, k):
+    """The command that runs one case alone."""
+    name = target.partition(":")[0].rpartition(".")[2]
+    return f"python -m tests.fuzz --only {name} --seed {seed} --first {k} --cases 1"
 
-    def __init__(self):
+
+class _Server:
+    """A process that has imported everything, and runs each batch in a copy of itself.
+
+    A copy costs hundredths of a second, a process of its own many seconds. Batches begin
+    alike, since what one of them changes ends with its copy.
+    """
+
+    def __init__(self, target, n_cases):
         context = multiprocessing.get_context("spawn")
         self._line, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
-        self._process.start()
+        arguments = theirs, target, n_cases >= BATCH
+        self._process = context.Process(target=_serve, args=arguments, daemon=True)
+        # Threads of these libraries do not live on in a copy, which waits for them.
+        with mock.patch.dict(os.environ, ONE_THREAD):
+            self._process.start()
         theirs.close()
-        self.alive = True
 
-    def batch(self, target, seed, size):
-        """Outcome and text of every case; a hang or a crash is the last of them."""
-        self._line.send((target, seed, size))
-        while True:
-            try:
-                found = self._line.recv()
-            except EOFError:
-                self._process.join()
-                self.alive = False
-                yield self._end_of(self._process.exitcode)
-                return
-            if found is None:
-                return
-            yield found
-
-    def _end_of(self, code):
+    def batch(self, seed, first, size):
+        """Outcome and text of every case; a hang or a crash, without text, is the last."""
+        self._line.send((seed, first, size, False))
+        yield from iter(self._line.recv, None)
+        code = self._line.recv()
         if code in (-signal.SIGPROF, -signal.SIGALRM):
-            return "hang", "its place is printed above"
-        return "traceback", f"the process ended with {code}"
+            yield "hang", None
+        elif code:
+            yield "traceback", None
+
+    def shown(self, seed, k):
+        """What is fed in a case, without running it."""
+        self._line.send((seed, k, 1, True))
+        found = [*iter(self._line.recv, None)]
+        code = self._line.recv()
+        why = (
+            "its place is printed above"
+            if code == 0
+            else f"the process ended with {code}"
+        )
+        return "\n".join([why, *found])
 
     def end(self):
         self._line.close()
         self._process.join()
 
 
-def _serve(line):
+def _serve(line, target, many):
     """Run the batches that are asked for, until the line is closed."""
-    import faulthandler
-
     for number in (signal.SIGPROF, signal.SIGALRM):
         faulthandler.register(number, chain=True)
-    # Small data are warned of.
+    # Small data are warned of, and copies of a process with threads.
     warnings.simplefilter("ignore")
-    limited = False
+    module, name = target.split(":")
+    module = import_module(module)
+    if many and hasattr(module, "prepare"):
+        module.prepare()
     while True:
         try:
-            target, seed, size = line.recv()
+            asked = line.recv()
         except EOFError:
             return
-        module, name = target.split(":")
-        for case in getattr(import_module(module), name)(seed, size):
-            if not limited:
-                _limit_addresses()
-                limited = True
-            _set_timers(CPU_SECONDS, WAITING_SECONDS)
-            found = judged(case)
-            _set_timers(0, 0)
-            line.send(found)
+        copy = os.fork()
+        if copy == 0:
+            try:
+                _run(line, getattr(module, name), *asked)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(70)
+            os._exit(0)
+        _, status = os.waitpid(copy, 0)
         line.send(None)
+        line.send(os.waitstatus_to_exitcode(status))
+
+
+def _run(line, cases, seed, first, size, shown_only):
+    _limit_addresses()
+    for case in cases(seed, first, size):
+        if shown_only:
+            line.send(case.shown())
+            continue
+        _set_timers(CPU_SECONDS, WAITING_SECONDS)
+        found = judged(case)
+        _set_timers(0, 0)
+        line.send(found)
 
 
 def _set_timers(cpu, waiting):

@@ -3,14 +3,16 @@
 import gzip
 import io
 import json
-import random
 import struct
 import warnings
 import zipfile
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 
@@ -18,7 +20,7 @@ from skfairfr.datasets import load_embeddings, load_pairs
 from skfairfr.report import Policy, read_data
 from skfairfr.utils._extras import missing
 from tests.fuzz.driver import Case, summary
-from tests.fuzz.mutation import damaged
+from tests.fuzz.mutation import damaged, random_of
 
 DOCUMENTED = (ValueError, OSError)
 
@@ -215,7 +217,23 @@ def _head():
 
 
 def _write_head(folder):
-    _head().save(folder / "head.safetensors")
+    """As of format 1, which has no digest that would hide the damage."""
+    from safetensors import safe_open
+    from safetensors.numpy import save_file
+
+    path = folder / "head.safetensors"
+    _head().save(path)
+    with safe_open(path, framework="np") as file:
+        header = json.loads(file.metadata()["skfairfr"])
+        tensors = {name: file.get_tensor(name) for name in file.keys()}
+    _without_digests(header)
+    save_file(tensors, path, metadata={"skfairfr": json.dumps(header)})
+
+
+def _without_digests(header):
+    header["format"] = 1
+    for holder in (header, *header.get("steps", [])):
+        holder.pop("sha256", None)
 
 
 def _read_head(folder):
@@ -233,6 +251,10 @@ def _write_system(folder):
 
     steps = PCA(2).fit(X), CohortNormalizer(top=2).fit(X[:, :2], Y)
     save_mitigation(make_pipeline(*steps), folder)
+    path = folder / "system.json"
+    index = json.loads(path.read_text())
+    _without_digests(index)
+    path.write_text(json.dumps(index))
 
 
 def _read_system(folder):
@@ -372,10 +394,24 @@ def undamaged(name):
     """The files of a reader as a dict of bytes, and what is read of them."""
     reader = READERS[name]
     with TemporaryDirectory() as folder:
-        reader.write(Path(folder))
+        with _stopped_clocks(reader.needs):
+            reader.write(Path(folder))
         paths = sorted(path for path in Path(folder).iterdir())
         files = {path.name: path.read_bytes() for path in paths}
         return files, summary(_read(name, files))
+
+
+@contextmanager
+def _stopped_clocks(libraries):
+    """Files hold how long a fit took, and are to be the same each time."""
+    clocks = ["skfairfr.model_selection._bench_fits.time"]
+    if "skorch" in libraries:
+        clocks.append("skorch.callbacks.logging.time")
+    stopped = SimpleNamespace(time=lambda: 0.0, perf_counter=lambda: 0.0)
+    with ExitStack() as stack:
+        for clock in clocks:
+            stack.enter_context(mock.patch(clock, stopped))
+        yield
 
 
 def _read(name, files):
@@ -400,23 +436,30 @@ def case(name, file, data):
     )
 
 
-def cases(seed, n_cases, names=None):
+def cases(seed, first, n_cases, names=None):
     """Files with damage.
 
     Parameters
     ----------
-    seed, n_cases : int
+    seed, first, n_cases : int
     names : sequence of str, default=None
         Of READERS; None takes all whose libraries are installed.
     """
-    rng = random.Random(seed)
     names = able() if names is None else names
     weights = [WEIGHTS[name] for name in names]
-    for name in rng.choices(names, weights, k=n_cases):
+    for k in range(first, first + n_cases):
+        rng = random_of(seed, k)
+        (name,) = rng.choices(names, weights)
         files, _ = undamaged(name)
         pattern, harm = rng.choice(sorted(READERS[name].harm.items()))
         file = rng.choice([f for f in files if Path(f).match(pattern)])
         yield case(name, file, harm(files[file], rng))
+
+
+def prepare():
+    """Make all files, before the processes that read them are copied."""
+    for name in able():
+        undamaged(name)
 
 
 def able():

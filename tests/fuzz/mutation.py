@@ -1,5 +1,6 @@
 """Damage bytes: one to four small changes, all from a seed."""
 
+import random
 import struct
 
 # What parsers stumble over, in text and in binary headers.
@@ -33,6 +34,11 @@ NUMBERS = (
     -(2**63),
     2**63 - 1,
 )
+
+
+def random_of(seed, k):
+    """What draws case k: the same in every process, whatever was drawn before."""
+    return random.Random(f"{seed} {k}")
 
 
 def damaged(data, rng):

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("pandas")
@@ -25,12 +26,62 @@ def test_files(path):
     ("name", "parameter", "change"),
     [
         ("SimilarityROC.fit", "X", "tensor"),
+        ("SimilarityROC.far_asymmetry", "far", [[0.1], [0.1, 0.2]]),
+        ("SimilarityROC.far_matrix", "threshold", [[0.1], [0.1, 0.2]]),
+        ("SimilarityROC.curve", "far", [[0.1], [0.1, 0.2]]),
+        ("GroupFARDisplay.from_roc", "threshold", [[0.1], [0.1, 0.2]]),
+        ("inequity_rate", "fmr", "a list inside"),
+        ("garbe", "fmr", "ragged"),
+        ("DisparityCurveDisplay.from_roc", "rate", None),
+        ("DisparityCurveDisplay.from_roc", "rate", np.array("far", dtype=object)),
+        ("GroupRatesDisplay.plot", "rates", [0.1, 0.2]),
+        ("InstanceFARDisplay.from_instance_far", "groups", "lazy polars"),
+        ("GroupWeightedSampler", "groups", "matrix"),
+        ("GroupWeightedSampler", "groups", np.array("f")),
+        ("load_pairs", "columns", "dates"),
+        ("load_pairs", "identity_1", [1]),
+        ("load_embeddings", "columns", "3-dimensional"),
+        ("read_data", "attributes", [[1]]),
     ],
 )
 def test_calls(name, parameter, change):
-    changes = [(parameter, change, (values.ARRAYS | values.NUMERIC)[change])]
-    outcome, text = driver.judged(calls.case(name, changes))
+    known = values.ARRAYS | values.NUMERIC
+    is_known = isinstance(change, str)
+    if is_known and change not in known:
+        pytest.skip(f"no library has {change}")
+    made = known[change] if is_known else lambda valid: change
+    outcome, text = driver.judged(calls.case(name, [(parameter, change, made)]))
     assert outcome not in driver.FAILURES, text
+
+
+PATHS = [
+    (name, parameter)
+    for name in calls.subject_names()
+    for parameter, text in calls.types_of(name).items()
+    if "path" in values.kinds_of(text)
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [
+        pytest.param(
+            *p, marks=[pytest.mark.slow] * (p[0] in (*calls.SLOW, *calls.SLOWEST))
+        )
+        for p in PATHS
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("path", ["a\ud800b", "a\0b"])
+def test_what_is_no_path_is_refused_by_name(name, parameter, path):
+    arguments = calls.subject(name).valid | {parameter: path}
+    with pytest.raises(
+        ValueError, match=r"is no path|neither a file|can only be read"
+    ) as found:
+        calls.subject(name).function(**arguments)
+    assert found.value.argument in (parameter, "policy")
+    assert str(found.value).startswith(found.value.argument)
+    assert repr(path) in str(found.value)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,10 @@
 """A few seconds of every fuzzer, and that the driver sees what it looks for."""
 
+import hashlib
+import os
 import random
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -15,7 +19,15 @@ CALLED = (
     *("threshold_at_far", "far_frr_curve", "disparity", "plan_test"),
     *("Policy.from_dict", "SimilarityROC.fit", "SimilarityROC.estimate"),
     *("CohortNormalizer.score_pairs", "make_face_embeddings", "dynamic_weights"),
-    *("GroupRatesDisplay.from_roc", "adjusted_weights", "load_pairs"),
+    *("GroupRatesDisplay.from_roc", "adjusted_weights", "load_pairs", "bfar"),
+    *("group_error_rates", "instance_far", "face_labels", "identity_inertia"),
+    *("SimilarityROC.fit_pairs", "PLDAComparator.fit", "load_embeddings"),
+    *(
+        "GroupWeightedSampler",
+        "EthicalModule.save",
+        "garbe",
+        "DisparityCurveDisplay.from_roc",
+    ),
 )
 
 
@@ -30,20 +42,20 @@ def failures(cases):
 @pytest.mark.parametrize("name", files.able())
 def test_damaged_files_are_read_or_refused(name):
     n_cases = 40 if files.WEIGHTS[name] > 2 else 5
-    found, outcomes = failures(files.cases(0, n_cases, [name]))
+    found, outcomes = failures(files.cases(0, 0, n_cases, [name]))
     assert not found, found[0]
     assert outcomes.total() == n_cases
 
 
 @pytest.mark.parametrize("name", CALLED)
 def test_odd_arguments_are_used_or_refused(name):
-    found, outcomes = failures(calls.cases(0, 20, [name]))
+    found, outcomes = failures(calls.cases(0, 0, 20, [name]))
     assert not found, found[0]
     assert outcomes.total() > 12
 
 
 def test_lines_of_the_command_are_run_or_refused():
-    found, outcomes = failures(command.cases(0, 12))
+    found, outcomes = failures(command.cases(0, 0, 12))
     assert not found, found[0]
     assert outcomes.total() == 12
 
@@ -58,6 +70,17 @@ def test_every_public_name_is_called_or_left_out_with_a_reason():
 @pytest.mark.filterwarnings("ignore")
 def test_every_call_works_before_it_is_changed():
     assert len(calls.subjects()) > 150
+
+
+def test_a_call_that_changes_its_argument_is_a_failure(monkeypatch):
+    def change(rates):
+        rates[0] = 9
+
+    subject = calls.Subject("change", change, {"rates": calls.RATES.copy()}, {}, "")
+    monkeypatch.setattr(calls, "subject", lambda name: subject)
+    outcome, text = driver.judged(calls.case("change", []))
+    assert outcome == "traceback"
+    assert "ChangedError: rates" in text
 
 
 # ---- the driver --------------------------------------------------------------------------
@@ -95,32 +118,76 @@ def test_outcomes(run, outcome):
     assert ("shown" in text) == (outcome in driver.FAILURES)
 
 
-def sleepy(seed, n_cases):
-    """Cases of which the third never ends."""
-    for k in range(n_cases):
-        run = (lambda: time.sleep(100)) if k == 2 else (lambda: 1)
-        yield driver.Case(run, driver.summary(1), lambda: "")
-
-
-def busy(seed, n_cases):
-    """A case that computes for ever, beside one that ends the process."""
-    import os
+def hard(seed, first, n_cases):
+    """Case 2 waits, 3 computes for ever, 5 ends the process."""
 
     def spin():
         while True:
             pass
 
-    yield driver.Case(spin if seed == 0 else (lambda: os._exit(3)), "", lambda: "")
+    runs = {
+        2: lambda: time.sleep(100),
+        3: spin,
+        5: lambda: os._exit(3),
+    }
+    driver.CPU_SECONDS, driver.WAITING_SECONDS = 0.2, 1
+    for k in range(first, first + n_cases):
+        yield driver.Case(
+            runs.get(k, list), driver.summary([]), lambda k=k: f"shown {k}"
+        )
 
 
 @pytest.mark.slow
-def test_a_case_that_never_ends_is_a_hang_and_the_next_batch_runs(monkeypatch):
-    monkeypatch.setattr(driver, "BATCH", 1)
-    count = driver.count_apart("tests.fuzz.test_fuzz:busy", 2)
-    assert dict(count.outcomes) == {"hang": 1, "traceback": 1}
-    assert "ended with 3" in count.failures[1]
-    monkeypatch.setattr(driver, "BATCH", 10)
-    assert driver.count_apart("tests.fuzz.test_fuzz:sleepy", 10).outcomes["hang"] == 1
+def test_a_case_that_never_ends_costs_no_other(monkeypatch):
+    monkeypatch.setattr(driver, "BATCH", 8)
+    count = driver.count_apart("tests.fuzz.test_fuzz:hard", 10, seed=4)
+    assert dict(count.outcomes) == {"hang": 2, "traceback": 1, "same": 7}
+    for k, text in zip((2, 3, 5), count.failures, strict=True):
+        line, *_, shown = text.splitlines()
+        assert f"--only test_fuzz --seed 4 --first {k} --cases 1: " in line
+        assert shown == f"shown {k}"
+    assert "ended with 3" in count.failures[2]
+
+
+DRAWN = """
+import hashlib, warnings
+warnings.simplefilter("ignore")
+from tests.fuzz import calls, command, files
+from tests.fuzz.test_fuzz import digests
+print(*digests({full}), sep="\\n")
+"""
+
+
+def digests(full):
+    """One of each case that is drawn; unless ``full`` of those that nothing is fitted for."""
+    shown = []
+    if full:
+        for kind in (files, calls, command):
+            shown += [case.shown() for case in kind.cases(7, 40, 300)]
+    for k in range(300):
+        rng = mutation.random_of(7, k)
+        name, changes = calls.call(calls.subject_names(), rng)
+        shown.append(f"{name} {[change[:2] for change in changes]}")
+        shown.append(repr(command.line(rng)))
+    shown += [case.shown() for case in files.cases(7, 0, 300, QUICK)]
+    texts = [text.encode("utf-8", "backslashreplace") for text in shown]
+    return [hashlib.sha256(text).hexdigest() for text in texts]
+
+
+QUICK = ("npz", "npy", "csv", "csv.gz", "policy", "system")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("full", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_seed_gives_the_same_cases_in_every_process(full):
+    run = subprocess.run(
+        [sys.executable, "-c", DRAWN.format(full=full)],
+        env=os.environ | {"PYTHONHASHSEED": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.split() == digests(full)
 
 
 @pytest.mark.slow

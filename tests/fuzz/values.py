@@ -4,9 +4,9 @@ import datetime
 import decimal
 import fractions
 import pathlib
+import struct
 
 import numpy as np
-from hypothesis import strategies as st
 
 from skfairfr.utils._extras import missing
 
@@ -48,7 +48,7 @@ COUNTS = tuple(v for v in NUMBERS if v != float("inf"))
 
 
 def kinds_of(text):
-    """What a docstring's type may be, as keys of STRATEGIES; none of an object of a class."""
+    """What a docstring's type may be, as keys of DRAWN; none of an object of a class."""
     first = text.lower().split("default")[0]
     found = {
         "number": "float" in first,
@@ -66,21 +66,52 @@ def kinds_of(text):
     return [kind for kind, there in found.items() if there]
 
 
-def odd_values(text):
-    """A strategy of (shown, function of the valid value) for one parameter."""
-    return st.one_of(*(STRATEGIES[kind] for kind in kinds_of(text)), NONE)
+def odd_value(text, rng):
+    """What is shown, and a function of the valid value, for one parameter."""
+    kind = rng.choice((*kinds_of(text), "none"))
+    return DRAWN[kind](rng)
+
+
+def odd_float(rng):
+    """Any bits, or a number in [0, 1], or one of few digits."""
+    chance = rng.random()
+    if chance < 1 / 3:
+        return struct.unpack("<d", rng.randbytes(8))[0]
+    if chance < 2 / 3:
+        return rng.random()
+    return rng.randrange(-99, 100) * 10.0 ** rng.randrange(-9, 10)
+
+
+def odd_text(rng, longest):
+    """Characters of every kind; half of them are those that parsers know."""
+    known = "\0\t\n\r \"'#%,-./:;<=[]\\_{}019aé\u202e\ud800\U0001f600"
+    return "".join(
+        rng.choice(known) if rng.random() < 0.5 else chr(rng.randrange(0x110000))
+        for _ in range(rng.randint(0, longest))
+    )
 
 
 def _constant(value):
-    return repr(value)[:80], lambda valid: value
+    return _shown(value)[:80], lambda valid: value
 
 
-def _constants(values):
-    return st.sampled_from(range(len(values))).map(lambda k: _constant(values[k]))
+def _shown(value):
+    """As repr, but the same in every process."""
+    if callable(value):
+        return f"<function {FUNCTIONS.index(value)}>"
+    return repr(value)
 
 
-def _choices():
-    """A different spelling of a valid choice, or no choice at all."""
+def _one_of(values):
+    return lambda rng: _constant(rng.choice(values))
+
+
+def _any_of(*draw):
+    return lambda rng: rng.choice(draw)(rng)
+
+
+def _choice(rng):
+    """A different spelling of a valid choice."""
     spellings = {
         "upper": lambda valid: str(valid).upper(),
         "as a list": lambda valid: [valid],
@@ -88,7 +119,8 @@ def _choices():
         "bytes": lambda valid: str(valid).encode(),
         "without its end": lambda valid: str(valid)[:-1],
     }
-    return st.sampled_from(sorted(spellings)).map(lambda name: (name, spellings[name]))
+    name = rng.choice(sorted(spellings))
+    return name, spellings[name]
 
 
 # ---- arrays ----------------------------------------------------------------------------
@@ -257,9 +289,10 @@ def _polars(polars, valid):
 ARRAYS |= dict(_frames())
 
 
-def _array_changes():
+def _array(rng):
     changes = ARRAYS | NUMERIC
-    return st.sampled_from(sorted(changes)).map(lambda name: (name, changes[name]))
+    name = rng.choice(sorted(changes))
+    return name, changes[name]
 
 
 MAPPINGS = (
@@ -270,8 +303,8 @@ MAPPINGS = (
 
 
 FUNCTIONS = (
-    # Those of Python would raise errors of their own.
-    *((lambda: 1), (lambda *a, **k: None), (lambda *a, **k: "x")),
+    # Those that take other arguments would raise errors of their own.
+    *((lambda *a, **k: 1), (lambda *a, **k: None), (lambda *a, **k: "x")),
     *((lambda *a, **k: float("nan")), (lambda *a, **k: np.arange(3.0))),
 )
 PATHS = (
@@ -279,21 +312,15 @@ PATHS = (
     *(pathlib.Path("missing"), "file:///x", "missing.npz", "missing.csv.gz"),
 )
 
-NONE = st.just(_constant(None))
-STRATEGIES = {
-    "number": st.one_of(
-        _constants(NUMBERS),
-        st.floats().map(_constant),
-        st.floats(0, 1).map(_constant),
-    ),
-    "count": st.one_of(_constants(COUNTS), st.integers(-2, 12).map(_constant)),
-    "choice": st.one_of(_choices(), _constants(TEXTS)),
-    "flag": _constants(
-        (True, False, None, 0, 1, "yes", np.True_, [], np.array([True]))
-    ),
-    "path": _constants(PATHS),
-    "text": st.one_of(_constants(TEXTS), st.text(max_size=20).map(_constant)),
-    "array": _array_changes(),
-    "mapping": _constants(MAPPINGS),
-    "callable": _constants(FUNCTIONS),
+DRAWN = {
+    "number": _any_of(_one_of(NUMBERS), lambda rng: _constant(odd_float(rng))),
+    "count": _any_of(_one_of(COUNTS), lambda rng: _constant(rng.randint(-2, 12))),
+    "choice": _any_of(_choice, _one_of(TEXTS)),
+    "flag": _one_of((True, False, None, 0, 1, "yes", np.True_, [], np.array([True]))),
+    "path": _one_of(PATHS),
+    "text": _any_of(_one_of(TEXTS), lambda rng: _constant(odd_text(rng, 20))),
+    "array": _array,
+    "mapping": _one_of(MAPPINGS),
+    "callable": _one_of(FUNCTIONS),
+    "none": lambda rng: _constant(None),
 }

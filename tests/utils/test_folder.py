@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import time
+from threading import Event, Thread, current_thread
 
 import pytest
 
@@ -174,6 +175,44 @@ def test_a_folder_put_aside_comes_back(tmp_path):
     write(tmp_path / ".out.1.part.old", "old")
     with staging(tmp_path / "out"):
         assert read(tmp_path / "out") == dict.fromkeys(NAMES, "old")
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.skipif(_folder.fcntl is None, reason="needs locks")
+@pytest.mark.parametrize("second_exchanges", [False, True])
+def test_two_writers_take_turns(tmp_path, monkeypatch, second_exchanges):
+    """Where files are replaced one by one, or by one of them, none gets between."""
+    folder = tmp_path / "out"
+    write(folder, "old")
+    held = ["first"]
+    if second_exchanges:
+        # The first works in the folder, the second elsewhere.
+        monkeypatch.setattr(
+            _folder, "_is_held", lambda folder: current_thread().name in held
+        )
+    else:
+        (folder / "of others").write_text("theirs")
+    paused, go_on, replace = Event(), Event(), os.replace
+
+    def slow(source, place):
+        replace(source, place)
+        if current_thread().name == "first" and not paused.is_set():
+            paused.set()
+            assert go_on.wait(10)
+
+    monkeypatch.setattr(os, "replace", slow)
+    first = Thread(target=write, args=(folder, "1"), name="first")
+    first.start()
+    assert paused.wait(10)
+    second = Thread(target=write, args=(folder, "2"), name="second")
+    second.start()
+    second.join(0.3)
+    assert second.is_alive()
+    go_on.set()
+    for writer in (first, second):
+        writer.join(10)
+    (folder / "of others").unlink(missing_ok=True)
+    assert read(folder) == dict.fromkeys(NAMES, "2")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 

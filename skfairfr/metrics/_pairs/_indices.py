@@ -19,6 +19,7 @@ from skfairfr.utils._validation import (
     check_level,
     check_option,
     plain,
+    to_array,
     warn_undefined,
 )
 
@@ -289,7 +290,7 @@ def disparity(
 
 def check_rates(rates, name):
     """Rates of groups as a float64 array, shape (n_groups,); nan is allowed."""
-    array = np.asarray(rates)
+    array = to_array(rates, name)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(
             f"{name} must hold one rate per group, (n_groups,); got shape {array.shape}."

@@ -10,7 +10,7 @@ from skfairfr.metrics._plot._from_roc import (
     levels_of,
 )
 from skfairfr.metrics._plot._similarity_roc import FAR_LABELS
-from skfairfr.utils._validation import check_option
+from skfairfr.utils._validation import check_option, check_sequence
 
 HOW_LABELS = {
     "max_min": "max / min",
@@ -162,7 +162,8 @@ class DisparityCurveDisplay(FromEstimatorMixin):
         ValueError
             As :meth:`~skfairfr.metrics.SimilarityROC.curve`.
         """
-        rates = (rate,) if isinstance(rate, str) else tuple(rate)
+        one = isinstance(rate, str)
+        rates = (rate,) if one else check_sequence(rate, "rate", "names of rates")
         several = isinstance(how, list | tuple) and how[0] != "ratio"
         hows = tuple(how) if several else (how,)
         levels = levels_of(roc, far, operating_point)

@@ -1,6 +1,6 @@
 """Base of displays with one value for each image or each identity."""
 
-from skfairfr.utils._validation import plain
+from skfairfr.utils._validation import check_sequence, plain
 
 
 class FromTransformedMixin:
@@ -62,7 +62,8 @@ def values_of_groups(values, group_of, groups, unit):
     parts : list of ndarrays
     """
     known = sorted({group for group in group_of if group is not None})
-    groups = tuple((known or [None]) if groups is None else groups)
+    chosen = (known or [None]) if groups is None else groups
+    groups = check_sequence(chosen, "groups", "labels")
     for group in groups:
         if group is not None and group not in known:
             raise ValueError(

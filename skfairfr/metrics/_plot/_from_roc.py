@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
-from skfairfr.utils._validation import check_level, check_threshold
+from skfairfr.utils._validation import check_level, check_sequence, check_threshold
 
 LEVELS_PER_DECADE = 8
 # At least this many impostor pairs lie above the threshold of a default level.
@@ -86,7 +86,7 @@ def fit_roc(estimator, X, y, sensitive_features=None, domain=None, roc=None):
 def check_roc_groups(roc, groups, *, overall=True):
     """Groups to draw, None standing for overall; by default overall and every group."""
     if groups is not None:
-        return tuple(groups)
+        return check_sequence(groups, "groups", "labels")
     return (*([None] if overall else []), *roc.groups_.tolist())
 
 

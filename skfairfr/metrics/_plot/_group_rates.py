@@ -6,6 +6,7 @@ import numpy as np
 
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._plot._from_roc import FromEstimatorMixin, check_roc_groups
+from skfairfr.utils._validation import check_option, check_sequence
 
 RATES = ("far", "frr")
 FIELDS = ("", "_low", "_high", "_supported")
@@ -207,6 +208,9 @@ class GroupRatesDisplay(FromEstimatorMixin):
             If there are not as many axes as rates, or a limit is not one of a rate.
         """
         limits = self._limits_of_levels()
+        rates = check_sequence(rates, "rates", "names of rates")
+        for rate in rates:
+            check_option(rate, "rates", RATES)
         if ax is None:
             ax = _new_axes(len(rates), len(self.groups), len(self.names))
         self.axes_ = tuple(np.ravel(ax))

@@ -10,6 +10,7 @@ from skfairfr.metrics._plot._from_roc import (
     operating_points,
     score_range,
 )
+from skfairfr.utils._validation import to_array
 
 PAIR_KINDS = ("impostor", "genuine")
 FEW_PAIRS = 30
@@ -150,7 +151,8 @@ class ScoreHistogramDisplay(FromEstimatorMixin):
         rows = [summary.groups.index(group) for group in groups]
         if edges is None:
             edges = int(np.clip(2 * np.sqrt(summary.n_genuine[0]), 20, 60))
-        edges = np.sort(edges) if np.ndim(edges) else _trimmed(roc, groups, edges)
+        several = to_array(edges, "edges").ndim > 0
+        edges = np.sort(edges) if several else _trimmed(roc, groups, edges)
         densities = {kind: _densities(roc, groups, edges, kind) for kind in PAIR_KINDS}
         marked, levels = operating_points(roc, far, operating_thresholds)
         display = cls(

@@ -33,7 +33,7 @@ from skfairfr.metrics._roc._same_images import check_same_images
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
 from skfairfr.utils._frames import framed, library_of
 from skfairfr.utils._labels import label_attributes, label_images
-from skfairfr.utils._validation import check_rows, plain, validate_rows
+from skfairfr.utils._validation import check_rows, plain, to_array, validate_rows
 
 # Parameters that one fit answers with other values.
 ANSWERED = (
@@ -581,7 +581,7 @@ shape (n_pairs,), default=None
             As :meth:`estimate`, and if far is a single number.
         """
         check_is_fitted(self)
-        if np.ndim(far) != 1:
+        if to_array(far, "far").ndim != 1:
             raise ValueError(
                 f"far must be several levels, (n_levels,); got {plain(far)!r}. estimate() "
                 "answers for one."
@@ -823,7 +823,7 @@ shape (n_pairs,), default=None
         """A question at one level or threshold, about every two groups."""
         check_is_fitted(self)
         given = far if threshold is None else threshold
-        if np.ndim(given) != 0:
+        if to_array(given, "far" if threshold is None else "threshold").ndim != 0:
             raise ValueError(
                 f"{name} takes one level or threshold; got {plain(given)!r}."
             )
