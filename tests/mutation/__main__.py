@@ -1,0 +1,375 @@
+"""Change the code that measures, one small piece at a time; the daily tests must notice.
+
+    python -m tests.mutation                           every mutant of every module
+    python -m tests.mutation --sample 400 --seed 1     400 of them, the modules in proportion
+    python -m tests.mutation --module _rates _policy   modules whose path ends like a word
+
+Runs kernels as plain Python (see plain_kernels), so that a mutated kernel runs as mutated.
+A first pass runs the related tests on the unbroken copy and records which lines each of
+them reaches. A mutant then meets the tests that reach its line, and after them the others
+of the same files, in a forked process that ends at the first failure. Tests that fail or
+take long without the compiler are left out. A mutant survives if all these tests pass.
+
+Own code: mutmut puts all mutants of a function behind a dispatcher that numba cannot
+compile or inline, and draws no sample; cosmic-ray starts a process per mutant, and the
+imports take longer than most of these tests.
+"""
+
+import argparse
+import compileall
+import importlib
+import json
+import os
+import py_compile
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+from tests import plain_kernels
+from tests.mutation.equivalent import EQUIVALENT
+from tests.mutation.mutants import drawn, mutants_of, wilson
+
+ROOT = Path(__file__).resolve().parents[2]
+# Module -> related tests beside the one of its own name. Both without .py.
+ROC = "metrics/_roc"
+RELATED = {
+    "_core/_adjustments": (),
+    "_core/_beta_calibration": ("comparators/test_cluster_calibration",),
+    "_core/_bootstrap": ("_core/test_genuine", "_core/test_rates_in_resamples"),
+    "_core/_differences": (f"{ROC}/test_paired",),
+    "_core/_disparities": ("metrics/_pairs/test_disparity",),
+    "_core/_equal_error": (),
+    "_core/_error_counts": (),
+    "_core/_family": (),
+    "_core/_few_errors": (f"{ROC}/test_evidence",),
+    "_core/_intervals": (f"{ROC}/test_estimates",),
+    "_core/_planning": ("metrics/test_plan",),
+    "_core/_pooled_folds": ("model_selection/test_held_out",),
+    "_core/_rates": ("metrics/_pairs/test_rates",),
+    "_core/_reaching": (),
+    "_core/_resampling": (),
+    "_core/_running_sums": ("_core/test_rates_in_resamples",),
+    "_core/_score_summaries": (),
+    "comparators/_base": ("comparators/test_contract",),
+    "comparators/_cluster_calibration": ("comparators/test_agreement",),
+    "comparators/_clusters": (
+        "comparators/test_fair_score_normalizer",
+        "comparators/test_cluster_calibration",
+    ),
+    "comparators/_cohort": ("comparators/test_agreement", "comparators/test_contract"),
+    "comparators/_fair_score_normalizer": ("comparators/test_agreement",),
+    "comparators/_group_means": ("comparators/test_contract",),
+    "comparators/_group_thresholds": ("comparators/test_agreement",),
+    "comparators/_levels": (
+        "comparators/test_group_thresholds",
+        "comparators/test_fair_score_normalizer",
+    ),
+    "comparators/_plda": ("comparators/test_contract",),
+    "comparators/_rows": ("comparators/test_row_order", "comparators/test_contract"),
+    "comparators/_transformer": ("comparators/test_whitening", "comparators/test_contract"),
+    "comparators/_whitening": ("comparators/test_contract",),
+    "metrics/_pairs/_disparities": ("metrics/_pairs/test_disparity",),
+    "metrics/_pairs/_group_rates": ("metrics/_pairs/test_group_gate",),
+    "metrics/_pairs/_indices": ("metrics/_pairs/test_fairness_indices",),
+    "metrics/_pairs/_rates": (),
+    "metrics/_roc/_analytic": (f"{ROC}/test_evidence", "report/test_needed"),
+    "metrics/_roc/_evidence": (f"{ROC}/test_comparison",),
+    "metrics/_roc/_paired": (f"{ROC}/test_comparison",),
+    "metrics/_worst_group": (),
+    "report/_checks": ("report/test_policy", "report/test_comparison"),
+    "report/_far_max": (),
+    "report/_limits": ("report/test_policy", "report/test_gates"),
+    "report/_needed": ("report/test_checks",),
+    "report/_policy": ("report/test_gates", "test_cli_policy"),
+    "report/_verdicts": ("report/test_needed", "report/test_checks", "report/test_notes"),
+}
+# Imported once, before processes are forked; nothing of the package.
+PRELOADED = (
+    *("hypothesis.extra.numpy", "jinja2", "joblib", "matplotlib.pyplot", "mpmath"),
+    *("narwhals", "numba", "pandas", "scipy.optimize", "scipy.sparse", "scipy.stats"),
+    *("sklearn.linear_model", "sklearn.metrics", "sklearn.model_selection", "sklearn.svm"),
+)
+# Seconds: of one test in the first pass, and of all tests that a mutant meets.
+SLOW_TEST, LONGEST = 4.0, 40.0
+MEMORY = 12 * 2**30
+WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+# Of the mutants that are not equivalent.
+LEAST = 0.85
+
+
+
+class FirstPass:
+    """Record how long each test takes, and the lines of the modules that it reaches."""
+
+    def __init__(self, coverage):
+        self.coverage, self.seconds, self.passed = coverage, {}, {}
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item):
+        def stop(*_):
+            pytest.fail("slow")
+
+        self.coverage.switch_context(item.nodeid)
+        started = time.perf_counter()
+        signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, SLOW_TEST)
+        yield
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        self.seconds[item.nodeid] = time.perf_counter() - started
+        self.coverage.switch_context("")
+
+    def pytest_runtest_logreport(self, report):
+        so_far = self.passed.get(report.nodeid, True)
+        self.passed[report.nodeid] = so_far and report.outcome == "passed"
+
+
+class InOrder:
+    """Run these tests in this order, and no others."""
+
+    def __init__(self, tests):
+        self.places = {test: k for k, test in enumerate(tests)}
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items):
+        kept = [item for item in items if item.nodeid in self.places]
+        items[:] = sorted(kept, key=lambda item: self.places[item.nodeid])
+
+
+def copy_to(folder):
+    """What the tests need; sources are compared with what was compiled by their content."""
+    ignore = shutil.ignore_patterns("__pycache__")
+    for name in ("skfairfr", "tests", "examples", "docs"):
+        shutil.copytree(ROOT / name, folder / name, ignore=ignore)
+    for name in ("pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, folder)
+    checked = py_compile.PycInvalidationMode.CHECKED_HASH
+    compileall.compile_dir(folder / "skfairfr", quiet=1, invalidation_mode=checked)
+
+
+def preload():
+    """Import what takes long and is never mutated."""
+    os.environ |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    os.environ |= {"NUMBA_DISABLE_JIT": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    sys.dont_write_bytecode = True
+    for name in PRELOADED:
+        importlib.import_module(name)
+    plain_kernels.install()
+    from hypothesis import Phase, settings
+
+    # No shrinking: that a test fails is enough.
+    settings.register_profile(
+        "mutation",
+        deadline=None,
+        max_examples=40,
+        database=None,
+        derandomize=True,
+        phases=(Phase.explicit, Phase.generate),
+    )
+
+
+def tested(folder, files, plugins, options=()):
+    """Run tests in this process, which has none of the package yet; pytest's exit status."""
+    os.chdir(folder)
+    os.environ["PYTHONPATH"] = str(folder)
+    sys.path = [str(folder), *(p for p in sys.path if p not in ("", str(ROOT)))]
+    for name in [n for n in sys.modules if n.partition(".")[0] in ("tests", "skfairfr")]:
+        del sys.modules[name]
+    quiet = ["-q", "-n", "0", "-p", "no:cacheprovider", "--hypothesis-profile=mutation"]
+    quiet += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    return pytest.main([*quiet, *options, *files], plugins=plugins)
+
+
+def forked(log, function, *arguments):
+    """Id of a process that calls a function and exits with what it returns."""
+    sys.stdout.flush()
+    process = os.fork()
+    if process:
+        return process
+    status = 70
+    try:
+        os.setsid()
+        streams = os.open(os.devnull, os.O_RDONLY), os.open(log, WRITTEN, 0o600)
+        for stream in range(3):
+            os.dup2(streams[stream > 0], stream)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        status = int(function(*arguments))
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
+    finally:
+        os._exit(status)
+
+
+def first_pass(folder, file, sources, out):
+    """Write (seconds, line numbers by module) of the tests of a file that pass."""
+    from coverage import Coverage
+
+    coverage = Coverage(data_file=None, config_file=False, include=[*sources])
+    coverage.start()
+    seen = FirstPass(coverage)
+    tested(folder, [file], [seen])
+    coverage.stop()
+    data = coverage.get_data()
+    reached = defaultdict(dict)
+    for path, module in sources.items():
+        for line, contexts in data.contexts_by_lineno(path).items():
+            for test in contexts:
+                reached[test].setdefault(module, []).append(line)
+    kept = {test: seen.seconds[test] for test, passed in seen.passed.items() if passed}
+    result = {test: (seconds, reached[test]) for test, seconds in kept.items()}
+    Path(out).write_text(json.dumps([len(seen.passed), result]))
+    return 0
+
+
+def related(module):
+    """Files of tests, that of the module's own name first."""
+    folder, _, name = module.rpartition("/")
+    own = f"{folder}/test{name}"
+    files = [f"tests/{test}.py" for test in (own, *RELATED[module])]
+    return [file for file in files if (ROOT / file).is_file()]
+
+
+def tests_for(mutant, passes):
+    """Tests that reach the line of a mutant, and those of the same files; fast ones first."""
+    chosen = []
+    for file in related(mutant.module):
+        tests = passes[file]
+        reaching = {t for t, (_, at) in tests.items() if mutant.line in at.get(mutant.module, ())}
+        # What runs when a module is imported, or once for several tests, has no test.
+        near = any(mutant.module in at for _, at in tests.values())
+        for test, (seconds, _) in tests.items():
+            if near:
+                chosen.append((test not in reaching, seconds, test))
+    chosen.sort()
+    total, kept = 0.0, []
+    for _, seconds, test in chosen:
+        total += seconds
+        if total > LONGEST:
+            break
+        kept.append(test)
+    return kept, total
+
+
+class Runner:
+    """Run mutants in several copies, one process each."""
+
+    def __init__(self, copies, sources, passes):
+        self.free, self.sources, self.passes = [*copies], sources, passes
+        self.running, self.killed = {}, {}
+
+    def start(self, mutant):
+        while not self.free:
+            self.wait()
+        folder = self.free.pop()
+        tests, seconds = tests_for(mutant, self.passes)
+        path = folder / "skfairfr" / f"{mutant.module}.py"
+        path.write_bytes(mutant.applied(self.sources[mutant.module]))
+        files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+        process = forked(folder / "log", tested, folder, files, [InOrder(tests)], ("-x",)) if tests else None
+        limit = time.monotonic() + 20 + 4 * seconds
+        self.running[process] = (mutant, folder, path, limit)
+        if not tests:
+            self.end(None, False)
+
+    def wait(self):
+        """Until a process ends; one that lasts too long is killed, as its mutant is."""
+        while True:
+            for process, (_, _, _, limit) in self.running.items():
+                ended, status = os.waitpid(process, os.WNOHANG)
+                late = time.monotonic() > limit
+                if not ended and late:
+                    os.killpg(process, signal.SIGKILL)
+                    os.waitpid(process, 0)
+                if ended or late:
+                    code = os.waitstatus_to_exitcode(status) if ended else -9
+                    return self.end(process, code not in (0, 5))
+            time.sleep(0.02)
+
+    def end(self, process, killed):
+        mutant, folder, path, _ = self.running.pop(process)
+        path.write_bytes(self.sources[mutant.module])
+        self.free.append(folder)
+        self.killed[mutant] = killed
+
+
+def first_passes(folder, files, sources, jobs):
+    """File -> test -> (seconds, lines by module); says how many tests are left out."""
+    paths = {str(folder / "skfairfr" / f"{module}.py"): module for module in sources}
+    outs, running = {file: folder / f"{k}.json" for k, file in enumerate(files)}, set()
+    sys.dont_write_bytecode = False  # of the tests, as pytest rewrites them
+    for file, out in outs.items():
+        if len(running) == jobs:
+            running.remove(os.wait()[0])
+        running.add(forked(out.with_suffix(".log"), first_pass, folder, file, paths, out))
+    for process in running:
+        os.waitpid(process, 0)
+    sys.dont_write_bytecode = True
+    for out in outs.values():
+        if not out.is_file():
+            raise RuntimeError(out.with_suffix(".log").read_text())
+    found = {file: json.loads(out.read_text()) for file, out in outs.items()}
+    n, kept = (sum(map(int, sizes)) for sizes in zip(*((n, len(t)) for n, t in found.values())))
+    print(f"{n - kept} of {n} tests fail or are slow without the compiler", flush=True)
+    return {file: tests for file, (_, tests) in found.items()}
+
+
+def report(killed, sources, n_made, is_sample):
+    """Print counts by module, the score and the survivors; exit status."""
+    shown = {m: f"{m.module}: {m.shown(sources[m.module])}" for m in killed}
+    equal = {m for m, was in killed.items() if not was and shown[m] in EQUIVALENT}
+    print(f"\n{'module':<34}{'mutants':>9}{'run':>7}{'killed':>8}{'equivalent':>12}")
+    for module in sources:
+        run = [m for m in killed if m.module == module]
+        counts = (n_made[module], len(run), sum(killed[m] for m in run), len(equal & {*run}))
+        print(f"{module:<34}{counts[0]:>9}{counts[1]:>7}{counts[2]:>8}{counts[3]:>12}")
+    n, n_killed = len(killed) - len(equal), sum(killed.values())
+    for m in sorted(equal, key=lambda m: (m.module, m.line)):
+        print(f"\nequivalent, {m.module}.py:{m.line}: {shown[m]}\n    {EQUIVALENT[shown[m]]}")
+    for m in sorted(killed, key=lambda m: (m.module, m.line)):
+        if not killed[m] and m not in equal:
+            print(f"\nsurvived, {m.module}.py:{m.line}: {shown[m].partition(': ')[2]}")
+    print(f"\n{n_killed} of {n} mutants were killed, {n_killed / n:.1%}", end="")
+    low, high = wilson(n_killed, n)
+    print(f" (95% interval {low:.1%} to {high:.1%})" if is_sample else "")
+    return int(n_killed < LEAST * n)
+
+
+def main(arguments=None):
+    """Exit status: 0 if enough mutants are killed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sample", type=int, help="so many at random; all by default")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--module", nargs="*", default=[""], help="ends of paths")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args(arguments)
+    words = tuple(options.module)
+    sources = {m: (ROOT / f"skfairfr/{m}.py").read_bytes() for m in RELATED if m.endswith(words)}
+    made = [m for module, source in sources.items() for m in mutants_of(module, source)]
+    chosen = made if options.sample is None else drawn(made, options.sample, options.seed)
+    preload()
+    with tempfile.TemporaryDirectory() as name:
+        copies = [Path(name) / str(k) for k in range(options.jobs)]
+        copy_to(copies[0])
+        files = list(dict.fromkeys(f for module in sources for f in related(module)))
+        passes = first_passes(copies[0], files, sources, options.jobs)
+        for copy in copies[1:]:
+            shutil.copytree(copies[0], copy)
+        runner = Runner(copies, sources, passes)
+        for mutant in chosen:
+            runner.start(mutant)
+        while runner.running:
+            runner.wait()
+    n_made = Counter(m.module for m in made)
+    return report(runner.killed, sources, n_made, len(chosen) < len(made))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
