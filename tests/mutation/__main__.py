@@ -74,7 +74,10 @@ RELATED = {
     ),
     "comparators/_plda": ("comparators/test_contract",),
     "comparators/_rows": ("comparators/test_row_order", "comparators/test_contract"),
-    "comparators/_transformer": ("comparators/test_whitening", "comparators/test_contract"),
+    "comparators/_transformer": (
+        "comparators/test_whitening",
+        "comparators/test_contract",
+    ),
     "comparators/_whitening": ("comparators/test_contract",),
     "metrics/_pairs/_disparities": ("metrics/_pairs/test_disparity",),
     "metrics/_pairs/_group_rates": ("metrics/_pairs/test_group_gate",),
@@ -89,13 +92,22 @@ RELATED = {
     "report/_limits": ("report/test_policy", "report/test_gates"),
     "report/_needed": ("report/test_checks",),
     "report/_policy": ("report/test_gates", "test_cli_policy"),
-    "report/_verdicts": ("report/test_needed", "report/test_checks", "report/test_notes"),
+    "report/_verdicts": (
+        "report/test_needed",
+        "report/test_checks",
+        "report/test_notes",
+    ),
 }
 # Imported once, before processes are forked; nothing of the package.
 PRELOADED = (
     *("hypothesis.extra.numpy", "jinja2", "joblib", "matplotlib.pyplot", "mpmath"),
     *("narwhals", "numba", "pandas", "scipy.optimize", "scipy.sparse", "scipy.stats"),
-    *("sklearn.linear_model", "sklearn.metrics", "sklearn.model_selection", "sklearn.svm"),
+    *(
+        "sklearn.linear_model",
+        "sklearn.metrics",
+        "sklearn.model_selection",
+        "sklearn.svm",
+    ),
 )
 # Seconds: of one test in the first pass, and of all tests that a mutant meets.
 SLOW_TEST, LONGEST = 4.0, 40.0
@@ -103,7 +115,6 @@ MEMORY = 12 * 2**30
 WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 # Of the mutants that are not equivalent.
 LEAST = 0.85
-
 
 
 class FirstPass:
@@ -180,7 +191,9 @@ def tested(folder, files, plugins, options=()):
     os.chdir(folder)
     os.environ["PYTHONPATH"] = str(folder)
     sys.path = [str(folder), *(p for p in sys.path if p not in ("", str(ROOT)))]
-    for name in [n for n in sys.modules if n.partition(".")[0] in ("tests", "skfairfr")]:
+    for name in [
+        n for n in sys.modules if n.partition(".")[0] in ("tests", "skfairfr")
+    ]:
         del sys.modules[name]
     quiet = ["-q", "-n", "0", "-p", "no:cacheprovider", "--hypothesis-profile=mutation"]
     quiet += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
@@ -242,7 +255,11 @@ def tests_for(mutant, passes):
     chosen = []
     for file in related(mutant.module):
         tests = passes[file]
-        reaching = {t for t, (_, at) in tests.items() if mutant.line in at.get(mutant.module, ())}
+        reaching = {
+            t
+            for t, (_, at) in tests.items()
+            if mutant.line in at.get(mutant.module, ())
+        }
         # What runs when a module is imported, or once for several tests, has no test.
         near = any(mutant.module in at for _, at in tests.values())
         for test, (seconds, _) in tests.items():
@@ -263,7 +280,7 @@ class Runner:
 
     def __init__(self, copies, sources, passes):
         self.free, self.sources, self.passes = [*copies], sources, passes
-        self.running, self.killed = {}, {}
+        self.running, self.outcomes = {}, {}
 
     def start(self, mutant):
         while not self.free:
@@ -273,7 +290,11 @@ class Runner:
         path = folder / "skfairfr" / f"{mutant.module}.py"
         path.write_bytes(mutant.applied(self.sources[mutant.module]))
         files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
-        process = forked(folder / "log", tested, folder, files, [InOrder(tests)], ("-x",)) if tests else None
+        process = (
+            forked(folder / "log", tested, folder, files, [InOrder(tests)], ("-x",))
+            if tests
+            else None
+        )
         limit = time.monotonic() + 20 + 4 * seconds
         self.running[process] = (mutant, folder, path, limit)
         if not tests:
@@ -295,9 +316,18 @@ class Runner:
 
     def end(self, process, killed):
         mutant, folder, path, _ = self.running.pop(process)
-        path.write_bytes(self.sources[mutant.module])
+        source = self.sources[mutant.module]
+        path.write_bytes(source)
         self.free.append(folder)
-        self.killed[mutant] = killed
+        shown = f"{mutant.module}: {mutant.shown(source)}"
+        reason = None if killed else EQUIVALENT.get(shown)
+        self.outcomes[mutant] = (
+            "killed" if killed else "equal" if reason else "survived"
+        )
+        if not killed:
+            place = f"{mutant.module}.py:{mutant.line}: {shown.partition(': ')[2]}"
+            text = f"equivalent: {reason}" if reason else "survived"
+            print(f"{place}\n    {text}", flush=True)
 
 
 def first_passes(folder, files, sources, jobs):
@@ -308,7 +338,9 @@ def first_passes(folder, files, sources, jobs):
     for file, out in outs.items():
         if len(running) == jobs:
             running.remove(os.wait()[0])
-        running.add(forked(out.with_suffix(".log"), first_pass, folder, file, paths, out))
+        running.add(
+            forked(out.with_suffix(".log"), first_pass, folder, file, paths, out)
+        )
     for process in running:
         os.waitpid(process, 0)
     sys.dont_write_bytecode = True
@@ -316,30 +348,30 @@ def first_passes(folder, files, sources, jobs):
         if not out.is_file():
             raise RuntimeError(out.with_suffix(".log").read_text())
     found = {file: json.loads(out.read_text()) for file, out in outs.items()}
-    n, kept = (sum(map(int, sizes)) for sizes in zip(*((n, len(t)) for n, t in found.values())))
+    n, kept = (
+        sum(map(int, sizes)) for sizes in zip(*((n, len(t)) for n, t in found.values()))
+    )
     print(f"{n - kept} of {n} tests fail or are slow without the compiler", flush=True)
     return {file: tests for file, (_, tests) in found.items()}
 
 
-def report(killed, sources, n_made, is_sample):
-    """Print counts by module, the score and the survivors; exit status."""
-    shown = {m: f"{m.module}: {m.shown(sources[m.module])}" for m in killed}
-    equal = {m for m, was in killed.items() if not was and shown[m] in EQUIVALENT}
-    print(f"\n{'module':<34}{'mutants':>9}{'run':>7}{'killed':>8}{'equivalent':>12}")
-    for module in sources:
-        run = [m for m in killed if m.module == module]
-        counts = (n_made[module], len(run), sum(killed[m] for m in run), len(equal & {*run}))
-        print(f"{module:<34}{counts[0]:>9}{counts[1]:>7}{counts[2]:>8}{counts[3]:>12}")
-    n, n_killed = len(killed) - len(equal), sum(killed.values())
-    for m in sorted(equal, key=lambda m: (m.module, m.line)):
-        print(f"\nequivalent, {m.module}.py:{m.line}: {shown[m]}\n    {EQUIVALENT[shown[m]]}")
-    for m in sorted(killed, key=lambda m: (m.module, m.line)):
-        if not killed[m] and m not in equal:
-            print(f"\nsurvived, {m.module}.py:{m.line}: {shown[m].partition(': ')[2]}")
-    print(f"\n{n_killed} of {n} mutants were killed, {n_killed / n:.1%}", end="")
-    low, high = wilson(n_killed, n)
-    print(f" (95% interval {low:.1%} to {high:.1%})" if is_sample else "")
-    return int(n_killed < LEAST * n)
+def report(outcomes, n_made, is_sample):
+    """Print counts by module and the score; exit status."""
+    kinds = ("killed", "survived", "equal")
+    print(
+        f"\n{'module':<34}{'mutants':>9}{'killed':>10}{'survived':>10}{'equivalent':>12}"
+    )
+    for module, n in n_made.items():
+        of_module = Counter(o for m, o in outcomes.items() if m.module == module)
+        killed, survived, equal = (of_module[kind] for kind in kinds)
+        print(f"{module:<34}{n:>9}{killed:>10}{survived:>10}{equal:>12}")
+    count = Counter(outcomes.values())
+    n = count["killed"] + count["survived"]
+    text = f"{count['killed']} of {n} mutants were killed, {count['killed'] / n:.1%}"
+    if is_sample:
+        text += " (95% interval {:.1%} to {:.1%})".format(*wilson(count["killed"], n))
+    print(f"{text}; {count['equal']} more are equivalent")
+    return int(count["killed"] < LEAST * n)
 
 
 def main(arguments=None):
@@ -351,9 +383,16 @@ def main(arguments=None):
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args(arguments)
     words = tuple(options.module)
-    sources = {m: (ROOT / f"skfairfr/{m}.py").read_bytes() for m in RELATED if m.endswith(words)}
+    sources = {
+        m: (ROOT / f"skfairfr/{m}.py").read_bytes()
+        for m in RELATED
+        if m.endswith(words)
+    }
     made = [m for module, source in sources.items() for m in mutants_of(module, source)]
-    chosen = made if options.sample is None else drawn(made, options.sample, options.seed)
+    chosen = (
+        made if options.sample is None else drawn(made, options.sample, options.seed)
+    )
+    chosen = [m for m in chosen if m.is_valid(sources[m.module])]
     preload()
     with tempfile.TemporaryDirectory() as name:
         copies = [Path(name) / str(k) for k in range(options.jobs)]
@@ -368,7 +407,7 @@ def main(arguments=None):
         while runner.running:
             runner.wait()
     n_made = Counter(m.module for m in made)
-    return report(runner.killed, sources, n_made, len(chosen) < len(made))
+    return report(runner.outcomes, n_made, options.sample is not None)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 """Small changes of a source: another operator, a condition negated, a statement left out."""
 
 import ast
-import contextlib
 import math
 import random
 import re
 import warnings
 from dataclasses import dataclass
+from itertools import pairwise
 
 COMPARED = {"<=": "<", ">=": ">", "<": "<=", ">": ">=", "==": "!=", "!=": "=="}
 COMPARED |= {"is not": "is", "not in": "in", "is": "is not", "in": "not in"}
@@ -31,6 +31,16 @@ class Mutant:
 
     def applied(self, source):
         return source[: self.start] + self.new + source[self.stop :]
+
+    def is_valid(self, source):
+        """Whether Python can read it."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                compile(self.applied(source), self.module, "exec")
+            except SyntaxError:
+                return False
+        return True
 
     def shown(self, source):
         """The lines that it touches, before and after."""
@@ -130,7 +140,7 @@ class Places(ast.NodeVisitor):
 
     def visit_BoolOp(self, node):
         table = {"and": "or", "or": "and"}
-        for left, right in zip(node.values, node.values[1:], strict=False):
+        for left, right in pairwise(node.values):
             self.operator(self.span(left)[1], self.span(right)[0], table)
         self.generic_visit(node)
 
@@ -141,7 +151,7 @@ class Places(ast.NodeVisitor):
 
     def visit_Compare(self, node):
         operands = [node.left, *node.comparators]
-        for left, right in zip(operands, operands[1:], strict=False):
+        for left, right in pairwise(operands):
             self.operator(self.span(left)[1], self.span(right)[0], COMPARED)
         self.generic_visit(node)
 
@@ -172,22 +182,22 @@ class Places(ast.NodeVisitor):
         plain = not any(isinstance(a, ast.Starred) for a in node.args[:2])
         if len(node.args) > 1 and plain and name not in SYMMETRIC:
             (start, end), (begin, stop) = map(self.span, node.args[:2])
-            texts = self.source[begin:stop], self.source[end:begin], self.source[start:end]
+            texts = (
+                self.source[begin:stop],
+                self.source[end:begin],
+                self.source[start:end],
+            )
             self.found.append((start, stop, b"".join(texts)))
         self.generic_visit(node)
 
 
 def mutants_of(module, source):
-    """Every mutant of a module that differs from it and can be read, in its order."""
+    """Every mutant of a module, in its order."""
     places = {p for p in Places(source).found if p[2] != source[p[0] : p[1]]}
-    found = []
-    for start, stop, new in sorted(places):
-        mutant = Mutant(module, start, stop, new, source.count(b"\n", 0, start) + 1)
-        with contextlib.suppress(SyntaxError), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(mutant.applied(source), module, "exec")
-            found.append(mutant)
-    return found
+    return [
+        Mutant(module, start, stop, new, source.count(b"\n", 0, start) + 1)
+        for start, stop, new in sorted(places)
+    ]
 
 
 def drawn(mutants, n, seed):
