@@ -4,11 +4,12 @@
     python -m tests.mutation --sample 400 --seed 1     400 of them, the modules in proportion
     python -m tests.mutation --module _rates _policy   modules whose path ends like a word
 
-Runs kernels as plain Python (see plain_kernels), so that a mutated kernel runs as mutated.
-A first pass runs the related tests on the unbroken copy and records which lines each of
-them reaches. A mutant then meets the tests that reach its line, and after them the others
-of the same files, in a forked process that ends at the first failure. Tests that fail or
-take long without the compiler are left out. A mutant survives if all these tests pass.
+Kernels of the mutated module, and all others with it, run as plain Python (plain_kernels):
+so a mutated kernel runs as mutated. Where a module has no kernel, those of other modules
+are compiled. A first pass runs the related tests on the unbroken copy and records which
+lines each of them reaches. A mutant then meets the tests that reach its line, and after
+them the others of the same files, in a forked process that ends at the first failure. Tests
+that fail or take long in plain Python are left out. A mutant survives if all the rest pass.
 
 Own code: mutmut puts all mutants of a function behind a dispatcher that numba cannot
 compile or inline, and draws no sample; cosmic-ray starts a process per mutant, and the
@@ -21,6 +22,7 @@ import importlib
 import json
 import os
 import py_compile
+import random
 import resource
 import shutil
 import signal
@@ -109,8 +111,9 @@ PRELOADED = (
         "sklearn.svm",
     ),
 )
-# Seconds: of one test in the first pass, and of all tests that a mutant meets.
-SLOW_TEST, LONGEST = 4.0, 40.0
+# Seconds: of one test in the first pass, by the processor's clock and by that of the wall,
+# and of all tests that a mutant meets.
+SLOW_TEST, HANGING_TEST, LONGEST = 4.0, 120.0, 40.0
 MEMORY = 12 * 2**30
 WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 # Of the mutants that are not equivalent.
@@ -118,23 +121,40 @@ LEAST = 0.85
 
 
 class FirstPass:
-    """Record how long each test takes, and the lines of the modules that it reaches."""
+    """Record how long each test takes, and the lines of the modules that it reaches.
 
-    def __init__(self, coverage):
+    A test is ended after its time, and one that cannot be ended takes the process with it.
+    """
+
+    def __init__(self, coverage, done, save):
+        # A first test may compile a kernel, and is fast from then on.
+        is_plain = "NUMBA_DISABLE_JIT" in os.environ
+        self.slow = SLOW_TEST if is_plain else HANGING_TEST
         self.coverage, self.seconds, self.passed = coverage, {}, {}
+        self.done, self.save = done, save
+        signal.signal(signal.SIGPROF, lambda *_: pytest.fail("slow"))
+        signal.signal(signal.SIGALRM, self.leave)
+
+    def leave(self, *_):
+        self.passed[self.running] = False
+        self.save(self, False)
+        os._exit(0)
+
+    def pytest_collection_modifyitems(self, items):
+        items[:] = [item for item in items if item.nodeid not in self.done]
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item):
-        def stop(*_):
-            pytest.fail("slow")
-
+        self.running = item.nodeid
         self.coverage.switch_context(item.nodeid)
-        started = time.perf_counter()
-        signal.signal(signal.SIGALRM, stop)
-        signal.setitimer(signal.ITIMER_REAL, SLOW_TEST)
+        started = time.process_time()
+        signal.setitimer(signal.ITIMER_PROF, self.slow)
+        signal.setitimer(signal.ITIMER_REAL, HANGING_TEST)
         yield
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        self.seconds[item.nodeid] = time.perf_counter() - started
+        seconds = time.process_time() - started
+        self.seconds[item.nodeid] = min(seconds, SLOW_TEST)
         self.coverage.switch_context("")
 
     def pytest_runtest_logreport(self, report):
@@ -156,7 +176,8 @@ class InOrder:
 
 def copy_to(folder):
     """What the tests need; sources are compared with what was compiled by their content."""
-    ignore = shutil.ignore_patterns("__pycache__")
+    # What numba compiled stays.
+    ignore = shutil.ignore_patterns("*.pyc")
     for name in ("skfairfr", "tests", "examples", "docs"):
         shutil.copytree(ROOT / name, folder / name, ignore=ignore)
     for name in ("pyproject.toml", "README.md"):
@@ -168,11 +189,9 @@ def copy_to(folder):
 def preload():
     """Import what takes long and is never mutated."""
     os.environ |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-    os.environ |= {"NUMBA_DISABLE_JIT": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     for name in PRELOADED:
         importlib.import_module(name)
-    plain_kernels.install()
     from hypothesis import Phase, settings
 
     # No shrinking: that a test fails is enough.
@@ -200,8 +219,15 @@ def tested(folder, files, plugins, options=()):
     return pytest.main([*quiet, *options, *files], plugins=plugins)
 
 
-def forked(log, function, *arguments):
-    """Id of a process that calls a function and exits with what it returns."""
+def has_kernels(source):
+    return b"@njit" in source
+
+
+def forked(log, is_plain, seconds, function, *arguments):
+    """Id of a process that calls a function and exits with what it returns.
+
+    It ends after so many seconds of the processor.
+    """
     sys.stdout.flush()
     process = os.fork()
     if process:
@@ -213,6 +239,13 @@ def forked(log, function, *arguments):
         for stream in range(3):
             os.dup2(streams[stream > 0], stream)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        if seconds is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+        if is_plain:
+            numba = importlib.import_module("numba")
+            numba.config.DISABLE_JIT = 1
+            os.environ["NUMBA_DISABLE_JIT"] = "1"
+            plain_kernels.install()
         status = int(function(*arguments))
     except BaseException:
         traceback.print_exc()
@@ -221,25 +254,55 @@ def forked(log, function, *arguments):
         os._exit(status)
 
 
-def first_pass(folder, file, sources, out):
-    """Write (seconds, line numbers by module) of the tests of a file that pass."""
+def first_pass(folder, file, sources, out, done):
+    """Add test -> (seconds, lines by module) of a file; None where it does not pass."""
     from coverage import Coverage
 
     coverage = Coverage(data_file=None, config_file=False, include=[*sources])
+
+    def save(seen, is_whole):
+        coverage.stop()
+        data = coverage.get_data()
+        reached = defaultdict(dict)
+        for path, module in sources.items():
+            for line, contexts in (data.contexts_by_lineno(path) or {}).items():
+                for test in contexts:
+                    reached[test].setdefault(module, []).append(line)
+        for test, passed in seen.passed.items():
+            done[test] = (seen.seconds[test], reached[test]) if passed else None
+        out.write_text(json.dumps([is_whole, done]))
+
     coverage.start()
-    seen = FirstPass(coverage)
+    seen = FirstPass(coverage, done, save)
     tested(folder, [file], [seen])
-    coverage.stop()
-    data = coverage.get_data()
-    reached = defaultdict(dict)
-    for path, module in sources.items():
-        for line, contexts in data.contexts_by_lineno(path).items():
-            for test in contexts:
-                reached[test].setdefault(module, []).append(line)
-    kept = {test: seen.seconds[test] for test, passed in seen.passed.items() if passed}
-    result = {test: (seconds, reached[test]) for test, seconds in kept.items()}
-    Path(out).write_text(json.dumps([len(seen.passed), result]))
+    save(seen, True)
     return 0
+
+
+def first_passes(folder, files, sources, jobs, is_plain):
+    """File -> test -> (seconds, lines by module), of those that pass."""
+    paths = {str(folder / "skfairfr" / f"{module}.py"): module for module in sources}
+    waiting, running, found = [*files], {}, {file: {} for file in files}
+    while waiting or running:
+        if waiting and len(running) < jobs:
+            file = waiting.pop(0)
+            out = folder / f"{len(waiting)}.json"
+            log = out.with_suffix(".log")
+            task = (first_pass, folder, file, paths, out, found[file])
+            running[forked(log, is_plain, None, *task)] = (file, out)
+            continue
+        file, out = running.pop(os.wait()[0])
+        if not out.is_file():
+            raise RuntimeError(out.with_suffix(".log").read_text())
+        is_whole, found[file] = json.loads(out.read_text())
+        out.unlink()
+        waiting += [] if is_whole else [file]
+    n = sum(map(len, found.values()))
+    found = {f: {k: v for k, v in tests.items() if v} for f, tests in found.items()}
+    out = n - sum(map(len, found.values()))
+    how = "in plain Python" if is_plain else "compiled"
+    print(f"{out} of {n} tests fail or are slow {how}", flush=True)
+    return found
 
 
 def related(module):
@@ -285,20 +348,16 @@ class Runner:
     def start(self, mutant):
         while not self.free:
             self.wait()
+        is_plain = has_kernels(self.sources[mutant.module])
+        tests, seconds = tests_for(mutant, self.passes[is_plain])
         folder = self.free.pop()
-        tests, seconds = tests_for(mutant, self.passes)
         path = folder / "skfairfr" / f"{mutant.module}.py"
         path.write_bytes(mutant.applied(self.sources[mutant.module]))
         files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
-        process = (
-            forked(folder / "log", tested, folder, files, [InOrder(tests)], ("-x",))
-            if tests
-            else None
-        )
-        limit = time.monotonic() + 20 + 4 * seconds
-        self.running[process] = (mutant, folder, path, limit)
-        if not tests:
-            self.end(None, False)
+        task = (tested, folder, files, [InOrder(tests)], ("-x",)) if tests else (int, 0)
+        limit = round(10 + 3 * seconds)
+        process = forked(folder / "log", is_plain, limit, *task)
+        self.running[process] = (mutant, folder, path, time.monotonic() + 10 * limit)
 
     def wait(self):
         """Until a process ends; one that lasts too long is killed, as its mutant is."""
@@ -328,30 +387,6 @@ class Runner:
             place = f"{mutant.module}.py:{mutant.line}: {shown.partition(': ')[2]}"
             text = f"equivalent: {reason}" if reason else "survived"
             print(f"{place}\n    {text}", flush=True)
-
-
-def first_passes(folder, files, sources, jobs):
-    """File -> test -> (seconds, lines by module); says how many tests are left out."""
-    paths = {str(folder / "skfairfr" / f"{module}.py"): module for module in sources}
-    outs, running = {file: folder / f"{k}.json" for k, file in enumerate(files)}, set()
-    sys.dont_write_bytecode = False  # of the tests, as pytest rewrites them
-    for file, out in outs.items():
-        if len(running) == jobs:
-            running.remove(os.wait()[0])
-        running.add(
-            forked(out.with_suffix(".log"), first_pass, folder, file, paths, out)
-        )
-    for process in running:
-        os.waitpid(process, 0)
-    sys.dont_write_bytecode = True
-    for out in outs.values():
-        if not out.is_file():
-            raise RuntimeError(out.with_suffix(".log").read_text())
-    found = {file: json.loads(out.read_text()) for file, out in outs.items()}
-    n = sum(n for n, _ in found.values())
-    kept = sum(len(tests) for _, tests in found.values())
-    print(f"{n - kept} of {n} tests fail or are slow without the compiler", flush=True)
-    return {file: tests for file, (_, tests) in found.items()}
 
 
 def report(outcomes, n_made, is_sample):
@@ -396,12 +431,17 @@ def main(arguments=None):
     with tempfile.TemporaryDirectory() as name:
         copies = [Path(name) / str(k) for k in range(options.jobs)]
         copy_to(copies[0])
-        files = list(dict.fromkeys(f for module in sources for f in related(module)))
-        passes = first_passes(copies[0], files, sources, options.jobs)
+        passes = {}
+        for is_plain in sorted({has_kernels(source) for source in sources.values()}):
+            alike = {m: s for m, s in sources.items() if has_kernels(s) == is_plain}
+            files = list(dict.fromkeys(f for module in alike for f in related(module)))
+            task = (copies[0], files, alike, options.jobs, is_plain)
+            passes[is_plain] = first_passes(*task)
         for copy in copies[1:]:
             shutil.copytree(copies[0], copy)
         runner = Runner(copies, sources, passes)
-        for mutant in chosen:
+        # In any order, so that what a stopped run has printed is a sample, too.
+        for mutant in random.Random(options.seed).sample(chosen, len(chosen)):
             runner.start(mutant)
         while runner.running:
             runner.wait()

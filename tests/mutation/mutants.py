@@ -53,7 +53,8 @@ class Mutant:
 class Places(ast.NodeVisitor):
     """Collect (start, stop, new) of every mutant of a source.
 
-    Decorators, annotations, texts and what an error says stay as they are.
+    Decorators, annotations, texts and what an error says stay as they are, and so does what
+    writes LLVM code: it does not run in plain Python.
     """
 
     def __init__(self, source):
@@ -89,6 +90,9 @@ class Places(ast.NodeVisitor):
             self.replace(test, b"(not (" + self.text(test) + b"))")
 
     def visit_FunctionDef(self, node):
+        makers = [*node.decorator_list, *node.args.args]
+        if {"intrinsic", "builder"} & {self.text(n).decode() for n in makers}:
+            return
         for child in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
             self.visit(child)
         for child in node.body:
