@@ -27,7 +27,7 @@ def found_in(bits, first, stop, limit):
     st.integers(0, 1000),
     st.integers(0, 3 * WIDTH),
     st.integers(0, 3 * WIDTH),
-    st.sampled_from([-0.7, -0.01, 0.01, 0.7]),
+    st.sampled_from([-0.7, -0.01, 0.0, 0.01, 0.7]),
 )
 def test_places_are_those_of_a_loop(kind, seed, first, length, limit):
     shift = 16 if kind == np.int16 else 0
