@@ -101,16 +101,11 @@ RELATED = {
     ),
 }
 # Imported once, before processes are forked; nothing of the package.
-PRELOADED = (
-    *("hypothesis.extra.numpy", "jinja2", "joblib", "matplotlib.pyplot", "mpmath"),
-    *("narwhals", "numba", "pandas", "scipy.optimize", "scipy.sparse", "scipy.stats"),
-    *(
-        "sklearn.linear_model",
-        "sklearn.metrics",
-        "sklearn.model_selection",
-        "sklearn.svm",
-    ),
-)
+PRELOADED = """
+    hypothesis.extra.numpy jinja2 joblib matplotlib.pyplot mpmath narwhals numba pandas
+    scipy.optimize scipy.sparse scipy.stats sklearn.linear_model sklearn.metrics
+    sklearn.model_selection sklearn.svm
+"""
 # Seconds: of one test in the first pass, by the processor's clock and by that of the wall,
 # and of all tests that a mutant meets.
 SLOW_TEST, HANGING_TEST, LONGEST = 4.0, 120.0, 40.0
@@ -189,8 +184,7 @@ def copy_to(folder):
 def preload():
     """Import what takes long and is never mutated."""
     os.environ |= {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
-    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    for name in PRELOADED:
+    for name in PRELOADED.split():
         importlib.import_module(name)
     from hypothesis import Phase, settings
 
@@ -210,10 +204,9 @@ def tested(folder, files, plugins, options=()):
     os.chdir(folder)
     os.environ["PYTHONPATH"] = str(folder)
     sys.path = [str(folder), *(p for p in sys.path if p not in ("", str(ROOT)))]
-    for name in [
-        n for n in sys.modules if n.partition(".")[0] in ("tests", "skfairfr")
-    ]:
-        del sys.modules[name]
+    for name in list(sys.modules):
+        if name.partition(".")[0] in ("tests", "skfairfr"):
+            del sys.modules[name]
     quiet = ["-q", "-n", "0", "-p", "no:cacheprovider", "--hypothesis-profile=mutation"]
     quiet += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
     return pytest.main([*quiet, *options, *files], plugins=plugins)
@@ -286,7 +279,7 @@ def first_passes(folder, files, sources, jobs, is_plain):
     while waiting or running:
         if waiting and len(running) < jobs:
             file = waiting.pop(0)
-            out = folder / f"{len(waiting)}.json"
+            out = folder / f"{file.replace('/', '-')}.json"
             log = out.with_suffix(".log")
             task = (first_pass, folder, file, paths, out, found[file])
             running[forked(log, is_plain, None, *task)] = (file, out)
@@ -317,17 +310,12 @@ def tests_for(mutant, passes):
     """Tests that reach the line of a mutant, and those of the same files; fast ones first."""
     chosen = []
     for file in related(mutant.module):
-        tests = passes[file]
-        reaching = {
-            t
-            for t, (_, at) in tests.items()
-            if mutant.line in at.get(mutant.module, ())
-        }
-        # What runs when a module is imported, or once for several tests, has no test.
-        near = any(mutant.module in at for _, at in tests.values())
-        for test, (seconds, _) in tests.items():
-            if near:
-                chosen.append((test not in reaching, seconds, test))
+        reached = {t: at.get(mutant.module) for t, (_, at) in passes[file].items()}
+        # What runs at an import, or once for several tests, is no single test's.
+        if any(reached.values()):
+            for test, (seconds, _) in passes[file].items():
+                misses = mutant.line not in (reached[test] or ())
+                chosen.append((misses, seconds, test))
     chosen.sort()
     total, kept = 0.0, []
     for _, seconds, test in chosen:
@@ -380,9 +368,8 @@ class Runner:
         self.free.append(folder)
         shown = f"{mutant.module}: {mutant.shown(source)}"
         reason = None if killed else EQUIVALENT.get(shown)
-        self.outcomes[mutant] = (
-            "killed" if killed else "equal" if reason else "survived"
-        )
+        survived = "equal" if reason else "survived"
+        self.outcomes[mutant] = "killed" if killed else survived
         if not killed:
             place = f"{mutant.module}.py:{mutant.line}: {shown.partition(': ')[2]}"
             text = f"equivalent: {reason}" if reason else "survived"
