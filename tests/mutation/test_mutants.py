@@ -6,9 +6,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tests.mutation.__main__ import RELATED, ROOT, related
 from tests.mutation.equivalent import EQUIVALENT
 from tests.mutation.mutants import Mutant, drawn, mutants_of, wilson
+from tests.mutation.related import RELATED, ROOT, related
 
 
 def changed(text):
