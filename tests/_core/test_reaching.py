@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skfairfr._core._reaching import WIDTH, write_reaching
@@ -29,6 +29,9 @@ def found_in(bits, first, stop, limit):
     st.integers(0, 3 * WIDTH),
     st.sampled_from([-0.7, -0.01, 0.0, 0.01, 0.7]),
 )
+@example(0, 1, 40, -0.7)  # too few for a vector
+@example(0, 1, 40, 0.0)
+@example(0, 1, 40, 0.7)
 def test_places_are_those_of_a_loop(kind, seed, first, length, limit):
     shift = 16 if kind == np.int16 else 0
     scores = np.random.default_rng(seed).uniform(-1, 1, first + length)
