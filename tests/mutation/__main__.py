@@ -4,6 +4,8 @@
     python -m tests.mutation --sample 400 --seed 1     400 of them, the modules in proportion
     python -m tests.mutation --module _rates _policy   modules whose path ends like a word
 
+A run that is stopped (Ctrl-C) reports on what it did.
+
 Kernels of the mutated module, and all others with it, run as plain Python (plain_kernels):
 so a mutated kernel runs as mutated. Where a module has no kernel, those of other modules
 are compiled. A first pass runs the related tests on the unbroken copy and records which
@@ -300,6 +302,8 @@ class Runner:
         self.free.append(folder)
         shown = f"{mutant.module}: {mutant.shown(source)}"
         reason = None if killed else EQUIVALENT.get(shown)
+        if len(self.outcomes) % 50 == 49:
+            print(f"... {len(self.outcomes) + 1} mutants", flush=True)
         survived = "equal" if reason else "survived"
         self.outcomes[mutant] = "killed" if killed else survived
         if not killed:
@@ -359,13 +363,17 @@ def main(arguments=None):
         for copy in copies[1:]:
             shutil.copytree(copies[0], copy)
         runner = Runner(copies, sources, passes)
-        # In any order, so that what a stopped run has printed is a sample, too.
-        for mutant in random.Random(options.seed).sample(chosen, len(chosen)):
-            runner.start(mutant)
-        while runner.running:
-            runner.wait()
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            # In any order, so that what a stopped run has done is a sample, too.
+            for mutant in random.Random(options.seed).sample(chosen, len(chosen)):
+                runner.start(mutant)
+            while runner.running:
+                runner.wait()
+        except KeyboardInterrupt:
+            print(f"stopped after {len(runner.outcomes)} of {len(chosen)} mutants")
     n_made = Counter(m.module for m in made)
-    return report(runner.outcomes, n_made, options.sample is not None)
+    return report(runner.outcomes, n_made, len(runner.outcomes) < len(made))
 
 
 if __name__ == "__main__":
