@@ -372,6 +372,8 @@ def main(arguments=None):
                 runner.wait()
         except KeyboardInterrupt:
             print(f"stopped after {len(runner.outcomes)} of {len(chosen)} mutants")
+            for process in runner.running:
+                os.killpg(process, signal.SIGKILL)
     n_made = Counter(m.module for m in made)
     return report(runner.outcomes, n_made, len(runner.outcomes) < len(made))
 
