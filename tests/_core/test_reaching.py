@@ -37,6 +37,7 @@ def test_places_are_those_of_a_loop(kind, seed, first, length, limit):
     scores = np.random.default_rng(seed).uniform(-1, 1, first + length)
     bits = (scores.astype(np.float32).view(np.int32) >> shift).astype(kind)
     bits[::7] = np.float32(limit).view(np.int32) >> shift  # exactly at the limit
+    bits[3::11] = 0
     code = np.int64(np.float32(limit).view(np.int32) >> shift)
     limit = floats_of(np.array([code], dtype=kind))[0]
     expected = first + np.flatnonzero(floats_of(bits)[first:] >= limit)
