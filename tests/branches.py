@@ -10,6 +10,7 @@ fails because it is traced does not count; ``.ci/run`` has the verdict on tests.
 """
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -37,31 +38,34 @@ def traced(tests, data):
     print("\n".join(done.stdout.splitlines()[-SHOWN:]), flush=True)
 
 
-def share(numbers):
-    """Lines and branches reached, of all, in percent; coverage.py's own total."""
-    return 100.0 * numbers.ratio_covered[0] / max(numbers.ratio_covered[1], 1)
-
-
-def report(data):
-    """Print the total and the files with most lines and branches left; the total."""
+def counted(data):
+    """What coverage.py counted over all processes, as its JSON report has it."""
     coverage = Coverage(data_file=str(data), config_file=str(ROOT / "pyproject.toml"))
     coverage.combine([str(data.parent)])
-    coverage.load()
-    paths = sorted(coverage.get_data().measured_files())
-    files = {path: coverage._analyze(path).numbers for path in paths}
-    total = sum(files.values())
-    missing = {p: n.ratio_covered[1] - n.ratio_covered[0] for p, n in files.items()}
-    print(f"\n{'least reached':<52}{'left':>6}{'of':>7}{'%':>8}")
-    for path in sorted(files, key=lambda p: share(files[p]))[:SHOWN]:
-        name = Path(path).relative_to(ROOT).as_posix()
-        n = files[path].ratio_covered[1]
-        print(f"{name:<52}{missing[path]:>6}{n:>7}{share(files[path]):>8.1f}")
-    lines = total.n_executed, total.n_statements
-    branches = total.n_executed_branches, total.n_branches
-    for name, (reached, n) in (("lines", lines), ("branches", branches)):
-        print(f"{reached} of {n} {name} are reached, {100 * reached / n:.2f}%")
-    print(f"Together {share(total):.2f}%; at least {LEAST}% are asked for")
-    return share(total)
+    out = data.with_suffix(".json")
+    coverage.json_report(outfile=str(out))
+    return json.loads(out.read_text())
+
+
+def text_of(report):
+    """The files with most lines and branches left, and the totals."""
+    left = {}
+    for path, file in report["files"].items():
+        found = file["summary"]
+        left[path] = found["missing_lines"] + found["missing_branches"]
+    lines = [f"{'most left':<52}{'lines':>8}{'branches':>10}{'reached':>10}"]
+    for path in sorted(left, key=lambda path: (-left[path], path))[:SHOWN]:
+        found = report["files"][path]["summary"]
+        missing = f"{found['missing_lines']:>8}{found['missing_branches']:>10}"
+        lines.append(f"{path:<52}{missing}{found['percent_covered']:>9.1f}%")
+    total = report["totals"]
+    for kind, n in (("lines", "num_statements"), ("branches", "num_branches")):
+        reached = total[f"covered_{kind}"]
+        share = 100 * reached / total[n]
+        lines.append(f"{reached} of {total[n]} {kind} are reached, {share:.2f}%")
+    both = total["percent_covered"]
+    lines.append(f"Together {both:.2f}%; at least {LEAST:.0f}% are asked for")
+    return "\n".join(lines)
 
 
 def main(arguments=None):
@@ -72,8 +76,9 @@ def main(arguments=None):
     with tempfile.TemporaryDirectory() as name:
         data = Path(name) / "coverage"
         traced(tests, data)
-        reached = report(data)
-    return int(not tests and reached < LEAST)
+        report = counted(data)
+    print(text_of(report))
+    return int(not tests and report["totals"]["percent_covered"] < LEAST)
 
 
 if __name__ == "__main__":

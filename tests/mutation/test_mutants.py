@@ -1,6 +1,9 @@
 """Facts of mutants: what is changed, and what is left alone."""
 
 import math
+import re
+import subprocess
+import sys
 from collections import Counter
 
 import numpy as np
@@ -92,3 +95,11 @@ def test_every_equivalent_mutant_is_still_made():
         source = (ROOT / f"skfairfr/{module}.py").read_bytes()
         made |= {f"{module}: {m.shown(source)}" for m in mutants_of(module, source)}
     assert set(EQUIVALENT) - made == set()
+
+
+@pytest.mark.slow
+def test_the_command_counts_what_it_killed():
+    command = [sys.executable, "-m", "tests.mutation", "--jobs", "1", "--sample", "4"]
+    command += ["--module", "_core/_reaching"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert re.search(r"[234] of [34] mutants were killed", done.stdout), done.stdout
