@@ -46,7 +46,10 @@ RELATED = {
     "comparators/_whitening": ("comparators/test_contract",),
     "metrics/_pairs/_disparities": ("metrics/_pairs/test_disparity",),
     "metrics/_pairs/_group_rates": ("metrics/_pairs/test_group_gate",),
-    "metrics/_pairs/_indices": ("metrics/_pairs/test_fairness_indices",),
+    "metrics/_pairs/_indices": (
+        "metrics/_pairs/test_fairness_indices",
+        "metrics/_pairs/test_disparity",
+    ),
     "metrics/_pairs/_rates": (),
     "metrics/_roc/_analytic": (f"{ROC}/test_evidence", "report/test_needed"),
     "metrics/_roc/_evidence": (f"{ROC}/test_comparison",),
