@@ -49,6 +49,7 @@ RELATED = {
     "metrics/_pairs/_indices": (
         "metrics/_pairs/test_fairness_indices",
         "metrics/_pairs/test_disparity",
+        "metrics/_pairs/test_group_gate",
     ),
     "metrics/_pairs/_rates": (),
     "metrics/_roc/_analytic": (f"{ROC}/test_evidence", "report/test_needed"),
