@@ -24,6 +24,8 @@ _INDEX = ir.IntType(64)
 def sum_products(sums, left_weight, right_weight, left, right, base, start, stop):
     """Write the weight of the pairs [start, stop) in every resample; call it jitted.
 
+    Not jitted (under NUMBA_DISABLE_JIT) it is the plain loop.
+
     Parameters
     ----------
     sums : ndarray of int16, int32 or float64, shape (n_resamples,)
@@ -35,7 +37,7 @@ def sum_products(sums, left_weight, right_weight, left, right, base, start, stop
         Base weights of the pairs; None where all weigh 1.
     start, stop : int
     """
-    raise NotImplementedError("only jitted code calls this")
+    _in_a_loop(sums, left_weight, right_weight, left, right, base, start, stop)
 
 
 @overload(sum_products, jit_options={"nogil": True})

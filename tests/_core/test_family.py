@@ -164,6 +164,10 @@ def test_holm_is_a_loop():
     assert_allclose(holm(p), expected)
 
 
+def test_no_p_value_of_holm_exceeds_one():
+    assert_array_equal(holm(np.array([0.9, 0.4, 0.6])), [1.0, 1.0, 1.0])
+
+
 def test_step_down_is_a_loop_over_draws():
     rng = np.random.default_rng(1)
     draws = rng.normal(size=(300, 4)) @ rng.normal(size=(4, 4))
@@ -359,6 +363,27 @@ def test_the_spread_of_shrunken_rates_is_that_of_the_truth():
         errors = rng.poisson(20_000 * true)
         spreads.append(np.log(shrunken_rates(groups(errors, 20_000.0))).var(ddof=1))
     assert_allclose(np.mean(spreads), 0.25, rtol=0.15)
+
+
+def test_shrunken_rates_have_the_variance_of_moments():
+    """DerSimonian & Laird's estimate, group by group; Louis's shrinkage keeps it."""
+    cells = Effective(
+        np.array([4.0, 60.0, 300.0]), np.full(3, 1e4), np.full(3, 0.05), np.full(3, 99)
+    )
+    logs = np.log((cells.errors + 0.5) / cells.pairs)
+    weights = [1 / v for v in cells.log_variance]
+    mean = sum(w * y for w, y in zip(weights, logs, strict=True)) / sum(weights)
+    q = sum(w * (y - mean) ** 2 for w, y in zip(weights, logs, strict=True))
+    between = (q - 2) / (sum(weights) - sum(w * w for w in weights) / sum(weights))
+    assert between > 0
+    totals = [v + between for v in cells.log_variance]
+    middle = sum(y / v for v, y in zip(totals, logs, strict=True))
+    middle /= sum(1 / v for v in totals)
+    expected = [
+        np.exp(middle + np.sqrt(between / v) * (y - middle))
+        for v, y in zip(totals, logs, strict=True)
+    ]
+    assert_allclose(shrunken_rates(cells), expected)
 
 
 def test_three_people_bound_no_factor():

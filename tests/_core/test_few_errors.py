@@ -22,6 +22,7 @@ from skfairfr._core._few_errors import (
     genuine_sums,
     impostor_sums,
     influences,
+    lower_bound,
     rate_interval,
     share_left,
     upper_bound,
@@ -466,3 +467,25 @@ def test_a_limit_passes_falsely_no_more_often_than_it_says(confidence_level):
         passes = highs < mean / n_pairs
         chance = binom.pmf(errors, n_pairs, mean / n_pairs)[passes].sum()
         assert chance <= 1 - confidence_level + 1e-9
+
+
+@pytest.mark.parametrize(("share", "is_exact"), [(0.5, True), (2.0, False)])
+def test_a_lower_bound_is_one_sided_and_holds_for_all_groups(share, is_exact):
+    """Of one group: the lower end of the interval that leaves as much above as below."""
+    cell = effective(40, 1e4, freedom=5)
+    low, _ = rate_interval(cell, 2 * 0.99 - 1, share)
+    exact = exact_low(cell, 1 - 0.99)
+    assert (exact < low) == is_exact
+    found = lower_bound(cell, 0.99, 1, share)
+    assert_allclose(found, min(low, exact))
+    assert_allclose(lower_bound(cell, 1 - 3 * 0.01, 3, share), found)
+
+
+@pytest.mark.parametrize("between", [0.0, 0.3])
+def test_the_variance_of_a_log_rate_is_that_of_its_log_odds(between):
+    """The logarithm of a rate p moves (1 - p) times as fast as that of its odds."""
+    wrong, right = 8 + 0.5, 40 - 8 + 0.5
+    of_odds = 1 / wrong + 1 / right + between
+    share = right / (wrong + right)
+    found = effective(8, 40, between).log_variance
+    assert_allclose(found, share**2 * of_odds)

@@ -33,6 +33,17 @@ def test_sums_of_products_are_those_of_numpy(n_resamples, kind, with_base):
         assert_array_equal(sums, products.sum(axis=0))
 
 
+def test_without_the_compiler_a_loop_sums_the_same():
+    rng = np.random.default_rng(0)
+    weights = rng.integers(0, 9, (2, 6, 5)).astype(np.uint8)
+    units = rng.integers(0, 6, (2, 40)).astype(np.int32)
+    plain, compiled = np.full((2, 5), 99.0)
+    for base in (None, rng.integers(0, 9, 40) / 8):
+        sum_products(plain, *weights, *units, base, 3, 31)
+        summed(compiled, *weights, *units, base, 3, 31)
+        assert_array_equal(plain, compiled)
+
+
 def test_pairs_that_are_not_contiguous_are_summed_too():
     rng = np.random.default_rng(0)
     weight = rng.integers(0, 4, (6, LANES)).astype(np.uint8)

@@ -134,3 +134,17 @@ def test_equal_error_goes_along_the_last_axis_and_is_nan_without_rates():
     far = np.array([[0, 0.5, 1], [0, 0.1, 0.2], [np.nan] * 3])
     frr = np.array([[1, 0.5, 0], [1, 0.9, 0.8], [1, 0.5, 0]])
     assert_array_equal(equal_error(far, frr)[0], [0.5, 0.5, np.nan])
+
+
+@pytest.mark.parametrize("n", [3, 5])
+def test_equal_error_of_stacked_rates_is_that_of_each(n):
+    # As many systems as thresholds: a minimum along the other axis would have this shape.
+    rng = np.random.default_rng(n)
+    far = np.sort(rng.random((3, n)))
+    frr = np.sort(rng.random((3, n)))[:, ::-1]
+    rates, positions = equal_error(far, frr)
+    for k in range(3):
+        gaps = [abs(a - b) for a, b in zip(far[k], frr[k], strict=True)]
+        closest = gaps.index(min(gaps))
+        assert positions[k] == closest
+        assert rates[k] == (far[k, closest] + frr[k, closest]) / 2

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skfairfr._core._reaching import WIDTH, write_reaching
@@ -27,13 +27,17 @@ def found_in(bits, first, stop, limit):
     st.integers(0, 1000),
     st.integers(0, 3 * WIDTH),
     st.integers(0, 3 * WIDTH),
-    st.sampled_from([-0.7, -0.01, 0.01, 0.7]),
+    st.sampled_from([-0.7, -0.01, 0.0, 0.01, 0.7]),
 )
+@example(0, 1, 40, -0.7)  # too few for a vector
+@example(0, 1, 40, 0.0)
+@example(0, 1, 40, 0.7)
 def test_places_are_those_of_a_loop(kind, seed, first, length, limit):
     shift = 16 if kind == np.int16 else 0
     scores = np.random.default_rng(seed).uniform(-1, 1, first + length)
     bits = (scores.astype(np.float32).view(np.int32) >> shift).astype(kind)
     bits[::7] = np.float32(limit).view(np.int32) >> shift  # exactly at the limit
+    bits[3::11] = 0
     code = np.int64(np.float32(limit).view(np.int32) >> shift)
     limit = floats_of(np.array([code], dtype=kind))[0]
     expected = first + np.flatnonzero(floats_of(bits)[first:] >= limit)

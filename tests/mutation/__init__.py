@@ -1,0 +1,1 @@
+"""Mutants of the code that measures: see __main__."""

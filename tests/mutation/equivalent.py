@@ -1,0 +1,16 @@
+"""Mutants that no test can kill, each with the reason, as the command prints them."""
+
+EQUIVALENT = {
+    "_core/_reaching: while start + WIDTH <= stop: -> while start + WIDTH < stop:": (
+        "The branch below compares a last vector, too."
+    ),
+    "_core/_rates: return far > level * (1 + ROUNDING) -> return far >= level * (1 + ROUNDING)": (
+        "They differ at the very margin of rounding alone."
+    ),
+    "_core/_few_errors: return wilson_interval(effective, -ndtri((1 - confidence_level) / 2), share) -> return wilson_interval(effective, (ndtri((1 - confidence_level) / 2)), share)": (
+        "The interval takes the square of the quantile."
+    ),
+    "_core/_resampling: totals: dict = field(default_factory=dict, compare=False, repr=False) -> totals: dict = field(default_factory=dict, compare=True, repr=False)": (
+        "Weights are arrays: nothing asks whether two of them are equal."
+    ),
+}

@@ -1,0 +1,77 @@
+"""Modules that are mutated, and the tests that must notice."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# Module -> related tests beside the one of its own name. Both without .py.
+ROC = "metrics/_roc"
+RELATED = {
+    "_core/_adjustments": (),
+    "_core/_beta_calibration": ("comparators/test_cluster_calibration",),
+    "_core/_bootstrap": ("_core/test_genuine", "_core/test_rates_in_resamples"),
+    "_core/_differences": (f"{ROC}/test_paired",),
+    "_core/_disparities": ("metrics/_pairs/test_disparity",),
+    "_core/_equal_error": (),
+    "_core/_error_counts": (),
+    "_core/_family": (),
+    "_core/_few_errors": (f"{ROC}/test_evidence",),
+    "_core/_intervals": (f"{ROC}/test_estimates",),
+    "_core/_planning": ("metrics/test_plan",),
+    "_core/_pooled_folds": ("model_selection/test_held_out",),
+    "_core/_rates": ("metrics/_pairs/test_rates",),
+    "_core/_reaching": (),
+    "_core/_resampling": (),
+    "_core/_running_sums": ("_core/test_rates_in_resamples",),
+    "_core/_score_summaries": (),
+    "comparators/_base": ("comparators/test_contract",),
+    "comparators/_cluster_calibration": ("comparators/test_agreement",),
+    "comparators/_clusters": (
+        "comparators/test_fair_score_normalizer",
+        "comparators/test_cluster_calibration",
+    ),
+    "comparators/_cohort": ("comparators/test_agreement", "comparators/test_contract"),
+    "comparators/_fair_score_normalizer": ("comparators/test_agreement",),
+    "comparators/_group_means": ("comparators/test_contract",),
+    "comparators/_group_thresholds": ("comparators/test_agreement",),
+    "comparators/_levels": (
+        "comparators/test_group_thresholds",
+        "comparators/test_fair_score_normalizer",
+    ),
+    "comparators/_plda": ("comparators/test_contract",),
+    "comparators/_rows": ("comparators/test_row_order", "comparators/test_contract"),
+    "comparators/_transformer": (
+        "comparators/test_whitening",
+        "comparators/test_contract",
+    ),
+    "comparators/_whitening": ("comparators/test_contract",),
+    "metrics/_pairs/_disparities": ("metrics/_pairs/test_disparity",),
+    "metrics/_pairs/_group_rates": ("metrics/_pairs/test_group_gate",),
+    "metrics/_pairs/_indices": (
+        "metrics/_pairs/test_fairness_indices",
+        "metrics/_pairs/test_disparity",
+        "metrics/_pairs/test_group_gate",
+    ),
+    "metrics/_pairs/_rates": (),
+    "metrics/_roc/_analytic": (f"{ROC}/test_evidence", "report/test_needed"),
+    "metrics/_roc/_evidence": (f"{ROC}/test_comparison",),
+    "metrics/_roc/_paired": (f"{ROC}/test_comparison",),
+    "metrics/_worst_group": (),
+    "report/_checks": ("report/test_policy", "report/test_comparison"),
+    "report/_far_max": (),
+    "report/_limits": ("report/test_policy", "report/test_gates"),
+    "report/_needed": ("report/test_checks",),
+    "report/_policy": ("report/test_gates", "test_cli_policy"),
+    "report/_verdicts": (
+        "report/test_needed",
+        "report/test_checks",
+        "report/test_notes",
+    ),
+}
+
+
+def related(module):
+    """Files of tests, that of the module's own name first."""
+    folder, _, name = module.rpartition("/")
+    own = f"{folder}/test{name}"
+    files = [f"tests/{test}.py" for test in (own, *RELATED[module])]
+    return [file for file in files if (ROOT / file).is_file()]
