@@ -30,6 +30,7 @@ PAPER = {"head": "mlp", "lr": 1e-2, "init": "random", "max_epochs": 50}
 HEADS = {
     "mlp": PAPER,
     "mlp, batch 128": {**PAPER, "batch_size": 128},
+    "mlp, from means": {**PAPER, "init": "means"},
     "residual": {"head": "residual", "max_epochs": 50, "batch_size": 128},
 }
 KAPPAS = {

@@ -54,7 +54,7 @@ class EthicalModule(BaseProjector):
         their images, and both are counted. None: any disagreement is an error.
     head : {"residual", "mlp"}, default="residual"
         Of the unit row x: "mlp" is the paper's, W2 relu(W1 x + b1) + b2. "residual" adds
-        that to x and starts as the identity map, which few data do not spoil.
+        that to x and starts as the identity map.
     hidden_dim : int, default=None
         Width of the hidden layer; None is twice the features.
     output_dim : int, default=None
