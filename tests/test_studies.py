@@ -27,6 +27,8 @@ PAGES = {
         "extensions",
         lambda study, found: study.tables(found).values(),
     ),
+    "study_training": ("training", lambda study, found: study.tables(found).values()),
+    "study_lfw": ("lfw_ethical_module", lambda study, found: found.values()),
 }
 HEADS = ("residual", "mlp")
 GRID = {

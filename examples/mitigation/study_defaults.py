@@ -20,7 +20,10 @@ from skfairfr import (
 )
 from skfairfr.datasets import load_embeddings
 
-OPTIONS = {"defaults": {}, "the paper's": {"head": "mlp", "lr": 0.01, "max_epochs": 50}}
+OPTIONS = {
+    "defaults": {},
+    "the paper's": {"head": "mlp", "lr": 0.01, "init": "random", "max_epochs": 50},
+}
 KAPPAS = ((20.0, 20.0), (15.0, 20.0))
 BFAR = {"rate": "far", "how": "max_min", "operating_point": "worst_group"}
 QUESTIONS = {"FRR": {}, "BFAR": BFAR, "BFRR": {**BFAR, "rate": "frr"}}

@@ -223,7 +223,13 @@ def loss():
     for seed in SEEDS:
         X, y, group = two_groups(seed)
         made = EthicalModule(
-            head="mlp", lr=1e-2, max_epochs=50, groups=TWO, random_state=0, device="cpu"
+            head="mlp",
+            lr=1e-2,
+            init="random",
+            max_epochs=50,
+            groups=TWO,
+            random_state=0,
+            device="cpu",
         ).fit(X, face_labels(y, group))
         losses = np.asarray(made.history_["train_loss"])
         rows.append({str(epoch): short(losses[epoch - 1]) for epoch in EPOCHS})

@@ -11,7 +11,8 @@ the number of directions in which people differ.
 
 Every finished cell is a line of ``heads.jsonl`` beside this file (``--file`` names
 another), so that a run that was interrupted goes on where it stopped; in the end
-``heads.json`` holds all of them. ``--draws``, ``--people`` and ``--directions`` choose some.
+``heads.json`` holds all of them. ``--draws``, ``--people``, ``--heads`` and ``--directions``
+choose some.
 """
 
 import argparse
@@ -41,7 +42,8 @@ POPULATIONS = {
 # call EM-C.
 HEADS = {
     "residual": {"head": "residual", "lr": 1e-3, "max_epochs": 20},
-    "mlp": {"head": "mlp", "lr": 1e-2, "max_epochs": 25},
+    "mlp": {"head": "mlp", "lr": 1e-2, "init": "random", "max_epochs": 25},
+    "mlp, from means": {"head": "mlp", "lr": 1e-2, "max_epochs": 25},
 }
 KAPPAS = {"20, 20": (20.0, 20.0), "45, 30": (45.0, 30.0)}
 QUESTIONS = {
@@ -139,13 +141,14 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--people", type=int, nargs="+", default=N_FITTED)
+    parser.add_argument("--heads", nargs="+", default=list(HEADS))
     parser.add_argument("--directions", nargs="+", default=list(POPULATIONS))
     asked = parser.parse_args()
     done = {key_of(record) for record in finished(asked.file)}
     tasks = []
     for seed in range(asked.draws):
         for n_people in (0, *asked.people):
-            cells = [(h, k, n_people) for h in HEADS for k in KAPPAS]
+            cells = [(h, k, n_people) for h in asked.heads for k in KAPPAS]
             if n_people == 0:
                 cells = [("before", "", 0)]
             for population in asked.directions:

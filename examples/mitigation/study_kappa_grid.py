@@ -42,7 +42,7 @@ N_RESAMPLES = 500
 # head starts as the identity map, and keeps near it at a smaller rate.
 HEADS = {
     "residual": {"head": "residual", "lr": 1e-3, "max_epochs": 20},
-    "mlp": {"head": "mlp", "lr": 1e-2, "max_epochs": 25},
+    "mlp": {"head": "mlp", "lr": 1e-2, "init": "random", "max_epochs": 25},
 }
 CHOICES = {
     "EM-FAR": ("bfar", "frr_at_far"),

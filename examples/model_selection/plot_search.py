@@ -100,7 +100,7 @@ for title, asked in (("BFAR", {"rate": "far"} | worst), ("BFRR", worst), ("frr",
 
 few = make_face_embeddings(150, 20, 32, random_state=0)
 few_labels = face_labels(few.y, few.sensitive_features)
-mlp = clone(module).set_params(head="mlp", lr=0.01, max_epochs=20)
+mlp = clone(module).set_params(head="mlp", lr=0.01, init="random", max_epochs=20)
 folds = {"images": KFold(3, shuffle=True, random_state=0), "people": people}
 fig, ax = plt.subplots(figsize=(5, 3), layout="constrained")
 for place, (name, cv) in enumerate(folds.items()):

@@ -80,6 +80,7 @@ class BaseProjector(
         "head": [StrOptions(set(HEADS))],
         "hidden_dim": [Interval(Integral, 1, None, closed="left"), None],
         "output_dim": [Interval(Integral, 2, None, closed="left"), None],
+        "init": [StrOptions({"means", "random"})],
         "max_epochs": [Interval(Integral, 1, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "lr": [Interval(Real, 0, None, closed="neither")],
@@ -273,11 +274,12 @@ class BaseProjector(
     def _starting_centroids(self, head, rows, people, earlier):
         """Where centroids start, (n_identities, n_features_out); None: drawn, or none.
 
-        People of an earlier fit keep their centroids. All others start from the means of
-        their images, unless a new head="mlp" has still to learn where these are.
+        People of an earlier fit keep their centroids, and new ones start from the means of
+        their images. So do all others unless ``init="random"``.
         """
-        is_new_mlp = self.head == "mlp" and earlier is None
-        if not self._loss_has_centroids or is_new_mlp:
+        if not self._loss_has_centroids:
+            return None
+        if self.init == "random" and earlier is None:
             return None
         start = sums_by_identity(head, rows, people)
         nowhere = np.flatnonzero(~start.any(axis=1))
@@ -285,7 +287,7 @@ class BaseProjector(
             raise ValueError(
                 "The mean of the images of identity "
                 f"{people.identities.tolist()[nowhere[0]]!r} is zero and has no direction "
-                "to start from; drop rows of zeros, or use head='mlp'."
+                "to start from; drop rows of zeros, or use init='random'."
             )
         if earlier is not None:
             for k, label in enumerate(people.identities.tolist()):

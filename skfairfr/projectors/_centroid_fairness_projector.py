@@ -55,6 +55,9 @@ class CentroidFairnessProjector(BaseProjector):
     output_dim : int, default=None
         Features of the projected embeddings; None is as many as X has, and another number
         needs ``head="mlp"``.
+    init : {"means", "random"}, default="means"
+        Where the centroids start: at the mean of each person's images after the head as it
+        starts, or drawn. Drawn ones take many epochs to find their people.
     max_epochs : int, default=20
         Passes over the images.
     batch_size : int, default=1024
@@ -165,6 +168,7 @@ class CentroidFairnessProjector(BaseProjector):
         head="residual",
         hidden_dim=None,
         output_dim=None,
+        init="means",
         max_epochs=20,
         batch_size=1024,
         lr=1e-3,
@@ -188,6 +192,7 @@ class CentroidFairnessProjector(BaseProjector):
         self.head = head
         self.hidden_dim = hidden_dim
         self.output_dim = output_dim
+        self.init = init
         self.max_epochs = max_epochs
         self.batch_size = batch_size
         self.lr = lr

@@ -54,12 +54,15 @@ class EthicalModule(BaseProjector):
         their images, and both are counted. None: any disagreement is an error.
     head : {"residual", "mlp"}, default="residual"
         Of the unit row x: "mlp" is the paper's, W2 relu(W1 x + b1) + b2. "residual" adds
-        that to x and starts as the identity map, which few data do not spoil.
+        that to x and starts as the identity map.
     hidden_dim : int, default=None
         Width of the hidden layer; None is twice the features.
     output_dim : int, default=None
         Features of the projected embeddings; None is as many as X has, and another number
         needs ``head="mlp"``.
+    init : {"means", "random"}, default="means"
+        Where the centroids start: at the mean of each person's images after the head as it
+        starts, or drawn. Drawn ones take many epochs to find their people.
     max_epochs : int, default=20
         Passes over the images; the paper has 50.
     batch_size : int, default=1024
@@ -175,6 +178,7 @@ class EthicalModule(BaseProjector):
         head="residual",
         hidden_dim=None,
         output_dim=None,
+        init="means",
         max_epochs=20,
         batch_size=1024,
         lr=1e-3,
@@ -201,6 +205,7 @@ class EthicalModule(BaseProjector):
         self.head = head
         self.hidden_dim = hidden_dim
         self.output_dim = output_dim
+        self.init = init
         self.max_epochs = max_epochs
         self.batch_size = batch_size
         self.lr = lr

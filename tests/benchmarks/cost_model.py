@@ -11,8 +11,10 @@ more images and of more resamples, and a table for larger sets. It writes nothin
     python -m tests.benchmarks.cost_model > costs.txt
 
 The sets of the fit are not held whole, as small sets are, and all are screened in the
-precision of large ones, so that they cost what large sets cost for each pair. Take a quiet
-machine and some ten minutes.
+precision of large ones, so that they cost what large sets cost for each pair. Where the
+pairs held do not answer the equal error rates, an audit counts a histogram, by float32
+products, and resamples samples: each measurement says whether it did. Take a quiet machine
+and some ten minutes.
 """
 
 import json
@@ -21,13 +23,14 @@ import subprocess
 import sys
 import time
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 from scipy.optimize import nnls
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr._core import _pair_sets, _screen
+from skfairfr._core import _pair_sets, _pair_tiles, _screen
 from skfairfr._core._blocks import FEWEST_RESAMPLES, RESAMPLES, Blocks
 from skfairfr._core._memory import Size, share_to_hold
 from skfairfr._core._parallel import n_threads
@@ -58,10 +61,8 @@ N_FEATURES, N_RESAMPLES = 512, 1_000
 # Images of a person, as make_face_embeddings is asked for.
 IMAGES = 4
 WHOLE = 2**16
-# A cluster: cores, and bytes that its network sends in a second (1 Gbit/s). An audit sends
-# the embeddings for the tail, and for the histogram of all scores.
+# A cluster: cores, and bytes that its network sends in a second (1 Gbit/s).
 N_WORKERS, NETWORK = 64, 1.25e8
-N_PASSES = 2
 # A card: multiply-adds of bfloat16 in a second at a third of the data sheet of an H200,
 # bytes of its memory in a second, and bytes for each pair that is screened.
 CARD_PRODUCTS, CARD_MEMORY, CARD_BYTES = 1.6e14, 4.8e12, 8
@@ -70,7 +71,9 @@ CARD_PRODUCTS, CARD_MEMORY, CARD_BYTES = 1.6e14, 4.8e12, 8
 WORK = {
     "a call": False,
     "1e12 multiply-adds": True,
+    "1e12 multiply-adds in float32": True,
     "1e9 pairs compared": True,
+    "1e9 pairs counted": True,
     "1e6 pairs held": True,
     "1e9 images x features x features": False,
     "1e9 pairs up to far_max x resamples": True,
@@ -115,10 +118,9 @@ def estimate(n_images, n_features, n_held, n_resamples):
 # ---- measuring -----------------------------------------------------------------------
 
 
-def measure(n_images, n_features, far_max, n_resamples, whole):
-    """Print the seconds of a fit and of an audit, bytes beside X, and pairs held."""
+def measure(n_images, n_features, far_max, n_resamples, whole, precision):
+    """Print the seconds of a fit and of an audit, bytes beside X, and what they counted."""
     warnings.simplefilter("ignore")
-    precision = large_precision()
     _screen.choose = lambda *_: precision
     if not whole:
         _pair_sets.WHOLE = _pair_sets.WHOLE_GROUP = WHOLE
@@ -127,8 +129,41 @@ def measure(n_images, n_features, far_max, n_resamples, whole):
 
 
 def large_precision():
-    """Precision in which a million images are screened, unless integers are faster."""
-    return _screen.choose(1e12 / 2, N_FEATURES)
+    """Precision in which a million images are screened."""
+    chosen, choose = [], _screen.choose
+
+    def as_of_a_million(_, *others):
+        chosen.append(choose(1e12 / 2, *others))
+        return chosen[-1]
+
+    _screen.choose = as_of_a_million
+    try:
+        data = make_face_embeddings(2_000, IMAGES, N_FEATURES, random_state=0)
+        SimilarityROC(far_max=1e-3, random_state=0).fit(data.X, data.y)
+    finally:
+        _screen.choose = choose
+    return chosen[0]
+
+
+@contextmanager
+def count_passes():
+    """A list that counts passes that count all scores, and uniform samples drawn."""
+    counted = [0, 0]
+    compare_all, draw = _pair_tiles.compare_all, _pair_sets.EmbeddingPairs._draw
+
+    def counting(probe, reference, floors, measures, *others, **more):
+        counted[0] += measures is not None
+        return compare_all(probe, reference, floors, measures, *others, **more)
+
+    def drawing(pairs, scope):
+        counted[1] += 1
+        return draw(pairs, scope)
+
+    _pair_tiles.compare_all, _pair_sets.EmbeddingPairs._draw = counting, drawing
+    try:
+        yield counted
+    finally:
+        _pair_tiles.compare_all, _pair_sets.EmbeddingPairs._draw = compare_all, draw
 
 
 def run(n_images, n_features, far_max, n_resamples):
@@ -137,7 +172,7 @@ def run(n_images, n_features, far_max, n_resamples):
     data = make_face_embeddings(n_images // IMAGES, IMAGES, n_features, random_state=0)
     columns = (data.X.astype(np.float32), data.y, data.sensitive_features)
     data.X = None
-    seconds, held = [], []
+    seconds, held, counted = [], [], []
 
     def clocks():
         return time.perf_counter(), time.process_time()
@@ -148,9 +183,11 @@ def run(n_images, n_features, far_max, n_resamples):
         seconds.append(np.subtract(clocks(), start))
         held.append(len(roc._engine.pairs.compared.held()))
         del roc
-        start = clocks()
-        audit(*columns, far=[far_max / 10, far_max], n_resamples=n_resamples)
-        seconds.append(np.subtract(clocks(), start))
+        with count_passes() as counts:
+            start = clocks()
+            audit(*columns, far=[far_max / 10, far_max], n_resamples=n_resamples)
+            seconds.append(np.subtract(clocks(), start))
+        counted.extend(counts)
 
     n_bytes = peak_above(work)
     case = (n_images, n_features, held[0], n_resamples)
@@ -160,13 +197,15 @@ def run(n_images, n_features, far_max, n_resamples):
         "waited": waited,
         "busy": busy,
         "held": held[0],
+        "histograms": counted[0],
+        "samples": counted[1],
         "estimate": estimate(*case),
     }
 
 
-def measured(case, whole):
+def measured(*arguments):
     """What a process of its own measures."""
-    code = f"from tests.benchmarks import cost_model as c; c.measure(*{case}, {whole})"
+    code = f"from tests.benchmarks import cost_model as c; c.measure(*{arguments})"
     command = [sys.executable, "-c", code]
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=False
@@ -179,21 +218,42 @@ def measured(case, whole):
 # ---- the model -----------------------------------------------------------------------
 
 
-def work_of(n_images, n_features, far_max, n_held, n_resamples):
-    """Counts of the work, in the units of WORK."""
+def work_of(case, n_held, resampled=False, histograms=0, samples=0):
+    """Counts of the work of a fit, or of an audit, in the units of WORK.
+
+    Parameters
+    ----------
+    case : tuple
+        Images, features, far_max and resamples.
+    n_held : int
+    resampled : bool
+    histograms, samples : int
+        Passes that count all scores, each in the place of one that does not, and samples.
+    """
+    n_images, n_features, far_max, n_resamples = case
+    n_resamples *= resampled
     n_pairs = n_images**2 / 2
+    products = n_pairs * n_features / 1e12
     return np.array(
         [
             1.0,
-            n_pairs * n_features / 1e12,
+            products * (histograms == 0),
+            products * histograms,
             n_pairs / 1e9,
+            n_pairs * histograms / 1e9,
             n_held / 1e6,
             n_images * n_features**2 / 1e9,
             far_max * n_pairs * n_resamples / 1e9,
-            min(n_pairs, _pair_sets.SAMPLE) * n_resamples / 1e9,
+            samples * min(n_pairs, _pair_sets.SAMPLE) * n_resamples / 1e9,
             n_images * n_resamples / 1e9,
         ]
     )
+
+
+def work_of_audit(case, result):
+    """That of an audit that was measured."""
+    counted = result["histograms"], result["samples"]
+    return work_of(case, result["held"], True, *counted)
 
 
 def least_squares(counts, found):
@@ -209,15 +269,15 @@ class Model:
     """
 
     def __init__(self, cases, results):
-        held = [result["held"] for result in results]
-        self.seconds = []
-        for i in range(2):  # resamples have no part in a fit
-            counts = [
-                work_of(n, d, far_max, h, i * b)
-                for (n, d, far_max, b), h in zip(cases, held, strict=True)
-            ]
-            busy = [result["busy"][i] for result in results]
-            self.seconds.append(least_squares(counts, busy))
+        both = list(zip(cases, results, strict=True))
+        counts = (
+            [work_of(case, result["held"]) for case, result in both],
+            [work_of_audit(case, result) for case, result in both],
+        )
+        self.seconds = [
+            least_squares(of, [result["busy"][i] for result in results])
+            for i, of in enumerate(counts)
+        ]
         waited, busy = (
             np.array([result[name] for result in results])
             for name in ("waited", "busy")
@@ -228,22 +288,22 @@ class Model:
             [result["bytes"] for result in results],
         )[0]
 
-    def of(self, n_images, n_features, far_max, n_held, n_resamples):
+    def of(self, case, result):
         """Seconds to wait for a fit, and for an audit."""
-        case = (n_images, n_features, far_max, n_held)
         busy = (
-            self.seconds[0] @ work_of(*case, 0),
-            self.seconds[1] @ work_of(*case, n_resamples),
+            self.seconds[0] @ work_of(case, result["held"]),
+            self.seconds[1] @ work_of_audit(case, result),
         )
         return [self.stretch * seconds / n_threads() for seconds in busy]
 
-    def on_cluster(self, n_images, n_features, far_max, n_held, n_resamples):
+    def on_cluster(self, case, result):
         """Seconds of an audit by the workers of a cluster."""
-        counts = work_of(n_images, n_features, far_max, n_held, n_resamples)
+        n_images, n_features, _, _ = case
+        counts = work_of_audit(case, result)
         work, shared = self.seconds[1] * counts, np.array(list(WORK.values()))
         copies = 2 + np.ceil(np.log2(N_WORKERS))  # one after the other, as a tree
         rows = 4 * n_images * n_features * copies
-        sent = N_PASSES * rows + 2 * 12 * n_held
+        sent = rows + 2 * 12 * result["held"]
         busy = work[~shared].sum() / n_threads() + work[shared].sum() / N_WORKERS
         return self.stretch * busy + sent / NETWORK
 
@@ -283,7 +343,7 @@ def show_measurements(title, model, cases, results):
         "  model"
     )
     for (n, d, far_max, b), result in zip(cases, results, strict=True):
-        fit, audited = model.of(n, d, far_max, result["held"], b)
+        fit, audited = model.of((n, d, far_max, b), result)
         seconds, n_bytes = result["waited"], model.share * result["estimate"]
         print(
             f"{n:8,} {d:5} {far_max:8g} {b:5} | {seconds[0]:6.2f} {fit:7.2f} | "
@@ -303,7 +363,18 @@ def show_coefficients(model):
     )
 
 
-def show_table(model):
+def expected(n_images, far_max, cases, results):
+    """What a larger set counts: as measured of d = 512 at the next larger far_max."""
+    alike = [
+        (case[2], result)
+        for case, result in zip(cases, results, strict=True)
+        if case[1] == N_FEATURES and case[2] >= far_max
+    ]
+    _, like = min(alike, key=lambda found: found[0])
+    return like | {"held": n_held(n_images, far_max)}
+
+
+def show_table(model, cases, results):
     """Time and memory of larger sets."""
     print(
         f"\nComputed by the model: d = {N_FEATURES}, B = {N_RESAMPLES:,}, two groups. The "
@@ -317,34 +388,35 @@ def show_table(model):
         "pass on a card"
     )
     for n, far_max in TABLE:
-        held = n_held(n, far_max)
-        case = (n, N_FEATURES, far_max, held, N_RESAMPLES)
-        fit, audited = model.of(*case)
+        case = (n, N_FEATURES, far_max, N_RESAMPLES)
+        like = expected(n, far_max, cases, results)
+        fit, audited = model.of(case, like)
         size = size_of(n, N_FEATURES)
-        n_bytes = model.share * estimate(n, N_FEATURES, held, N_RESAMPLES)
+        n_bytes = model.share * estimate(n, N_FEATURES, like["held"], N_RESAMPLES)
         needed = size.n_bytes(size.n_held(far_max))
         print(
             f"{n:9,} {far_max:8g} | {shown(fit):>7} {shown(audited):>8} "
             f"{n_bytes / 1e9:5.1f} GB {needed / 1e9:5.1f} GB | "
-            f"{shown(model.on_cluster(*case)):>18} | {shown(on_card(n, N_FEATURES)):>14}"
+            f"{shown(model.on_cluster(case, like)):>18} | {shown(on_card(n, N_FEATURES)):>14}"
         )
 
 
 def main(repeats=2):
     """Measure, fit and print; of several repeats, the first may compile, the shortest counts."""
-    results = [shortest(case, False, repeats) for case in FITTED]
+    precision = large_precision()
+    results = [shortest(case, False, precision, repeats) for case in FITTED]
     model = Model(FITTED, results)
-    print(f"{processor()}, {n_threads()} threads; screened in {large_precision()}")
+    print(f"{processor()}, {n_threads()} threads; screened in {precision}")
     show_measurements("Fitted to", model, FITTED, results)
     show_coefficients(model)
-    unseen = [shortest(case, True, repeats) for case in NOT_FITTED]
+    unseen = [shortest(case, True, precision, repeats) for case in NOT_FITTED]
     show_measurements("Not fitted to", model, NOT_FITTED, unseen)
-    show_table(model)
+    show_table(model, FITTED, results)
 
 
-def shortest(case, whole, repeats):
+def shortest(case, whole, precision, repeats):
     """The measurement whose audit took the shortest time."""
-    runs = [measured(case, whole) for _ in range(repeats)]
+    runs = [measured(*case, whole, precision) for _ in range(repeats)]
     return min(runs, key=lambda result: result["waited"][1])
 
 

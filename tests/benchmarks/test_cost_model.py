@@ -6,20 +6,27 @@ import pytest
 from tests.benchmarks import cost_model
 from tests.benchmarks.cost_model import FITTED, WORK, Model, n_threads, shown, work_of
 
-BUSY = np.array([[0.1, 8, 1, 0.2, 0.1, 0, 0, 0], [0.5, 30, 3, 0, 0.3, 2, 1, 4]])
+BUSY = np.array(
+    [[0.1, 8, 0, 1, 0, 0.2, 0.1, 0, 0, 0], [0.5, 9, 30, 3, 2, 0, 0.3, 2, 1, 4]]
+)
 
 
 @pytest.fixture
 def model():
     results = []
-    for n, d, far_max, b in FITTED:
-        works = [work_of(n, d, far_max, far_max * n**2, i * b) for i in (0, 1)]
+    for place, case in enumerate(FITTED):
+        n, _, far_max, _ = case
+        counts = (place % 2, 3 * (place % 2))
+        held = far_max * n**2
+        works = [work_of(case, held), work_of(case, held, True, *counts)]
         busy = [float(c @ w) for c, w in zip(BUSY, works, strict=True)]
         results.append(
             {
                 "busy": busy,
                 "waited": [1.25 * seconds / n_threads() for seconds in busy],
-                "held": far_max * n**2,
+                "held": held,
+                "histograms": counts[0],
+                "samples": counts[1],
                 "bytes": 0.5 * n,
                 "estimate": n,
             }
@@ -35,13 +42,14 @@ def test_coefficients_are_found(model):
 
 
 def test_a_cluster_divides_what_is_shared(model, monkeypatch):
-    case = (100_000, 512, 1e-3, 1e7, 100)
-    alone = model.of(*case)[1]
+    case = (100_000, 512, 1e-3, 100)
+    counted = {"held": 1e7, "histograms": 1, "samples": 3}
+    alone = model.of(case, counted)[1]
     monkeypatch.setattr(cost_model, "NETWORK", np.inf)
     monkeypatch.setattr(cost_model, "N_WORKERS", n_threads())
-    assert model.on_cluster(*case) == pytest.approx(alone)
+    assert model.on_cluster(case, counted) == pytest.approx(alone)
     monkeypatch.setattr(cost_model, "N_WORKERS", 64)
-    assert alone / 64 < model.on_cluster(*case) < alone / 2
+    assert alone / 64 < model.on_cluster(case, counted) < alone / 2
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ def module(**options):
         "max_epochs": 3,
         "batch_size": 64,
     }
+    if options.get("head", "mlp") == "mlp":
+        usual["init"] = "random"
     usual |= {"device": "cpu", "random_state": 0, "kappa0": 25.0, "kappa1": 15.0}
     return EthicalModule(**(usual | options))
 

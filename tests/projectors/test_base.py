@@ -278,20 +278,25 @@ def test_warm_start_with_another_head_is_an_error(options, rows, asked):
         warm.fit(rows, Y)
 
 
-def test_a_residual_head_starts_from_the_means_of_classes():
-    seen = Counting()
-    fitted = module(head="residual", lr=1e-9, max_epochs=1, callbacks=[seen]).fit(X, Y)
+@pytest.mark.parametrize("head", ["mlp", "residual"])
+def test_centroids_start_from_the_means_of_projected_images(head):
+    options = {"head": head, "lr": 1e-9, "max_epochs": 1}
+    fitted = module(init="means", **options).fit(X, Y)
+    projected = fitted.transform(X)
     for who, centroid in zip(fitted.identities_, fitted.centroids_, strict=True):
-        images = X[IDENTITY == who]
-        mean = (images / np.linalg.norm(images, axis=1, keepdims=True)).sum(0)
+        mean = projected[who == IDENTITY].sum(0)
         assert_allclose(centroid, mean / np.linalg.norm(mean), atol=1e-5)
+    drawn = module(init="random", **options).fit(X, Y)
+    assert np.abs(drawn.centroids_ - fitted.centroids_).max() > 0.5
 
 
-def test_a_residual_head_needs_images_with_a_direction():
+@pytest.mark.parametrize("head", ["mlp", "residual"])
+def test_means_need_images_with_a_direction(head):
     rows = np.where((IDENTITY == 7)[:, None], 0, X)
-    with pytest.raises(ValueError, match=r"identity 7 is zero.*head='mlp'"):
-        module(head="residual").fit(rows, Y)
-    assert np.isfinite(module().fit(rows, Y).transform(rows)).all()
+    with pytest.raises(ValueError, match=r"identity 7 is zero.*init='random'"):
+        module(head=head, init="means").fit(rows, Y)
+    drawn = module(head=head, init="random").fit(rows, Y)
+    assert np.isfinite(drawn.transform(rows)).all()
 
 
 def test_before_fit():

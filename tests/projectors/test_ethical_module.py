@@ -26,8 +26,14 @@ from tests.projectors.faces import (
 POSITIONAL = {"kappa0": 20.0, "kappa1": 20.0}
 KEYWORDS = {
     **{"kappas": None, "groups": None, "margin": 0.0, "min_agreement": None},
-    **{"head": "residual", "hidden_dim": None, "output_dim": None, "max_epochs": 20},
-    **{"batch_size": 1024, "lr": 1e-3, "final_lr": None, "optimizer": "adam"},
+    **{"head": "residual", "hidden_dim": None, "output_dim": None, "init": "means"},
+    **{
+        "max_epochs": 20,
+        "batch_size": 1024,
+        "lr": 1e-3,
+        "final_lr": None,
+        "optimizer": "adam",
+    },
     **{"sampler": None, "validation_fraction": 0.0, "monitor": "loss"},
     **{"patience": None, "precision": "float32", "checkpoint_dir": None},
     **{"callbacks": None, "device": "auto", "random_state": None},

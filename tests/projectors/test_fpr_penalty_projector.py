@@ -54,7 +54,7 @@ PENALTIES = ["ratio", "mean_square"]
 def projector(**options):
     """Three short epochs, the same in every run."""
     usual = {"max_epochs": 3, "batch_size": 64, "scale": 16.0, "device": "cpu"}
-    usual |= {"head": "mlp", "lr": 0.01}
+    usual |= {"head": "mlp", "init": "random", "lr": 0.01}
     return FPRPenaltyProjector(**(usual | {"random_state": 0} | options))
 
 
