@@ -13,4 +13,10 @@ EQUIVALENT = {
     "_core/_resampling: totals: dict = field(default_factory=dict, compare=False, repr=False) -> totals: dict = field(default_factory=dict, compare=True, repr=False)": (
         "Weights are arrays: nothing asks whether two of them are equal."
     ),
+    "_core/_few_errors: starts = np.zeros(n_people + 1, dtype=np.int64) -> starts = np.zeros(n_people + 2, dtype=np.int64)": (
+        "One more place, which nothing reads."
+    ),
+    '_core/_beta_calibration: options = {"gtol": 1e-10, "maxiter": 500} -> options = {"gtol": 1e-10, "maxiter": 501}': (
+        "No search takes so many steps."
+    ),
 }
