@@ -19,4 +19,7 @@ EQUIVALENT = {
     '_core/_beta_calibration: options = {"gtol": 1e-10, "maxiter": 500} -> options = {"gtol": 1e-10, "maxiter": 501}': (
         "No search takes so many steps."
     ),
+    "_core/_running_sums: n_pairs, n_resamples = pairs[0].size, weights[0].shape[1] -> n_pairs, n_resamples = pairs[1].size, weights[0].shape[1]": (
+        "A pair has two members: both arrays are equally long."
+    ),
 }
