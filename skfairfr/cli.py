@@ -969,7 +969,7 @@ def _pilot(given):
     """A fitted SimilarityROC of the pilot's data, None without one, and notes on them."""
     from skfairfr.metrics import SimilarityROC
     from skfairfr.report import read_data
-    from skfairfr.utils._errors import ArgumentError
+    from skfairfr.utils import ArgumentError
 
     attributes = given["attribute"] or []
     reading = {name: given[name] for name in READING if name in given}
@@ -997,7 +997,9 @@ def _about_pilot(error):
     if error.argument != "far_max":
         return error
     problem = error.problem.spelled(lambda argument: "comparing all pairs of the pilot")
-    return ValueError(f"{problem} give a pilot of fewer images, or free memory.")
+    # The last part says how to be allowed more memory, after what does not apply here.
+    allowed = str(error.remedy.parts[-1]).removeprefix("or ")
+    return ValueError(f"{problem} give a pilot of fewer images, or {allowed}")
 
 
 def _compare(arguments):
@@ -1141,9 +1143,7 @@ def _writable_folder(folder):
     """Create the folder and check that it can be written to; None if none was given."""
     if folder is None:
         return None
-    from skfairfr.utils._validation import check_path
-
-    path = place = Path(check_path(folder, "out"))
+    path = place = Path(folder)
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
@@ -1151,10 +1151,10 @@ def _writable_folder(folder):
         place = path / "figures"
         if place.exists():  # a file of that name is somebody else's
             os.listdir(place)
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: no name of a file, as "a\0b"
+        why = getattr(error, "strerror", None) or error
         raise ValueError(
-            f"--out {str(place)!r} cannot be written to ({error.strerror}); name a folder "
-            "that can."
+            f"--out {str(place)!r} cannot be written to ({why}); name a folder that can."
         ) from None
     return path
 

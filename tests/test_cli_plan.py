@@ -148,7 +148,7 @@ def test_a_pilot_too_large_for_memory_names_no_flag_that_would_not_help(
     monkeypatch,
     faces,  # noqa: F811
 ):
-    monkeypatch.setattr(_memory, "usable_bytes", lambda: 1e5)
+    monkeypatch.setattr(_memory, "free_bytes", lambda: 1e5)
     arguments = ("--detect-factor", "2", "--far", "0.1", "--pilot", faces)
     code, out, err = run(capsys, "plan", *arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)

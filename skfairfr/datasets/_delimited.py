@@ -22,7 +22,7 @@ from skfairfr.datasets._files import (
     check_names,
     damaged,
     file_error,
-    most_bytes,
+    memory_limit,
     suffix_of,
     too_large,
 )
@@ -96,7 +96,7 @@ def _content(path, argument):
         file.seek(0)
         # A file may unpack to a thousand times its size, and does not say so.
         unpacked = COPIES * MOST_PACKED * os.path.getsize(path)
-        most = most_bytes(unpacked) / COPIES
+        most = memory_limit(unpacked).n_bytes / COPIES
         with gzip.GzipFile(fileobj=file) as packed:
             content = packed.read(-1 if math.isinf(most) else int(most) + 1)
     if len(content) > most:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skfairfr._core._budget import Limit
 from skfairfr.utils._errors import Argument, ArgumentError, place, plain
 from skfairfr.utils._validation import check_texts, special_file, warn_caller
 
@@ -188,22 +189,21 @@ def check_fits(n_bytes, argument, path, what=""):
     what : str, default=""
         Follows the path in the message: which part of the file.
     """
-    most = most_bytes(n_bytes)
-    if n_bytes > most:
+    most = memory_limit(n_bytes)
+    if n_bytes > most.n_bytes:
         from skfairfr._core._memory import in_units
 
-        raise too_large(
-            argument, path, what, f"more than the {in_units(most)} that are free"
-        )
+        why = f"more than the {in_units(most.n_bytes)} that may be used, {most.source}"
+        raise too_large(argument, path, what, why)
 
 
-def most_bytes(n_bytes=math.inf):
+def memory_limit(n_bytes=math.inf):
     """Memory that may be used; inf where so few bytes are asked for that all is well."""
     if n_bytes < SMALL:
-        return math.inf
+        return Limit(math.inf, "", "")
     from skfairfr._core import _memory
 
-    return _memory.usable_bytes()
+    return _memory.limit()
 
 
 def too_large(argument, path, what="", why="no memory is left"):

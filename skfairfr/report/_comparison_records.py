@@ -271,6 +271,13 @@ class SystemsComparison:
         -------
         paths : tuple of pathlib.Path
             Files written.
+
+        Raises
+        ------
+        ArgumentError
+            If the folder is no path.
+        OSError
+            If it cannot be written to.
         """
         about = {} if version is None else {"version": version}
         written = {

@@ -727,6 +727,13 @@ class Report:
         -------
         paths : tuple of pathlib.Path
             Files written, without the figures.
+
+        Raises
+        ------
+        ArgumentError
+            If the folder is no path.
+        OSError
+            If it cannot be written to.
         """
         about = {"version": version, "source": source}
         about = {name: value for name, value in about.items() if value is not None}

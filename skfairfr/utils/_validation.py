@@ -230,6 +230,14 @@ def check_sequence(values, name, what):
         ) from None
 
 
+def is_among(value, known):
+    """Whether a value is one of some labels; arrays and structures are none."""
+    try:
+        return bool(value in known)
+    except (TypeError, ValueError):
+        return False
+
+
 def check_texts(values, name, what):
     """As check_sequence, of values that are all texts."""
     values = check_sequence(values, name, what)

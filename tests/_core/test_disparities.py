@@ -108,6 +108,11 @@ def test_values_lie_in_the_natural_range(how, rates):
     assert low - 1e-12 <= call(how, rates) <= high + 1e-12
 
 
+@pytest.mark.parametrize("how", ["difference", "gini", "max_min", "log_geomean"])
+def test_the_upper_end_of_the_natural_range_is_reached(how):
+    assert call(how, [0.0, 1.0]) == DISPARITIES[how].bounds[1]
+
+
 @pytest.mark.parametrize("how", SCALE_FREE)
 @given(rates=rates_of_groups)
 def test_scale_free_disparities(how, rates):

@@ -325,6 +325,14 @@ def test_paired_rates_without_errors_do_not_differ():
     assert found == 0 and np.isinf(variance)
 
 
+def test_errors_of_nobody_in_particular_count_one_by_one():
+    """Without influences there are no clumps: half an error is added to either count."""
+    errors, pairs = np.array([[3.0], [1.0]]), np.full((2, 1), 1e4)
+    found, variance = paired_deviates(errors, pairs, np.zeros((1, 4)), np.zeros(1))
+    assert_allclose(variance, 1 / 3.5 + 1 / 1.5)
+    assert_allclose(found, np.log(3.5 / 1.5) / np.sqrt(variance))
+
+
 def test_paired_rates_of_which_one_has_no_error():
     of_person = np.array([[1 / 8] * 16])
     found, _ = paired_deviates(

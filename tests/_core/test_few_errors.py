@@ -481,6 +481,12 @@ def test_a_lower_bound_is_one_sided_and_holds_for_all_groups(share, is_exact):
     assert_allclose(lower_bound(cell, 1 - 3 * 0.01, 3, share), found)
 
 
+def test_a_lower_bound_is_that_of_a_threshold_from_elsewhere_unless_told():
+    cell = effective(40, 1e4, freedom=5)
+    assert lower_bound(cell, 0.99, 2) == lower_bound(cell, 0.99, 2, 1.0)
+    assert lower_bound(cell, 0.99, 2) > lower_bound(cell, 0.99, 2, 2.0)
+
+
 @pytest.mark.parametrize("between", [0.0, 0.3])
 def test_the_variance_of_a_log_rate_is_that_of_its_log_odds(between):
     """The logarithm of a rate p moves (1 - p) times as fast as that of its odds."""

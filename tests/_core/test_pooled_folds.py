@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import gmean
 from scipy.stats import t as student
 
 from skfairfr._core._pooled_folds import FoldErrors, PooledErrors, compare, pool
@@ -125,6 +126,14 @@ def test_the_comparison_equals_loops(systems, cells, how):
     assert_allclose((found.low, found.high), np.exp([logs[0] - reach, logs[0] + reach]))
     assert_allclose(found.p_value, 2 * student.sf(abs(logs[0]) / error, 7))
     assert_allclose(found.ratio, found.after / found.before)
+    for folds, value in ((before, found.before), (after, found.after)):
+        sums = [
+            [sum(column[cell, 0] for column in columns) for cell in cells]
+            for columns in zip(*((f.errors, f.pairs) for f in folds), strict=True)
+        ]
+        rates = np.divide(*sums)
+        of = {None: 1, "max_min": min(rates), "max_geomean": gmean(rates)}
+        assert_allclose(value, max(rates) / of[how])
 
 
 def test_a_system_is_equal_to_itself(systems):

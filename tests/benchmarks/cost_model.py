@@ -3,8 +3,8 @@
 ``python -m tests.benchmarks.cost_model`` measures small sets on all threads of this machine,
 each in a process of its own, and fits the seconds of all cores together to counts of the
 work, by least squares of relative errors without negative coefficients. Seconds to wait are
-these, divided by the threads and stretched by a factor, the median of what was measured: 1
-where all threads are busy all the time, and several times that on a machine with other work.
+a constant, for what one thread does once, and a multiple of the core seconds divided by the
+threads: 1 where all threads are busy all the time, and more on a machine with other work.
 It prints the measurements, the coefficients, two measurements that the fit did not see, of
 more images and of more resamples, and a table for larger sets. It writes nothing else:
 
@@ -263,9 +263,10 @@ def least_squares(counts, found):
 
 
 class Model:
-    """Coefficients of the core seconds of a fit and of an audit, and a share of the memory.
+    """Coefficients of the core seconds of a fit and of an audit, of waits, and of memory.
 
-    Bytes are a share of the upper estimate by which the package decides whether to begin.
+    Bytes are a constant, for libraries, and a share of the upper estimate by which the
+    package decides whether to begin.
     """
 
     def __init__(self, cases, results):
@@ -278,15 +279,17 @@ class Model:
             least_squares(of, [result["busy"][i] for result in results])
             for i, of in enumerate(counts)
         ]
-        waited, busy = (
-            np.array([result[name] for result in results])
-            for name in ("waited", "busy")
-        )
-        self.stretch = float(np.median(n_threads() * waited / busy))
-        self.share = least_squares(
-            [[result["estimate"]] for result in results],
+        self.waits = [
+            least_squares(
+                [[1.0, result["busy"][i] / n_threads()] for result in results],
+                [result["waited"][i] for result in results],
+            )
+            for i in range(2)
+        ]
+        self.memory = least_squares(
+            [[1e6, result["estimate"]] for result in results],
             [result["bytes"] for result in results],
-        )[0]
+        )
 
     def of(self, case, result):
         """Seconds to wait for a fit, and for an audit."""
@@ -294,7 +297,14 @@ class Model:
             self.seconds[0] @ work_of(case, result["held"]),
             self.seconds[1] @ work_of_audit(case, result),
         )
-        return [self.stretch * seconds / n_threads() for seconds in busy]
+        return [
+            wait @ (1.0, seconds / n_threads())
+            for wait, seconds in zip(self.waits, busy, strict=True)
+        ]
+
+    def n_bytes(self, estimate):
+        """Bytes beside X."""
+        return self.memory @ (1e6, estimate)
 
     def on_cluster(self, case, result):
         """Seconds of an audit by the workers of a cluster."""
@@ -305,7 +315,7 @@ class Model:
         rows = 4 * n_images * n_features * copies
         sent = rows + 2 * 12 * result["held"]
         busy = work[~shared].sum() / n_threads() + work[shared].sum() / N_WORKERS
-        return self.stretch * busy + sent / NETWORK
+        return self.waits[1] @ (1.0, busy) + sent / NETWORK
 
 
 def on_card(n_images, n_features):
@@ -344,7 +354,7 @@ def show_measurements(title, model, cases, results):
     )
     for (n, d, far_max, b), result in zip(cases, results, strict=True):
         fit, audited = model.of((n, d, far_max, b), result)
-        seconds, n_bytes = result["waited"], model.share * result["estimate"]
+        seconds, n_bytes = result["waited"], model.n_bytes(result["estimate"])
         print(
             f"{n:8,} {d:5} {far_max:8g} {b:5} | {seconds[0]:6.2f} {fit:7.2f} | "
             f"{seconds[1]:8.2f} {audited:6.2f} | {result['bytes'] / 1e6:10.0f} "
@@ -357,9 +367,11 @@ def show_coefficients(model):
     print("\nCore seconds of a fit, and of an audit by one attribute of two groups")
     for name, fit, audited in zip(WORK, *model.seconds, strict=True):
         print(f"{fit:12.4g} {audited:12.4g}  {name}")
+    for name, (once, share) in zip(("a fit", "an audit"), model.waits, strict=True):
+        print(f"Seconds of {name}: {once:.2f}, and {share:.2f} core seconds / threads")
+    once, share = model.memory
     print(
-        f"Seconds to wait are {model.stretch:.2f} times the core seconds over the threads;"
-        f"\nmemory is {model.share:.2f} of the estimate by which the package decides."
+        f"Memory: {once:.0f} MB, and {share:.2f} of the estimate by which the package decides"
     )
 
 
@@ -392,7 +404,7 @@ def show_table(model, cases, results):
         like = expected(n, far_max, cases, results)
         fit, audited = model.of(case, like)
         size = size_of(n, N_FEATURES)
-        n_bytes = model.share * estimate(n, N_FEATURES, like["held"], N_RESAMPLES)
+        n_bytes = model.n_bytes(estimate(n, N_FEATURES, like["held"], N_RESAMPLES))
         needed = size.n_bytes(size.n_held(far_max))
         print(
             f"{n:9,} {far_max:8g} | {shown(fit):>7} {shown(audited):>8} "

@@ -202,7 +202,7 @@ def count_apart(target, n_cases, seed=0, first=0):
         found = [*server.batch(seed, first, size)]
         for k, (outcome, text) in enumerate(found, first):
             if text is None:
-                text = server.shown(seed, k)
+                text = f"{server.ended}\n{server.shown(seed, k)}"
             count.add(reproducing(target, seed, k), outcome, text)
         first += len(found)
     server.end()
@@ -238,21 +238,18 @@ class _Server:
         yield from iter(self._line.recv, None)
         code = self._line.recv()
         if code in (-signal.SIGPROF, -signal.SIGALRM):
+            self.ended = "its place is printed above"
             yield "hang", None
         elif code:
+            self.ended = f"the process ended with {code}"
             yield "traceback", None
 
     def shown(self, seed, k):
         """What is fed in a case, without running it."""
         self._line.send((seed, k, 1, True))
         found = [*iter(self._line.recv, None)]
-        code = self._line.recv()
-        why = (
-            "its place is printed above"
-            if code == 0
-            else f"the process ended with {code}"
-        )
-        return "\n".join([why, *found])
+        self._line.recv()
+        return "\n".join(found)
 
     def end(self):
         self._line.close()

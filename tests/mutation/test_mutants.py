@@ -38,6 +38,7 @@ def changed(text):
         ("x = b if a > c else d", ["x = b if (not (a > c)) else d", "x = b if a >= c else d"]),
         ("x = np.argmin(a)", ["x = np.argmax(a)"]),
         ("x = f(a, *b)", []),
+        ("x = zip(*a, strict=True)", []),
         ("x = f(a + 'é', b)", ["x = f(b, a + 'é')", "x = f(a - 'é', b)"]),
         ("raise ValueError(f'{a + 1}')", ["pass"]),
         ("for a in b:\n    continue", ["for a in b:\n    break"]),

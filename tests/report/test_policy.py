@@ -12,6 +12,7 @@ import pytest
 
 from skfairfr.report import EmbeddingData, PairData, Policy, audit, audit_data
 from skfairfr.report._limits import LIMITS
+from skfairfr.report._policy import settle
 from skfairfr.report._toml import TOMLProblem
 from tests.report.audits import synthetic
 from tests.report.json_schema import is_valid
@@ -409,6 +410,19 @@ def by(policy, made=None, **options):
     return audit_data(
         data() if made is None else made, policy=policy, n_resamples=10, **options
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "by_default"),
+    [({}, True), ({"far": 0.1}, False), ({"threshold": 0.4}, False)]
+    + [({"threshold_from": "other.npz"}, False)],
+)
+def test_levels_are_chosen_where_nobody_said_where_the_system_operates(
+    given, by_default
+):
+    options = {"far": None, "threshold": None, "threshold_from": None} | given
+    asked = settle(None, None, limits=None, confidence_level=None, **options)
+    assert asked.by_default == by_default
 
 
 def test_a_policy_says_what_options_say():

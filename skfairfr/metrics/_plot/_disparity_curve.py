@@ -227,7 +227,7 @@ class DisparityCurveDisplay(FromEstimatorMixin):
         with_band = quantity == "value" and band is not None
         name = self.name if name is None else name
         self.ax_ = ax = _style.get_axes(ax)
-        self.figure_ = ax.figure
+        self.figure_ = _style.figure_of(ax)
         earlier = _style.earlier_limits(ax)
         self.lines_, self.unsupported_lines_ = [], []
         styles, name = self._styles(ax, name)

@@ -218,7 +218,7 @@ class ErrorRateDisplay(FromEstimatorMixin):
         """
         name = self.name if name is None else name
         self.ax_ = ax = _style.get_axes(ax)
-        self.figure_ = ax.figure
+        self.figure_ = _style.figure_of(ax)
         earlier = _style.earlier_limits(ax)
         floor = _style.smallest_positive(self.far, self.frr)
         styles, name = _style.styles_on(ax, self.groups, name)

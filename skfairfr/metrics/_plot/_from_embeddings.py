@@ -1,6 +1,6 @@
 """Base of displays with one value for each image or each identity."""
 
-from skfairfr.utils._validation import check_sequence, plain
+from skfairfr.utils._validation import check_sequence, is_among, plain
 
 
 class FromTransformedMixin:
@@ -65,7 +65,7 @@ def values_of_groups(values, group_of, groups, unit):
     chosen = (known or [None]) if groups is None else groups
     groups = check_sequence(chosen, "groups", "labels")
     for group in groups:
-        if group is not None and group not in known:
+        if group is not None and not is_among(group, known):
             raise ValueError(
                 f"groups has {plain(group)!r}, which no {unit} has; the groups are: "
                 f"{', '.join(str(g) for g in known) or 'none'}."

@@ -149,7 +149,7 @@ class GroupFARDisplay(FromEstimatorMixin):
             This one.
         """
         self.ax_ = ax = _style.get_axes(ax, matrix_size(self.groups))
-        self.figure_ = ax.figure
+        self.figure_ = _style.figure_of(ax)
         name = self.name if name is None else name
         logs = np.log10(np.where(self.far > 0, self.far, np.nan))
         style = {"cmap": "cividis_r", **_limits(logs, self.level), **kwargs}

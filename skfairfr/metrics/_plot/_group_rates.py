@@ -219,7 +219,7 @@ class GroupRatesDisplay(FromEstimatorMixin):
                 f"ax must hold one Axes for each of {len(rates)} rates; got "
                 f"{len(self.axes_)}. Make them with plt.subplots(1, {len(rates)})."
             )
-        self.figure_ = self.axes_[0].figure
+        self.figure_ = _style.figure_of(self.axes_[0])
         self.points_, self.limits_ = {}, {}
         for axes, rate in zip(self.axes_, rates, strict=True):
             self._draw(axes, rate, limits.get(rate), kwargs)

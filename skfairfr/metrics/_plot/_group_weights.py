@@ -120,7 +120,7 @@ class GroupWeightsDisplay:
                 "the FAR with people held out."
             )
         self.ax_ = ax = _style.get_axes(ax)
-        self.figure_ = ax.figure
+        self.figure_ = _style.figure_of(ax)
         epochs = np.arange(1, len(values) + 1)
         step = max(1, epochs.size // 12)
         self.lines_ = []

@@ -153,7 +153,7 @@ class IdentityInertiaDisplay(FromTransformedMixin):
         check_option(kind, "kind", ("histogram", "ecdf"))
         bins = check_count(bins, "bins", 1)
         self.ax_ = ax = _style.get_axes(ax)
-        self.figure_ = ax.figure
+        self.figure_ = _style.figure_of(ax)
         name = self.name if name is None else name
         ends = [(part.min(), part.max()) for part in self.inertia]
         limits = min(low for low, _ in ends), max(high for _, high in ends)

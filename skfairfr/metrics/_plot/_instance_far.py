@@ -173,7 +173,7 @@ class InstanceFARDisplay(FromTransformedMixin):
             This one.
         """
         self.ax_ = ax = _style.get_axes(ax)
-        self.figure_ = ax.figure
+        self.figure_ = _style.figure_of(ax)
         name = self.name if name is None else name
         self.lines_, self.means_ = [], []
         earlier, limits = _style.earlier_limits(ax), self._limits()

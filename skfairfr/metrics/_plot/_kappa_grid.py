@@ -156,7 +156,7 @@ class KappaGridDisplay:
             If there are not as many axes as levels.
         """
         self.axes_ = self._get_axes(ax)
-        self.figure_ = self.axes_[0].figure
+        self.figure_ = _style.figure_of(self.axes_[0])
         with np.errstate(divide="ignore"):
             logs = np.log(np.asarray(self.ratio, dtype=float))
         shown = np.abs(logs[np.isfinite(logs)])

@@ -127,7 +127,7 @@ class MitigationsDisplay:
 
             _, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
         self.axes_ = tuple(np.ravel(axes))
-        self.figure_ = self.axes_[0].figure
+        self.figure_ = _style.figure_of(self.axes_[0])
         for ax, metric in zip(self.axes_, METRICS, strict=True):
             self._draw(ax, metric)
         # A method may be undefined in one panel and drawn in the other.

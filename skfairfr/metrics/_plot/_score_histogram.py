@@ -187,7 +187,7 @@ class ScoreHistogramDisplay(FromEstimatorMixin):
         """
         name = self.name if name is None else name
         self.ax_ = ax = _style.get_axes(ax)
-        self.figure_ = ax.figure
+        self.figure_ = _style.figure_of(ax)
         self.lines_ = []
         styles, name = _style.styles_on(ax, self.groups, name)
         styles = [{**style, **kwargs} for style in styles]

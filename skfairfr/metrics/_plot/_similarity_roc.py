@@ -212,7 +212,7 @@ class SimilarityROCDisplay(FromEstimatorMixin):
         low, high = _style.band_of(self, band)
         name = self.name if name is None else name
         self.ax_ = ax = _style.get_axes(ax)
-        self.figure_ = ax.figure
+        self.figure_ = _style.figure_of(ax)
         earlier = _style.earlier_limits(ax)
         shown = [self.frr] if band is None else [self.frr, low]
         place = _Place(scale, _style.smallest_positive(*shown))

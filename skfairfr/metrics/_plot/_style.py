@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
 from skfairfr.utils._validation import check_option
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -37,6 +38,17 @@ MAX_BANDS = 3
 MAX_ENTRIES = 5
 # Ratio of the largest to the smallest value from which a log axis is used.
 SPAN = 5
+
+
+def figure_of(ax):
+    """The figure that axes are in; an error of what are no axes."""
+    if not callable(getattr(ax, "set", None)) or not hasattr(ax, "figure"):
+        raise ArgumentError(
+            Argument("ax"),
+            f" must be axes of matplotlib, as plt.subplots() gives; got {kind_of_value(ax)}.",
+            value=ax,
+        )
+    return ax.figure
 
 
 def line_style(index):

@@ -162,7 +162,7 @@ class TradeOffDisplay:
             This one.
         """
         self.ax_ = ax = _style.get_axes(ax)
-        self.figure_ = ax.figure
+        self.figure_ = _style.figure_of(ax)
         name = self.name if name is None else name
         label_prefix = _style.plain_text(f"{name}, ") if name else ""
         x, y = (np.asarray(values, dtype=float) for values in (self.x, self.y))
