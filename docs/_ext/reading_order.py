@@ -17,6 +17,7 @@ STORIES = (
     "plot_kappa_grid.py",
     "plot_kappa_moves.py",
     "plot_paper_grid.py",
+    "plot_paper_thresholds.py",
     "plot_heads.py",
     "plot_comparators.py",
     "plot_bench.py",

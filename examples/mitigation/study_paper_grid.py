@@ -253,8 +253,8 @@ def main():
         left = missing(kind, 0)
         parts = [left[place :: asked.jobs] for place in range(asked.jobs)]
         parallel(delayed(run_grid)(asked.file, kind, part) for part in parts if part)
-        chosen[of] = choose(cells(asked.file, kind))
-        named = {EQUAL, *PAPER.values(), *chosen[of].values()}
+        chosen[kind] = choose(cells(asked.file, kind))
+        named = {EQUAL, *PAPER.values(), *chosen[kind].values()}
         wanted |= {(of, draw): [(), *sorted(named)] for draw in range(N_DRAWS)}
     tasks = [(*of, left) for of in wanted if (left := missing(*of))]
     parallel(delayed(run_named)(asked.file, *task) for task in tasks)
@@ -264,7 +264,7 @@ def main():
         "population": POPULATION,
         "people": {"fitted": N_FITTED, "choice": N_CHOICE, "unseen": N_UNSEEN},
         "training": {kind: TRAINING[kind] for kind in ("grid", "drawn")},
-        "kappas": KAPPAS,
+        "kappas": {"grid": KAPPAS, "drawn grid": COARSE},
         "levels": LEVELS,
         "paper": PAPER,
         "chosen": chosen,
