@@ -258,7 +258,7 @@ def work_of_audit(case, result):
 
 
 def parts_of_memory(result):
-    """Parts of the memory; the package reckons with samples before it knows of any."""
+    """Parts of the memory; the package's estimate has samples before any is known."""
     return 1e6, 1e6 * (result["samples"] > 0), result["estimate"] - OF_SAMPLED
 
 
@@ -398,9 +398,9 @@ def show_table(model, cases, results):
     print(
         f"\nComputed by the model: d = {N_FEATURES}, B = {N_RESAMPLES:,}, two groups. The "
         f"cluster has {N_WORKERS} such cores and\na network of {NETWORK * 8e-9:g} Gbit/s. "
-        "The card is computed from a data sheet, not measured: one pass over\nall pairs. "
-        "'Needs' is what the package reckons with; where it may use less, it\nworks on less "
-        "at a time, or refuses."
+        "The card is computed from a third of a data sheet's speed, not measured:\none pass over all pairs. "
+        "'Needs' is what the package estimates, once torch is loaded;\nwhere it may use less, "
+        "it works on less at a time, or refuses."
     )
     print(
         "   images  far_max |     fit    audit   memory    needs | audit on a cluster | "
