@@ -836,9 +836,9 @@ def _add_common(
     parser.add_argument(
         "--memory",
         metavar="AMOUNT",
-        help="memory that a comparison may take beside its embeddings: 4GB, 500MB, 4GiB, or 50%% "
-        "of what is free (default: the variable SKFAIRFR_MEMORY, or 80%%); less takes longer, "
-        "with the same results",
+        help="memory that reading a file, or a comparison beside its embeddings, may take: 4GB, "
+        "500MB, 4GiB, or 50%% of what is free (default: the variable SKFAIRFR_MEMORY, or 80%%); "
+        "less takes longer, and a note says where it lowers the FAR up to which rates are exact",
     )
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 

@@ -53,7 +53,7 @@ def test_what_does_not_fit_is_one_line_that_names_the_budget(capsys, faces):  # 
     assert_one_line(*found)
     assert "--far 0.05 means to hold" in found[2]
     assert "9.0 MB may be used, the budget SKFAIRFR_MEMORY=9MB: " in found[2]
-    assert found[2].endswith("allow more by SKFAIRFR_MEMORY.\n")
+    assert found[2].endswith("raise that budget.\n")
 
 
 @pytest.mark.parametrize("amount", ["4", "none", "0%", "-1GB"])

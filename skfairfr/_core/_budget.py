@@ -1,6 +1,7 @@
 """How much memory the user allows: the environment variable ``SKFAIRFR_MEMORY``.
 
-It is read whenever a comparison is about to begin, and worker processes inherit it.
+It is read before a fit compares all pairs and before a file is read; worker processes that
+start later inherit it.
 """
 
 import math
@@ -85,7 +86,7 @@ class Budget:
         usual = f"{100 * SHARE:.0f} % of what is free"
         own, given = min(self.share * free, self.n_bytes), f"{VARIABLE}={self.text}"
         if own < SHARE * free:
-            return Limit(own, f"the budget {given}", f"allow more by {VARIABLE}")
+            return Limit(own, f"the budget {given}", "raise that budget")
         source = (
             f"{usual}, which the budget {given} does not lower" if self.text else usual
         )

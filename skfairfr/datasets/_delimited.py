@@ -27,7 +27,7 @@ from skfairfr.datasets._files import (
     too_large,
 )
 
-# A text and its cells are held at one time; gzip packs so many bytes into one at most.
+# A text and its cells are held at one time, at least; gzip packs so many bytes into one at most.
 COPIES, MOST_PACKED = 2, 1032
 # Below this size of a file, or number of texts, Python is done before pyarrow is imported.
 LARGE = 2**19
@@ -96,13 +96,15 @@ def _content(path, argument):
         file.seek(0)
         # A file may unpack to a thousand times its size, and does not say so.
         unpacked = COPIES * MOST_PACKED * os.path.getsize(path)
-        most = memory_limit(unpacked).n_bytes / COPIES
+        limit = memory_limit(unpacked)
+        most = limit.n_bytes / COPIES
         with gzip.GzipFile(fileobj=file) as packed:
             content = packed.read(-1 if math.isinf(most) else int(most) + 1)
     if len(content) > most:
-        why = (
-            f"it unpacks to more than {most / 1e9:.1f} GB, and cells take as much again"
-        )
+        from skfairfr._core._memory import in_units
+
+        why = f"it unpacks to more than {in_units(most)}, and cells take at least as much; "
+        why += f"{in_units(limit.n_bytes)} may be used, {limit.source}"
         raise too_large(argument, path, why=why)
     return content
 

@@ -22,7 +22,7 @@ TEXT_TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 TABLE_FORMATS = f"{', '.join(TEXT_TABLES)} or .parquet"
 # A table of labels or scores has far fewer columns, and each costs time of its own.
 MOST_COLUMNS = 10_000
-# Reading takes less memory than this without a look at what is free.
+# Files that need less than this are read without a look at what may be used.
 SMALL = 2**27
 # So many names of columns are listed in a message.
 MOST_LISTED = 30
@@ -179,7 +179,7 @@ def choose_all(wanted, present, path, reserved=(), remedy=None):
 
 
 def check_fits(n_bytes, argument, path, what=""):
-    """Raise where reading takes more memory than there is.
+    """Raise where reading takes more memory than may be used.
 
     Parameters
     ----------

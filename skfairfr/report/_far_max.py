@@ -59,8 +59,8 @@ def choose_far_max(data, groups, points, options):
     return far_max, (
         f"For lack of memory ({usable}), rates are "
         f"exact up to a FAR of {far_max:.3g} only, and not up to {rule:.3g}: above it, values "
-        "come from a histogram of all scores and intervals from a sample of the pairs. The "
-        "levels asked about are not concerned."
+        "come from a histogram of all scores and intervals from a sample of the pairs. Rates at the "
+        "levels asked about are exact."
     )
 
 

@@ -9,11 +9,12 @@ from skfairfr.utils._errors import Argument, ArgumentError
 
 @contextmanager
 def memory_budget(memory):
-    """Limit the memory that each comparison of all pairs may take.
+    """Limit the memory that fits, audits, scorers and reading files may take.
 
-    Sets the environment variable ``SKFAIRFR_MEMORY``, which is read whenever a comparison
-    is about to begin. Worker processes that start inside inherit it; one that joblib
-    started before keeps what it has. Threads share it.
+    Sets the environment variable ``SKFAIRFR_MEMORY``, which is read before a fit of
+    SimilarityROC compares all pairs, and before a file is read. Later questions to a fitted
+    object keep the settings that its fit chose. Worker processes that start inside inherit
+    the variable; one that joblib started before keeps what it has. Threads share it.
 
     Parameters
     ----------

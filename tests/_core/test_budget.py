@@ -52,7 +52,7 @@ def test_by_default_it_is_a_share_of_what_is_free(text, monkeypatch):
 def test_the_limit_names_the_budget_and_how_to_raise_it(text):
     found = Budget.of(text).limit(FREE)
     assert found.source == f"the budget SKFAIRFR_MEMORY={text}"
-    assert found.remedy == "allow more by SKFAIRFR_MEMORY"
+    assert found.remedy == "raise that budget"
 
 
 @pytest.mark.parametrize("text", ["9GB", "100%", "80%"])

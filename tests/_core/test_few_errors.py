@@ -11,6 +11,8 @@ from skfairfr._core._few_errors import (
     GROUP_WEIGHT,
     PRIOR_CORRELATION,
     PRIOR_VARIATION,
+    PRIOR_WEIGHT,
+    VARIATION_GROUP_WEIGHT,
     Dependence,
     Effective,
     ErrorSums,
@@ -245,6 +247,26 @@ def test_many_errors_rely_on_themselves():
     sums = replace(sums, squares=sums.squares * 1e4)
     correlation = dependence(sums).correlation
     assert_allclose(correlation, [[8 / 9, 0]], atol=1e-3)
+
+
+def test_the_variation_of_people_borrows_by_how_many_clumps_meet():
+    """One level of two groups with errors, term by term."""
+    rng = np.random.default_rng(3)
+    sums = ErrorSums.of_groups([sums_of(*drawn_pairs(rng), 9) for _ in range(2)])
+    found = dependence(sums)
+    rate, reach = sums.rate, sums.reach
+    binomial, extra = rate * (1 - rate) * sums.pairs, sums.clumped - sums.single
+    correlation = np.clip((sums.squares / binomial - sums.single) / extra, 0, 1)
+    clumps = sums.errors * (1 - rate) / (sums.single + correlation * extra)
+    own = sums.shared / ((sums.errors * (1 - rate)) ** 2 * reach)
+    met = 1 / (1 / (reach * clumps**2 / 2) + reach / 2)
+    pooled = ((met * own).sum() + PRIOR_WEIGHT * PRIOR_VARIATION) / (
+        met.sum() + PRIOR_WEIGHT
+    )
+    part = met / (met + VARIATION_GROUP_WEIGHT)
+    expected = part * own + (1 - part) * pooled
+    assert (expected > 0).all()
+    assert_allclose(found.variation, expected)
 
 
 def test_pairs_that_weigh_less_count_as_fewer():

@@ -407,7 +407,7 @@ def test_a_refusal_names_the_budget(budget, monkeypatch):
     assert "30 MB may be used, the budget SKFAIRFR_MEMORY=30000000B:" in str(
         caught.value
     )
-    assert caught.value.remedy.endswith("allow more by SKFAIRFR_MEMORY.")
+    assert caught.value.remedy.endswith("raise that budget.")
 
 
 def test_an_amount_that_is_none_is_refused(monkeypatch):

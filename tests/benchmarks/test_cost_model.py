@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from skfairfr._core._memory import OF_SAMPLED
 from tests.benchmarks import cost_model
 from tests.benchmarks.cost_model import FITTED, WORK, Model, n_threads, shown, work_of
 
@@ -23,12 +24,12 @@ def model():
         results.append(
             {
                 "busy": busy,
-                "waited": [1.25 * seconds / n_threads() for seconds in busy],
+                "waited": [0.2 + 1.25 * seconds / n_threads() for seconds in busy],
                 "held": held,
                 "histograms": counts[0],
                 "samples": counts[1],
-                "bytes": 0.5 * n,
-                "estimate": n,
+                "bytes": 3e8 + 1e8 * (place % 2) + 0.5 * n,
+                "estimate": OF_SAMPLED + n,
             }
         )
     return Model(FITTED, results)
@@ -37,8 +38,11 @@ def model():
 def test_coefficients_are_found(model):
     assert len(WORK) == BUSY.shape[1]
     assert np.array(model.seconds) == pytest.approx(BUSY, rel=1e-6, abs=1e-6)
-    assert model.stretch == pytest.approx(1.25)
-    assert model.share == pytest.approx(0.5)
+    for waits in model.waits:
+        assert waits == pytest.approx([0.2, 1.25])
+    assert model.memory == pytest.approx([300, 100, 0.5])
+    large = {"samples": 3, "estimate": OF_SAMPLED + 1e9}
+    assert model.n_bytes(large) == pytest.approx(9e8)
 
 
 def test_a_cluster_divides_what_is_shared(model, monkeypatch):

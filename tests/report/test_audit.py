@@ -242,6 +242,18 @@ def test_a_given_threshold_is_judged_as_it_is():
     assert all(d.operating_point == "overall" for d in level.disparities)
 
 
+def test_groups_of_one_person_are_judged_by_their_frr():
+    """No group has impostor pairs: its FAR is not tested, and its FRR is."""
+    rng = np.random.default_rng(0)
+    person = np.repeat([0, 1], 60)
+    spread = np.array([0.4, 1.0])[person, None]
+    X = rng.standard_normal((2, 8))[person] + spread * rng.standard_normal((120, 8))
+    found = small_audit(
+        (X, person, np.array(["a", "b"])[person]), far=None, threshold=0.5
+    )
+    assert [f.verdict for f in found.levels[0].findings] == ["untested", "worse"]
+
+
 def test_thresholds_from_other_data_are_theirs():
     one, other = synthetic(), synthetic(80)
     roc = SimilarityROC().fit(*other[:2])

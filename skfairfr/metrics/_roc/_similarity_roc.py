@@ -89,7 +89,7 @@ default="recentered"
         ``1.5 * far_max`` of all pairs are held, 12 bytes each and several times that
         while they are resampled, or as many as the equal error rate needs where it is
         below four times far_max: take 1e-3 from 100,000 images on, 1e-4 from a million.
-        A fit that needs more memory than is free raises an error before it starts. Sets
+        A fit that needs more memory than it may use raises an error before it starts. Sets
         of up to four million pairs are held whole and exact at every level.
     similarity : {"cosine", "dot"} or comparator, default="cosine"
         Of two embeddings. The distance of unit rows orders pairs as minus their cosine.
