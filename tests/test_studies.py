@@ -142,7 +142,7 @@ def test_the_far_of_women_is_as_said():
         ratios = np.array(GRID[head]["scores"]["far_log_ratio@1e-3"])
         women.append(int((ratios > 0).sum()))
     told = "in {} (residual) and {} (the paper's head)".format(*women)
-    assert f"Of 36 pairs {told}" in CLAIMS
+    assert f"of 36 pairs {told}" in CLAIMS
     for head, turn in (("residual", 30), ("mlp", 20)):
         study = GRID[head]
         pairs = [f"{study['fixed']:g},{kappa:g}" for kappa in study["kappas"]]
@@ -156,21 +156,103 @@ def test_the_far_of_women_is_as_said():
     assert "up to 30 (residual) or 20 and rises beyond" in CLAIMS
 
 
-def test_em_c_on_more_people_is_quoted():
-    cells = kept("heads")["cells"]
-    (cell,) = (
-        c
-        for c in cells
-        if (c["directions"], c["draw"], c["people"]) == ("33, 43", 0, 5000)
-        and (c["head"], c["kappas"]) == ("mlp", "45, 30")
+PAPER_GRID = kept("paper_grid")
+OF_PAPER = {(c["kind"], c["draw"], *c["kappas"]): c for c in PAPER_GRID["cells"]}
+
+
+def on_grid(kind, metric, place, of="choice"):
+    """A metric of the paper's grid over kappa0 and kappa1."""
+    by = PAPER_GRID["kappas"][kind]
+    cells = [[OF_PAPER[kind, 0, i, j][of][metric] for j in by] for i in by]
+    return np.array(cells)[..., place]
+
+
+def over_before(kind, draw, pair, metric):
+    """After / before at 1e-3 on unseen people."""
+    of = OF_PAPER[kind, draw, *pair][metric]
+    ends = [of[name][0] for name in ("ratio", "ratio_low", "ratio_high")]
+    if metric != "frr_at_far":
+        return said(ends)
+    return "{:.1f} [{:.1f}, {:.1f}]".format(*ends)
+
+
+def test_the_papers_grid_is_quoted():
+    far, frr, both = (PAPER_GRID["paper"][f"EM-{name}"] for name in ("FAR", "FRR", "C"))
+    for metric, name in (("bfar", "BFAR"), ("bfrr", "BFRR"), ("frr_at_far", "FRR")):
+        first, second, third = (over_before("drawn", k, both, metric) for k in range(3))
+        assert f"{name} × {first}, {second} and {third}" in CLAIMS
+    equal = over_before("drawn", 0, (20, 20), "frr_at_far")
+    for text in (
+        f"(45, 30) has BFRR × {over_before('named', 0, both, 'bfrr')}",
+        f"has BFAR × {over_before('drawn', 0, far, 'bfar')} and FRR ×",
+        f"FRR × {over_before('drawn', 0, far, 'frr_at_far')}; its EM-FRR",
+        f"BFRR × {over_before('drawn', 0, frr, 'bfrr')} and FRR ×",
+        f"FRR × {over_before('drawn', 0, frr, 'frr_at_far')}, in the first of three",
+        f"in the second BFRR is × {over_before('drawn', 1, frr, 'bfrr')}.",
+        f"does as much, with FRR × {equal}.",
+        f"one, (40, 10), has FRR × {over_before('drawn', 0, (40, 10), 'frr_at_far')}",
+        f"EM-FAR has BFAR × {over_before('named', 0, far, 'bfar')} and FRR ×",
+        f"FRR × {over_before('named', 0, far, 'frr_at_far')}; EM-FRR raises",
+        f"EM-FRR raises BFRR, × {over_before('named', 0, frr, 'bfrr')}",
+    ):
+        assert text in CLAIMS
+    for kind, told in (
+        (
+            "drawn grid",
+            "{} of {} pairs lower both on the people to choose by, and none",
+        ),
+        ("grid", "{} of {} pairs lower both;"),
+    ):
+        before = OF_PAPER["grid", 0]["choice"]
+        lower = [
+            on_grid(kind, metric, 0) < before[metric][0]
+            for metric in ("bfar", "bfrr", "frr_at_far")
+        ]
+        assert told.format((lower[0] & lower[1]).sum(), lower[0].size) in CLAIMS
+        assert not lower[2].any()
+        chosen = [PAPER_GRID["chosen"][kind][f"EM-{name}"] for name in ("FAR", "FRR")]
+        assert "({:g}, {:g}) and ({:g}, {:g})".format(*chosen[0], *chosen[1]) in CLAIMS
+    first, *_, last = OF_PAPER["drawn", 0, 20, 20]["loss"]
+    last = f"{last:.2f}".removeprefix("0")
+    assert f"on 10,000 from {first:.1f} to {last} over 25 epochs" in CLAIMS
+
+
+def test_shapes_of_the_papers_grid_are_as_said():
+    for level in range(2):
+        bfrr = on_grid("drawn grid", "bfrr", level)
+        assert np.isin(bfrr.argmax(axis=1), (1, 2, 3)).all()
+        assert (bfrr.argmin(axis=0) < 4).all()
+        bfar = on_grid("drawn grid", "bfar", level)
+        assert (bfar[:3].argmin(axis=1) == 1).all()
+        assert (on_grid("grid", "bfrr", level).argmin(axis=0) < 8).all()
+    frr, bfar, bfrr = (
+        on_grid("drawn grid", name, 0) for name in ("frr_at_far", "bfar", "bfrr")
     )
-    ends = {
-        name: [cell[name][end] for end in ("ratio", "ratio_low", "ratio_high")]
-        for name in ("bfar", "bfrr", "frr")
-    }
-    cost = "{:.1f} [{:.1f}, {:.1f}]".format(*ends["frr"])
-    text = f"BFAR × {said(ends['bfar'])}, BFRR × {said(ends['bfrr'])} and FRR × {cost}"
-    assert text in CLAIMS
+    assert (np.diff(frr, axis=0) > 0).all()
+    assert (np.diff(frr, axis=1) > 0).sum() == 19
+    assert np.isin(bfrr.argmin(axis=0), (2, 3)).all()
+    # Over kappa0: a rise from 10, and a fall; at 50 a rise where kappa1 is at most 30.
+    steps = np.sign(np.diff(bfar, axis=0)[:, 1:])
+    assert (steps[0] > 0).all()
+    assert (steps[1:3] < 0).all()
+    assert (np.diff(bfar, axis=0)[-1] > 0).tolist() == [True, True, True, False, False]
+    assert 0.3 < (np.diff(on_grid("grid", "frr_at_far", 0), axis=1) > 0).mean() < 0.5
+
+
+def test_equations_7_to_9_are_as_said():
+    counts = []
+    for kind in ("drawn grid", "grid"):
+        women, men = (
+            on_grid(kind, f"far {name}", 2, "unseen") for name in ("female", "male")
+        )
+        eight, nine = np.diff(women, axis=1) < 0, np.diff(men, axis=0) < 0
+        counts += [(women > men).sum(), eight.sum(), nine.sum()]
+        if kind == "drawn grid":
+            assert not eight[:, 1:].any()
+    assert counts[2] == 0
+    assert f"larger FAR in {counts[0]} of 25 pairs" in CLAIMS
+    assert f"lowers it in {counts[1]} of 20 steps, all from 10 to 20" in CLAIMS
+    assert "{} of 81 pairs, {} and {} of 72 steps".format(*counts[3:]) in CLAIMS
 
 
 def fold(text):

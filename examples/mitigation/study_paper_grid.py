@@ -130,8 +130,6 @@ def grid_cell(people, kappas, kind, thresholds):
         "choice": values(compare(people.choice, module), thresholds),
         "unseen": values(compare(people.unseen, module), thresholds),
     }
-    if kappas == EQUAL:
-        found["loss"] = module.history_["train_loss"].tolist()
     return found | {"s": round(time.perf_counter() - start)}
 
 
@@ -212,7 +210,8 @@ def run_named(path, kind, draw, pairs):
             module = people.fit(kappas, kind)
             after = compare(people.unseen, module, N_RESAMPLES)
             found = intervals(after, before)
-            found["loss"] = module.history_["train_loss"].tolist()
+            if (draw, kappas) == (0, EQUAL):
+                found["loss"] = module.history_["train_loss"].tolist()
         else:
             found = intervals(before)
         keep(path, {"kind": kind, "draw": draw, "kappas": kappas} | found)
