@@ -189,7 +189,7 @@ def test_the_papers_grid_is_quoted():
         f"BFRR × {over_before('drawn', 0, frr, 'bfrr')} and FRR ×",
         f"FRR × {over_before('drawn', 0, frr, 'frr_at_far')}, in the first of three",
         f"in the second BFRR is × {over_before('drawn', 1, frr, 'bfrr')}.",
-        f"does as much, with FRR × {equal}.",
+        f"lowers BFAR as much and BFRR less, with FRR × {equal}.",
         f"one, (40, 10), has FRR × {over_before('drawn', 0, (40, 10), 'frr_at_far')}",
         f"EM-FAR has BFAR × {over_before('named', 0, far, 'bfar')} and FRR ×",
         f"FRR × {over_before('named', 0, far, 'frr_at_far')}; EM-FRR raises",

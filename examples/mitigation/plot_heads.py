@@ -25,7 +25,7 @@ in ``heads.json``.
 # column below is a population of 64 features whose people and images vary in all 64
 # directions, in 33 and 43, or in 24. Each row is a rate, or the largest over the smallest
 # of the groups' rates, after a head over before it: below 1 is better. Bars are 95 %
-# intervals over people, paired; small markers are other draws.
+# intervals over people, paired.
 
 import json
 from pathlib import Path
@@ -118,17 +118,16 @@ fig.suptitle("On 2000 people that no fit has seen; below 1 is better")
 # --------------
 # "mlp" has to learn from nothing where faces lie; its centroids are drawn here. Fitted on 500
 # people it rejects 7 to 15 times as many genuine pairs of others as before. More people lower
-# that, and so do fewer directions: fitted on 5000 people with one kappa, 6.9 times in 64
-# directions and 2.9 times in 33 and 43; on 10,000 in 64 directions, 4.1 times. At that cost it
-# lowers BFAR and BFRR at once, BFAR most with the pair (45, 30), which the paper calls EM-C.
-# With centroids that start from the means of people's images it costs far less, and BFRR then
-# rises (:ref:`study-training`).
+# that, and 33 and 43 directions cost less than 64 (24 no less): fitted on 5000 people with one
+# kappa, 6.9 times in 64 directions and 2.9 times in 33 and 43; on 10,000 in 64 directions, 4.1
+# times. At that cost it lowers BFAR and BFRR at once, BFAR mostly most with the pair (45, 30),
+# which the paper calls EM-C. With centroids that start from the means of people's images it
+# costs far less, and with 1500 people or more BFRR then rises (:ref:`study-training`).
 #
-# "residual" hardly changes the frr in 64 directions; in 33 and 43, which are about those of
-# real embeddings, it lowers it by a third with 5000 people and one kappa, and by as much with
-# 10,000 (x .64 [.59, .68]). There BFAR halves, and BFRR rises. In 24 directions the pair (45,
-# 30) varies with the number of people: BFAR x 1.08 [.97, 1.22] at 1500 and .34 [.31, .38] at
-# 5000, one draw each.
+# "residual" with one kappa hardly changes the frr in 64 directions; in 33 and 43, which are about
+# those of real embeddings, it lowers it by a third with 5000 people, and by as much with 10,000
+# (x .64 [.59, .68]). There BFAR halves, and BFRR rises. In 24 directions the pair (45, 30)
+# varies with the number of people: BFAR x 1.08 [.97, 1.22] at 1500 and .34 [.31, .38] at 5000.
 #
 # **What this does not show**: most of what happens beyond 5000 people (of 10,000 there are
 # five cells), real embeddings, or other options. Each cell is one draw of people; larger sets

@@ -131,9 +131,10 @@ axes[0].set_ylim(len(labels) - 0.5, -0.5)
 #
 # From the means the head costs far less. One kappa for all halves BFAR, at an FRR x 1.08
 # [1.00, 1.17] in the first draw and .95 [.88, 1.04] in the last; no pair doubles the FRR.
-# But BFAR and BFRR now move against each other: the EM-C that is chosen, (25, 25), raises
+# But BFAR and BFRR now mostly move against each other: the EM-C that is chosen, (25, 25), raises
 # BFRR 1.2 to 1.3 times, the paper's more than twice, and EM-FAR and EM-FRR have their
 # kappas in reverse order. Seven of 81 pairs lower both.
 #
-# **What this does not show**: a real encoder; the paper's 93,000 people and 50 epochs;
-# intervals of the grids, which are of one draw.
+# **What this does not show**: a real encoder; the paper's 93,000 people and 50 epochs; centroids
+# drawn as in the published code, which start smaller and turn faster; the start alone, since
+# the number of epochs differs too; intervals of the grids, which are of one draw.

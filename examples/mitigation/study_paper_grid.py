@@ -6,8 +6,8 @@ The numbers of the grid of kappas, with ten thousand people
 ``study_kappa_grid.py`` searches on 1500 people, of whom the paper's head costs half of the
 genuine pairs. This study fits that head to 10,000 people who vary in as many directions as
 real faces do, over the paper's grid of 9 x 9 pairs of kappas, with centroids that start
-from the means of people's images; and over 5 x 5 of them with drawn centroids, as the
-paper's, which take five times the epochs. The three compromises are chosen on other people,
+from the means of people's images; and over 5 x 5 of them with drawn centroids, which take
+five times the epochs. The three compromises are chosen on other people,
 and measured on people whom neither a fit nor a choice has seen, of three draws. A fit takes
 minutes, so that a run takes hours:
 
@@ -59,8 +59,7 @@ POPULATION = {
     "kappa": {"male": 128, "female": 110},
     "crowding": {"male": 8, "female": 16},
 }
-# The paper's head and rate. From the means of people's images five of its 50 epochs suffice;
-# drawn centroids have still to find their people after 25.
+# The paper's head and rate, and as many of its 50 epochs as hours allow.
 TRAINING = {
     "grid": {"head": "mlp", "lr": 1e-2, "init": "means", "max_epochs": 5},
     "drawn": {"head": "mlp", "lr": 1e-2, "init": "random", "max_epochs": 25},

@@ -55,8 +55,9 @@ class FPRPenaltyProjector(BaseProjector):
         Features of the projected embeddings; None is as many as X has, and another number
         needs ``head="mlp"``.
     init : {"means", "random"}, default="means"
-        Where the centroids start: at the mean of each person's images after the head as it
-        starts, or drawn. Drawn ones take many epochs to find their people.
+        Where the centroids start: at the mean of each person's unit rows after the head as
+        it starts, or drawn with unit variance. Drawn ones turn slowly and need many epochs.
+        With ``warm_start``, new people start at means.
     max_epochs : int, default=20
         Passes over the images.
     batch_size : int, default=1024
