@@ -183,13 +183,13 @@ def test_the_papers_grid_is_quoted():
         assert f"{name} × {first}, {second} and {third}" in CLAIMS
     equal = over_before("drawn", 0, (20, 20), "frr_at_far")
     for text in (
-        f"(45, 30) has BFRR × {over_before('named', 0, both, 'bfrr')}",
+        f"Nor from the means: BFRR × {over_before('named', 0, both, 'bfrr')}",
         f"has BFAR × {over_before('drawn', 0, far, 'bfar')} and FRR ×",
-        f"FRR × {over_before('drawn', 0, far, 'frr_at_far')}; its EM-FRR",
+        f"FRR × {over_before('drawn', 0, far, 'frr_at_far')}; its EM-FRR BFRR",
         f"BFRR × {over_before('drawn', 0, frr, 'bfrr')} and FRR ×",
         f"FRR × {over_before('drawn', 0, frr, 'frr_at_far')}, in the first of three",
         f"in the second BFRR is × {over_before('drawn', 1, frr, 'bfrr')}.",
-        f"lowers BFAR as much and BFRR less, with FRR × {equal}.",
+        f"lowers BFAR as much and BFRR less, with FRR × {equal};",
         f"one, (40, 10), has FRR × {over_before('drawn', 0, (40, 10), 'frr_at_far')}",
         f"EM-FAR has BFAR × {over_before('named', 0, far, 'bfar')} and FRR ×",
         f"FRR × {over_before('named', 0, far, 'frr_at_far')}; EM-FRR raises",
@@ -201,7 +201,7 @@ def test_the_papers_grid_is_quoted():
             "drawn grid",
             "{} of {} pairs lower both on the people to choose by, and none",
         ),
-        ("grid", "{} of {} pairs lower both;"),
+        ("grid", "and {} of {} pairs lower both."),
     ):
         before = OF_PAPER["grid", 0]["choice"]
         lower = [
@@ -215,6 +215,23 @@ def test_the_papers_grid_is_quoted():
     first, *_, last = OF_PAPER["drawn", 0, 20, 20]["loss"]
     last = f"{last:.2f}".removeprefix("0")
     assert f"on 10,000 from {first:.1f} to {last} over 25 epochs" in CLAIMS
+
+
+def test_the_published_start_is_quoted():
+    def ratios(pair, *metrics):
+        return [over_before("published", 0, pair, metric) for metric in metrics]
+
+    far, frr, both = (PAPER_GRID["paper"][f"EM-{name}"] for name in ("FAR", "FRR", "C"))
+    three = ("bfar", "bfrr", "frr_at_far")
+    for text in (
+        "(45, 30), has BFAR × {}, BFRR × {} and FRR × {}. Nor".format(
+            *ratios(both, *three)
+        ),
+        "(15, 20), has BFAR × {} and FRR × {}, and".format(*ratios(far, *three[::2])),
+        "(25, 20), BFRR × {}: it does not".format(*ratios(frr, "bfrr")),
+        "it has BFAR × {}, BFRR × {} and FRR × {}.".format(*ratios((20, 20), *three)),
+    ):
+        assert text in CLAIMS
 
 
 def test_shapes_of_the_papers_grid_are_as_said():

@@ -125,10 +125,11 @@ fig.suptitle("On 2000 people that no fit has seen; below 1 is better")
 # costs far less, and with 1500 people or more BFRR then rises (:ref:`study-training`).
 #
 # "residual" with one kappa hardly changes the frr in 64 directions; in 33 and 43, which are about
-# those of real embeddings, it lowers it by a third with 5000 people, and by as much with 10,000
-# (x .64 [.59, .68]). There BFAR halves, and BFRR rises. In 24 directions the pair (45, 30)
+# those of real embeddings, it lowers it by a third with 5000 people, and by little more with
+# 20,000 (x .61 [.57, .65]). There BFAR halves, and BFRR rises. In 24 directions the pair (45, 30)
 # varies with the number of people: BFAR x 1.08 [.97, 1.22] at 1500 and .34 [.31, .38] at 5000.
 #
-# **What this does not show**: most of what happens beyond 5000 people (of 10,000 there are
-# five cells), real embeddings, or other options. Each cell is one draw of people; larger sets
+# **What this does not show**: most of what happens beyond 5000 people (of 10,000 there are six
+# cells, of 20,000 one), real embeddings, centroids drawn as in the published code, or other
+# options. Each cell is one draw of people; larger sets
 # and further draws are left to run.

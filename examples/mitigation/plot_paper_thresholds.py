@@ -52,7 +52,7 @@ KappaGridDisplay(
 # drawn, and the dashed line is before.
 
 print("pairs in which women's FAR is the larger, and steps at which a FAR falls")
-for kind, title in {"grid": "from means", "drawn grid": "drawn"}.items():
+for kind, title in {"grid": "from means", "drawn grid": "unit variance"}.items():
     by = kappas[kind]
     _, axes = plt.subplots(2, 2, figsize=(10, 7), layout="tight")
     for place, threshold in enumerate(before["thresholds"]):
@@ -76,13 +76,13 @@ for kind, title in {"grid": "from means", "drawn grid": "drawn"}.items():
 # %%
 # What to notice
 # --------------
-# Women have the larger FAR in two of three pairs from the means, and in 21 of 25 with drawn
-# centroids. Equation 8 holds for small kappas: from the means, a larger kappa1 lowers the
-# FAR of women in most steps up to 20 and in none beyond 35; with drawn centroids in most from
+# Women have the larger FAR in two of three pairs from the means, and in 21 of 25 with
+# centroids of unit variance. Equation 8 holds for small kappas: from the means, a larger kappa1 lowers the
+# FAR of women in most steps up to 20 and in none beyond 35; with unit variance in most from
 # 10 to 20 and in none beyond. Equation 9 holds from the means up to 25 for men and kappa0,
-# and hardly anywhere with drawn centroids. The other group does not stay as it is: from the
-# means more than half of the steps of kappa1 lower the FAR of men too, and with drawn
-# centroids nearly all raise it.
+# and hardly anywhere with unit variance. The other group does not stay as it is: from the
+# means more than half of the steps of kappa1 lower the FAR of men too, and with unit
+# variance nearly all raise it.
 #
 # A fixed threshold does not mean the same before and after, because a head moves all
 # scores; the rates of an operating point are those of
