@@ -194,8 +194,8 @@ def _run_in_copy(arguments):
     if found or code != 1:
         return found[0] if found else 128 - code if code < 0 else code
     _print_line(
-        f"skfairfr {arguments.command}: error: out of memory, of which a library found too "
-        "little and ended the process; allow more addresses (ulimit -v)"
+        f"skfairfr {arguments.command}: error: out of memory: a library could not "
+        "allocate what it needs and ended the process; allow more addresses (ulimit -v)"
     )
     return 2
 

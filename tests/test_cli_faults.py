@@ -132,7 +132,7 @@ sys.exit(cli.main(["audit", "x", "--attribute", "y"]))
     ("act", "code", "said"),
     [
         # As OpenBLAS ends the process.
-        ("import ctypes; ctypes.CDLL(None).exit(1)", 2, "out of memory, of which a"),
+        ("import ctypes; ctypes.CDLL(None).exit(1)", 2, "out of memory: a library"),
         ("return 'a check failed', 1", 1, ""),
         ("return 'passed', 0", 0, ""),
         ("raise ValueError('no such column')", 2, "error: no such column"),

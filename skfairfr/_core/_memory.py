@@ -1,9 +1,8 @@
 """How much memory is free, and how much a comparison of all pairs takes.
 
 The estimates are upper ones, fitted to measurements. They decide how much is worked on at a
-time (``_blocks``) and whether work begins. What is held never depends on the machine, so that
-no result does either; where it does not fit, an error says so before the work, with what
-would fit.
+time (``_blocks``) and whether work begins. What a fit holds never depends on the machine;
+where it does not fit, an error says so before the work, with what would fit.
 """
 
 import math
