@@ -17,7 +17,11 @@ BLOCK_ELEMENTS = 1 << 26  # logits held at once: 256 MB of float32
 
 
 def starting_centroids(centroids, n_identities, n_features, generator):
-    """Given centroids, or directions drawn uniformly, as a float32 tensor.
+    """Given centroids, or drawn ones, as a float32 tensor.
+
+    Drawn by Xavier's rule (normal, of variance 2 / (n_identities + n_features)), as the
+    code of EM22's authors draws them. The directions are uniform. The loss normalises its
+    centroids, so that the shorter they are, the further a step of the optimiser turns them.
 
     Parameters
     ----------
@@ -37,7 +41,7 @@ def starting_centroids(centroids, n_identities, n_features, generator):
     """
     shape = (n_identities, n_features)
     if centroids is None:
-        return torch.randn(shape, generator=generator)
+        return torch.randn(shape, generator=generator) * (2 / sum(shape)) ** 0.5
     if isinstance(centroids, torch.Tensor):
         centroids = centroids.detach().cpu()
     start = torch.tensor(np.asarray(centroids), dtype=torch.float32)

@@ -19,6 +19,16 @@ def test_drawn_directions_are_uniform_on_the_sphere():
     assert (unit.T @ unit / 20_000).numpy() == pytest.approx(np.eye(3) / 3, abs=0.02)
 
 
+def test_drawn_ones_are_as_long_as_xavier_draws_them():
+    shape = (3000, 500)
+    drawn = starting_centroids(None, *shape, seeded())
+    other = torch.nn.init.xavier_normal_(torch.empty(shape), generator=seeded(1))
+    for share in (0.0, 0.001, 0.1, 0.5, 0.9, 1.0):
+        ends = [np.quantile(of.numpy(), share) for of in (drawn, other)]
+        assert ends[0] == pytest.approx(ends[1], rel=0.15, abs=2e-4)
+    assert drawn.std().item() == pytest.approx(other.std().item(), rel=0.005)
+
+
 def test_the_generator_alone_draws():
     before = torch.random.get_rng_state()
     one, same, other = (starting_centroids(None, 4, 3, seeded(s)) for s in (1, 1, 2))
