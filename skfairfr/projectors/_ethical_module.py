@@ -62,8 +62,8 @@ class EthicalModule(BaseProjector):
         needs ``head="mlp"``.
     init : {"means", "random"}, default="means"
         Where the centroids start: at the mean of each person's unit rows after the head as
-        it starts, or drawn with unit variance. Drawn ones turn slowly and need many epochs.
-        With ``warm_start``, new people start at means.
+        it starts, or drawn by Xavier's rule, which needs more epochs. With ``warm_start``,
+        new people start at means.
     max_epochs : int, default=20
         Passes over the images; the paper has 50.
     batch_size : int, default=1024
@@ -247,8 +247,8 @@ class EthicalModule(BaseProjector):
         ------
         ValueError
             If a concentration is missing for a group, the images of an identity disagree
-            on its group and ``min_agreement`` is None, there are not two people, or the
-            loss becomes infinite.
+            on its group and ``min_agreement`` is None, there are not two people, the mean
+            of a person's images is zero (``init="means"``), or the loss becomes infinite.
         """
         library = library_of(X, y, sensitive_features)
         X = check_embeddings(self, X, reset=True)

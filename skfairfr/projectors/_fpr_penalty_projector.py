@@ -56,8 +56,8 @@ class FPRPenaltyProjector(BaseProjector):
         needs ``head="mlp"``.
     init : {"means", "random"}, default="means"
         Where the centroids start: at the mean of each person's unit rows after the head as
-        it starts, or drawn with unit variance. Drawn ones turn slowly and need many epochs.
-        With ``warm_start``, new people start at means.
+        it starts, or drawn by Xavier's rule, which needs more epochs. With ``warm_start``,
+        new people start at means.
     max_epochs : int, default=20
         Passes over the images.
     batch_size : int, default=1024
@@ -235,7 +235,8 @@ class FPRPenaltyProjector(BaseProjector):
         Raises
         ------
         ValueError
-            If there are not two people or the loss becomes infinite.
+            If there are not two people, the mean of a person's images is zero
+            (``init="means"``), or the loss becomes infinite.
         """
         library = library_of(X, y)
         X = check_embeddings(self, X, reset=True)

@@ -184,7 +184,7 @@ def test_every_option_arrives_at_the_loss(options):
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("base", ["cosface", "arcface", "softmax"])
 def test_images_of_a_person_come_together(penalty, base):
-    fitted = projector(penalty=penalty, base=base, max_epochs=40).fit(NOISY, IDENTITY)
+    fitted = projector(penalty=penalty, base=base, max_epochs=80).fit(NOISY, IDENTITY)
     same = IDENTITY[:, None] == IDENTITY
 
     def gap(rows):
