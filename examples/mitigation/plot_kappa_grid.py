@@ -139,12 +139,12 @@ for ax, ticks in zip(axes, ([1, 2, 4, 8], [1, 2, 4], [0.04, 0.1, 0.4]), strict=T
 # Not as in the paper: no pair of "residual" lowers both disparities at 1e-3, as EM-C is to;
 # the chosen one lets BFRR grow. Its EM-FAR and EM-FRR have the kappas in the reverse order.
 # Over kappa0 BFRR rises again. Most pairs of "mlp" lower both, but fitted on 1500 people it
-# rejects half of all genuine pairs, where a ratio of frr cannot be large.
-# As in the paper: over kappa1 BFAR falls and rises again, BFRR moves against it, the far can
-# turn against men, the kappas of "mlp" have the paper's order, and choices at 1e-3 are those
-# at 1e-4 (of "mlp" two of three). One kappa for all lowers BFAR too: not all is due to two.
+# rejects a fifth to a half of all genuine pairs, where a ratio of frr cannot be large.
+# As in the paper: over kappa1 BFAR falls and rises again, BFRR mostly moves against it, the far
+# can turn against men, the kappas of "mlp" have the paper's order, and choices at 1e-3 are
+# those at 1e-4. One kappa for all lowers BFAR too: not all is due to two.
 #
 # **What this does not show**: a real encoder, or another draw of people or of the fit.
-# EM-FRR of "residual" lies at the edge of the grid. See :ref:`intervals along the grid
+# EM-FRR of "residual" and all choices of "mlp" lie at the edge of the grid. See :ref:`intervals along the grid
 # <sphx_glr_auto_examples_mitigation_plot_kappa_moves.py>` and :ref:`what a head costs
 # <sphx_glr_auto_examples_mitigation_plot_heads.py>`.
