@@ -1,6 +1,7 @@
 """Base of displays with one value for each image or each identity."""
 
-from skfairfr.utils._validation import check_sequence, is_among, plain
+from skfairfr.utils._errors import plain
+from skfairfr.utils._validation import check_sequence, is_among, transform_rows
 
 
 class FromTransformedMixin:
@@ -31,7 +32,7 @@ class FromTransformedMixin:
         Raises
         ------
         ValueError
-            If the estimator has no ``transform``.
+            If the estimator has no ``transform``, or numpy cannot read ``X``.
         """
         if not hasattr(estimator, "transform"):
             raise ValueError(
@@ -39,7 +40,10 @@ class FromTransformedMixin:
                 "from_embeddings takes embeddings themselves."
             )
         return cls.from_embeddings(
-            estimator.transform(X), y, sensitive_features=sensitive_features, **kwargs
+            transform_rows(estimator, X),
+            y,
+            sensitive_features=sensitive_features,
+            **kwargs,
         )
 
 

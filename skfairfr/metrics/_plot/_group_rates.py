@@ -6,7 +6,7 @@ import numpy as np
 
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._plot._from_roc import FromEstimatorMixin, check_roc_groups
-from skfairfr.utils._validation import check_option, check_sequence
+from skfairfr.utils._validation import check_option, check_sequence, to_array
 
 RATES = ("far", "frr")
 FIELDS = ("", "_low", "_high", "_supported")
@@ -159,7 +159,7 @@ class GroupRatesDisplay(FromEstimatorMixin):
             far = 1e-3
         groups = check_roc_groups(roc, groups)
         points = {
-            key: None if values is None else np.atleast_1d(values)
+            key: None if values is None else np.atleast_1d(to_array(values, key))
             for key, values in (("far", far), ("threshold", threshold))
         }
         columns = {}
@@ -205,8 +205,10 @@ class GroupRatesDisplay(FromEstimatorMixin):
         Raises
         ------
         ValueError
-            If there are not as many axes as rates, or a limit is not one of a rate.
+            If there are not as many axes as rates, a limit is not one of a rate, or the
+            name is no text.
         """
+        name = _style.name_of(self, name)
         limits = self._limits_of_levels()
         rates = check_sequence(rates, "rates", "names of rates")
         for rate in rates:
@@ -223,7 +225,7 @@ class GroupRatesDisplay(FromEstimatorMixin):
         self.points_, self.limits_ = {}, {}
         for axes, rate in zip(self.axes_, rates, strict=True):
             self._draw(axes, rate, limits.get(rate), kwargs)
-        self._entitle(self.name if name is None else name)
+        self._entitle(name)
         return self
 
     def _limits_of_levels(self):

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
-from skfairfr.utils._validation import check_option
+from skfairfr.utils._validation import check_line, check_option
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 LINES = ("-", (0, (6, 2)), (0, (7, 2, 1.5, 2)), (0, (3, 1.2)), (0, (9, 2, 2, 2, 2, 2)))
@@ -69,6 +69,19 @@ def group_styles(groups):
         styles.append(OVERALL if group is None else line_style(index))
         index += group is not None
     return styles
+
+
+def name_of(display, name):
+    """The name of a display's system: the one given, or the stored one; None without.
+
+    Raises
+    ------
+    ArgumentError
+        If it is no text that can be drawn.
+    """
+    name = display.name if name is None else name
+    check_line(name, "name")
+    return name
 
 
 def styles_on(ax, groups, name=None):
@@ -203,7 +216,9 @@ def set_limits(ax, earlier, xlim, ylim):
     for new, old, set_limit in zip(
         (xlim, ylim), earlier or (xlim, ylim), (ax.set_xlim, ax.set_ylim), strict=True
     ):
-        set_limit(min(new[0], old[0]), max(new[1], old[1]))
+        low, high = min(new[0], old[0]), max(new[1], old[1])
+        if low < high:  # of a single value, matplotlib chooses
+            set_limit(low, high)
 
 
 def smallest_positive(*arrays):
