@@ -58,6 +58,7 @@ def no_text(valid):
         ("SimilarityROCDisplay.from_roc", "groups", "no columns"),
         ("ScoreHistogramDisplay.from_roc", "groups", "dates"),
         ("IdentityInertiaDisplay.from_inertias", "groups", "3-dimensional"),
+        ("IdentityInertiaDisplay.from_inertias", "groups", "none"),
         ("ScoreHistogramDisplay.from_roc", "edges", "unhashable"),
         ("GroupFARDisplay.from_roc", "name", no_text),
         ("GroupRatesDisplay.from_roc", "threshold", "tensor with gradient"),

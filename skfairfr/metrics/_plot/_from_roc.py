@@ -8,11 +8,11 @@ from contextlib import contextmanager
 import numpy as np
 from sklearn.base import clone
 
+from skfairfr.metrics._plot import _style
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._validation import (
     check_group,
     check_level,
-    check_sequence,
     check_threshold,
     transform_rows,
 )
@@ -92,7 +92,7 @@ def fit_roc(estimator, X, y, sensitive_features=None, domain=None, roc=None):
 def check_roc_groups(roc, groups, *, overall=True):
     """Groups to draw, None standing for overall; by default overall and every group."""
     if groups is not None:
-        groups = check_sequence(groups, "groups", "labels")
+        groups = _style.given_groups(groups)
         for group in groups:
             if group is not None:
                 check_group(group, roc.groups_, "groups")

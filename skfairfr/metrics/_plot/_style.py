@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
-from skfairfr.utils._validation import check_line, check_option
+from skfairfr.utils._validation import check_line, check_option, check_sequence
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 LINES = ("-", (0, (6, 2)), (0, (7, 2, 1.5, 2)), (0, (3, 1.2)), (0, (9, 2, 2, 2, 2, 2)))
@@ -82,6 +82,25 @@ def name_of(display, name):
     name = display.name if name is None else name
     check_line(name, "name")
     return name
+
+
+def given_groups(groups):
+    """Groups to draw as a tuple, None among them standing for all.
+
+    Raises
+    ------
+    ArgumentError
+        If they are no sequence, or an empty one.
+    """
+    groups = check_sequence(groups, "groups", "labels")
+    if not groups:
+        raise ArgumentError(
+            Argument("groups"),
+            " names none;",
+            remedy="give one at least, or None for all.",
+            value=groups,
+        )
+    return groups
 
 
 def styles_on(ax, groups, name=None):
