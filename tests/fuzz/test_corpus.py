@@ -62,6 +62,7 @@ def no_text(valid):
         ("ScoreHistogramDisplay.from_roc", "edges", "unhashable"),
         ("GroupFARDisplay.from_roc", "name", no_text),
         ("GroupRatesDisplay.from_roc", "threshold", "tensor with gradient"),
+        ("equal_error_rate", "y_true", "tensor with gradient"),
         ("audit_data", "random_state", None),
         ("compare_systems", "average", None),
         *(
