@@ -44,6 +44,7 @@ def no_text(valid):
         ("IdentityInertiaDisplay.from_inertias", "groups", "no columns"),
         ("KappaGridDisplay.plot", "ax", "lazy polars"),
         ("GroupRatesDisplay.plot", "ax", ["x", "y"]),
+        ("GroupRatesDisplay.plot", "ax", "a list inside"),
         ("GroupWeightedSampler", "groups", "matrix"),
         ("GroupWeightedSampler", "groups", np.array("f")),
         ("load_pairs", "columns", "dates"),

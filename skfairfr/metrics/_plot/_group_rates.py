@@ -215,12 +215,7 @@ class GroupRatesDisplay(FromEstimatorMixin):
             check_option(rate, "rates", RATES)
         if ax is None:
             ax = _new_axes(len(rates), len(self.groups), len(self.names))
-        self.axes_ = tuple(np.ravel(ax))
-        if len(self.axes_) != len(rates):
-            raise ValueError(
-                f"ax must hold one Axes for each of {len(rates)} rates; got "
-                f"{len(self.axes_)}. Make them with plt.subplots(1, {len(rates)})."
-            )
+        self.axes_ = _style.several_axes(ax, len(rates), "ax", "rate")
         self.figure_ = _style.figure_of(self.axes_[0])
         self.points_, self.limits_ = {}, {}
         for axes, rate in zip(self.axes_, rates, strict=True):

@@ -40,15 +40,48 @@ MAX_ENTRIES = 5
 SPAN = 5
 
 
-def figure_of(ax):
+def figure_of(ax, name="ax"):
     """The figure that axes are in; an error of what are no axes."""
     if not callable(getattr(ax, "set", None)) or not hasattr(ax, "figure"):
         raise ArgumentError(
-            Argument("ax"),
+            Argument(name),
             f" must be axes of matplotlib, as plt.subplots() gives; got {kind_of_value(ax)}.",
             value=ax,
         )
     return ax.figure
+
+
+def several_axes(given, n_axes, name, each):
+    """As many axes as there is something to draw on, as a tuple.
+
+    Parameters
+    ----------
+    given : matplotlib Axes, or sequence or array of them
+    n_axes : int
+    name : str
+        Of the argument.
+    each : str
+        What every one of them is for, for the message: ``"rate"``.
+
+    Raises
+    ------
+    ArgumentError
+        If there are not as many, or one of them is none.
+    """
+    try:
+        axes = tuple(np.ravel(np.asarray(given, dtype=object)))
+    except ValueError:  # of arrays of several shapes
+        axes = (given,)
+    if len(axes) != n_axes:
+        raise ArgumentError(
+            Argument(name),
+            f" must hold {n_axes} axes, one for each {each}; got {len(axes)}.",
+            remedy=f"Make them with plt.subplots(1, {n_axes}).",
+            value=given,
+        )
+    for ax in axes:
+        figure_of(ax, name)
+    return axes
 
 
 def line_style(index):
