@@ -179,10 +179,10 @@ def operating_points(roc, far, thresholds):
     -------
     thresholds, levels : ndarrays, shape (n_levels,)
     """
-    levels = np.empty(0) if far is None else np.atleast_1d(check_level(far))
+    levels = np.empty(0) if far is None else np.ravel(check_level(far))
     if thresholds is None:
         return (roc.threshold_at(levels) if levels.size else levels), levels
-    thresholds = np.atleast_1d(check_threshold(thresholds, "operating_thresholds"))
+    thresholds = np.ravel(check_threshold(thresholds, "operating_thresholds"))
     if levels.size != thresholds.size:
         levels = np.full(thresholds.size, np.nan)
     return thresholds, levels

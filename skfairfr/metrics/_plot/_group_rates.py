@@ -211,7 +211,7 @@ class GroupRatesDisplay(FromEstimatorMixin):
         name = _style.name_of(self, name)
         limits = self._limits_of_levels()
         rates = check_sequence(rates, "rates", "names of rates")
-        for rate in rates:
+        for rate in rates or [rates]:  # an empty sequence is no choice either
             check_option(rate, "rates", RATES)
         if ax is None:
             ax = _new_axes(len(rates), len(self.groups), len(self.names))
