@@ -1,12 +1,13 @@
 """Files of every format that was ever written are read, or say why not.
 
 A folder of ``tests/saved`` holds files of one format. A new format has a folder of its own,
-made by ``python -c "from tests.test_saved_files import write; write('tests/saved/2')"``;
+made by ``python -c "from tests.test_saved_files import write; write('tests/saved/3')"``;
 the others stay as they are.
 """
 
 import json
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,29 @@ def test_a_flipped_bit_of_a_head_is_noticed(number, tmp_path):
             continue
         with pytest.raises(ValueError, match=r"head.safetensors' is damaged"):
             EthicalModule.load(path)
+
+
+@pytest.mark.parametrize("number", FORMATS[2:])
+def test_a_flipped_bit_of_a_checkpoint_is_noticed(number, tmp_path):
+    """In its tensors and its history; not all of an archive is read."""
+    pytest.importorskip("torch")
+    from skfairfr.projectors._callbacks import read_checkpoint
+
+    written = SAVED / number / "checkpoint.pt"
+    with zipfile.ZipFile(written) as archive:
+        names = [name for name in archive.namelist() if "/data/" in name]
+        parts = [archive.read(name) for name in names]
+    parts.append(read_checkpoint(written)["history"].encode())
+    data, path = written.read_bytes(), tmp_path / "checkpoint.pt"
+    found_once = [part for part in parts if data.count(part) == 1]
+    assert len(found_once) > 10
+    for part in found_once:
+        for place in {0, len(part) // 2, len(part) - 1}:
+            flipped = bytearray(data)
+            flipped[data.index(part) + place] ^= 1
+            path.write_bytes(flipped)
+            with pytest.raises(ValueError, match=r"checkpoint.pt cannot be read"):
+                read_checkpoint(path)
 
 
 @pytest.mark.parametrize("name", ["../other.npz", "/etc/passwd", "missing.npz"])

@@ -169,7 +169,7 @@ def instance_far(
     )
     identity, group, domain = label_images(y, sensitive_features, None, len(X))
     side = None if domain is None else domain.codes.astype(np.int8)
-    far_max = FIRST_FAR if far is None else far
+    far_max = FIRST_FAR if far is None else float(far)
     # Groups that the pairs do not depend on would only add tails of their own.
     attributes = {}
     if impostors == "same_group" and group is not None:

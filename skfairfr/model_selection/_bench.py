@@ -44,7 +44,7 @@ from skfairfr.utils._validation import (
     check_level,
     check_path,
     check_rows,
-    check_sequence,
+    check_texts,
     plain,
 )
 
@@ -534,7 +534,7 @@ def _read_settings(far, metrics, n_splits, inner_splits, n_resamples, random_sta
         )
     if isinstance(metrics, str):
         metrics = (metrics,)
-    metrics = check_sequence(metrics, "metrics", "names of disparities")
+    metrics = check_texts(metrics, "metrics", "names of disparities")
     unknown = [m for m in metrics if m not in METRICS]
     if unknown or not metrics or len(set(metrics)) < len(metrics):
         raise ArgumentError(

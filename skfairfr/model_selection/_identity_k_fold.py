@@ -7,7 +7,7 @@ from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold
 from sklearn.utils import check_random_state
 
 from skfairfr.utils._labels import label_images
-from skfairfr.utils._validation import warn_undefined
+from skfairfr.utils._validation import count_rows, warn_undefined
 
 
 class IdentityKFold(BaseCrossValidator):
@@ -90,8 +90,8 @@ class IdentityKFold(BaseCrossValidator):
         Raises
         ------
         ValueError
-            If there are fewer identities than splits, a parameter is out of range, there
-            are not two domains, or a test fold has no genuine pair or no two people.
+            If X has no rows, there are fewer identities than splits, a parameter is out of
+            range, there are not two domains, or a test fold has no genuine pair or no two people.
 
         Warns
         -----
@@ -100,7 +100,7 @@ class IdentityKFold(BaseCrossValidator):
         """
         self._warn_of_groups_argument(groups)
         splitter = self._splitter()
-        n_samples = np.shape(X)[0] if hasattr(X, "shape") else len(X)
+        n_samples = count_rows(X, "X")
         identity, group, domain = label_images(y, sensitive_features, domain, n_samples)
         codes = np.zeros(n_samples, dtype=int) if group is None else group.codes
         side = None if domain is None else domain.codes

@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 
 from skfairfr.metrics._roc._inputs import is_comparator
 from skfairfr.utils._errors import Argument, ArgumentError, plain, suggestion
+from skfairfr.utils._validation import check_texts, is_written
 
 NOTHING = "nothing"
 
@@ -164,7 +165,8 @@ def read_methods(methods, setting):
     if isinstance(methods, str):
         methods = [methods]
     if not isinstance(methods, dict):
-        methods = dict.fromkeys(methods, NOTHING)
+        names = check_texts(methods, "methods", "names of mitigations")
+        methods = dict.fromkeys(names, NOTHING)
     if not methods:
         raise ArgumentError(
             Argument("methods"),
@@ -221,11 +223,12 @@ def _fewer_clusters(grid, setting):
 
 def _own_mitigation(name, given):
     """A mitigation of the caller's, with the grid where there is one."""
-    if not isinstance(name, str) or name == NOTHING:
+    if not isinstance(name, str) or name == NOTHING or not is_written(name):
         raise ArgumentError(
             Argument("methods"),
             f" has the name {plain(name)!r};",
-            remedy=f"give a text other than {NOTHING!r}, which is the embeddings as they are.",
+            remedy=f"give a text of whole characters other than {NOTHING!r}, which is the "
+            "embeddings as they are.",
             value=name,
         )
     estimator, grid = (

@@ -7,7 +7,7 @@ import numpy as np
 from skfairfr.metrics import SimilarityROC
 from skfairfr.model_selection._identity_k_fold import IdentityKFold
 from skfairfr.utils._labels import face_labels, split_labels
-from skfairfr.utils._validation import check_level, check_readable
+from skfairfr.utils._validation import check_level, check_readable, count_rows
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,7 @@ def roc_over_splits(
     """
     levels = np.atleast_1d(check_level(far))
     check_readable(X, "X")
+    count_rows(X, "X")
     X = np.asarray(X)
     identity, sensitive_features, domain = split_labels(y, sensitive_features, domain)
     labels = face_labels(identity, sensitive_features, domain)

@@ -226,7 +226,7 @@ class BaseProjector(
             device=device,
         )
         if state is not None:
-            resume(state, net, generator, monitor)
+            resume(path, state, net, generator, monitor)
         train(net, plan.batches, self.precision)
 
         self.head_ = head.cpu().eval().requires_grad_(False)

@@ -18,13 +18,19 @@ from skorch.callbacks import Callback
 from tqdm.auto import tqdm
 
 from skfairfr.utils._folder import whole_file
+from skfairfr.utils._json_form import digest_of, is_whole
 from skfairfr.utils._validation import check_path
 
 # Options that change neither the data nor the steps of a fit.
 WITHOUT_EFFECT = ("checkpoint_dir", "verbose", "callbacks", "random_state")
 N_HASHED_ROWS = 4096
-# Changed where a checkpoint of an earlier version cannot be gone on from.
-FORMAT = 1
+# Changed where a version would no longer go on from what an earlier one wrote.
+# 2 has a digest.
+FORMAT = 2
+# What a checkpoint of any format holds.
+STATE = {
+    *("seed", "weights", "optimizer", "generator", "monitor", "history", "stopping"),
+}
 
 
 class Schedule(Callback):
@@ -147,6 +153,7 @@ class Checkpoint(Callback):
             "history": _to_json(net.history),
             "stopping": net.stopping,
         }
+        state["sha256"] = digest_of(*_parts(state))
         # Renamed once complete: a fit killed while writing leaves the previous epoch.
         with whole_file(self.path) as staged:
             torch.save(state, staged)
@@ -226,31 +233,71 @@ def read_checkpoint(path):
     """
     if not path.exists():
         return None
+    # What is damaged raises many kinds of errors.
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
+        found = state.get("format", 1)  # the first ones have no number
     except Exception as error:
+        raise _unreadable(path, type(error).__name__) from error
+    if found not in range(1, FORMAT + 1):
         raise ValueError(
-            f"The checkpoint {path} cannot be read ({type(error).__name__}); delete it to "
-            "start anew."
-        ) from error
-    found = state.get("format", FORMAT)  # the first ones have no number
-    if found != FORMAT:
-        raise ValueError(
-            f"The checkpoint {path} has format {found}, and this version of skfairfr goes "
-            f"on from format {FORMAT}; delete it to start anew, or use the version that "
-            "wrote it."
+            f"The checkpoint {path} has format {found!r}, and this version of skfairfr goes "
+            f"on from formats up to {FORMAT}; delete it to start anew, or use the version "
+            "that wrote it."
         )
+    try:
+        whole = STATE <= set(state) and is_whole(*_parts(state))
+    except Exception as error:
+        raise _unreadable(path, type(error).__name__) from error
+    if not whole:
+        raise _unreadable(path, "it is not as the fit wrote it")
     return state
 
 
-def resume(state, net, generator, monitor):
-    """Restore net, generator and monitor from the ``state`` of a checkpoint."""
-    set_weights(net, state["weights"])
-    net.optimizer_.load_state_dict(state["optimizer"])
-    generator.set_state(state["generator"])
-    monitor.state_ = state["monitor"]
-    net.history.extend(json.loads(state["history"]))
+def resume(path, state, net, generator, monitor):
+    """Restore net, generator and monitor from the ``state`` of the checkpoint at ``path``.
+
+    Raises
+    ------
+    ValueError
+        If the state is not one of such a fit, as that of a damaged file of format 1 may be.
+    """
+    try:
+        set_weights(net, state["weights"])
+        net.optimizer_.load_state_dict(state["optimizer"])
+        generator.set_state(state["generator"])
+        monitor.state_ = state["monitor"]
+        net.history.extend(json.loads(state["history"]))
+    except Exception as error:
+        raise _unreadable(path, type(error).__name__) from error
     net.stopping = state["stopping"]
+
+
+def _unreadable(path, reason):
+    return ValueError(
+        f"The checkpoint {path} cannot be read ({reason}); delete it to start anew."
+    )
+
+
+def _parts(state):
+    """A checkpoint's state as JSON without its tensors, and those as arrays by their place."""
+    arrays = {}
+    header = {key: _without_tensors(value, key, arrays) for key, value in state.items()}
+    return header, arrays
+
+
+def _without_tensors(value, place, arrays):
+    if isinstance(value, torch.Tensor):
+        arrays[place] = value.detach().cpu().numpy()
+        return place
+    if isinstance(value, list | tuple):
+        value = dict(enumerate(value))
+    if isinstance(value, dict):
+        return [
+            [key, _without_tensors(held, f"{place}/{key}", arrays)]
+            for key, held in value.items()
+        ]
+    return value
 
 
 def weights_of(net):

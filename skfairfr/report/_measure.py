@@ -26,7 +26,7 @@ from skfairfr.report._records import (
 )
 from skfairfr.report._text_layout import in_words
 from skfairfr.utils._errors import Argument, ArgumentError
-from skfairfr.utils._validation import check_level, check_threshold, plain
+from skfairfr.utils._validation import check_level, check_threshold, plain, to_array
 
 DEFAULT_FAR = (1e-2, 1e-3)
 # Audited too where two groups of every attribute have this many impostor pairs, of which
@@ -78,7 +78,7 @@ class Points:
                 remedy="leave one out.",
             )
         if threshold is not None:
-            given = np.asarray(threshold)
+            given = to_array(threshold, "threshold")
             if given.dtype.kind in "fiu" and not np.isfinite(given).all():
                 raise ArgumentError(
                     Argument("threshold"),

@@ -11,15 +11,24 @@ from importlib import metadata
 
 from skfairfr.report._page_words import level_percent
 from skfairfr.report._text_layout import given_point
+from skfairfr.utils._validation import check_line
 
 # Between a number and its percent sign.
 BEFORE_PERCENT = re.compile(r"(?<=\d) (?=%)")
 
 
 def render(title, subtitle, sections, version, date):
-    """Sections as HTML, every text escaped."""
+    """Sections as HTML, every text escaped.
+
+    Raises
+    ------
+    ArgumentError
+        If ``version`` or ``date`` is no text that can be written.
+    """
     from jinja2 import Environment, PackageLoader
 
+    check_line(version, "version")
+    check_line(date, "date")
     environment = Environment(
         loader=PackageLoader("skfairfr.report", "templates"),
         autoescape=True,

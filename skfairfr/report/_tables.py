@@ -5,6 +5,7 @@ import math
 from io import StringIO
 
 from skfairfr.utils._frames import build_frame
+from skfairfr.utils._json_form import plain_form
 from skfairfr.utils._validation import check_option
 
 FIGURE = ("value", "low", "high", "standard_error", "supported", "reason", "source")
@@ -180,7 +181,8 @@ def to_csv(rows):
     Returns
     -------
     text : str
-        Begins with a byte order mark. A text that a spreadsheet would take for a formula
+        Begins with a byte order mark. Half characters, as in the path of a file whose
+        name is not UTF-8, are "?", as in JSON. A text that a spreadsheet would take for a formula
         has an apostrophe before it.
     """
     written = StringIO(newline="")
@@ -195,8 +197,9 @@ def to_csv(rows):
 def _cell(value):
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    if isinstance(value, str) and value.startswith(FORMULA):
-        return f"'{value}"
+    if isinstance(value, str):
+        text = plain_form(value)
+        return f"'{text}" if text.startswith(FORMULA) else text
     if isinstance(value, bool):
         return str(value).lower()
     return repr(value) if isinstance(value, float) else value

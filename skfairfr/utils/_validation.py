@@ -5,6 +5,8 @@ import os
 import stat
 import sys
 import warnings
+from collections.abc import Collection, Hashable
+from contextlib import suppress
 
 import joblib
 import narwhals.stable.v2 as nw
@@ -87,7 +89,10 @@ def check_option(value, name, options):
 
 def check_group(group, groups, name="group"):
     """Index of ``group`` in the groups of the data."""
-    found = np.flatnonzero(np.asarray(groups) == group) if len(groups) else []
+    found = []
+    if len(groups) and is_label(group):
+        with suppress(TypeError, ValueError):  # of a structure
+            found = np.flatnonzero(np.asarray(groups) == group)
     if len(found) != 1:
         listed = ", ".join(repr(g) for g in np.asarray(groups).tolist()) or "none"
         raise ArgumentError(
@@ -230,12 +235,83 @@ def check_sequence(values, name, what):
         ) from None
 
 
+def is_label(value):
+    """Whether a value can be a label: sequences, arrays and tensors of one element cannot."""
+    if isinstance(value, str | bytes):
+        return True
+    is_one = isinstance(value, Hashable) and getattr(value, "shape", ()) == ()
+    return is_one and not isinstance(value, Collection) and not hasattr(value, "grad")
+
+
 def is_among(value, known):
     """Whether a value is one of some labels; arrays and structures are none."""
     try:
-        return bool(value in known)
-    except (TypeError, ValueError):
+        return is_label(value) and bool(value in known)
+    except (
+        TypeError,
+        ValueError,
+    ):  # of a structure, or of what is neither true nor false
         return False
+
+
+def check_line(text, name):
+    """Raise unless this is None, or a text that can be written to a file and drawn."""
+    if text is None:
+        return
+    problem = ""
+    if not isinstance(text, str):
+        problem = f"must be a text; got {plain(text)!r}."
+    elif not is_written(text):
+        problem = f"{plain(text)!r} is no text: it holds half a character."
+    if problem:
+        raise ArgumentError(
+            Argument(name), f" {problem}", remedy="Give another.", value=text
+        )
+
+
+def is_written(text):
+    """Whether a text can be written: half a character cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def count_rows(X, name):
+    """Rows of anything that has a length.
+
+    Raises
+    ------
+    ArgumentError
+        If it has none.
+    """
+    shape = getattr(X, "shape", None)
+    n_rows = size_of(X) if shape is None else next(iter(shape), None)
+    if n_rows is None:
+        raise ArgumentError(
+            Argument(name),
+            f" must have a row for each image; got {kind_of_value(X)}.",
+            remedy="Give an array, (n_samples, n_features).",
+            value=X,
+        )
+    return n_rows
+
+
+def transform_rows(estimator, X):
+    """What a fitted transformer, of whatever package, makes of X.
+
+    Raises
+    ------
+    ArgumentError
+        If it fails, and numpy cannot read X.
+    """
+    try:
+        return estimator.transform(X)
+    except Exception:
+        # Many transformers leave that to numpy, whose errors name no argument.
+        check_readable(X, "X")
+        raise
 
 
 def check_texts(values, name, what):

@@ -108,6 +108,22 @@ def test_those_that_train_stand_last_and_need_the_extra(monkeypatch):
         read_methods(["absent"], SETTING)
 
 
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        (3, "methods must be a sequence of names of mitigations; got 3"),
+        ([["x"]], r"methods must be .*each a text; got \['x'\]"),
+        (
+            {"a\ud800": Remover()},
+            r"methods has the name 'a\\ud800'; give a text of whole",
+        ),
+    ],
+)
+def test_names_are_texts(methods, message):
+    with pytest.raises(ValueError, match=message):
+        read_methods(methods, SETTING)
+
+
 @pytest.mark.skipif(find_spec("torch") is None, reason="trains")
 @pytest.mark.parametrize("n_groups", [2, 3])
 def test_the_concentrations_of_any_number_of_groups_are_tried(n_groups):

@@ -12,7 +12,7 @@ import pytest
 from skorch.callbacks import Callback
 
 from skfairfr import face_labels
-from skfairfr.projectors._callbacks import describe
+from skfairfr.projectors._callbacks import STATE, describe
 from tests.projectors.faces import (
     GROUP,
     IDENTITY,
@@ -226,6 +226,69 @@ def test_a_broken_file_is_named(tmp_path, content):
     path.write_bytes(path.read_bytes()[:500] if content is None else content)
     with pytest.raises(ValueError, match=f"{path.name} cannot be read.*delete it"):
         go_on(tmp_path)
+
+
+DAMAGE = {
+    "no list": lambda state: [1],
+    **{
+        f"without {part}": lambda state, part=part: without(state, part)
+        for part in sorted(STATE)
+    },
+    "another seed": lambda state: {**state, "seed": state["seed"] + 1},
+    "another weight": lambda state: {**state, "weights": moved(state["weights"])},
+    "no stopping": lambda state: {**state, "stopping": not state["stopping"]},
+    "cut history": lambda state: {**state, "history": state["history"][:-9]},
+    "other names": lambda state: {**state, "weights": {"head": {}, "loss": {}}},
+    "zeros drawn": lambda state: {**state, "generator": state["generator"] * 0},
+    "no groups": lambda state: {**state, "optimizer": {"state": {}}},
+    "short group": lambda state: {**state, "optimizer": short(state["optimizer"])},
+}
+# Without a digest, what can be taken for another fit's is taken.
+NOT_SEEN = ("another seed", "another weight", "no stopping", "short group")
+
+
+def without(state, part):
+    return {name: value for name, value in state.items() if name != part}
+
+
+def moved(weights):
+    (name, weight), *others = weights["head"].items()
+    return {**weights, "head": {name: weight + 1e-3, **dict(others)}}
+
+
+def short(optimizer):
+    """The optimizer's numbers without one that every step needs."""
+    groups = [without(group, "weight_decay") for group in optimizer["param_groups"]]
+    return {**optimizer, "param_groups": groups}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_damaged_part_is_noticed(tmp_path, number, damage):
+    import torch
+
+    break_off(tmp_path, 2, "epoch")
+    (path,) = tmp_path.iterdir()
+    state = torch.load(path, weights_only=True)
+    if number == 1:
+        state = without(state, "sha256") | {"format": 1}
+        if damage in NOT_SEEN:
+            pytest.skip("only a digest tells")
+    torch.save(DAMAGE[damage](state), path)
+    with pytest.raises(ValueError, match=f"{path.name} cannot be read.*delete it"):
+        go_on(tmp_path)
+
+
+def test_a_checkpoint_of_the_first_format_is_gone_on_from(tmp_path):
+    import torch
+
+    break_off(tmp_path, 2, "epoch")
+    (path,) = tmp_path.iterdir()
+    state = without(torch.load(path, weights_only=True), "sha256")
+    torch.save(state | {"format": 1}, path)
+    resumed, n_run = go_on(tmp_path)
+    assert n_run == 1
+    assert_same_bits(resumed, module().fit(X, Y))
 
 
 def test_a_directory_is_made_or_refused(tmp_path):

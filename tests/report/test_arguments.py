@@ -6,7 +6,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from skfairfr.report import EmbeddingData, PairData, audit, audit_data, audit_pairs
+from skfairfr.report import (
+    EmbeddingData,
+    PairData,
+    audit,
+    audit_data,
+    audit_pairs,
+    compare_systems,
+)
 from skfairfr.report._arguments import name_of, name_of_both, named_columns
 from skfairfr.utils import ArgumentError
 from tests.report.audits import small_audit, synthetic
@@ -38,6 +45,36 @@ QUICK = {"far": 0.05, "n_resamples": 5}
             lambda: audit(X, Y, GROUPS, attribute="g\ud800"),
             "attribute",
             r"holds the label 'g\\ud800', which is no text",
+        ),
+        *(
+            (lambda wrong=wrong: audit(X, Y, GROUPS, **wrong), *words)
+            for wrong, *words in (
+                ({"average": None}, "average", "must be one of 'pair', 'identity'"),
+                ({"average": [1]}, "average", "must be one of 'pair', 'identity'"),
+                ({"impostors": "x"}, "impostors", "must be one of 'all', 'same_group'"),
+                (
+                    {"random_state": None},
+                    "random_state",
+                    "must be an integer; got None",
+                ),
+                ({"random_state": -1}, "random_state", "must be at least 0; got -1"),
+                (
+                    {"threshold": [[1], [1, 2]]},
+                    "threshold",
+                    "rows of different lengths",
+                ),
+            )
+        ),
+        *(
+            (lambda wrong=wrong: compare_systems(DATA, DATA, **wrong), *words)
+            for wrong, *words in (
+                (
+                    {"average": "max_min"},
+                    "average",
+                    "must be one of 'pair', 'identity'",
+                ),
+                ({"random_state": "x"}, "random_state", "must be an integer; got 'x'"),
+            )
         ),
         (lambda: audit(X, Y, {}), "sensitive_features", "has no column, .*; give the"),
         (

@@ -1,6 +1,7 @@
 """Harm, improvement and levelling down, where they were put in and where they were not."""
 
 import json
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -268,3 +269,14 @@ def test_verdicts_are_withheld_where_scores_look_like_distances():
             assert words not in shown
     assert "verdicts withheld" in repr(found)
     assert is_valid(json.loads(found.to_json()), SystemsComparison.schema())
+
+
+def test_systems_whose_files_have_names_that_are_not_utf8(harmed, tmp_path):
+    """``os.fsdecode`` gives half a character for each such byte."""
+    systems = ("ok.npz", os.fsdecode(b"bad\xff.npz"))
+    changes = tuple(replace(change, system=systems[1]) for change in harmed.changes)
+    found = replace(harmed, systems=systems, changes=changes)
+    paths = found.save(tmp_path)
+    assert {path.name for path in paths} == {path.name for path in tmp_path.glob("*.*")}
+    table = (tmp_path / "changes.csv").read_text(encoding="utf-8-sig")
+    assert table.count("bad?.npz") == len(changes)

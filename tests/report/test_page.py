@@ -11,6 +11,7 @@ import pytest
 from skfairfr.report import EmbeddingData, audit, audit_data
 from skfairfr.report._limits import limits_of
 from skfairfr.report._page_words import percent, percents
+from skfairfr.utils import ArgumentError
 from tests.report.audits import scored_pairs, small_audit, synthetic, usual_audit
 
 HOSTILE = "<script>alert('x')</script>"
@@ -53,6 +54,18 @@ class Page(HTMLParser):
 @cache
 def usual_html():
     return usual_audit().to_html()
+
+
+@pytest.mark.parametrize("wrong", ["a\ud800", 3, ["a"]])
+@pytest.mark.parametrize("argument", ["date", "version"])
+def test_what_stands_on_a_page_can_be_written(tmp_path, argument, wrong):
+    """Refused before a file is touched, as of a report that was there before."""
+    usual_audit().save(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.glob("*.*")}
+    with pytest.raises(ArgumentError, match=f"{argument} .*text") as found:
+        usual_audit().save(tmp_path, **{argument: wrong})
+    assert found.value.argument == argument
+    assert {path: path.read_bytes() for path in tmp_path.glob("*.*")} == before
 
 
 @pytest.fixture(scope="module")

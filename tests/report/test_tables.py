@@ -96,6 +96,7 @@ def test_labels_of_several_types_become_text():
         (math.inf, "inf"),
         (True, "true"),
         ('a "b", c\nd', 'a "b", c\nd'),
+        ("bad\udcff.npz", "bad?.npz"),
     ],
 )
 def test_cells(value, text):

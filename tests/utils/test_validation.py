@@ -21,11 +21,15 @@ from skfairfr.utils._validation import (
     check_count,
     check_group,
     check_level,
+    check_line,
     check_option,
     check_rows,
     check_scores,
     check_threshold,
+    count_rows,
+    is_among,
     plain,
+    transform_rows,
     validate_rows,
     warn_undefined,
 )
@@ -140,6 +144,99 @@ def test_options_groups_and_counts_list_what_is_possible():
     with pytest.raises(ValueError, match="n must be an integer; got True"):
         check_count(True, "n", 0)
     assert check_group("m", np.array(["f", "m"])) == 1
+
+
+NO_LABELS = [
+    *(
+        [],
+        ["f"],
+        ["f", "x"],
+        [["f"]],
+        ("f",),
+        {"f"},
+        frozenset("f"),
+        {"f": 1},
+        range(2),
+    ),
+    *(np.array("f"), np.array(["f"]), np.array([["f"]]), np.zeros((48, 0))),
+    *(pd.Series(["f"]), pl.Series(["f", "m"]), pd.DataFrame({"f": ["f"]})),
+]
+
+
+@pytest.mark.parametrize("value", NO_LABELS, ids=repr)
+def test_what_holds_several_labels_is_none_of_them(value):
+    """One like ``["f", "x"]`` equals "f" in one place, and was taken for it."""
+    assert not is_among(value, ["f", "m"]) and not is_among(value, {"f": 1, "m": 2})
+    with pytest.raises(ArgumentError, match="is not a group of the data") as found:
+        check_group(value, np.array(["f", "m"]))
+    assert found.value.argument == "group"
+
+
+def test_a_tensor_is_no_label():
+    torch = pytest.importorskip("torch")
+    for value in (
+        torch.tensor(1),
+        torch.tensor([1]),
+        torch.ones(2, requires_grad=True),
+    ):
+        assert not is_among(value, [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("label", "known"),
+    [
+        *(("f", "fm"), (np.str_("f"), ["f"]), (b"f", [b"f"]), (1, [1.0]), (True, [1])),
+        *((np.int64(1), (1,)), (pd.Timestamp(0), {pd.Timestamp(0)}), (None, [None])),
+    ],
+)
+def test_single_labels_are_found(label, known):
+    assert is_among(label, known) and not is_among(label, ["x"])
+
+
+@pytest.mark.parametrize("text", ["", "é", "\U0001f600", "a\nb", None, np.str_("a")])
+def test_texts_that_can_be_written(text):
+    check_line(text, "name")
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\udcffb", b"a", 3, ["a"], np.array("a")])
+def test_what_cannot_be_written_is_refused_by_name(text):
+    with pytest.raises(ArgumentError, match=r"^name .*text.* Give another") as found:
+        check_line(text, "name")
+    assert found.value.argument == "name" and repr(plain(text)) in str(found.value)
+
+
+@pytest.mark.parametrize(
+    "X", [[[1], [2]], [[1], [1, 2]], "ab", csr_matrix(np.eye(2)), pd.Series([1, 2])]
+)
+def test_rows_of_all_that_has_them(X):
+    assert count_rows(X, "X") == 2
+
+
+@pytest.mark.parametrize("X", [None, 3, np.array(3), np.array(None), iter([1])])
+def test_what_has_no_rows(X):
+    with pytest.raises(ArgumentError, match="X must have a row for each image"):
+        count_rows(X, "X")
+
+
+class Doubling:
+    """A transformer of another package, which takes lists of rows of any length."""
+
+    def transform(self, X):
+        return [2 * np.asarray(row) for row in X]
+
+
+def test_a_transformer_takes_what_it_can():
+    rows = [[1], [1, 2]]
+    found = transform_rows(Doubling(), rows)
+    assert [row.tolist() for row in found] == [[2], [2, 4]]
+
+
+def test_a_transformer_s_failure_on_what_numpy_cannot_read_names_X():
+    scaler = StandardScaler().fit(np.eye(2))
+    with pytest.raises(ArgumentError, match="X has rows of different lengths"):
+        transform_rows(scaler, [[1], [1, 2]])
+    with pytest.raises(ValueError, match="has 3 features"):  # its own words
+        transform_rows(scaler, np.eye(3))
 
 
 @pytest.mark.parametrize(

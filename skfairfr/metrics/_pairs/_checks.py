@@ -17,7 +17,13 @@ from skfairfr.utils._labels import (
     join_columns,
     to_columns,
 )
-from skfairfr.utils._validation import check_level, check_scores, plain, warn_undefined
+from skfairfr.utils._validation import (
+    check_level,
+    check_scores,
+    plain,
+    to_array,
+    warn_undefined,
+)
 
 
 class SplitScores(NamedTuple):
@@ -147,12 +153,7 @@ def name_groups(groups):
 
 
 def _check_y_true(y_true):
-    try:
-        array = np.asarray(y_true)
-    except ValueError as error:
-        raise ValueError(
-            f"y_true must be one-dimensional, (n_pairs,); its rows differ ({error})."
-        ) from error
+    array = to_array(y_true, "y_true")
     if array.ndim != 1:
         raise ValueError(
             f"y_true must be one-dimensional, (n_pairs,); got shape {array.shape}."

@@ -225,7 +225,7 @@ class DisparityCurveDisplay(FromEstimatorMixin):
         low, high = _style.band_of(self, band)
         drawn = getattr(self, quantity)
         with_band = quantity == "value" and band is not None
-        name = self.name if name is None else name
+        name = _style.name_of(self, name)
         self.ax_ = ax = _style.get_axes(ax)
         self.figure_ = _style.figure_of(ax)
         earlier = _style.earlier_limits(ax)

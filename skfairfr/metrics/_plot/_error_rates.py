@@ -216,7 +216,7 @@ class ErrorRateDisplay(FromEstimatorMixin):
         display : ErrorRateDisplay
             This one.
         """
-        name = self.name if name is None else name
+        name = _style.name_of(self, name)
         self.ax_ = ax = _style.get_axes(ax)
         self.figure_ = _style.figure_of(ax)
         earlier = _style.earlier_limits(ax)
@@ -279,9 +279,8 @@ class ErrorRateDisplay(FromEstimatorMixin):
         end, side = (0, "left") if rate == "far" else (-1, "right")
         if self.distance:
             side = {"left": "right", "right": "left"}[side]
-        near = values[:, : self.threshold.size // 5]
-        if rate == "frr":
-            near = values[:, -(self.threshold.size // 5) :]
+        n_near = max(self.threshold.size // 5, 1)
+        near = values[:, -n_near:] if rate == "frr" else values[:, :n_near]
         self.ax_.annotate(
             _style.RATE_LABELS[rate],
             (self.threshold[end], min(np.nanmax(near), 0.9)),

@@ -1,6 +1,8 @@
 """Base of displays with one value for each image or each identity."""
 
-from skfairfr.utils._validation import check_sequence, is_among, plain
+from skfairfr.metrics._plot import _style
+from skfairfr.utils._errors import plain
+from skfairfr.utils._validation import is_among, transform_rows
 
 
 class FromTransformedMixin:
@@ -31,7 +33,7 @@ class FromTransformedMixin:
         Raises
         ------
         ValueError
-            If the estimator has no ``transform``.
+            If the estimator has no ``transform``, or numpy cannot read ``X``.
         """
         if not hasattr(estimator, "transform"):
             raise ValueError(
@@ -39,7 +41,10 @@ class FromTransformedMixin:
                 "from_embeddings takes embeddings themselves."
             )
         return cls.from_embeddings(
-            estimator.transform(X), y, sensitive_features=sensitive_features, **kwargs
+            transform_rows(estimator, X),
+            y,
+            sensitive_features=sensitive_features,
+            **kwargs,
         )
 
 
@@ -62,8 +67,8 @@ def values_of_groups(values, group_of, groups, unit):
     parts : list of ndarrays
     """
     known = sorted({group for group in group_of if group is not None})
-    chosen = (known or [None]) if groups is None else groups
-    groups = check_sequence(chosen, "groups", "labels")
+    chosen = tuple(known) or (None,)
+    groups = chosen if groups is None else _style.given_groups(groups)
     for group in groups:
         if group is not None and not is_among(group, known):
             raise ValueError(

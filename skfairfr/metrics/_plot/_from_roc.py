@@ -8,8 +8,14 @@ from contextlib import contextmanager
 import numpy as np
 from sklearn.base import clone
 
+from skfairfr.metrics._plot import _style
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
-from skfairfr.utils._validation import check_level, check_sequence, check_threshold
+from skfairfr.utils._validation import (
+    check_group,
+    check_level,
+    check_threshold,
+    transform_rows,
+)
 
 LEVELS_PER_DECADE = 8
 # At least this many impostor pairs lie above the threshold of a default level.
@@ -62,7 +68,7 @@ class FromEstimatorMixin:
         Raises
         ------
         ValueError
-            If the estimator has no ``transform``.
+            If the estimator has no ``transform``, or numpy cannot read ``X``.
         """
         fitted = fit_roc(estimator, X, y, sensitive_features, domain, roc)
         return cls.from_roc(fitted, **kwargs)
@@ -73,7 +79,7 @@ def fit_roc(estimator, X, y, sensitive_features=None, domain=None, roc=None):
     if isinstance(estimator, SimilarityROC):
         roc = estimator if roc is None else roc
     elif hasattr(estimator, "transform"):
-        X = estimator.transform(X)
+        X = transform_rows(estimator, X)
     else:
         raise ValueError(
             f"estimator must have a transform method or be a SimilarityROC; got "
@@ -86,7 +92,11 @@ def fit_roc(estimator, X, y, sensitive_features=None, domain=None, roc=None):
 def check_roc_groups(roc, groups, *, overall=True):
     """Groups to draw, None standing for overall; by default overall and every group."""
     if groups is not None:
-        return check_sequence(groups, "groups", "labels")
+        groups = _style.given_groups(groups)
+        for group in groups:
+            if group is not None:
+                check_group(group, roc.groups_, "groups")
+        return groups
     return (*([None] if overall else []), *roc.groups_.tolist())
 
 
@@ -169,10 +179,10 @@ def operating_points(roc, far, thresholds):
     -------
     thresholds, levels : ndarrays, shape (n_levels,)
     """
-    levels = np.empty(0) if far is None else np.atleast_1d(check_level(far))
+    levels = np.empty(0) if far is None else np.ravel(check_level(far))
     if thresholds is None:
         return (roc.threshold_at(levels) if levels.size else levels), levels
-    thresholds = np.atleast_1d(check_threshold(thresholds, "operating_thresholds"))
+    thresholds = np.ravel(check_threshold(thresholds, "operating_thresholds"))
     if levels.size != thresholds.size:
         levels = np.full(thresholds.size, np.nan)
     return thresholds, levels

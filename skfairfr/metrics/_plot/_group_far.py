@@ -148,9 +148,9 @@ class GroupFARDisplay(FromEstimatorMixin):
         display : GroupFARDisplay
             This one.
         """
+        name = _style.name_of(self, name)
         self.ax_ = ax = _style.get_axes(ax, matrix_size(self.groups))
         self.figure_ = _style.figure_of(ax)
-        name = self.name if name is None else name
         logs = np.log10(np.where(self.far > 0, self.far, np.nan))
         style = {"cmap": "cividis_r", **_limits(logs, self.level), **kwargs}
         self.im_ = ax.imshow(np.ma.masked_invalid(logs), **style)

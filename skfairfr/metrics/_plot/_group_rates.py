@@ -6,7 +6,7 @@ import numpy as np
 
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._plot._from_roc import FromEstimatorMixin, check_roc_groups
-from skfairfr.utils._validation import check_option, check_sequence
+from skfairfr.utils._validation import check_option, check_sequence, to_array
 
 RATES = ("far", "frr")
 FIELDS = ("", "_low", "_high", "_supported")
@@ -159,7 +159,7 @@ class GroupRatesDisplay(FromEstimatorMixin):
             far = 1e-3
         groups = check_roc_groups(roc, groups)
         points = {
-            key: None if values is None else np.atleast_1d(values)
+            key: None if values is None else np.atleast_1d(to_array(values, key))
             for key, values in (("far", far), ("threshold", threshold))
         }
         columns = {}
@@ -205,25 +205,22 @@ class GroupRatesDisplay(FromEstimatorMixin):
         Raises
         ------
         ValueError
-            If there are not as many axes as rates, or a limit is not one of a rate.
+            If there are not as many axes as rates, a limit is not one of a rate, or the
+            name is no text.
         """
+        name = _style.name_of(self, name)
         limits = self._limits_of_levels()
         rates = check_sequence(rates, "rates", "names of rates")
-        for rate in rates:
+        for rate in rates or [rates]:  # an empty sequence is no choice either
             check_option(rate, "rates", RATES)
         if ax is None:
             ax = _new_axes(len(rates), len(self.groups), len(self.names))
-        self.axes_ = tuple(np.ravel(ax))
-        if len(self.axes_) != len(rates):
-            raise ValueError(
-                f"ax must hold one Axes for each of {len(rates)} rates; got "
-                f"{len(self.axes_)}. Make them with plt.subplots(1, {len(rates)})."
-            )
+        self.axes_ = _style.several_axes(ax, len(rates), "ax", "rate")
         self.figure_ = _style.figure_of(self.axes_[0])
         self.points_, self.limits_ = {}, {}
         for axes, rate in zip(self.axes_, rates, strict=True):
             self._draw(axes, rate, limits.get(rate), kwargs)
-        self._entitle(self.name if name is None else name)
+        self._entitle(name)
         return self
 
     def _limits_of_levels(self):

@@ -154,7 +154,7 @@ class IdentityInertiaDisplay(FromTransformedMixin):
         bins = check_count(bins, "bins", 1)
         self.ax_ = ax = _style.get_axes(ax)
         self.figure_ = _style.figure_of(ax)
-        name = self.name if name is None else name
+        name = _style.name_of(self, name)
         ends = [(part.min(), part.max()) for part in self.inertia]
         limits = min(low for low, _ in ends), max(high for _, high in ends)
         self.artists_ = []

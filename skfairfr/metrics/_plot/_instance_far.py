@@ -174,7 +174,7 @@ class InstanceFARDisplay(FromTransformedMixin):
         """
         self.ax_ = ax = _style.get_axes(ax)
         self.figure_ = _style.figure_of(ax)
-        name = self.name if name is None else name
+        name = _style.name_of(self, name)
         self.lines_, self.means_ = [], []
         earlier, limits = _style.earlier_limits(ax), self._limits()
         styles, name = _style.styles_on(ax, self.groups, name)

@@ -179,12 +179,7 @@ class KappaGridDisplay:
     def _get_axes(self, ax):
         n_levels = len(self.ratio)
         if ax is not None:
-            axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
-            if axes.size != n_levels:
-                raise ValueError(
-                    f"ax must be {n_levels} axes, one for each level; got {axes.size}."
-                )
-            return axes
+            return _style.several_axes(ax, n_levels, "ax", "level")
         import matplotlib.pyplot as plt
 
         width = max(3.2, 0.5 * len(self.x) + 1.0) * n_levels + 1.2

@@ -121,12 +121,17 @@ class MitigationsDisplay:
         -------
         display : MitigationsDisplay
             This one.
+
+        Raises
+        ------
+        ValueError
+            If there are not two axes.
         """
         if axes is None:
             import matplotlib.pyplot as plt
 
             _, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
-        self.axes_ = tuple(np.ravel(axes))
+        self.axes_ = _style.several_axes(axes, len(METRICS), "axes", "disparity")
         self.figure_ = _style.figure_of(self.axes_[0])
         for ax, metric in zip(self.axes_, METRICS, strict=True):
             self._draw(ax, metric)

@@ -10,7 +10,8 @@ from skfairfr.metrics._plot._from_roc import (
     operating_points,
     score_range,
 )
-from skfairfr.utils._validation import to_array
+from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.utils._validation import check_count, to_array
 
 PAIR_KINDS = ("impostor", "genuine")
 FEW_PAIRS = 30
@@ -151,8 +152,7 @@ class ScoreHistogramDisplay(FromEstimatorMixin):
         rows = [summary.groups.index(group) for group in groups]
         if edges is None:
             edges = int(np.clip(2 * np.sqrt(summary.n_genuine[0]), 20, 60))
-        several = to_array(edges, "edges").ndim > 0
-        edges = np.sort(edges) if several else _trimmed(roc, groups, edges)
+        edges = _edges(roc, groups, edges)
         densities = {kind: _densities(roc, groups, edges, kind) for kind in PAIR_KINDS}
         marked, levels = operating_points(roc, far, operating_thresholds)
         display = cls(
@@ -185,7 +185,7 @@ class ScoreHistogramDisplay(FromEstimatorMixin):
         display : ScoreHistogramDisplay
             This one.
         """
-        name = self.name if name is None else name
+        name = _style.name_of(self, name)
         self.ax_ = ax = _style.get_axes(ax)
         self.figure_ = _style.figure_of(ax)
         self.lines_ = []
@@ -290,6 +290,28 @@ def _densities(roc, groups, edges, kind):
         ]
     # Differences of running shares may be negative by rounding.
     return np.maximum(sign * np.diff(np.stack(shares), axis=1), 0) / np.diff(edges)
+
+
+def _edges(roc, groups, edges):
+    """Ends of bins, increasing, from the ends or from the number of bins."""
+    given = to_array(edges, "edges")
+    if given.ndim == 0:
+        return _trimmed(roc, groups, check_count(edges, "edges", 1))
+    if given.ndim > 1 or given.size < 2 or given.dtype.kind not in "fiu":
+        raise ArgumentError(
+            Argument("edges"),
+            " must be a number of bins, or the ends of bins, two numbers or more, "
+            f"(n_bins + 1,); got {given.dtype} of shape {given.shape}.",
+            value=edges,
+        )
+    given = np.sort(given.astype(np.float64))
+    if not (np.isfinite(given).all() and (np.diff(given) > 0).all()):
+        raise ArgumentError(
+            Argument("edges"),
+            f" must be finite and all different; got {plain(given.tolist())}.",
+            value=edges,
+        )
+    return given
 
 
 def _trimmed(roc, groups, n_bins):

@@ -210,7 +210,7 @@ class SimilarityROCDisplay(FromEstimatorMixin):
         """
         check_option(scale, "scale", ("log", "det"))
         low, high = _style.band_of(self, band)
-        name = self.name if name is None else name
+        name = _style.name_of(self, name)
         self.ax_ = ax = _style.get_axes(ax)
         self.figure_ = _style.figure_of(ax)
         earlier = _style.earlier_limits(ax)

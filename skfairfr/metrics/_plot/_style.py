@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
-from skfairfr.utils._validation import check_option
+from skfairfr.utils._validation import check_line, check_option, check_sequence
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 LINES = ("-", (0, (6, 2)), (0, (7, 2, 1.5, 2)), (0, (3, 1.2)), (0, (9, 2, 2, 2, 2, 2)))
@@ -40,15 +40,48 @@ MAX_ENTRIES = 5
 SPAN = 5
 
 
-def figure_of(ax):
+def figure_of(ax, name="ax"):
     """The figure that axes are in; an error of what are no axes."""
     if not callable(getattr(ax, "set", None)) or not hasattr(ax, "figure"):
         raise ArgumentError(
-            Argument("ax"),
+            Argument(name),
             f" must be axes of matplotlib, as plt.subplots() gives; got {kind_of_value(ax)}.",
             value=ax,
         )
     return ax.figure
+
+
+def several_axes(given, n_axes, name, each):
+    """As many axes as there is something to draw on, as a tuple.
+
+    Parameters
+    ----------
+    given : matplotlib Axes, or sequence or array of them
+    n_axes : int
+    name : str
+        Of the argument.
+    each : str
+        What every one of them is for, for the message: ``"rate"``.
+
+    Raises
+    ------
+    ArgumentError
+        If there are not as many, or one of them is none.
+    """
+    try:
+        axes = tuple(np.ravel(np.asarray(given, dtype=object)))
+    except ValueError:  # of arrays of several shapes
+        axes = (given,)
+    if len(axes) != n_axes:
+        raise ArgumentError(
+            Argument(name),
+            f" must hold {n_axes} axes, one for each {each}; got {len(axes)}.",
+            remedy=f"Make them with plt.subplots(1, {n_axes}).",
+            value=given,
+        )
+    for ax in axes:
+        figure_of(ax, name)
+    return axes
 
 
 def line_style(index):
@@ -69,6 +102,38 @@ def group_styles(groups):
         styles.append(OVERALL if group is None else line_style(index))
         index += group is not None
     return styles
+
+
+def name_of(display, name):
+    """The name of a display's system: the one given, or the stored one; None without.
+
+    Raises
+    ------
+    ArgumentError
+        If it is no text that can be drawn.
+    """
+    name = display.name if name is None else name
+    check_line(name, "name")
+    return name
+
+
+def given_groups(groups):
+    """Groups to draw as a tuple, None among them standing for all.
+
+    Raises
+    ------
+    ArgumentError
+        If they are no sequence, or an empty one.
+    """
+    groups = check_sequence(groups, "groups", "labels")
+    if not groups:
+        raise ArgumentError(
+            Argument("groups"),
+            " names none;",
+            remedy="give one at least, or None for all.",
+            value=groups,
+        )
+    return groups
 
 
 def styles_on(ax, groups, name=None):
@@ -203,7 +268,9 @@ def set_limits(ax, earlier, xlim, ylim):
     for new, old, set_limit in zip(
         (xlim, ylim), earlier or (xlim, ylim), (ax.set_xlim, ax.set_ylim), strict=True
     ):
-        set_limit(min(new[0], old[0]), max(new[1], old[1]))
+        low, high = min(new[0], old[0]), max(new[1], old[1])
+        if low < high:  # of a single value, matplotlib chooses
+            set_limit(low, high)
 
 
 def smallest_positive(*arrays):

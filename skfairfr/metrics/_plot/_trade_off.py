@@ -163,7 +163,7 @@ class TradeOffDisplay:
         """
         self.ax_ = ax = _style.get_axes(ax)
         self.figure_ = _style.figure_of(ax)
-        name = self.name if name is None else name
+        name = _style.name_of(self, name)
         label_prefix = _style.plain_text(f"{name}, ") if name else ""
         x, y = (np.asarray(values, dtype=float) for values in (self.x, self.y))
         color = {"color": _style.COLOURS[0], **kwargs}

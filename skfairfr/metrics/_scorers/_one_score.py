@@ -119,8 +119,9 @@ class FairnessScorer(_base.Scorer):
 
     def _measure(self, shared, estimator, data):
         self.check()
+        far_max = float(self.far)  # an array of one number cannot be looked up
         engine = _base.compare_transformed(
-            self, estimator, data, self.far, self.average, self.impostors, shared
+            self, estimator, data, far_max, self.average, self.impostors, shared
         )
         question = _base.answerable_question(
             self,

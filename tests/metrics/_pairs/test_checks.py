@@ -40,6 +40,8 @@ def test_ways_to_say_genuine(y_true):
         (["0", "1"], [1, 2], "y_true must be 1 .* pair 0 has"),
         ([1, None], [1, 2], "y_true must be 1 .* pair 1 has None"),
         ([[0, 1]], [1, 2], "y_true must be one-dimensional"),
+        ([[0], [0, 1]], [1, 2], "y_true has rows of different lengths"),
+        (np.ma.array([0, 1], mask=[0, 1]), [1, 2], r"y_true has masked values \(1\)"),
         ([0, 1], [1, 2, 3], "y_true has 2 pairs but y_score has 3"),
         ([0, 1], [1, np.nan], "y_score must be finite, but pair 1 has nan"),
         ([0, 1], [-np.inf, 1], "y_score must be finite, but pair 0 has -inf"),
@@ -49,6 +51,18 @@ def test_ways_to_say_genuine(y_true):
 def test_pairs_that_are_none(y_true, y_score, message):
     with pytest.raises(ValueError, match=message):
         check_pairs(y_true, y_score)
+
+
+def test_a_tensor_that_is_trained_is_refused_by_name():
+    torch = pytest.importorskip("torch")
+    for arguments in (
+        (torch.ones(2, requires_grad=True), [1, 2]),
+        ([0, 1], torch.ones(2, requires_grad=True)),
+    ):
+        with pytest.raises(
+            ValueError, match=r"y_(true|score) is a torch.Tensor.*detach"
+        ):
+            check_pairs(*arguments)
 
 
 TWO_COLUMNS = [["m", "f"], ["m", "m"], ["f", "f"], ["f", None]]

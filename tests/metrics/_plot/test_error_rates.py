@@ -46,6 +46,17 @@ def test_plot_draws_both_rates_of_each_group(band):
     assert {"FAR (FMR)", "FRR (FNMR)"} <= {text.get_text() for text in ax.texts}
 
 
+@pytest.mark.parametrize("n_thresholds", [1, 2, 4])
+def test_few_thresholds_are_drawn_too(n_thresholds):
+    """The names of the rates stand above the ends of the curves."""
+    display = from_roc(threshold=GRID[:n_thresholds])
+    places = {text.get_text(): text.xy for text in display.ax_.texts}
+    assert places["FAR (FMR)"][0] == GRID[0]
+    assert places["FAR (FMR)"][1] == min(display.far[:, 0].max(), 0.9)
+    assert places["FRR (FNMR)"][0] == GRID[n_thresholds - 1]
+    assert places["FRR (FNMR)"][1] == min(display.frr[:, -1].max(), 0.9)
+
+
 @pytest.mark.parametrize("far", [None, 0.05, [0.1, 0.05]])
 def test_thresholds_of_levels_are_marked(far):
     display = from_roc(far=far)

@@ -14,7 +14,7 @@ GROUP_OF = np.array(["b", "a", None, "a", "b", "b"], dtype=object)
 DISPLAYS = [(IdentityInertiaDisplay, {}), (InstanceFARDisplay, {"far": 0.1})]
 
 
-@pytest.mark.parametrize("groups", [None, ("a", "b"), ("b",), (None, "a"), ()])
+@pytest.mark.parametrize("groups", [None, ("a", "b"), ("b",), (None, "a")])
 def test_values_are_those_of_a_loop(groups):
     found, parts = values_of_groups(VALUES, GROUP_OF, groups, "image")
     assert found == (("a", "b") if groups is None else groups)
@@ -31,6 +31,11 @@ def test_without_a_known_group_all_are_drawn():
     groups, parts = values_of_groups(VALUES, np.full(6, None), None, "image")
     assert groups == (None,)
     np.testing.assert_array_equal(parts[0], VALUES)
+
+
+def test_no_group_is_nothing_to_draw():
+    with pytest.raises(ValueError, match=r"groups names none; give one at least"):
+        values_of_groups(VALUES, GROUP_OF, (), "image")
 
 
 def test_unknown_group_is_named():

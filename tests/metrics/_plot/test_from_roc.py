@@ -8,6 +8,7 @@ from sklearn.linear_model import LinearRegression
 from skfairfr.metrics import (
     DisparityCurveDisplay,
     ErrorRateDisplay,
+    GroupRatesDisplay,
     ScoreHistogramDisplay,
     SimilarityROCDisplay,
 )
@@ -37,6 +38,25 @@ def test_similarity_roc_is_cloned():
     found = _from_roc.fit_roc(roc, *synthetic())
     assert found is not roc
     assert found.threshold_at(0.1) == fitted().threshold_at(0.1)
+
+
+@pytest.mark.parametrize(
+    "display",
+    [ErrorRateDisplay, GroupRatesDisplay, ScoreHistogramDisplay, SimilarityROCDisplay],
+)
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ((), "groups names none; give one at least"),
+        ("female", "groups must be a sequence of labels; got 'female'"),
+        (("x",), r"groups='x' is not a group of the data.*'female', 'male'"),
+        ((["female", "x"],), "is not a group of the data"),
+    ],
+)
+def test_groups_to_draw_are_those_of_the_data(display, groups, message):
+    with pytest.raises(ValueError, match=message) as found:
+        display.from_roc(fitted(), groups=groups, ax=axes())
+    assert found.value.argument == "groups"
 
 
 def test_estimator_without_transform_is_refused():

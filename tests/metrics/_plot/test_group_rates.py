@@ -114,7 +114,7 @@ def test_the_title_says_what_is_drawn():
 
 
 def test_bad_arguments_name_a_remedy():
-    with pytest.raises(ValueError, match=r"one Axes for each of 2 rates; got 1\. Make"):
+    with pytest.raises(ValueError, match=r"2 axes, one for each rate; got 1\. Make"):
         arrays([[0.1]], [[0.2]]).plot(axes(1))
     with pytest.raises(ValueError, match=r"limits has the key 'fmr'; give"):
         arrays([[0.1]], [[0.2]], limits={"fmr": 0.1}).plot(axes())

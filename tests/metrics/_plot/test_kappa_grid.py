@@ -184,7 +184,7 @@ def test_several_candidates_a_cell_are_refused():
     [
         ({"param_x": "alpha"}, "'alpha' is not a parameter"),
         ({"metric": "far_log_ratio"}, "is not a score"),
-        ({"metric": METRICS}, "must be 2 axes"),
+        ({"metric": METRICS}, "must hold 2 axes"),
     ],
 )
 def test_refusals(options, message):

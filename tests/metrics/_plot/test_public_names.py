@@ -1,9 +1,13 @@
 """Displays are names of skfairfr.metrics; ``test_imports`` has that they load nothing."""
 
+import inspect
+
 import pytest
 
 import skfairfr.metrics
 from skfairfr.metrics._plot._from_roc import FromEstimatorMixin
+from skfairfr.utils import ArgumentError
+from tests.metrics._plot.drawn import axes
 
 DISPLAYS = [name for name in skfairfr.metrics.__all__ if name.endswith("Display")]
 
@@ -21,6 +25,19 @@ def test_display_is_listed_and_resolved(name):
 def test_display_of_a_measurement_is_built_from_an_estimator_too(name):
     display = getattr(skfairfr.metrics, f"{name}Display")
     assert issubclass(display, FromEstimatorMixin)
+
+
+@pytest.mark.parametrize("name", DISPLAYS)
+def test_a_system_s_name_is_a_text_that_can_be_drawn(name):
+    """matplotlib fails on half a character, and only where a legend is laid out."""
+    cls = getattr(skfairfr.metrics, name)
+    if "name" not in inspect.signature(cls.plot).parameters:
+        pytest.skip("of several systems, or of none")
+    display = cls(**dict.fromkeys(set(inspect.signature(cls).parameters) - {"name"}))
+    for wrong in ("a\ud800", 3, ["a"]):
+        with pytest.raises(ArgumentError, match=r"name .*text") as found:
+            display.plot(axes(), name=wrong)
+        assert found.value.argument == "name"
 
 
 def test_unknown_name_raises_attribute_error():

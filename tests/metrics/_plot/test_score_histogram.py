@@ -44,6 +44,29 @@ def test_default_bins_hold_all_pairs():
         assert (density * width).sum() == pytest.approx(1)
 
 
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        (0, "edges must be at least 1"),
+        (2.5, "edges must be an integer"),
+        ([0.5], r"edges must be a number of bins.*of shape \(1,\)"),
+        ([EDGES, EDGES], r"edges must be a number of bins.*of shape \(2, 12\)"),
+        (["a", "b"], "edges must be a number of bins"),
+        ([{"a": 1}, {"a": 1}], "edges must be a number of bins.*got object"),
+        ([0, 0.5, np.inf], "edges must be finite"),
+        ([0, 0.5, 0.5], "edges must be finite and all different"),
+    ],
+)
+def test_edges_are_a_number_or_different_numbers(edges, message):
+    with pytest.raises(ValueError, match=message):
+        from_roc(edges=edges)
+
+
+def test_edges_may_stand_in_any_order():
+    given, sorted_ = from_roc(edges=EDGES[::-1]), from_roc(edges=EDGES)
+    assert np.array_equal(given.genuine, sorted_.genuine)
+
+
 def test_plot_draws_both_kinds_of_each_group():
     display, ax = from_roc(), axes()
     assert display.plot(ax) is display

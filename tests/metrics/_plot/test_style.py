@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from skfairfr.metrics import (
     DisparityCurveDisplay,
@@ -10,6 +11,7 @@ from skfairfr.metrics import (
     SimilarityROCDisplay,
 )
 from skfairfr.metrics._plot import _style
+from skfairfr.utils import ArgumentError
 from tests.metrics._plot.drawn import axes, fitted, legend_texts, synthetic, unfitted
 
 X = np.arange(6.0)
@@ -190,3 +192,28 @@ def test_neither_do_names_of_systems():
     DisparityCurveDisplay.from_roc(fitted(), ax=ax, name=f"_{FORMULA}")
     ax.figure.draw_without_rendering()
     assert all("frac" in text for text in legend_texts(ax)[:2])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *(3, None, [], ["x", "y"], [[1], 2, 3], np.zeros((1, 2)), "axes"),
+        *([np.zeros((2, 3)), np.zeros((2, 4))], [[1, 2], [3]], {"a": 1}),
+    ],
+    ids=repr,
+)
+def test_what_is_not_as_many_axes_is_refused_by_name(wrong):
+    with pytest.raises(ArgumentError, match=r"ax must (hold 2|be) axes") as found:
+        _style.several_axes(wrong, 2, "ax", "rate")
+    assert found.value.argument == "ax"
+
+
+def test_axes_in_any_order_of_nesting():
+    one, other = Figure().subplots(1, 2)
+    for given in ([one, other], (one, other), np.array([[one], [other]])):
+        assert _style.several_axes(given, 2, "ax", "rate") == (one, other)
+    assert _style.several_axes(one, 1, "ax", "rate") == (one,)
+    with pytest.raises(
+        ArgumentError, match=r"axes must be axes of matplotlib.*got int"
+    ):
+        _style.several_axes([one, 3], 2, "axes", "rate")
