@@ -293,6 +293,48 @@ def test_equations_7_to_9_are_as_said():
     assert "{} of 81 pairs, {} and {} of 72 steps".format(*counts[3:]) in CLAIMS
 
 
+def test_what_a_head_costs_is_as_said():
+    story = (MITIGATION / "plot_heads.py").read_text("utf-8").replace("\n# ", " ")
+    cells = kept("heads")["cells"]
+    after = [cell for cell in cells if cell["head"] != "before"]
+
+    def of(head, kappas, directions, people):
+        wanted = {"head": head, "kappas": kappas, "directions": directions}
+        wanted |= {"people": people, "draw": 0}
+        (found,) = (c for c in after if wanted.items() <= c.items())
+        frr = found["frr"]
+        return [frr[name] for name in ("ratio", "ratio_low", "ratio_high")]
+
+    def one_digit(ends):
+        return "{:.1f} [{:.1f}, {:.1f}]".format(*ends)
+
+    real = "33, 43"
+    one = {n: of("mlp", "20, 20", real, n) for n in (1500, 5000, 10_000)}
+    residual = {n: of("residual", "20, 20", real, n) for n in (500, 1500, 5000, 20_000)}
+    for text in (
+        f"the frr is x {one_digit(one[1500])} on 1500 people",
+        f"{said(one[5000])} on 5000 and {said(one[10_000])} on 10,000",
+        f"In 64 directions it is x {one_digit(of('mlp', '20, 20', '64', 10_000))} on",
+        f"costs more: {one_digit(of('mlp', '45, 30', real, 10_000))} on 10,000",
+        f"x {said(residual[500])}, {said(residual[1500])} on 1500",
+        f"{said(residual[5000])} on 5000 and {said(residual[20_000])} on 20,000",
+    ):
+        assert text in story
+    mlp = [cell for cell in after if cell["head"] == "mlp"]
+    frr, bfar, bfrr = (
+        np.array([cell[name]["ratio"] for cell in mlp])
+        for name in ("frr", "bfar", "bfrr")
+    )
+    few = np.array([cell["people"] == 500 for cell in mlp])
+    assert f"rejects {frr[few].min():.0f} to {frr[few].max():.0f} times" in story
+    ends = (f"{end:.2f}".removeprefix("0") for end in (bfar.min(), bfar.max()))
+    assert "to {} to {} of that before".format(*ends) in story
+    lower = np.array([cell["bfrr"]["ratio_high"] < 1 for cell in mlp])
+    assert f"only where the frr is at least {frr[lower].min():.0f} times" in story
+    rises = bfrr[frr < 1]
+    assert f"BFRR rises (x {rises.min():.2f} to {rises.max():.2f})" in story
+
+
 def fold(text):
     """A ratio with its interval to one digit."""
     ends = (float(part.strip("[],")) for part in text.split())
