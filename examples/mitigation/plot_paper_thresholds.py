@@ -14,7 +14,7 @@ synthetic people, measured on 2,000 others.
 # %%
 # Rates of women over rates of men: Figure 9
 # ------------------------------------------
-# Centroids from means, where no group's FAR is above the level.
+# Drawn centroids, where no group's FAR is above the level.
 
 import json
 from pathlib import Path
@@ -38,9 +38,9 @@ def grid(kind, metric, place, of):
 
 names = {"far_ratio": "FAR of women / men", "frr_ratio": "FRR of women / men"}
 KappaGridDisplay(
-    ratio=[grid("grid", name, k, "choice").T for name in names for k in range(2)],
-    x=kappas["grid"],
-    y=kappas["grid"],
+    ratio=[grid("drawn grid", name, k, "choice").T for name in names for k in range(2)],
+    x=kappas["drawn grid"],
+    y=kappas["drawn grid"],
     titles=[f"{title}, FAR {far:g}" for title in names.values() for far in levels],
 ).plot()
 
@@ -48,11 +48,11 @@ KappaGridDisplay(
 # At fixed thresholds: equations 7 to 9
 # -------------------------------------
 # FAR of women over kappa1 and of men over kappa0, on a line for each value of the other
-# kappa, the lighter the larger. Thresholds are those at which everybody's FAR was 1e-1 to 1e-4 before; two are
-# drawn, and the dashed line is before.
+# kappa, the lighter the larger. Thresholds are those at which everybody's FAR was 1e-1 to 1e-4
+# before; two are drawn, and the dashed line is before.
 
 print("pairs in which women's FAR is the larger, and steps at which a FAR falls")
-for kind, title in {"grid": "from means", "drawn grid": "unit variance"}.items():
+for kind, title in {"drawn grid": "drawn", "grid": "from means"}.items():
     by = kappas[kind]
     _, axes = plt.subplots(2, 2, figsize=(10, 7), layout="tight")
     for place, threshold in enumerate(before["thresholds"]):
@@ -76,13 +76,12 @@ for kind, title in {"grid": "from means", "drawn grid": "unit variance"}.items()
 # %%
 # What to notice
 # --------------
-# Women have the larger FAR in two of three pairs from the means, and in 21 of 25 with
-# centroids of unit variance. Equation 8 holds for small kappas: from the means, a larger kappa1 lowers the
-# FAR of women in most steps up to 20 and in none beyond 35; with unit variance in most from
-# 10 to 20 and in none beyond. Equation 9 holds from the means up to 25 for men and kappa0,
-# and hardly anywhere with unit variance. The other group does not stay as it is: from the
-# means more than half of the steps of kappa1 lower the FAR of men too, and with unit
-# variance nearly all raise it.
+# Women have the larger FAR in 18 of 25 pairs with drawn centroids (at FARs of 1e-1 to 1e-3 before),
+# and in two of three from the means. Equation 8 holds for small kappas alone: with drawn centroids
+# a larger kappa1 lowers the FAR of women in two of five steps from 10 to 20 and in none
+# beyond, and kappa0 that of men in one; from the means in most steps up to 20, and up to 25 for men
+# and kappa0, and in none of women's beyond 35. The other group does not stay as it is: about half
+# of the steps of kappa1 lower the FAR of men too.
 #
 # A fixed threshold does not mean the same before and after, because a head moves all
 # scores; the rates of an operating point are those of
