@@ -348,7 +348,7 @@ def test_what_a_head_costs_is_as_said():
     ends = (f"{end:.2f}".removeprefix("0") for end in (bfar.min(), bfar.max()))
     assert "to {} to {} of that before".format(*ends) in story
     lower = np.array([cell["bfrr"]["ratio_high"] < 1 for cell in mlp])
-    assert f"only where the frr is at least {frr[lower].min():.0f} times" in story
+    assert f"only where the frr is about {frr[lower].min():.0f} times" in story
     rises = bfrr[frr < 1]
     assert f"BFRR rises (x {rises.min():.2f} to {rises.max():.2f})" in story
 

@@ -125,10 +125,10 @@ for head, study in STUDY.items():
 # The shapes of the paper are nearly those of "mlp", its own head: over kappa1 the ratio of
 # far falls and rises, that of frr rises and falls; over kappa0 the ratio of far rises and
 # falls; over both the frr of everybody rises from 10 on. At a threshold of .3 kappa1 moves
-# the far of women by a factor of 3.4, and in the paper it leaves that of men alone (15c,
-# 16c); here it moves it by 1.5. "residual" agrees on the ratios over kappa1 and on that of far
-# over kappa0, but kappa1 moves the far of men nearly as much as that of women (1.5 and 1.9),
-# and its frr is lowest where both kappas are alike. With neither head does the ratio of frr
+# the far of women by a factor of 3.4, and in the paper it leaves that of men alone
+# (15c); here it moves it by 1.5. "residual" agrees on the ratios over kappa1 and on that of far
+# over kappa0, but kappa1 moves the far of men too (by 1.5, that of women by 1.9); over
+# kappa0 its frr is lowest at 20, over kappa1 the same from 20 on. With neither head does the ratio of frr
 # keep falling over kappa0. "residual" costs up to .013 of frr, "mlp" .15 to .37: where so many
 # are rejected, a ratio of frr cannot be large.
 #

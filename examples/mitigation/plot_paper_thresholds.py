@@ -4,8 +4,9 @@ A kappa at a fixed threshold, many people
 =========================================
 
 Whoever runs a gate has set its threshold long ago. Does a larger kappa of women then lower
-their false accepts? The paper's Appendix C argues so for small kappas, from sketched curves
-(eq. 7 to 9, Figures 10 and 11); it assumes that women have the larger FAR.
+their false accepts? The paper's Appendix C argues so from sketched curves (eq. 7 to 9, Figures
+10 and 11), and that for small kappas the FAR of men stays; it assumes that women have the
+larger FAR.
 
 Here are the fits of :ref:`sphx_glr_auto_examples_mitigation_plot_paper_grid.py`, of 10,000
 synthetic people, measured on 2,000 others.
