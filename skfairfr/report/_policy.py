@@ -19,6 +19,8 @@ SHIPPED = files("skfairfr.report") / "policies"
 USUAL_LEVEL = 0.95
 MOST = sys.float_info.max
 # Tables of ``at`` in a file have these keys.
+# Shipped ones have 2,000; of a key of many parts, the parser's time grows with the square.
+MOST_BYTES = 16_384
 KEYS_OF_AT = ("far", "threshold", "limits")
 # What may be several in a file.
 LISTS = ("far", "threshold", "attributes")
@@ -525,14 +527,22 @@ def _single_levels(source, tables):
 def _values_of(path, label):
     """Tables of a policy's file."""
     try:
+        with open(path, "rb") as file:
+            written = file.read(MOST_BYTES + 1)
+        if len(written) > MOST_BYTES:
+            text = f"is no policy: it has more than {MOST_BYTES:,} bytes"
+            raise _problem(label, text, remedy="Keep what the schema names.")
         # Some editors put a mark of the encoding first.
-        return _toml.loads(path.read_bytes().decode("utf-8-sig"))
+        return _toml.loads(written.decode("utf-8-sig"))
     except OSError as error:
         raise _problem(label, f"cannot be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         text = f"is no text in UTF-8, in line {line}"
         raise _problem(label, text, remedy="Save it in that encoding.") from None
+    except RecursionError:
+        text = "holds lists or tables inside each other without end"
+        raise _problem(label, text, remedy="Close each on its line.") from None
     except _toml.TOMLProblem as error:
         text = f"is no TOML, at {error.place}"
         raise _problem(label, text, remedy=error.remedy) from None

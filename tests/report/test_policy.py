@@ -1,10 +1,12 @@
 """A policy is read from its file or refused, and decides what an audit is asked for."""
 
 import math
+import re
 import tomllib
 from datetime import date
 from importlib.resources import files
 from pathlib import Path
+from time import process_time
 from unicodedata import category
 
 import numpy as np
@@ -14,6 +16,7 @@ from skfairfr.report import EmbeddingData, PairData, Policy, audit, audit_data
 from skfairfr.report._limits import LIMITS
 from skfairfr.report._policy import settle
 from skfairfr.report._toml import TOMLProblem
+from skfairfr.utils import ArgumentError
 from tests.report.audits import synthetic
 from tests.report.json_schema import is_valid
 
@@ -354,6 +357,26 @@ def test_an_error_that_has_no_remedy_yet_is_told_as_the_parser_tells_it():
     problem = TOMLProblem("Something new (at line 2, column 1)", "a = 1\nb " + "c" * 99)
     assert problem.remedy == "The parser says: Something new (at line 2, column 1)."
     assert problem.place == "line 2, column 1 (b ...)"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a" + ".a" * 100_000 + " = 1", "has more than 16,384 bytes"),
+        ("# " + "x" * 10_000_000, "has more than 16,384 bytes"),
+        ("".join(f"k{i} = 1\n" for i in range(100_000)), "more than 16,384 bytes"),
+        ("a" + ".a" * 8_000 + " = 1", "has unknown key 'a'"),
+        ("a = " + "[" * 8_000 + "]" * 8_000, "inside each other without end. Close"),
+    ],
+    ids=["parts", "comment", "keys", "fewer parts", "lists"],
+)
+def test_no_file_takes_long(tmp_path, text, words):
+    path = tmp_path / "policy.toml"
+    path.write_text(text)
+    start = process_time()
+    with pytest.raises(ArgumentError, match=re.escape(words)):
+        Policy.read(path)
+    assert process_time() - start < 5
 
 
 def test_a_file_that_is_no_policy(tmp_path):
