@@ -1,28 +1,35 @@
 """Fits, audits and figures leave the process as it was; changes of each kind are seen.
 
-Examples of all docstrings are held to the same by ``state_of_examples``.
+So they do where an error or an interrupt stops them. Examples of all docstrings are held to
+the same by ``state_of_examples``.
 """
 
+import contextlib
 import copy
+import inspect
 import os
 import pickle
 import random
 import signal
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 import sklearn
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
-from skfairfr import SimilarityROC
+import skfairfr
+from skfairfr import SimilarityROC, cli
 from skfairfr.comparators import GroupThresholds
 from skfairfr.model_selection import compare_mitigations
-from skfairfr.report import audit
+from skfairfr.report import EmbeddingData, audit, compare_systems
 from tests.report.audits import without_rendering
 from tests.state import changes, kept, state
-from tests.test_common import ESTIMATORS, X, Y
+from tests.test_common import ESTIMATORS, WITH_THEIR_OWN_TESTS, X, Y
 
 CHANGING = {
     "numpy's random state": lambda: np.random.rand(),  # noqa: NPY002
@@ -98,12 +105,34 @@ def answers(fitted):
     return fitted.score_matrix(X, X)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+def seeded(estimator):
+    """A clone; None draws from numpy's global state, as everywhere in scikit-learn."""
+    made = clone(estimator)
+    return made.set_params(random_state=0) if hasattr(made, "random_state") else made
+
+
+@pytest.fixture
+def threads():
+    """More than one each, so that a limit that stays is seen."""
+    torch = sys.modules.get("torch")
+    before = torch.get_num_threads() if torch else None
+    with threadpool_limits(2, user_api="blas"):
+        if torch:
+            torch.set_num_threads(2)
+        yield
+        if torch:
+            torch.set_num_threads(before)
+
+
+ALL = pytest.mark.parametrize(
+    "estimator", ESTIMATORS + WITH_THEIR_OWN_TESTS, ids=lambda e: type(e).__name__
+)
+
+
+@ALL
 @pytest.mark.filterwarnings("ignore")
-def test_a_fit_leaves_the_process_and_copies_answer_alike(estimator):
-    if "random_state" in estimator.get_params():
-        # None draws from numpy's global state, as everywhere in scikit-learn.
-        estimator = clone(estimator).set_params(random_state=0)
+def test_a_fit_leaves_the_process_and_copies_answer_alike(estimator, threads):
+    estimator = seeded(estimator)
     fitted = clone(estimator).fit(X, Y)  # what is imported first is no part of it
     expected = answers(fitted)
     with kept():
@@ -114,16 +143,143 @@ def test_a_fit_leaves_the_process_and_copies_answer_alike(estimator):
     assert vars(clone(fitted)).keys() == vars(clone(estimator)).keys()
 
 
+@ALL
 @pytest.mark.filterwarnings("ignore")
-def test_audits_with_figures_and_benches_leave_the_process(tmp_path, monkeypatch):
+def test_copies_before_a_fit_are_fitted_alike(estimator):
+    estimator = seeded(estimator)
+    before = str(estimator.get_params())
+    expected = answers(clone(estimator).fit(X, Y))
+    for again in (copy.deepcopy(estimator), pickle.loads(pickle.dumps(estimator))):
+        assert str(again.get_params()) == before
+        assert_array_equal(answers(again.fit(X, Y)), expected)
+
+
+PACKAGE = str(Path(skfairfr.__file__).parent)
+
+
+class Stop(Exception):
+    """An error that nothing expects."""
+
+
+@contextlib.contextmanager
+def calling(act):
+    """``act(n)`` at the start of the n-th call of a function of the package.
+
+    Where a context ends is left out: nobody can restore what it restores.
+    """
+    n = 0
+
+    def profile(frame, event, _):
+        nonlocal n
+        code = frame.f_code
+        if event != "call" or not code.co_filename.startswith(PACKAGE):
+            return
+        if code.co_flags & inspect.CO_GENERATOR or code.co_name in ENDING:
+            return
+        n += 1
+        act(n)
+
+    sys.setprofile(profile)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+
+
+ENDING = ("__exit__", "end", "_has_threads", "_set_threads")
+
+
+def assert_kept_where_it_stops(use, n_places=4):
+    """Raise unless a call, and an error at any of some places of it, leave the process.
+
+    Returns what the call returned.
+    """
+    n_calls = 0
+
+    def count(n):
+        nonlocal n_calls
+        n_calls = n
+
+    with kept(), calling(count):
+        found = use()
+    assert n_calls > n_places
+    stopped = 0
+    for k, place in enumerate(np.linspace(2, n_calls - 1, n_places).astype(int)):
+        error = (Stop, KeyboardInterrupt)[k % 2]
+
+        def stop(n, place=place, error=error):
+            if n == place:
+                raise error
+
+        with kept(), contextlib.suppress(Stop, KeyboardInterrupt), calling(stop):
+            use()
+            stopped -= 1
+        stopped += 1
+    assert stopped > 0
+    return found
+
+
+@ALL
+@pytest.mark.filterwarnings("ignore")
+def test_an_error_in_a_fit_leaves_the_process(estimator, threads):
+    assert_kept_where_it_stops(lambda: seeded(estimator).fit(X, Y))
+    wrong = np.where(np.arange(X.size).reshape(X.shape) == 77, np.nan, X)
+    with kept(), pytest.raises(ValueError, match="NaN"):
+        seeded(estimator).fit(wrong, Y)
+
+
+QUICK = {"far": 0.1, "n_resamples": 5}
+
+
+def audited(folder):
+    report = audit(X, Y["identity"], Y["group"], figures=folder / "figures", **QUICK)
+    report.to_html()
+    return report
+
+
+def compared(folder):
+    groups = {"group": Y["group"]}
+    systems = [EmbeddingData(Z, Y["identity"], groups) for Z in (X, np.tanh(X))]
+    return compare_systems(*systems, **QUICK)
+
+
+def benched(folder):
+    quick = {**QUICK, "n_splits": 2, "inner_splits": 2}
+    methods = ["group means out"]
+    return compare_mitigations(X, Y["identity"], Y["group"], methods, **quick)
+
+
+USES = pytest.mark.parametrize(
+    "use", [audited, compared, benched], ids=lambda use: use.__name__
+)
+
+
+@USES
+@pytest.mark.parametrize("n_places", [2, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.filterwarnings("ignore")
+def test_what_measures_leaves_the_process_and_has_copies(
+    use, n_places, tmp_path, monkeypatch, threads
+):
     without_rendering(monkeypatch)
-    groups = Y["group"]
+    found = assert_kept_where_it_stops(lambda: use(tmp_path), n_places)
+    for again in (copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
+        assert again.to_json() == found.to_json()
+
+
+def test_the_command_leaves_the_process(tmp_path, capsys, monkeypatch, threads):
+    faces = tmp_path / "faces.npz"
+    np.savez(faces, embedding=X, identity=Y["identity"], group=Y["group"])
+    command = ["audit", str(faces), "--attribute", "group", "--quiet"]
+    command += ["--far", "0.1", "--n-resamples", "5"]
+    cli.main(command)  # what is imported first is no part of it
     with kept():
-        options = {"far": 0.1, "n_resamples": 5, "figures": tmp_path / "figures"}
-        report = audit(X, Y["identity"], groups, **options)
-        report.to_html()
+        assert cli.main(command) in (0, 3)
     with kept():
-        compare_mitigations(
-            *(X, Y["identity"], groups, ["group means out"]),
-            **{"far": 0.1, "n_splits": 2, "inner_splits": 2, "n_resamples": 5},
-        )
+        assert cli.main(["audit", str(tmp_path), *command[2:]]) == 2
+
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skfairfr.report.audit_data", stop)
+    with kept():
+        assert cli.main(command) == 130

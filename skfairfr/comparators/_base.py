@@ -125,8 +125,16 @@ class Comparator(BaseEstimator):
         """Rows of probes and of references."""
         if not self.takes_side:
             return self.prepare(X1), self.prepare(X2)
-        probe = self.prepare(X1, side=np.zeros(len(X1), dtype=np.int8))
-        return probe, self.prepare(X2, side=np.ones(len(X2), dtype=np.int8))
+        probe = self.prepare(X1, side=np.zeros(_n_rows(X1), dtype=np.int8))
+        return probe, self.prepare(X2, side=np.ones(_n_rows(X2), dtype=np.int8))
+
+
+def _n_rows(X):
+    """Number of rows; 0 of what has none, which ``prepare`` refuses by name."""
+    try:
+        return len(X)
+    except TypeError:
+        return 0
 
 
 def score_row_by_row(first, second):

@@ -46,7 +46,8 @@ class ClusterCalibration(Comparator):
         impostor pairs among so many pairs: all of them, or a uniform sample without
         replacement.
     random_state : int, RandomState instance or None, default=None
-        Draws the first centers of k-means and the samples.
+        Draws the first centers of k-means and the samples among the rows, in their order:
+        with another order it may find other clusters.
 
     Attributes
     ----------

@@ -436,6 +436,8 @@ def _check_keys(policy, values, known, table=None):
 def _several(policy, name, is_allowed):
     """One value, or a sequence of several, as a tuple."""
     values = getattr(policy, name)
+    # Arrays and Series are sequences, too; what has other shapes is refused below.
+    values = values.tolist() if hasattr(values, "tolist") else values
     found = tuple(values) if isinstance(values, list | tuple) else (values,)
     for value in found:
         if not is_allowed(value):

@@ -6,12 +6,33 @@ import numpy as np
 import pandas as pd
 
 from skfairfr import make_face_embeddings
-from skfairfr.comparators import CohortNormalizer, GroupMeanRemover
+from skfairfr.comparators import (
+    ClusterCalibration,
+    CohortNormalizer,
+    FairScoreNormalizer,
+    GroupMeanRemover,
+    GroupThresholds,
+    PLDAComparator,
+    WithinClassWhitening,
+)
 from skfairfr.model_selection import compare_mitigations
-from skfairfr.report import EmbeddingData, audit, compare_systems
+from skfairfr.report import EmbeddingData, Policy, audit, compare_systems
 
 LEVELS = [0.1, 0.05]
 LIMITS = {"max_fmr": 0.2, "max_fnmr": 0.4, "max_bfar": 3.0}
+# Of one level a limit of its own.
+POLICY = Policy("door", LIMITS, far=LEVELS, at={0.05: {"max_fnmr": 0.05}})
+# Every comparator and what prepares embeddings for one.
+COMPARATORS = {
+    "cohort": CohortNormalizer(top=5),
+    "t": CohortNormalizer("t", cohort="images"),
+    "thresholds": GroupThresholds(far=0.1),
+    "fair scores": FairScoreNormalizer(n_clusters=3, far=0.1, random_state=0),
+    "calibration": ClusterCalibration(n_clusters=3, min_pairs=2, random_state=0),
+    "means": GroupMeanRemover(),
+    "whitening": WithinClassWhitening(),
+    "plda": PLDAComparator(),
+}
 
 
 @cache
@@ -27,9 +48,37 @@ def people():
 
 
 def audited(X, y, groups, **options):
-    """An audit with its checks."""
-    options = {"far": LEVELS, "limits": LIMITS, "n_resamples": 20} | options
+    """An audit with its checks, of a policy unless options say what to check."""
+    usual = {"far": LEVELS, "limits": LIMITS} if options else {"policy": POLICY}
+    options = {"n_resamples": 20} | usual | options
     return audit(X, y, groups, attribute="gender", **options)
+
+
+def answered(estimator, X, y, groups):
+    """What an estimator, fitted here, makes of the same rows."""
+    return asked(estimator.fit(X, y, groups), X, groups)
+
+
+def asked(fitted, rows, groups):
+    """Scores of all pairs of rows, or transformed rows."""
+    if hasattr(fitted, "transform"):
+        return fitted.transform(rows)
+    given = {}
+    if isinstance(fitted, GroupThresholds):
+        given = {f"sensitive_features_{side}": groups for side in (1, 2)}
+    return fitted.score_matrix(rows, rows, **given)
+
+
+@cache
+def usual_audit():
+    """Of the people as they are."""
+    return audited(*people())
+
+
+@cache
+def usual_gains():
+    """Of the people as they are."""
+    return gains(benched(*people()))
 
 
 def compared(before, after):

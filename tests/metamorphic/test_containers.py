@@ -5,9 +5,11 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
+import skfairfr
 from skfairfr import SimilarityROC
-from skfairfr.comparators import CohortNormalizer
+from skfairfr.report import Policy, audit_pairs
 from tests.metamorphic import surface
 
 
@@ -29,6 +31,11 @@ EMBEDDINGS = {
     "pandas, nullable": lambda X, path: pd.DataFrame(X).convert_dtypes(),
     "polars": lambda X, path: pl.DataFrame(X),
 }
+ESTIMATORS = dict(surface.COMPARATORS)
+if "EthicalModule" in skfairfr.__all__:  # with the extra "mitigate"
+    from skfairfr import EthicalModule
+
+    ESTIMATORS["module"] = EthicalModule(max_epochs=1, random_state=0)
 LABELS = {
     "lists": list,
     "objects": lambda v: np.asarray(v).astype(object),
@@ -61,10 +68,49 @@ def test_embeddings(name, usual, tmp_path):
     X, y, groups = surface.people()
     held = EMBEDDINGS[name](X, tmp_path)
     np.testing.assert_array_equal(resamples(held, y, groups), usual)
-    cohort = CohortNormalizer(top=5)
-    plain = cohort.fit(X, y).score_matrix(X[:9], X)
-    other = cohort.fit(held, y).score_matrix(held[:9], held)
-    np.testing.assert_array_equal(plain, other)
+
+
+@pytest.fixture(scope="module")
+def usual_answers():
+    people = surface.people()
+    return {name: surface.answered(e, *people) for name, e in ESTIMATORS.items()}
+
+
+def each_with(containers):
+    """Estimators and containers; daily each of both, and a third of their pairs."""
+    return [
+        pytest.param(title, name, marks=() if (i + j) % 3 == 0 else pytest.mark.slow)
+        for i, title in enumerate(ESTIMATORS)
+        for j, name in enumerate(containers)
+    ]
+
+
+@pytest.mark.parametrize(("title", "name"), each_with(EMBEDDINGS))
+@pytest.mark.filterwarnings("ignore:X has feature names")
+def test_embeddings_of_estimators(title, name, usual_answers, tmp_path):
+    X, y, groups = surface.people()
+    held = EMBEDDINGS[name](X, tmp_path)
+    found = surface.answered(ESTIMATORS[title], held, y, groups)
+    assert_same(title, name, found, usual_answers[title])
+
+
+def assert_same(title, name, found, usual):
+    """Bit for bit, but for what computes in float64 where it is given float64."""
+    atol = 0
+    if title in PRECISE and name in ("float64", "lists", "pandas, nullable"):
+        atol = 1e-5 * np.abs(usual).max()
+    np.testing.assert_allclose(found, usual, rtol=0, atol=atol, err_msg=title)
+
+
+PRECISE = ("means", "whitening", "module")
+
+
+@pytest.mark.parametrize(("title", "name"), each_with(LABELS))
+def test_labels_of_estimators(title, name, usual_answers):
+    X, y, groups = surface.people()
+    hold = LABELS[name]
+    found = surface.answered(ESTIMATORS[title], X, hold(y), hold(groups))
+    np.testing.assert_array_equal(found, usual_answers[title])
 
 
 @pytest.mark.parametrize("name", LABELS)
@@ -74,15 +120,114 @@ def test_labels(name, usual):
     np.testing.assert_array_equal(resamples(X, hold(y), hold(groups)), usual)
 
 
-def test_containers_of_an_audit_a_comparison_and_a_bench(tmp_path):
+MIXED = {
+    "of numpy and polars": lambda X, y, g, path: (
+        *(on_disk(X.astype(np.float16), path), pl.Series(y), list(g)),
+    ),
+    "of pandas": lambda X, y, g, path: (
+        *(pd.DataFrame(X).convert_dtypes(), y.tolist(), pd.Series(g)),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def usual_changes():
+    return compared(*surface.people())
+
+
+def compared(X, y, groups):
+    """Differences of the people's embeddings and others; labels as they are held."""
+    other = np.tanh(3 * surface.people()[0])
+    return surface.changes(surface.compared((other, y, groups), (X, y, groups)))
+
+
+@pytest.mark.parametrize(
+    "name", ["of numpy and polars", pytest.param("of pandas", marks=pytest.mark.slow)]
+)
+def test_containers_of_an_audit_a_comparison_and_a_bench(name, tmp_path, usual_changes):
+    odd = MIXED[name](*surface.people(), tmp_path)
+    audits = surface.usual_audit(), surface.audited(*odd)
+    for numbers in (lambda a: surface.rates(a).to_dict(), surface.verdicts):
+        one, two = map(numbers, audits)
+        assert len(one) > 3
+        np.testing.assert_equal(two, one)
+    assert compared(*odd) == usual_changes
+    assert surface.gains(surface.benched(*odd)) == surface.usual_gains()
+
+
+SCORES = {
+    "float32": lambda s: s.astype(np.float32),
+    "lists": lambda s: s.tolist(),
+    "Fortran column": lambda s: np.asfortranarray(np.stack([s, s]))[0],
+    "pandas, nullable": lambda s: pd.Series(s).convert_dtypes(),
+    "polars": lambda s: pl.Series(s),
+    "read-only": lambda s: np.frombuffer(s.tobytes()),
+}
+
+
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=() if n in ("float32", "polars") else SLOW) for n in SCORES],
+)
+def test_scores_of_pairs(name):
+    rng = np.random.default_rng(0)
+    left, right = np.triu_indices(60, 1)
+    # Multiples of 1/256, which every container holds.
+    scores = np.round(256 * rng.random(len(left))) / 256
+    people, groups = np.arange(60) // 3, np.array(["f", "m"])[np.arange(60) // 3 % 2]
+    hold = SCORES[name]
+    found = []
+    for held in (scores, hold(scores)):
+        sides = [(v[left], v[right]) for v in (people, groups)]
+        report = audit_pairs(
+            held, *sides, far=[0.1, 0.2], limits=surface.LIMITS, n_resamples=9
+        )
+        found.append(report)
+    # A threshold is the next number above a score, of the scores' own type.
+    rates = map(surface.rates, found)
+    surface.assert_same_rates(*rates, rtol=1e-6 if name == "float32" else 0)
+    assert surface.verdicts(found[0]) == surface.verdicts(found[1])
+
+
+@pytest.mark.parametrize(
+    "name", ["its file", *(pytest.param(n, marks=SLOW) for n in ("made", "limits"))]
+)
+def test_a_policy_is_judged_however_it_is_given(name, tmp_path):
     X, y, groups = surface.people()
-    odd = (on_disk(X.astype(np.float16), tmp_path), pl.Series(y), pd.Series(groups))
-    one, two = (surface.rates(surface.audited(*held)) for held in ((X, y, groups), odd))
-    surface.assert_same_rates(one, two, rtol=0)
-    first, second = (
-        surface.gains(surface.benched(*held)) for held in ((X, y, groups), odd)
+    path = tmp_path / "door.toml"
+    limits = "\n".join(f"{k} = {v}" for k, v in surface.LIMITS.items())
+    path.write_text(
+        f'name = "door"\nfar = {surface.LEVELS}\n[limits]\n{limits}\n'
+        "[[at]]\nfar = 0.05\n[at.limits]\nmax_fnmr = 0.05\n"
     )
-    assert first == second
+    assert Policy.read(path) == surface.POLICY
+    made = {"name": "door", "limits": surface.LIMITS, "far": tuple(surface.LEVELS)}
+    made["at"] = [{"limits": {"max_fnmr": 0.05}, "far": 0.05}]
+    assert Policy.from_dict(made) == surface.POLICY
+    usual = surface.verdicts(surface.usual_audit())
+    options = {
+        "made": {"policy": Policy.from_dict(made)},
+        "its file": {"policy": str(path)},
+        "limits": {"limits": surface.LIMITS, "far": surface.LEVELS},
+    }[name]
+    report = skfairfr.report.audit(
+        X, y, groups, attribute="gender", n_resamples=20, **options
+    )
+    found = surface.verdicts(report)
+    if name == "limits":  # of every level
+        found["max_fnmr", 0.05] = usual["max_fnmr", 0.05]
+    assert found == usual and len(set(usual.values())) > 1
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series])
+def test_levels_of_a_policy(kind):
+    made = Policy(
+        "door", surface.LIMITS, far=kind(surface.LEVELS), at=surface.POLICY.at
+    )
+    assert made == surface.POLICY
 
 
 def test_an_unknown_group_is_the_same_in_every_container():
@@ -105,17 +250,51 @@ def test_an_unknown_group_is_the_same_in_every_container():
         np.testing.assert_array_equal(other, first)
 
 
-@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.coo_array])
-def test_sparse_embeddings_are_refused(kind):
+REFUSED = {
+    "csr": (sparse.csr_array, r"Sparse data was passed for X"),
+    "coo": (sparse.coo_array, r"Sparse data was passed for X"),
+    "masked": (lambda X: np.ma.array(X, mask=X == X[3, 3]), r"X.* has masked values"),
+}
+
+
+def uses(X, y, groups):
+    """Every way into the package for embeddings."""
+    plain = surface.people()
+    yield lambda: SimilarityROC().fit(X, y, groups)
+    yield lambda: surface.audited(X, y, groups)
+    yield lambda: surface.compared((X, y, groups), plain)
+    yield lambda: surface.compared(plain, (X, y, groups))
+    yield lambda: surface.benched(X, y, groups)
+    for estimator in ESTIMATORS.values():
+        yield lambda estimator=estimator: estimator.fit(X, y, groups)
+        fitted = clone(estimator).fit(*plain)
+        yield lambda fitted=fitted: surface.asked(fitted, X, groups)
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_sparse_and_masked_embeddings_are_refused(kind):
     X, y, groups = surface.people()
-    held = kind(X.astype(np.float64))
+    hold, message = REFUSED[kind]
+    for use in uses(hold(X.astype(np.float64)), y, groups):
+        with pytest.raises((TypeError, ValueError), match=message):
+            use()
+
+
+def test_masked_identities_are_refused():
+    X, y, groups = surface.people()
+    hidden = np.ma.array(np.array(y), mask=np.arange(len(y)) == 7)
+    needless = ("t", "means")
+    for name, estimator in ESTIMATORS.items():
+        if name not in needless:
+            with pytest.raises(ValueError, match=r"y is missing .*in row 7"):
+                estimator.fit(X, hidden, groups)
     for use in (
-        lambda: SimilarityROC().fit(held, y, groups),
-        lambda: CohortNormalizer().fit(held, y),
-        lambda: surface.audited(held, y, groups),
-        lambda: surface.benched(held, y, groups),
+        lambda: SimilarityROC().fit(X, hidden, groups),
+        lambda: surface.audited(X, hidden, groups),
+        lambda: surface.compared((X, hidden, groups), (X, hidden, groups)),
+        lambda: surface.benched(X, hidden, groups),
     ):
-        with pytest.raises((TypeError, ValueError), match=r"[Ss]parse"):
+        with pytest.raises(ValueError, match=r"y is missing .*in row 7"):
             use()
 
 
@@ -124,6 +303,8 @@ def test_nothing_given_is_changed():
     copies = [a.copy() for a in arrays]
     surface.audited(*arrays)
     surface.benched(*arrays)
-    CohortNormalizer(top=5).fit(arrays[0], arrays[1]).score_matrix(arrays[0], arrays[0])
+    compared(*arrays)
+    for estimator in ESTIMATORS.values():
+        surface.answered(estimator, *arrays)
     for array, copy in zip(arrays, copies, strict=True):
         np.testing.assert_array_equal(array, copy)

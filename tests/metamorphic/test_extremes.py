@@ -3,6 +3,11 @@
 The oracle takes every pair in float64. It may decide otherwise about a pair only where the
 score is within the rounding of float32 of the threshold; such near-ties are counted, and so
 is how many of them were decided otherwise.
+
+The package counts none, because no decision hangs on how a score was computed: a score has
+one definition (float64 sums of unit rows in float32, in one order), and every pass decides
+by it, bit for bit. ``test_no_decision_depends_on_the_pass`` puts thresholds at scores and at
+the numbers beside them, so that every pair of the threshold's is a near-tie.
 """
 
 import warnings
@@ -13,6 +18,9 @@ import pytest
 from skfairfr import SimilarityROC
 from skfairfr.metrics import all_pairs, frr_at_far, instance_far, threshold_at_far
 from skfairfr.report import audit
+from tests._core.test_inner_products import in_lanes
+from tests.metamorphic import surface
+from tests.metrics._roc.test_quantised import screen  # noqa: F401
 
 # Of a cosine of rows of d features in float32; relative, of a score.
 EPS = np.finfo(np.float32).eps
@@ -201,6 +209,95 @@ def test_a_person_with_half_of_all_images():
         expected = np.mean([np.mean(share) for share in shares.values()])
         found = by_identity.estimate(threshold=0.3, rate=rate).value
         assert found == pytest.approx(expected, rel=1e-12)
-    # Of the FAR of each image, the images of that person have a half.
-    shares = instance_far(X, y, threshold=0.3)
-    assert len(np.concatenate([np.ravel(s) for s in shares.instance_far])) == 42
+    # The false acceptances of each image, by a loop over pairs.
+    wrong = (scores >= 0.3) & ~genuine
+    counts = np.bincount(left[wrong], minlength=42) + np.bincount(
+        right[wrong], minlength=42
+    )
+    others = np.array([(y != own).sum() for own in y])
+    found = instance_far(X, y, threshold=0.3)
+    np.testing.assert_allclose(np.ravel(found.instance_far), counts / others)
+
+
+def defined(X, y):
+    """Scores of all pairs by their definition, and which pairs are genuine."""
+    X = np.asarray(X, dtype=np.float64)
+    X = X / np.abs(X).max(axis=1, keepdims=True)
+    X = (X / np.sqrt((X * X).sum(axis=1, keepdims=True))).astype(np.float32)
+    scores = np.concatenate([in_lanes(X[i], X[i + 1 :]) for i in range(len(X) - 1)])
+    left, right = np.triu_indices(len(y), 1)
+    return scores, y[left] == y[right]
+
+
+def of_any_length(X):
+    return X * np.geomspace(1e-30, 1e30, len(X))[::-1, None]
+
+
+def with_a_giant(y):
+    """Half of all images of one person."""
+    return np.where(np.arange(len(y)) < len(y) // 2, 0, y)
+
+
+# Screened as passes over many images are.
+EXTREMES = {
+    "rows of any length": lambda: (of_any_length(drawn(60)[0]), drawn(60)[1]),
+    "one feature": lambda: drawn(60, d=1)[:2],
+    "8192 features": lambda: drawn(20, d=8192)[:2],
+    "few scores": lambda: (np.sign(drawn(60, d=16)[0]), drawn(60)[1]),
+    "half of one person": lambda: (drawn(60)[0], with_a_giant(drawn(60)[1])),
+    "all equal": lambda: (np.ones((240, 8)), drawn(60)[1]),
+}
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+@pytest.mark.filterwarnings("ignore")
+def test_no_decision_depends_on_the_pass(name, screen):  # noqa: F811
+    X, y = EXTREMES[name]()
+    scores, genuine = defined(X, y)
+    roc = SimilarityROC(far_max=0.02, n_resamples=1).fit(X, y)
+    # The tail that is held, and what is certain above it.
+    impostors = np.sort(scores[~genuine])[::-1]
+    lowest = impostors[int(0.02 * len(impostors))]
+    at = np.unique(scores[scores > lowest])
+    at = np.unique(at[:: max(1, len(at) // 3)])
+    beside = [np.nextafter(at, np.float32(side)) for side in (-9, 9)]
+    for threshold in np.concatenate([at, *beside, [np.float32(1.5)]]):
+        if threshold <= lowest:
+            continue
+        for rate, kind, errors in (
+            ("far", ~genuine, scores >= threshold),
+            ("frr", genuine, scores < threshold),
+        ):
+            found = roc.estimate(threshold=float(threshold), rate=rate)
+            assert found.source == "all pairs"
+            assert found.value == (errors & kind).sum() / kind.sum()
+    for far in (0.005, 0.01, 0.02):
+        exceeding = [s for s in at_levels(impostors, far) if s is not None]
+        expected = (scores[genuine] <= max(exceeding)).mean()
+        assert roc.estimate(far).value == pytest.approx(expected, rel=1e-12)
+
+
+def at_levels(impostors, far):
+    """Largest score at which more than a share of impostors is accepted."""
+    tied = np.unique(impostors)[::-1]
+    accepted = np.searchsorted(-impostors, -tied, "right") / len(impostors)
+    return [next(s for s, share in zip(tied, accepted, strict=True) if share > far)]
+
+
+@pytest.mark.parametrize("d", [1, 8, 8192])
+def test_the_definition_is_within_rounding_of_the_cosine(d):
+    X, y, groups = drawn(d=d)
+    exact = scored(X, y, groups)[0]
+    # Each row moves by half a unit in the last place of float32, and so does the sum.
+    assert abs(defined(X, y)[0] - exact).max() <= 1.25 * EPS
+
+
+@pytest.mark.parametrize("name", surface.COMPARATORS)
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+@pytest.mark.filterwarnings("ignore")
+def test_lengths_change_no_score_of_a_comparator(name, scale):
+    X, y, groups = surface.people()
+    X = X.astype(np.float64)
+    usual = surface.answered(surface.COMPARATORS[name], X, y, groups)
+    found = surface.answered(surface.COMPARATORS[name], scale * X, y, groups)
+    np.testing.assert_allclose(found, usual, rtol=0, atol=2e-5 * np.ptp(usual))
