@@ -7,7 +7,7 @@ import narwhals.stable.v2 as nw
 from skfairfr.report._data import EmbeddingData, PairData
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value, size_of
 from skfairfr.utils._labels import check_text
-from skfairfr.utils._validation import check_count, check_option
+from skfairfr.utils._validation import check_option, check_seed
 
 # The name of an attribute whose labels come without one.
 UNNAMED = "group"
@@ -29,7 +29,7 @@ def check_options(options):
     """Raise where options that are used before any fit, or without one, are out of range."""
     check_option(options.average, "average", ("pair", "identity"))
     check_option(options.impostors, "impostors", ("all", "same_group"))
-    check_count(options.random_state, "random_state", 0)
+    check_seed(options.random_state)
 
 
 def check_labels(sensitive_features):

@@ -171,6 +171,9 @@ OF_SUBJECT = {
     "SimilarityROC.far_asymmetry": {"far": 0.1},
     "InstanceFARDisplay.from_estimator": {"far": 0.1},
 }
+# As many resamples, epochs or processes as they say, each of them asked for: a large number is
+# no damage, and takes for ever.
+WORK = {"n_resamples", "max_epochs", "discriminator_epochs", "n_jobs"}
 # How often an optional argument that has a valid value here is given.
 OPTIONAL = {
     "far",
@@ -623,7 +626,7 @@ def call(names, rng):
     types = types_of(name)
     parameters = sorted(p for p, text in types.items() if kinds_of(text))
     changed = rng.sample(parameters, min(rng.randint(1, 2), len(parameters)))
-    return name, [(p, *odd_value(types[p], rng)) for p in changed]
+    return name, [(p, *odd_value(types[p], rng, p in WORK)) for p in changed]
 
 
 def case(name, changes):
