@@ -1,7 +1,6 @@
 """The command ``skfairfr``: it parses, calls public functions and prints what they give."""
 
 import argparse
-import errno
 import math
 import os
 import re
@@ -22,7 +21,7 @@ except ImportError:  # on Windows
     resource = None
 
 from skfairfr import __version__
-from skfairfr.utils._folder import Contents, replaced, staging
+from skfairfr.utils._folder import FULL, Contents, replaced, staging
 
 DEMO_IDENTITIES = 500
 DEMO_ENDING = """\
@@ -32,8 +31,6 @@ a row for each image, in Python, and run the audit:
   numpy.savez("faces.npz", embedding=X, identity=people, gender=gender)
   skfairfr audit faces.npz --attribute gender --out audit-out
 """
-# Errors of a place that takes no more.
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 # What the system says of a library for which there is no memory.
 MAPPING = re.compile("failed to map segment|[Cc]annot (allocate|map)")
 # Options of read_data, of audit_data, and the limits among the latter.
@@ -1170,6 +1167,10 @@ def _print(text):
     except BrokenPipeError:
         # Python flushes again at exit, which would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        error.filename = "standard output"
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise
 
 
 def _in_flags(error, spell=None):

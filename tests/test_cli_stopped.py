@@ -1,28 +1,59 @@
 """The command that is stopped, or lacks room, leaves an earlier report as it was."""
 
+import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pkgutil import resolve_name
 
 import numpy as np
 import pytest
 
+from skfairfr.model_selection import _bench_fits
+from skfairfr.model_selection._bench_fits import read_fit
+from tests.model_selection.toy_methods import crowd
 from tests.report.audits import synthetic, without_rendering
 from tests.test_cli import QUICK, assert_one_line, run
+from tests.test_cli_bench import QUICK as QUICK_BENCH
+from tests.test_cli_bench import toys  # noqa: F401
 
 resource = pytest.importorskip("resource")
 
 # The function that each phase calls first, where it is looked up.
+READING = {"reading": "skfairfr.report.read_data"}
+PAIRS = {"pairs": "skfairfr._core._pair_tiles.over_blocks"}
+WRITING = {"writing": "skfairfr.utils._folder._put"}
 PHASES = {
-    "reading": "skfairfr.report.read_data",
-    "comparing": "skfairfr._core._pair_tiles.over_blocks",
-    "resampling": "skfairfr._core._bootstrap.over_blocks",
-    "drawing": "skfairfr.report._figures._write",
-    "writing": "skfairfr.utils._folder._put",
+    "audit": READING
+    | PAIRS
+    | {
+        "resampling": "skfairfr._core._bootstrap.over_blocks",
+        "drawing": "skfairfr.report._figures._write",
+    }
+    | WRITING,
+    "compare": READING
+    | PAIRS
+    | {
+        "comparing": "skfairfr.report._comparison.draw_jointly",
+        "measuring": "skfairfr.report._comparison._measured",
+    }
+    | WRITING,
+    "bench": READING
+    | {
+        "fitting": "skfairfr.model_selection._bench_fits.fit_system",
+        "judging": "skfairfr.model_selection._bench_fits.judge",
+        "keeping a fit": "skfairfr.model_selection._bench_fits.write_fit",
+        "drawing": "skfairfr.metrics.MitigationsDisplay.from_bench",
+        "saving": "skfairfr.model_selection._bench.Bench.save",
+    }
+    | WRITING,
 }
+# Of a bench: what does nothing was judged by then.
+AFTER_FITS = ("fitting", "drawing", "saving", "writing")
 OLD = {"audit.json": "old", "report.html": "old"}
 
 
@@ -30,6 +61,15 @@ OLD = {"audit.json": "old", "report.html": "old"}
 def faces(tmp_path_factory):
     path = tmp_path_factory.mktemp("stopped") / "faces.npz"
     X, y, groups = synthetic(60)
+    np.savez(path, embedding=X, identity=y, gender=groups)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory):
+    """People among whom a mitigation wins."""
+    path = tmp_path_factory.mktemp("stopped") / "crowd.npz"
+    X, y, groups = crowd()
     np.savez(path, embedding=X, identity=y, gender=groups)
     return str(path)
 
@@ -43,6 +83,12 @@ def folder(tmp_path):
     return tmp_path / "out"
 
 
+def contents(folder):
+    """Bytes of every file; a date that differs would be found, and there is none."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {path.relative_to(folder): path.read_bytes() for path in files}
+
+
 def texts(folder):
     return {path.name: path.read_text() for path in folder.iterdir()}
 
@@ -51,25 +97,98 @@ def audit(faces, folder):
     return "audit", faces, "--attribute", "gender", "--out", folder, *QUICK
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("phase", PHASES)
-def test_stopped_in_a_phase(capsys, monkeypatch, faces, folder, phase, number):
-    home, name = PHASES[phase].rsplit(".", 1)
-    function = getattr(sys.modules.get(home) or __import__(home, fromlist="_"), name)
-    reached = []
+def given(command, faces, folder):
+    """Arguments of a short run."""
+    others = [faces] if command == "compare" else []
+    quick = QUICK_BENCH if command == "bench" else QUICK
+    return [command, faces, *others, "--attribute", "gender", "--out", folder, *quick]
+
+
+def stopping_at(monkeypatch, place, number):
+    """Let the process be stopped at its first call of a function; the calls so far."""
+    *home, name = place.split(".")
+    home = resolve_name(".".join(home))
+    function, reached = getattr(home, name), []
 
     def stopped(*arguments, **options):
-        reached.append(phase)
+        reached.append(place)
         os.kill(os.getpid(), number)
         return function(*arguments, **options)
 
+    monkeypatch.setattr(home, name, stopped)
+    return reached
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("command", "phase"),
+    [(c, phase) for c, phases in PHASES.items() for phase in phases],
+)
+def test_stopped_in_a_phase(
+    capsys,
+    monkeypatch,
+    toys,  # noqa: F811
+    faces,
+    crowded,
+    folder,
+    command,
+    phase,
+    number,
+):
     without_rendering(monkeypatch)
-    monkeypatch.setattr(f"{home}.{name}", stopped)
+    reached = stopping_at(monkeypatch, PHASES[command][phase], number)
     said = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}[number]
-    found = run(capsys, *audit(faces, folder))
-    assert found == (128 + number, "", f"skfairfr audit: {said}\n")
-    assert reached == [phase]
+    data = crowded if command == "bench" else faces
+    found = run(capsys, *given(command, data, folder))
+    assert found == (128 + number, "", f"skfairfr {command}: {said}\n")
+    assert len(reached) == 1
+    # Fits of a bench that were finished stay, each of them whole.
+    fits = list(folder.glob("fits/*.npz"))
+    assert all(read_fit(path) is not None for path in fits)
+    assert (command == "bench" and phase in AFTER_FITS) == (len(fits) > 0)
+    shutil.rmtree(folder / "fits", ignore_errors=True)
     assert texts(folder) == OLD and list(folder.parent.iterdir()) == [folder]
+
+
+def test_a_stopped_bench_goes_on_from_its_fits(
+    capsys,
+    monkeypatch,
+    toys,  # noqa: F811
+    crowded,
+    folder,
+):
+    """Only fits that were not finished are made; the results are those of one run."""
+    without_rendering(monkeypatch)
+    places = [folder.parent / name for name in ("stopped", "whole")]
+    kept, made = [], []
+    write_fit = _bench_fits.write_fit
+
+    def third(path, fit):
+        if len(kept) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        kept.append(path)
+        write_fit(path, fit)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_bench_fits, "write_fit", third)
+        assert run(capsys, *given("bench", crowded, places[0]))[0] == 130
+    assert len(kept) == 2
+    monkeypatch.setattr(
+        _bench_fits,
+        "write_fit",
+        lambda path, fit: made.append(path) or write_fit(path, fit),
+    )
+    for place in places:
+        assert run(capsys, *given("bench", crowded, place))[0] == 0
+    stored = [{p.name for p in place.glob("fits/*")} for place in places]
+    assert stored[0] == stored[1] and len(made) == 2 * len(stored[0]) - 2
+    names = {path.name for path in made[: len(stored[0]) - 2]}
+    assert not names & {path.name for path in kept}
+    read = [json.loads((place / "bench.json").read_text()) for place in places]
+    for one in read:
+        for method in one["methods"]:
+            del method["seconds"]
+    assert read[0] == read[1]
 
 
 def test_a_disk_that_is_full(capsys, monkeypatch, faces, folder):
@@ -151,7 +270,7 @@ def test_stopped_at_random_times(faces, folder, number, n_jobs):
         start = time.perf_counter()
         assert subprocess.run(command, capture_output=True).returncode == 0
     seconds = time.perf_counter() - start
-    new = {path.relative_to(folder) for path in folder.rglob("*")}
+    new = contents(folder)
     draw = random.Random(number)
     for _ in range(5):
         for path in [path for path in folder.rglob("*") if path.is_file()]:
@@ -167,7 +286,7 @@ def test_stopped_at_random_times(faces, folder, number, n_jobs):
         assert process.returncode in (0, 128 + number, -number)
         assert err.count("\n") <= 1
         if (folder / "audit.json").read_text() != "old":
-            assert {path.relative_to(folder) for path in folder.rglob("*")} == new
+            assert contents(folder) == new
     assert subprocess.run(command, capture_output=True).returncode == 0
     assert list(folder.parent.iterdir()) == [folder]
-    assert {path.relative_to(folder) for path in folder.rglob("*")} == new
+    assert contents(folder) == new

@@ -46,6 +46,7 @@ from skfairfr.utils._validation import (
     check_rows,
     check_seed,
     check_texts,
+    count_images,
     plain,
 )
 
@@ -473,6 +474,7 @@ _NOTHING = Mitigation(NOTHING, None, [])
 
 def _read_people(X, y, sensitive_features, others):
     """People from the caller's arguments; the attribute that is mitigated is first."""
+    count_images(X)
     X = check_rows(X, dtype=(np.float32, np.float64), input_name="X")
     check_no_zero_row(X)
     identity, group, domain = split_labels(y, sensitive_features)

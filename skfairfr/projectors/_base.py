@@ -50,7 +50,13 @@ from skfairfr.projectors._people import hold_out
 from skfairfr.projectors._validation_sample import sample_to_compare
 from skfairfr.utils._errors import plain
 from skfairfr.utils._frames import build_frame
-from skfairfr.utils._torch import PRECISIONS, choose_device, new_generator, threads_for
+from skfairfr.utils._torch import (
+    PRECISIONS,
+    choose_device,
+    memory_errors,
+    new_generator,
+    threads_for,
+)
 from skfairfr.utils._validation import validate_rows
 
 
@@ -178,7 +184,7 @@ class BaseProjector(
         loss : nn.Module
             As trained.
         """
-        with threads_for():
+        with memory_errors(), threads_for():
             return self._train(X, people, library)
 
     def _train(self, X, people, library):
@@ -330,12 +336,16 @@ class BaseProjector(
             Before ``fit``.
         ValueError
             If X has another number of features, or NaN or infinite values.
+        MemoryError
+            If memory does not suffice for the rows that are projected.
         """
         check_is_fitted(self, "head_")
         X = check_embeddings(self, X, reset=False)
         device = choose_device(self.device)
-        head = self.head_ if device.type == "cpu" else deepcopy(self.head_).to(device)
-        return project(head, DeviceRows(X, device))
+        with memory_errors():
+            on_cpu = device.type == "cpu"
+            head = self.head_ if on_cpu else deepcopy(self.head_).to(device)
+            return project(head, DeviceRows(X, device))
 
     def save(self, path):
         """Write what was fitted, without pickle.

@@ -156,7 +156,33 @@ class Checkpoint(Callback):
         state["sha256"] = digest_of(*_parts(state))
         # Renamed once complete: a fit killed while writing leaves the previous epoch.
         with whole_file(self.path) as staged:
-            torch.save(state, staged)
+            _write(state, staged)
+
+
+class _Writer:
+    """A file for torch, which loses the system's error of one that cannot be written."""
+
+    def __init__(self, file):
+        self.file, self.error = file, None
+
+    def write(self, data):
+        try:
+            return self.file.write(data)
+        except OSError as error:
+            self.error = self.error or error
+            raise
+
+    def flush(self):
+        self.file.flush()
+
+
+def _write(state, path):
+    with open(path, "wb") as file:
+        writer = _Writer(file)
+        try:
+            torch.save(state, writer)
+        except RuntimeError as error:
+            raise writer.error or error from None
 
 
 def check_callbacks(callbacks):

@@ -237,6 +237,8 @@ class FPRPenaltyProjector(BaseProjector):
         ValueError
             If there are not two people, the mean of a person's images is zero
             (``init="means"``), or the loss becomes infinite.
+        MemoryError
+            If memory does not suffice for the head and the batches.
         """
         library = library_of(X, y)
         X = check_embeddings(self, X, reset=True)

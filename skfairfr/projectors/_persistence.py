@@ -1,6 +1,8 @@
 """Fitted projectors as one safetensors file: tensors, and JSON in its header; no pickle."""
 
 import json
+import os
+import re
 from importlib.metadata import version
 
 import numpy as np
@@ -64,6 +66,11 @@ def save(projector, path):
         with whole_file(path) as staged:
             save_file(tensors, staged, metadata={_HEADER: json.dumps(header)})
     except SafetensorError as error:
+        number = re.search(r"os error (\d+)", str(error))
+        if number:
+            raise OSError(
+                int(number[1]), os.strerror(int(number[1])), str(path)
+            ) from error
         raise OSError(f"{str(path)!r} cannot be written ({error}).") from error
 
 

@@ -280,6 +280,8 @@ class TripletProjector(BaseProjector):
             weights do not fit the groups or the strategy; if "dynamic" finds no impostor
             pair of a group, or too few for ``far``, among the people held out; if the loss
             becomes infinite.
+        MemoryError
+            If memory does not suffice for the head and the batches.
         """
         library = library_of(X, y, sensitive_features, domain)
         X = check_embeddings(self, X, reset=True)

@@ -1,20 +1,42 @@
 """Data and labels as callers give them: what is accepted, and the names that they bring."""
 
+from collections.abc import Mapping
 from itertools import islice
 
 import narwhals.stable.v2 as nw
 
-from skfairfr.report._data import EmbeddingData, PairData
-from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value, size_of
-from skfairfr.utils._labels import check_text
-from skfairfr.utils._validation import check_option, check_seed
+from skfairfr.report._data import EmbeddingData, PairData, Reading
+from skfairfr.report._failures import Attempts
+from skfairfr.utils._errors import (
+    Argument,
+    ArgumentError,
+    kind_of_value,
+    plain,
+    size_of,
+)
+from skfairfr.utils._labels import check_text, to_column, to_columns
+from skfairfr.utils._validation import (
+    check_option,
+    check_scores,
+    check_seed,
+    count_images,
+)
 
 # The name of an attribute whose labels come without one.
 UNNAMED = "group"
 
 
-def check_data(data):
-    """Raise unless this is data to audit."""
+def check_data(data, argument="columns", *, named=True):
+    """Raise unless this is data to audit, whose rows are as many in every part.
+
+    Parameters
+    ----------
+    data : object
+    argument : str, default="columns"
+        What the caller calls the columns, for messages.
+    named : bool, default=True
+        Whether the caller gave the names of the columns.
+    """
     if not isinstance(data, EmbeddingData | PairData):
         raise ArgumentError(
             Argument("data"),
@@ -22,6 +44,18 @@ def check_data(data):
             remedy="Give EmbeddingData(X, y, columns), or what read_data reads.",
             value=data,
         )
+    _check_names(data.columns, argument if named else "attribute")
+    for name, kind in (("reading", Reading), ("attempts", Attempts)):
+        value = getattr(data, name)
+        if not isinstance(value, kind | None):
+            raise ArgumentError(
+                Argument(name),
+                f" is made by read_data; got {kind_of_value(value)}.",
+                remedy="Leave it out.",
+                value=value,
+            )
+    check = _check_images if isinstance(data, EmbeddingData) else _check_listed
+    check(data, argument, named)
     check_text(data.columns, "attribute")
 
 
@@ -30,6 +64,14 @@ def check_options(options):
     check_option(options.average, "average", ("pair", "identity"))
     check_option(options.impostors, "impostors", ("all", "same_group"))
     check_seed(options.random_state)
+
+
+def restated(error, argument, value):
+    """An error about a part of an argument as one about the argument, an ArgumentError."""
+    problem, remedy = str(error), ()
+    if isinstance(error, ArgumentError):
+        problem, remedy = error.problem, error.remedy.parts
+    return ArgumentError(Argument(argument), ": ", problem, remedy=remedy, value=value)
 
 
 def check_labels(sensitive_features):
@@ -162,6 +204,74 @@ def two_columns(values, name, where="", needed=True):
         f"image of each pair; got {kind_of_value(values)}.",
         value=values,
     )
+
+
+def _check_names(columns, argument):
+    """Raise unless columns have names, all of them texts."""
+    if not isinstance(columns, Mapping):
+        raise ArgumentError(
+            Argument(argument),
+            " must be a dict of names to the labels of each row; got "
+            f"{kind_of_value(columns)}.",
+            remedy='Give {"gender": labels}.',
+            value=columns,
+        )
+    for name in columns:
+        if not isinstance(name, str):
+            raise ArgumentError(
+                Argument(argument),
+                f" has the name {plain(name)!r}, and names are texts;",
+                remedy=f"give {str(name)!r}.",
+                value=name,
+            )
+
+
+def _check_images(data, argument, named):
+    """Raise unless embeddings and all their labels have one number of rows."""
+    n_images = count_images(data.X)
+    _check_length(to_column(data.y, "y"), n_images, "y", "X")
+    for name in ("domain", "names"):
+        labels = getattr(data, name)
+        if labels is not None:
+            _check_length(to_column(labels, name), n_images, name, "X")
+    for name, labels in data.columns.items():
+        where = f"[{name!r}]" if named else ""
+        for column in to_columns(labels, f"{argument}{where}"):
+            _check_length(column, n_images, argument, "X", where)
+
+
+def _check_listed(data, argument, named):
+    """Raise unless scores and the labels of both images have one number of rows."""
+    check_people(data.identities, data.y_true)
+    n_pairs = check_scores(data.y_score, "y_score").size
+    if data.y_true is not None:
+        _check_length(to_column(data.y_true, "y_true"), n_pairs, "y_true", "y_score")
+    else:
+        both = two_columns(data.identities, "identities")
+        _check_sides(both, n_pairs, "identities")
+    both = two_columns(data.image_names, "image_names", needed=False)
+    _check_sides(both, n_pairs, "image_names")
+    for name, labels in data.columns.items():
+        both = two_columns(labels, argument, f"[{name!r}]")
+        _check_sides(both, n_pairs, argument, f"[{name!r}]" if named else "")
+
+
+def _check_sides(both, n_pairs, argument, where=""):
+    for side, labels in enumerate(both):
+        if labels is not None:
+            place = f"{where}[{side}]"
+            column = to_column(labels, f"{argument}{place}")
+            _check_length(column, n_pairs, argument, "y_score", place)
+
+
+def _check_length(column, n_rows, argument, other, where=""):
+    if len(column) != n_rows:
+        raise ArgumentError(
+            *(Argument(argument), f"{where} has {len(column)} rows, and "),
+            *(Argument(other), f" has {n_rows};"),
+            remedy="give one value for each row.",
+            value=column,
+        )
 
 
 def _is_column(value):

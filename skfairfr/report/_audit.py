@@ -21,6 +21,7 @@ from skfairfr.report._arguments import (
     name_of_both,
     named_columns,
     pair_columns,
+    restated,
     two_columns,
 )
 from skfairfr.report._checks import check, operating_points_of
@@ -126,10 +127,12 @@ def audit(
     if columns is not None:
         check_unnamed(attribute, columns)
         data = EmbeddingData(X, y, columns, domain, similarity=similarity)
+        check_data(data, "sensitive_features")
         return audit_data(data, **options)
     attribute = attribute or name_of(sensitive_features) or UNNAMED
     groups = {attribute: sensitive_features}
     data = EmbeddingData(X, y, groups, domain, similarity=similarity)
+    check_data(data, "sensitive_features", named=False)
     return audit_data(data, **options).audits[0]
 
 
@@ -202,10 +205,12 @@ def audit_pairs(
     if columns is not None:
         check_unnamed(attribute, columns)
         data = PairData(y_score, identities, columns, images, y_true=y_true)
+        check_data(data, "sensitive_features")
         return audit_data(data, **options)
     both = groups_of_both(sensitive_features, "sensitive_features")
     attribute = attribute or name_of_both(both) or UNNAMED
     data = PairData(y_score, identities, {attribute: both}, images, y_true=y_true)
+    check_data(data, "sensitive_features", named=False)
     return audit_data(data, **options).audits[0]
 
 
@@ -438,7 +443,7 @@ def points_on(threshold_from, data, points, options):
             roc = _fit(other, attributes, options, there)
             threshold = np.asarray(roc.threshold_at(points.far))
     except ValueError as error:
-        raise _about_threshold_from(error, threshold_from) from None
+        raise restated(error, "threshold_from", threshold_from) from None
     notes = [] if other.reading is None else list(other.reading.notes)
     notes += [*filter(None, [note]), *notes_of(warnings, other.reading is not None)]
     return replace(points, threshold=threshold, set_on="other data"), notes
@@ -729,6 +734,7 @@ def _other_data(threshold_from, data, attributes):
             remedy="give files of one kind, whose scores mean the same.",
         )
     if not is_path:
+        check_data(threshold_from)
         for name in attributes:
             if name not in threshold_from.columns:
                 raise ArgumentError(
@@ -754,13 +760,3 @@ def _check_alike(other, data):
             f"this is compared by {ways[0]!r}, and the audited data by {ways[1]!r};",
             remedy=("give both one ", Argument("similarity"), "."),
         )
-
-
-def _about_threshold_from(error, given):
-    """Restate an error as one about threshold_from."""
-    problem, remedy = str(error), ()
-    if isinstance(error, ArgumentError):
-        problem, remedy = error.problem, error.remedy.parts
-    return ArgumentError(
-        Argument("threshold_from"), ": ", problem, remedy=remedy, value=given
-    )

@@ -14,7 +14,7 @@ from skfairfr._core._family import draw_jointly, p_values, step_down
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._paired import PairedSystems
-from skfairfr.report._arguments import check_data
+from skfairfr.report._arguments import check_data, restated
 from skfairfr.report._audit import checked_groups
 from skfairfr.report._comparison_records import (
     Change,
@@ -126,8 +126,7 @@ def compare_systems(
     [('female', 'frr'), ('male', 'far')]
     """
     data = (before, after, *more)
-    for one in data:
-        check_data(one)
+    _check_all(data)
     names = _names_of(data, names)
     _check_people(data, names)
     reading = before.reading
@@ -214,6 +213,15 @@ class _Cell:
     change: Change
     deviate: float
     influence: np.ndarray
+
+
+def _check_all(data):
+    """Raise, naming the argument, unless all systems are data to audit."""
+    for position, one in enumerate(data):
+        try:
+            check_data(one)
+        except ValueError as error:
+            raise restated(error, NAMES[min(position, 1)], one) from None
 
 
 def _names_of(data, names):

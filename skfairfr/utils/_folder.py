@@ -1,6 +1,7 @@
 """Files and folders that are written whole: readers see the old one or the new one."""
 
 import ctypes
+import errno
 import os
 import secrets
 import shutil
@@ -17,6 +18,8 @@ try:
 except ImportError:  # not on Windows, where leftovers of killed writers stay
     fcntl = None
 
+# Errors of a place that takes no more.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 # Of the system call renameat2.
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
 
@@ -101,15 +104,30 @@ def staging(place):
     Yields
     ------
     staged : Path
+
+    Raises
+    ------
+    OSError
+        If there is no more room: the error names the place.
     """
     target = Path(os.path.realpath(place))
     _clear(target)
     staged, lock = _stage(target)
     try:
         yield staged
+    except OSError as error:
+        # The caller knows his own path alone, and writing that fails names none.
+        if error.errno in FULL and _is_inside(error.filename, staged):
+            error.filename = str(place)
+        raise
     finally:
         shutil.rmtree(staged, ignore_errors=True)
         _unlock(lock)
+
+
+def _is_inside(name, folder):
+    """Whether the file of an error is in a folder, or is not known."""
+    return name is None or Path(os.fsdecode(name)).is_relative_to(folder)
 
 
 def _stage(target):

@@ -231,9 +231,11 @@ def join_columns(columns):
 def check_length(column, n_samples, name, other):
     """Raise unless ``column`` has ``n_samples`` rows."""
     if len(column) != n_samples:
-        raise ValueError(
-            f"{name} has {len(column)} rows but {other} has {n_samples}; give one label "
-            "for each row."
+        raise ArgumentError(
+            *(Argument(name), f" has {len(column)} rows but "),
+            *(Argument(other), f" has {n_samples};"),
+            remedy="give one label for each row.",
+            value=column,
         )
 
 
@@ -322,8 +324,10 @@ def to_column(values, name):
     """One one-dimensional numpy column; an error if there are several."""
     columns = to_columns(values, name)
     if len(columns) != 1:
-        raise ValueError(
-            f"{name} must be one column, (n_samples,); got {len(columns)} columns."
+        raise ArgumentError(
+            Argument(name),
+            f" must be one column, (n_samples,); got {len(columns)} columns.",
+            value=values,
         )
     return columns[0]
 

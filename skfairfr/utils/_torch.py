@@ -1,13 +1,21 @@
 """The edge to torch: devices, generators and precision. Only training code imports it."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from math import inf
 from threading import Lock, local
 
+from skfairfr._core._memory import in_units
 from skfairfr._core._parallel import is_sharing_worker, own_threads
 
 PRECISIONS = ("float32", "tf32", "bfloat16")
+# What torch, and what it stands on, says in a RuntimeError where memory runs out.
+_NO_MEMORY = re.compile(
+    r"can't allocate memory|out of memory|[Cc]annot allocate memory|bad_alloc"
+    r"|can't start new thread|could not create a (memory|primitive)"
+)
+_ASKED_FOR = re.compile(r"tried to allocate (\d+) bytes")
 
 
 def choose_device(device):
@@ -60,6 +68,31 @@ def new_linear(n_in, n_out, generator=None):
     for parameter in layer.parameters():
         nn.init.uniform_(parameter, -bound, bound, generator=generator)
     return layer
+
+
+@contextmanager
+def memory_errors():
+    """Make torch's errors for lack of memory a MemoryError, as numpy's are.
+
+    Raises
+    ------
+    MemoryError
+        With what was asked for, where torch says it.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        told = str(error)
+        if not _NO_MEMORY.search(told):
+            raise
+        asked = _ASKED_FOR.search(told)
+        what = f"what torch needs ({told.splitlines()[0][:80]})"
+        if asked:
+            what = f"{in_units(int(asked[1]))} for a tensor"
+        raise MemoryError(
+            f"Unable to allocate {what}; a smaller batch_size, hidden_dim or output_dim "
+            "needs less"
+        ) from None
 
 
 @contextmanager

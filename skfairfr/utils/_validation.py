@@ -142,6 +142,26 @@ def check_readable(X, name):
     to_array(X, name)
 
 
+def count_images(X):
+    """Rows of embeddings, read or not.
+
+    Raises
+    ------
+    ArgumentError
+        If they are not (n_samples, n_features), or numpy cannot read them.
+    """
+    check_readable(X, "X")
+    shape = np.shape(X)
+    if len(shape) != 2 or not shape[0]:
+        raise ArgumentError(
+            Argument("X"),
+            f" must have the shape (n_samples, n_features); got {kind_of_value(X)}.",
+            remedy="Give an array with a row for each image.",
+            value=X,
+        )
+    return shape[0]
+
+
 def to_array(values, name):
     """An array-like as numpy reads it.
 

@@ -1,11 +1,14 @@
 """What is no data and no label is refused by name, and labels bring their names."""
 
 import inspect
+import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 
+from skfairfr.model_selection import compare_mitigations
 from skfairfr.report import (
     EmbeddingData,
     PairData,
@@ -171,6 +174,118 @@ def test_what_cannot_be_used_is_named(call, argument, message):
     assert caught.value.argument == argument
     assert str(caught.value).startswith(argument)
     assert "\n" not in str(caught.value)
+
+
+# ---- rows ----------------------------------------------------------------------------
+
+RAGGED = [*X.tolist()[:-1], [0.5]]
+SHORT = f" has {len(Y) - 1} rows, and X has {len(Y)}; give one value for each row."
+# Parts of embeddings that cannot be used: what the message says, from the part's name on.
+WRONG_IMAGES = {
+    "X short": ({"X": X[:-1]}, f"y has {len(Y)} rows, and X has {len(Y) - 1}; give"),
+    "y short": ({"y": Y[:-1]}, f"y{SHORT}"),
+    "y empty": ({"y": []}, f"y has 0 rows, and X has {len(Y)}; give"),
+    "y twice": ({"y": np.stack([Y, Y], 1)}, "y must be one column, (n_samples,); got"),
+    "groups short": ({"columns": {"g": GROUPS[:-1]}}, f"columns['g']{SHORT}"),
+    "groups long": (
+        {"columns": {"g": [*GROUPS, "f"]}},
+        f"columns['g'] has {len(Y) + 1} rows, and X has {len(Y)}; give",
+    ),
+    "domain": ({"domain": (np.arange(len(Y)) % 2)[:-1]}, f"domain{SHORT}"),
+    "names": ({"names": np.arange(len(Y) - 1)}, f"names{SHORT}"),
+    "ragged": ({"X": RAGGED}, "X has rows of different lengths, or of other objects."),
+    "X none": ({"X": None}, "X must have the shape (n_samples, n_features); got None."),
+    "X column": (
+        {"X": X[:, 0]},
+        f"X must have the shape (n_samples, n_features); got numpy.ndarray of shape "
+        f"({len(Y)},). Give an array with a row",
+    ),
+    "X empty": ({"X": X[:0]}, "X must have the shape (n_samples, n_features); got"),
+    "text": ({"columns": "gender"}, "columns must be a dict of names to the labels of"),
+    "no dict": ({"columns": None}, "columns must be a dict of names to the labels of"),
+    "array": ({"columns": GROUPS}, "columns must be a dict of names to the labels of"),
+    "number": ({"columns": {1: GROUPS}}, "columns has the name 1, and names are texts"),
+    "no labels": ({"columns": {"g": None}}, "columns['g'] must be one-dimensional"),
+    "reading": ({"reading": 3}, "reading is made by read_data; got int. Leave it out."),
+}
+LISTED = {"y_score": SCORES, "identities": PEOPLE, "columns": {"group": BOTH}}
+FEW = f"has {len(SCORES) - 1} rows, and y_score has {len(SCORES)}; give one value"
+WRONG_PAIRS = {
+    "scores": ({"y_score": SCORES[1:]}, "identities[0] has"),
+    "no scores": ({"y_score": None}, "y_score must be one-dimensional"),
+    "people": ({"identities": (PEOPLE[0], PEOPLE[1][1:])}, f"identities[1] {FEW}"),
+    "text": ({"identities": "ab"}, "identities must be a tuple of two array-likes"),
+    "groups": ({"columns": {"g": (BOTH[0][1:], BOTH[1])}}, f"columns['g'][0] {FEW}"),
+    "one side": ({"columns": {"g": BOTH[0]}}, "columns['g'] must be a tuple of two"),
+    "no dict": ({"columns": None}, "columns must be a dict of names to the labels of"),
+    "images": ({"image_names": (LEFT, RIGHT[1:])}, f"image_names[1] {FEW}"),
+    "no tuple": ({"image_names": None}, "image_names must be a tuple of two"),
+    "y_true": (
+        {"identities": None, "y_true": PEOPLE[0][1:] == PEOPLE[1][1:]},
+        f"y_true {FEW}",
+    ),
+}
+WRONG = [
+    *((DATA, replace(DATA, **parts), words) for parts, words in WRONG_IMAGES.values()),
+    *(
+        (PairData(**LISTED), PairData(**LISTED | parts), words)
+        for parts, words in WRONG_PAIRS.values()
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "words"), WRONG, ids=[*WRONG_IMAGES, *WRONG_PAIRS]
+)
+def test_rows_are_as_many_in_every_part(right, wrong, words):
+    """Wherever the data are given, before any work, and by the name of the part."""
+    calls = {
+        "": lambda: audit_data(wrong, **QUICK),
+        "threshold_from: ": lambda: audit_data(right, threshold_from=wrong, **QUICK),
+        "before: ": lambda: compare_systems(wrong, right, **QUICK),
+        "after: ": lambda: compare_systems(right, wrong, **QUICK),
+    }
+    for prefix, call in calls.items():
+        with pytest.raises(
+            ArgumentError, match=f"^{re.escape(prefix + words)}"
+        ) as told:
+            call()
+        named = told.value.argument.partition("[")[0]
+        assert named == re.match(r"\w+", prefix + words)[0]
+        assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: audit(X, Y, GROUPS[:-1]), f"sensitive_features{SHORT}"),
+        (lambda: audit(X, Y, {"g": GROUPS[:-1]}), f"sensitive_features['g']{SHORT}"),
+        (lambda: audit(X, Y, GROUPS, attribute=3), "attribute has the name 3, and"),
+        (lambda: audit(RAGGED, Y, GROUPS), "X has rows of different lengths"),
+        (
+            lambda: audit_pairs(SCORES, PEOPLE, (BOTH[0], BOTH[1][1:])),
+            f"sensitive_features[1] {FEW}",
+        ),
+        (
+            lambda: audit_pairs(SCORES, PEOPLE, {"g": (BOTH[0], BOTH[1][1:])}),
+            f"sensitive_features['g'][1] {FEW}",
+        ),
+        (lambda: compare_mitigations(X[:, 0], Y, GROUPS), "X must have the shape"),
+        (lambda: compare_mitigations(None, Y, GROUPS), "X must have the shape"),
+        (
+            lambda: compare_mitigations(X, Y[:-1], GROUPS),
+            f"y has {len(Y) - 1} rows but X has {len(Y)}; give one label for each row.",
+        ),
+        (
+            lambda: compare_mitigations(X, Y, GROUPS[:-1]),
+            f"sensitive_features has {len(Y) - 1} rows but X has {len(Y)}; give",
+        ),
+    ],
+)
+def test_rows_are_named_as_the_caller_gave_them(call, words):
+    with pytest.raises(ArgumentError, match=f"^{re.escape(words)}") as told:
+        call()
+    assert told.value.argument == re.match(r"\w+", words)[0]
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

@@ -1,5 +1,6 @@
 """Devices by name, generators that leave torch alone, precision that is put back."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -12,6 +13,7 @@ from numpy.testing import assert_allclose
 from skfairfr.utils._torch import (
     PRECISIONS,
     choose_device,
+    memory_errors,
     new_generator,
     precision_of_products,
     threads_for,
@@ -193,3 +195,29 @@ def test_a_thread_of_joblib_has_one(four_threads):
         alone = Parallel(n_jobs=1)(delayed(inside_and_after)() for _ in range(2))
     assert found == 4 * [(1, 4)]
     assert alone == 2 * [(4, 4)]
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        (
+            "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't "
+            "allocate memory: you tried to allocate 25600000 bytes. Error code 12",
+            "Unable to allocate 26 MB for a tensor; a smaller batch_size",
+        ),
+        ("CUDA out of memory. Tried to", "what torch needs (CUDA out of memory. Tried"),
+        ("std::bad_alloc", "what torch needs (std::bad_alloc); a smaller"),
+        ("can't start new thread", "what torch needs (can't start new thread); a"),
+    ],
+)
+def test_lack_of_memory_is_a_memory_error(told, words):
+    with pytest.raises(MemoryError, match=re.escape(words)), memory_errors():
+        raise RuntimeError(told)
+
+
+def test_other_errors_of_torch_stay():
+    with pytest.raises(RuntimeError, match="shapes") as found, memory_errors():
+        torch.zeros(1, 2) @ torch.zeros(3, 1)
+    assert type(found.value) is RuntimeError
+    with memory_errors():
+        assert torch.zeros(2).sum() == 0
