@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import numpy as np
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 
 from skfairfr._core._vmf import sample_vmf
-from skfairfr.utils._validation import check_count, plain
+from skfairfr.utils._errors import Argument
+from skfairfr.utils._memory import check_space
+from skfairfr.utils._validation import check_count, plain, random_state_of
 
 DEFAULT_GROUPS = MappingProxyType({"male": 0.65, "female": 0.35})
 SHARE_TOLERANCE = 1e-9
@@ -85,7 +87,8 @@ def make_face_embeddings(
     n_domains : int, at least 1, default=1
         With two or more, such as selfies and documents, the images of each identity
         alternate between the domains "domain_0", "domain_1"...: identities with at
-        least two images have images in at least two domains.
+        least two images have images in at least two domains. At most as many as there
+        can be images.
     domain_shift : float in [0, inf), default=0.5
         Length of the vector added to every image of a domain other than "domain_0",
         before it is scaled back to unit length; each domain has its own random
@@ -119,7 +122,7 @@ def make_face_embeddings(
     Raises
     ------
     ValueError
-        If an argument is outside its range, the shares do not sum to 1, a group would
+        If an argument is outside its range, memory does not suffice, the shares do not sum to 1, a group would
         have no identity, or ``kappa``, ``crowding`` or ``nuisance`` does not name exactly
         the groups.
 
@@ -165,9 +168,9 @@ def make_face_embeddings(
     """
     n_identities = check_count(n_identities, "n_identities", 2)
     n_features = check_count(n_features, "n_features", 2)
-    n_domains = check_count(n_domains, "n_domains", 1)
     of_people, of_images = _check_directions(n_directions, n_features)
     images = _check_images(images_per_identity)
+    n_domains = _check_sizes(n_identities, images, n_features, n_domains)
     labels, shares = _check_groups(groups)
     n_of_group = _apportion(n_identities, shares, labels)
     kappa = _per_group(kappa, "kappa", labels, _default_kappa(of_images))
@@ -286,14 +289,9 @@ def _random_basis(n_features, n_directions, rng):
 def _generators(random_state, n_generators):
     """Independent generators, so that each part of the draw has its own stream."""
     if not isinstance(random_state, np.random.Generator) and random_state is not None:
-        try:
-            random_state = check_random_state(random_state)
-        except ValueError as error:
-            raise ValueError(
-                "random_state must be an int in [0, 2**32), a RandomState, a Generator "
-                f"or None; got {random_state!r}."
-            ) from error
-        random_state = random_state.randint(2**32, size=4, dtype=np.uint32)
+        random_state = random_state_of(random_state).randint(
+            2**32, size=4, dtype=np.uint32
+        )
     rng = np.random.default_rng(random_state)
     seeds = rng.integers(2**63, size=(n_generators, 2))
     return [np.random.default_rng(seed) for seed in seeds]
@@ -358,6 +356,20 @@ def _check_images(images_per_identity):
             f"{plain(images_per_identity)!r}. Swap them."
         )
     return low, high
+
+
+def _check_sizes(n_identities, images, n_features, n_domains):
+    """The number of domains; an error where there are too many of anything to be drawn."""
+    # Directions are drawn in float64 and scaled beside themselves.
+    each = 32 * n_features
+    sizes = {
+        "n_features": (n_features, each),
+        "n_identities": (n_identities, n_identities * each),
+        "images_per_identity": (images[1], n_identities * images[1] * 4 * n_features),
+    }
+    for name, (value, n_bytes) in sizes.items():
+        check_space(Argument(name, value), n_bytes, "Give fewer.")
+    return check_count(n_domains, "n_domains", 1, n_identities * images[1])
 
 
 def _check_groups(groups):

@@ -1,7 +1,6 @@
 """Identity cross-entropy against discriminators that read the group from an embedding."""
 
 import math
-from numbers import Integral
 
 import torch
 from torch import nn
@@ -12,7 +11,13 @@ from skfairfr.losses._softmax import (
     identity_cross_entropy,
     starting_centroids,
 )
+from skfairfr.utils._errors import Argument
+from skfairfr.utils._memory import check_space
 from skfairfr.utils._torch import new_linear
+from skfairfr.utils._validation import check_count
+
+# What a module of torch takes, beside its weights.
+OF_MODULE = 4096
 
 
 class GroupAdversaryLoss(nn.Module):
@@ -103,10 +108,9 @@ class GroupAdversaryLoss(nn.Module):
             "discriminator_dim": (discriminator_dim, 1),
         }
         for name, (count, least) in counts.items():
-            if not isinstance(count, Integral) or count < least:
-                raise ValueError(
-                    f"{name} must be an integer of at least {least}; got {count!r}."
-                )
+            check_count(count, name, least)
+        if alpha:
+            _check_space(n_features, n_groups, n_discriminators, discriminator_dim)
         if not 0 <= alpha < math.inf:
             raise ValueError(f"alpha must be a number >= 0; got {alpha!r}.")
         if not 0 < scale < math.inf:
@@ -232,3 +236,15 @@ def mean_divergence(logits):
         Of the uniform distribution relative to the outputs, >= 0.
     """
     return -log_softmax(logits, 1).mean() - math.log(logits.shape[1])
+
+
+def _check_space(n_features, n_groups, n_discriminators, discriminator_dim):
+    """Raise where the discriminators do not fit into the memory, weights and gradients."""
+    asked = {
+        "n_discriminators": n_discriminators,
+        "discriminator_dim": discriminator_dim,
+    }
+    name = max(asked, key=asked.get)
+    each = OF_MODULE + 8 * discriminator_dim * (n_features + n_groups)
+    space = n_discriminators * each
+    check_space(Argument(name, asked[name]), space, "give a smaller number.")

@@ -4,7 +4,6 @@
 """
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from skfairfr.metrics._pairs._all_pairs import _unit_rows
 from skfairfr.metrics._worst_group import (
@@ -16,7 +15,7 @@ from skfairfr.metrics._worst_group import (
 )
 from skfairfr.utils._frames import framed, library_of
 from skfairfr.utils._labels import Labels, label_images
-from skfairfr.utils._validation import check_count, check_rows
+from skfairfr.utils._validation import check_count, check_rows, random_state_of
 
 
 def cluster_groups(X, n_clusters=30, *, random_state=None):
@@ -175,7 +174,7 @@ def worst_cluster_rate(
     library = library_of(X, y)
     X = check_rows(X, dtype=(np.float32, np.float64), input_name="X")
     identity, _, _ = label_images(y, None, None, len(X), fields=("identity",))
-    rng = check_random_state(random_state)
+    rng = random_state_of(random_state)
     in_second = split_people(identity, rng)
     smaller = min(in_second.sum(), (~in_second).sum())
     _check_enough(n_clusters, smaller, "images of the smaller half of the people")

@@ -45,6 +45,8 @@ WHY_UNPLANNED = (
 )
 USUAL_FRR = 0.01
 MOST = np.finfo(np.float64).max
+# The search looks at all groups, and counts pairs of images, in each of its steps.
+MOST_GROUPS, MOST_IMAGES = 1000, 1_000_000
 ISO = {"far": "FMR", "frr": "FNMR"}
 # What the rules of thumb ask for, where they are in a table.
 RULES = {
@@ -110,7 +112,7 @@ class Dependence:
         ----------
         rate : {"far", "frr"}
         images_per_person : int
-            At least 1.
+            From 1 to a million.
 
         Returns
         -------
@@ -120,10 +122,10 @@ class Dependence:
         Raises
         ------
         ValueError
-            If the rate is none of the two, or there is no image.
+            If the rate is none of the two, or the number of images is out of its range.
         """
         check_option(rate, "rate", RATES)
-        m = check_count(images_per_person, "images_per_person", 1)
+        m = check_count(images_per_person, "images_per_person", 1, MOST_IMAGES)
         clump = m**2 if rate == "far" else max(m * (m - 1) / 2, 1)
         return float(1 + self.correlation * (clump - 1))
 
@@ -404,10 +406,10 @@ def plan_test(
         with 0.5 the FMR is half of ``certify_fmr``, and a limit of 2 for ratios is met with
         1.5. Above 1 the plan of a policy is one for its failure.
     groups : int, default=2
-        Number of groups, with as many people each; the first has the larger rate where
+        Number of groups, at most 1000, with as many people each; the first has the larger rate where
         rates differ.
     images_per_person : int, default=2
-        Of everybody, at least 1, and 2 for the FRR.
+        Of everybody, at least 1, and 2 for the FRR; at most a million.
     power : float in (0, 1), default=0.8
         Probability with which the answer is to be got, in all groups at once.
     confidence_level : float in (0.5, 1), default=None
@@ -486,8 +488,8 @@ def plan_test(
         ("frr", frr),
     ):
         _check_number(value, name)
-    groups = check_count(groups, "groups", 1)
-    images = check_count(images_per_person, "images_per_person", 1)
+    groups = check_count(groups, "groups", 1, MOST_GROUPS)
+    images = check_count(images_per_person, "images_per_person", 1, MOST_IMAGES)
     if comparisons is None:
         comparisons = max(groups * (groups - 1) // 2, 1)
     comparisons = check_count(comparisons, "comparisons", 1)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._frames import Framed, framed, library_of
@@ -18,6 +17,7 @@ from skfairfr.utils._validation import (
     check_option,
     check_rows,
     plain,
+    random_state_of,
 )
 
 RATES = ("far", "frr")
@@ -182,7 +182,7 @@ def worst_group_rate(
             "worst_group_rate needs groups: pass sensitive_features=, or "
             "face_labels(identity, group) as y. worst_cluster_rate needs none."
         )
-    rng = check_random_state(random_state)
+    rng = random_state_of(random_state)
     in_second = split_people(identity, rng)
     settings = {
         "n_resamples": n_resamples,

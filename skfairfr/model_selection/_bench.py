@@ -44,6 +44,7 @@ from skfairfr.utils._validation import (
     check_level,
     check_path,
     check_rows,
+    check_seed,
     check_texts,
     count_images,
     plain,
@@ -550,7 +551,7 @@ def _read_settings(far, metrics, n_splits, inner_splits, n_resamples, random_sta
         check_count(n_splits, "n_splits", 2),
         check_count(inner_splits, "inner_splits", 2),
         check_count(n_resamples, "n_resamples", 2),
-        check_count(random_state, "random_state", 0),
+        check_seed(random_state),
     )
 
 

@@ -4,10 +4,9 @@ import warnings
 
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold
-from sklearn.utils import check_random_state
 
 from skfairfr.utils._labels import label_images
-from skfairfr.utils._validation import count_rows, warn_undefined
+from skfairfr.utils._validation import count_rows, random_state_of, warn_undefined
 
 
 class IdentityKFold(BaseCrossValidator):
@@ -205,7 +204,7 @@ def _deal(splitter, strata, identity, n_samples):
             # Before 1.8, scikit-learn shuffles the counts of people and not the people, so
             # that its folds balance nothing. This is what it does from 1.8 on.
             order = np.arange(identity.max() + 1)
-            check_random_state(splitter.random_state).shuffle(order)
+            random_state_of(splitter.random_state).shuffle(order)
             identity = np.argsort(order)[identity]
             splitter = StratifiedGroupKFold(splitter.n_splits)
         return list(splitter.split(np.empty(n_samples), strata, identity))

@@ -31,6 +31,7 @@ from skfairfr.projectors._callbacks import (
 from skfairfr.projectors._head import (
     HEADS,
     ProjectionHead,
+    check_sizes,
     project,
     sums_by_identity,
 )
@@ -275,7 +276,9 @@ class BaseProjector(
         """A copy of the earlier fit's head, or a new one."""
         if earlier is not None:
             return deepcopy(earlier.head).train().requires_grad_(True)
-        return ProjectionHead(*self._sizes(n_features), self.head, generator)
+        sizes = self._sizes(n_features)
+        check_sizes(*sizes)
+        return ProjectionHead(*sizes, self.head, generator)
 
     def _starting_centroids(self, head, rows, people, earlier):
         """Where centroids start, (n_identities, n_features_out); None: drawn, or none.

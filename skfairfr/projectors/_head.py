@@ -7,11 +7,21 @@ import torch
 from torch import nn
 from torch.nn.functional import normalize, relu
 
+from skfairfr.utils._errors import Argument
+from skfairfr.utils._memory import check_space
 from skfairfr.utils._torch import new_linear, threads_for
 
 HEADS = ("residual", "mlp")
 # Rows projected at a time where nothing is trained.
 BLOCK_ROWS = 8192
+
+
+def check_sizes(n_features, hidden_dim, output_dim):
+    """Raise where the weights of a head do not fit into the memory, each with a gradient."""
+    asked = {"hidden_dim": hidden_dim, "output_dim": output_dim}
+    name = max(asked, key=asked.get)
+    n_bytes = 8 * hidden_dim * (n_features + output_dim)
+    check_space(Argument(name, asked[name]), n_bytes, "give a smaller one.")
 
 
 class ProjectionHead(nn.Module):

@@ -14,6 +14,7 @@ from skorch.callbacks import EpochTimer, PassthroughScoring
 from skfairfr.samplers._torch import GroupSampler
 from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._torch import precision_of_products, threads_for
+from skfairfr.utils._validation import MOST
 
 OPTIMIZERS = {
     "adam": torch.optim.Adam,
@@ -146,6 +147,7 @@ def epoch_positions(sampler, generator, n_train, size):
     size : int
         Images of a batch, unless the sampler makes the batches.
     """
+    size = min(size, MOST)  # torch takes no number above 2**63 - 1
     if sampler is None:
         return torch.randperm(n_train, generator=generator).split(size)
     drawn = sampler(generator)

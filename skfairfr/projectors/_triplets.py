@@ -8,6 +8,7 @@ from skfairfr.losses import semi_hard_negatives
 from skfairfr.projectors._head import BLOCK_ROWS
 from skfairfr.projectors._net import epoch_positions
 from skfairfr.utils._torch import threads_for
+from skfairfr.utils._validation import MOST
 
 
 class Partners:
@@ -109,7 +110,7 @@ class TripletBatches:
         self.sampler = sampler
         self.margin = margin
         self.selection_size = selection_size
-        self.batch_size = batch_size
+        self.batch_size = min(batch_size, MOST)
         self.index = torch.as_tensor(people.rows)
         self.y = torch.as_tensor(people.y)
         self.partners = partners_of(people)

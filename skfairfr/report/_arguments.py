@@ -16,9 +16,9 @@ from skfairfr.utils._errors import (
 )
 from skfairfr.utils._labels import check_text, to_column, to_columns
 from skfairfr.utils._validation import (
-    check_count,
     check_option,
     check_scores,
+    check_seed,
     count_images,
 )
 
@@ -63,7 +63,7 @@ def check_options(options):
     """Raise where options that are used before any fit, or without one, are out of range."""
     check_option(options.average, "average", ("pair", "identity"))
     check_option(options.impostors, "impostors", ("all", "same_group"))
-    check_count(options.random_state, "random_state", 0)
+    check_seed(options.random_state)
 
 
 def restated(error, argument, value):

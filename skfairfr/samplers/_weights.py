@@ -6,12 +6,13 @@ of images. The draws themselves are in ``_torch.py``.
 
 import math
 from collections.abc import Mapping
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 
-from skfairfr.utils._validation import plain
+from skfairfr.utils._validation import check_count, plain
 
+MOST_GROUPS = 1_000_000
 # Ten times the FAR, four times the weight (GEO20 section 4.3).
 EXPONENT = math.log10(4)
 
@@ -59,7 +60,7 @@ def equal_weights(n_groups):
     Parameters
     ----------
     n_groups : int
-        At least 1.
+        At least 1, and at most a million.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def equal_weights(n_groups):
     Raises
     ------
     ValueError
-        If there is no group.
+        If there is no group, or more than a million.
 
     References
     ----------
@@ -83,11 +84,7 @@ def equal_weights(n_groups):
     >>> equal_weights(3)
     array([1., 1., 1.])
     """
-    if not isinstance(n_groups, Integral) or n_groups < 1:
-        raise ValueError(
-            f"n_groups must be an integer of at least 1; got {n_groups!r}."
-        )
-    return np.ones(int(n_groups))
+    return np.ones(check_count(n_groups, "n_groups", 1, MOST_GROUPS))
 
 
 def adjusted_weights(weights, groups):

@@ -1,7 +1,10 @@
-"""The check, before the work, that a comparison of all pairs fits into the memory."""
+"""The check, before the work, that it fits into the memory."""
 
 from skfairfr._core import _memory
 from skfairfr.utils._errors import ArgumentError
+
+# What needs less is done without a look at what may be used.
+SMALL = 2**27
 
 
 def check_memory(size, far_max):
@@ -38,3 +41,32 @@ def check_memory(size, far_max):
             f"while {_memory.in_units(error.limit.n_bytes)} may be used, {error.limit.source}:",
             remedy=(*fitting, f"{'or ' if fitting else ''}{error.limit.remedy}."),
         ) from None
+
+
+def check_space(argument, n_bytes, remedy):
+    """Raise where a number that was asked for means more memory than may be used.
+
+    Parameters
+    ----------
+    argument : Argument
+        The number.
+    n_bytes : float
+        What it means at least.
+    remedy : str or tuple
+        What to do, as ArgumentError takes it.
+
+    Raises
+    ------
+    ArgumentError
+        With what is needed and what there is.
+    """
+    if n_bytes < SMALL:
+        return
+    limit = _memory.limit()
+    if n_bytes > limit.n_bytes:
+        raise ArgumentError(
+            argument,
+            f" needs about {_memory.in_units(n_bytes)} of memory, while "
+            f"{_memory.in_units(limit.n_bytes)} may be used, {limit.source};",
+            remedy=remedy,
+        )

@@ -14,7 +14,7 @@ import numpy as np
 import sklearn.base
 from scipy.sparse import issparse
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
 from skfairfr.utils._errors import (
@@ -25,6 +25,8 @@ from skfairfr.utils._errors import (
     size_of,
 )
 
+# Of things that are counted. More would overflow where they are multiplied, or allocated.
+MOST = 2**31 - 1
 # Code that no warning is about: ours, and the wrapper that scikit-learn puts about fit.
 _INSIDE = (
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
@@ -215,8 +217,8 @@ def check_scores(scores, name):
     return array
 
 
-def check_count(value, name, minimum):
-    """An integer of at least ``minimum``."""
+def check_count(value, name, minimum, maximum=MOST):
+    """An integer from ``minimum`` to ``maximum``."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool):
         raise ArgumentError(
             Argument(name), f" must be an integer; got {plain(value)!r}.", value=value
@@ -227,7 +229,31 @@ def check_count(value, name, minimum):
             f" must be at least {minimum}; got {plain(value)!r}.",
             value=value,
         )
+    if value > maximum:
+        raise ArgumentError(
+            Argument(name),
+            f" must be at most {maximum}; got {plain(value)!r}.",
+            value=value,
+        )
     return int(value)
+
+
+def check_seed(random_state, name="random_state"):
+    """An integer that numpy and scikit-learn take as a seed."""
+    return check_count(random_state, name, 0, 2**32 - 1)
+
+
+def random_state_of(random_state, name="random_state"):
+    """The RandomState that an argument stands for, as scikit-learn has it."""
+    try:
+        return check_random_state(random_state)
+    except ValueError:
+        raise ArgumentError(
+            Argument(name),
+            " must be an integer in [0, 2**32), a RandomState or None; got "
+            f"{plain(random_state)!r}.",
+            value=random_state,
+        ) from None
 
 
 def check_sequence(values, name, what):

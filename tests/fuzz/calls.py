@@ -38,6 +38,15 @@ SLOW = (
 )
 # Calls of seconds.
 SLOWEST = ("compare_mitigations",)
+# What reads most kinds of data, and is called as often as what is fast.
+PRODUCTS = (
+    *("audit", "audit_data", "audit_pairs", "compare_systems"),
+    *("EmbeddingData", "PairData"),
+)
+SCORERS = (
+    *("bfar_scorer", "bfrr_scorer", "frr_at_far_scorer"),
+    *("far_max_geomean_scorer", "frr_max_geomean_scorer"),
+)
 
 # Public names that nobody calls with data of their own, each with the reason.
 LEFT_OUT = {
@@ -58,16 +67,7 @@ LEFT_OUT = {
     "semi_hard_negatives": "takes tensors inside a training loop, where checks would cost",
     "load": "files.py damages what it reads",
     "load_mitigation": "files.py damages what it reads",
-    "EmbeddingData": "made by read_data, and read by audit_data and compare_systems",
-    "PairData": "as EmbeddingData",
     "Bench": "its save is save_mitigation",
-    **dict.fromkeys(
-        (
-            *("bfar_scorer", "bfrr_scorer", "frr_at_far_scorer"),
-            *("far_max_geomean_scorer", "frr_max_geomean_scorer"),
-        ),
-        "needs thousands of pairs; what make_fairness_scorer gives is called",
-    ),
     **dict.fromkeys(
         ("KappaGridDisplay.from_search", "TradeOffDisplay.from_search"),
         "takes a fitted search",
@@ -120,8 +120,20 @@ VALID = {
     **{"folder": "out", "path": "saved", "source": "sp800-63a-4"},
 }
 NO_PEOPLE = {"identity_1": None, "identity_2": None}
+# A scorer at a FAR of 1e-3 needs thousands of pairs.
+_MANY = np.repeat(np.arange(100), 3)
+OF_SCORER = {
+    "X": _RNG.normal(size=(100, 5))[_MANY] + 0.7 * _RNG.normal(size=(300, 5)),
+    **{"y": _MANY, "sensitive_features": np.array(["f", "m"])[_MANY % 2]},
+}
 # Where a name means something else.
 OF_SUBJECT = {
+    **dict.fromkeys(SCORERS, OF_SCORER),
+    "EmbeddingData": {"columns": {"gender": GROUP}},
+    "PairData": {
+        "y_score": SCORES,
+        "columns": {"gender": (GROUP[LEFT], GROUP[RIGHT])},
+    },
     "bfar": {"sensitive_features": GROUP[LEFT]},
     "bfrr": {"sensitive_features": GROUP[LEFT]},
     "far_disparity": {"sensitive_features": GROUP[LEFT]},
@@ -171,6 +183,9 @@ OF_SUBJECT = {
     "SimilarityROC.far_asymmetry": {"far": 0.1},
     "InstanceFARDisplay.from_estimator": {"far": 0.1},
 }
+# As many resamples, epochs or processes as they say, each of them asked for: a large number is
+# no damage, and takes for ever.
+WORK = {"n_resamples", "max_epochs", "discriminator_epochs", "n_jobs"}
 # How often an optional argument that has a valid value here is given.
 OPTIONAL = {
     "far",
@@ -419,7 +434,10 @@ def subject_names():
 def _is_result(name):
     """Whether a name is that of a class whose objects nobody makes by hand."""
     obj = public_names()[name]
-    if not inspect.isclass(obj) or name in ("Policy", "Dependence"):
+    if not inspect.isclass(obj) or name in (
+        *("Policy", "Dependence"),
+        *("EmbeddingData", "PairData"),
+    ):
         return False
     made = is_dataclass(obj) or issubclass(obj, tuple | Exception)
     return made or name.endswith("Display")
@@ -440,10 +458,14 @@ def subject(name):
 
 def _function(name, obj):
     """A function with the parameters of a public name that ends in a result."""
+    if name in ("EmbeddingData", "PairData"):
+        return _Audited(obj)
     if inspect.isclass(obj):
         return _Used(obj) if hasattr(obj, "fit") else obj
     if name in ("make_fairness_scorer", "fairness_scores"):
         return _Scored(obj)
+    if name in SCORERS:
+        return _Scorer(obj)
     if "." not in name:
         return obj
     holder, _, method = name.partition(".")
@@ -469,6 +491,36 @@ class _Used:
 
     def __call__(self, **options):
         return used(self.cls(**options).fit(X, Y, GROUP))
+
+
+class _Audited:
+    """A class of data, whose call audits them."""
+
+    def __init__(self, cls):
+        self.cls = cls
+        self.__signature__ = inspect.signature(cls)
+
+    def __call__(self, **parts):
+        from skfairfr.report import audit_data
+
+        return audit_data(self.cls(**parts), far=0.1, n_resamples=10)
+
+
+class _Scorer:
+    """A scorer, whose call scores embeddings as they are."""
+
+    def __init__(self, scorer):
+        self.scorer = scorer
+        self.__signature__ = inspect.signature(self._score)
+
+    def _score(self, X, y, *, sensitive_features, domain=None):
+        from sklearn.preprocessing import FunctionTransformer
+
+        options = {"sensitive_features": sensitive_features, "domain": domain}
+        return self.scorer(FunctionTransformer().fit(X), X, y, **options)
+
+    def __call__(self, **arguments):
+        return self._score(**arguments)
 
 
 class _Refit:
@@ -518,12 +570,17 @@ def used(estimator):
 def types_of(name):
     """Parameter -> its type, as the docstring of a public name says."""
     obj = public_names()[name]
+    if name in SCORERS:
+        kinds = dict.fromkeys(("X", "y", "sensitive_features", "domain"), "array-like")
+        return kinds
+    section = "Parameters"
     doc = FunctionDoc(obj)
     if inspect.isclass(obj):
         doc = ClassDoc(obj, config={"show_class_members": False})
+        section = section if doc[section] else "Attributes"
     return {
         name.strip(): entry.type
-        for entry in doc["Parameters"]
+        for entry in doc[section]
         for name in entry.name.split(",")
         if not name.strip().startswith("*")
     }
@@ -623,7 +680,7 @@ def call(names, rng):
     types = types_of(name)
     parameters = sorted(p for p, text in types.items() if kinds_of(text))
     changed = rng.sample(parameters, min(rng.randint(1, 2), len(parameters)))
-    return name, [(p, *odd_value(types[p], rng)) for p in changed]
+    return name, [(p, *odd_value(types[p], rng, p in WORK)) for p in changed]
 
 
 def case(name, changes):
@@ -674,7 +731,9 @@ def cases(seed, first, n_cases, names=None):
 
 
 def _weight(name):
-    return 1 if name in SLOWEST else 10 if name in SLOW else 50
+    if name in PRODUCTS:
+        return 50
+    return 10 if name in (*SLOW, *SLOWEST) else 50
 
 
 def prepare():

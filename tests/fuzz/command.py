@@ -39,9 +39,15 @@ LINES = (
     ("plan", "--policy", "door.toml", "--assumed", "0.1"),
     ("plan", "--detect-factor", "2", "--far", "0.1", "--pilot", "faces.npz"),
     ("--version",),
+    (*PAIRS, "--out", "report"),
 )
 # Those of them that draw or measure, a tenth of a second each.
 COSTS = {"audit": 2, "compare": 1, "bench": 1, "plan": 8, "--version": 1}
+# What follows --out: nothing else does, so that no line writes outside its folder.
+OUTS = (
+    *("report", "a/b/c", "faces.npz", "pairs.csv/x", ".", "", " ", "é", "\ud800", "-"),
+    *("a" * 3000, "/dev/null", "/dev/null/x", "x/../report", "a\0b", "report.html"),
+)
 WORDS = (
     *(
         "",
@@ -103,7 +109,7 @@ def flags():
     for command in ("audit", "compare", "bench", "plan", "demo"):
         found |= set(re.findall(r"--[a-z][a-z0-9-]+", _run((command, "--help"))[2]))
     # Work that grows with the number that follows, and other processes.
-    return sorted(found - {"--n-jobs", "--n-resamples", "--out", "--help"})
+    return sorted(found - {"--n-jobs", "--n-resamples", "--help"})
 
 
 def line(rng):
@@ -140,7 +146,19 @@ def changed(words, changes):
             del words[k : k + 1]
         else:
             words[k : k + 2] = words[k : k + 2][::-1]
-    return words
+    return _kept_inside(words)
+
+
+def _kept_inside(words):
+    """The words, in which every folder to write into is one of OUTS."""
+    kept = []
+    for k, word in enumerate(words):
+        follows = k > 0 and words[k - 1].startswith("--o")
+        if follows and not word.startswith("--o") and word not in OUTS:
+            word = OUTS[len(word) % len(OUTS)]
+        name, equals, _ = word.partition("=")
+        kept.append(f"{name}=report" if equals and name.startswith("--o") else word)
+    return kept
 
 
 class Fault(Exception):

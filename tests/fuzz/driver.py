@@ -2,7 +2,7 @@
 
 A case ends in one of OUTCOMES. Those of FAILURES are faults of the package: an exception
 that no docstring names, or that no line of the package or of scikit-learn raised on purpose;
-more than CPU_SECONDS of work; more than MEMORY bytes beyond the input.
+more than CPU_SECONDS of work, or WAITING_SECONDS of waiting; more than MEMORY bytes beyond the input.
 """
 
 import faulthandler
@@ -28,8 +28,9 @@ import skfairfr
 OUTCOMES = ("clean", "same", "different", "traceback", "hang", "memory")
 FAILURES = OUTCOMES[3:]
 CPU_SECONDS = 10
-# A case that waits, as for a pipe without a writer, spends no CPU time.
-WAITING_SECONDS = 60
+# A case that waits, as for a pipe without a writer, spends no CPU time. Where more processes
+# run than there are processors, all of them wait longer: see waiting_seconds.
+WAITING_SECONDS = 10
 MEMORY = 2**30
 # Above what a process holds when its cases begin; allocations beyond it raise MemoryError.
 ADDRESS_SPACE = 6 * 2**30
@@ -290,10 +291,15 @@ def _run(line, cases, seed, first, size, shown_only):
         if shown_only:
             line.send(case.shown())
             continue
-        _set_timers(CPU_SECONDS, WAITING_SECONDS)
+        _set_timers(CPU_SECONDS, waiting_seconds())
         found = judged(case)
         _set_timers(0, 0)
         line.send(found)
+
+
+def waiting_seconds():
+    """How long a case may last by the clock of the wall, on a machine as busy as this one."""
+    return WAITING_SECONDS * max(1.0, os.getloadavg()[0] / os.cpu_count())
 
 
 def _set_timers(cpu, waiting):

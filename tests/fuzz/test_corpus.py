@@ -70,6 +70,16 @@ def no_text(valid):
         ("equal_error_rate", "y_true", "tensor with gradient"),
         ("audit_data", "random_state", None),
         ("compare_systems", "average", None),
+        ("EthicalModule", "hidden_dim", 10**30),
+        ("EthicalModule", "batch_size", 2**63),
+        ("AdversarialProjector", "n_discriminators", 10**30),
+        ("make_face_embeddings", "n_identities", 10**30),
+        ("make_face_embeddings", "n_domains", 2**31),
+        ("plan_test", "groups", 2**31),
+        ("plan_test", "images_per_person", 2**63 - 1),
+        ("equal_weights", "n_groups", 2**31),
+        ("IdentityInertiaDisplay.plot", "bins", 2**31),
+        ("worst_group_rate", "random_state", np.int8(-1)),
         *(
             pytest.param("compare_mitigations", *changed, marks=pytest.mark.slow)
             for changed in (("metrics", "no columns"), ("methods", [["x"]]))

@@ -1,6 +1,7 @@
 """A few seconds of every fuzzer, and that the driver sees what it looks for."""
 
 import hashlib
+import itertools
 import os
 import random
 import subprocess
@@ -9,6 +10,8 @@ import time
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 pytest.importorskip("pandas")
 from tests.fuzz import calls, command, driver, files, mutation
@@ -52,6 +55,37 @@ def test_odd_arguments_are_used_or_refused(name):
     found, outcomes = failures(calls.cases(0, 0, 20, [name]))
     assert not found, found[0]
     assert outcomes.total() > 12
+
+
+@pytest.mark.parametrize("name", calls.PRODUCTS)
+@pytest.mark.filterwarnings("ignore")
+def test_odd_data_are_audited_or_refused(name):
+    found, outcomes = failures(calls.cases(0, 0, 6, [name]))
+    assert not found, found[0]
+    assert outcomes.total() == 6
+
+
+DRAWN_DAILY = ("garbe", "bfar", "threshold_at_far", "natural_weights", "Policy")
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.sampled_from(DRAWN_DAILY), st.randoms(use_true_random=False))
+def test_odd_arguments_that_hypothesis_draws(name, rng):
+    """From the same values; hypothesis looks for a smaller case where one fails."""
+    made = calls.case(*calls.call([name], rng))
+    assume(made is not None)
+    outcome, text = driver.judged(made)
+    assert outcome not in driver.FAILURES, text
+
+
+def test_no_line_writes_outside_its_folder():
+    for k in range(2000):
+        number, changes = command.line(mutation.random_of(3, k))
+        words = command.changed(command.LINES[number], changes)
+        for before, word in itertools.pairwise(words):
+            if before.startswith("--o") and not word.startswith("--o"):
+                assert word in command.OUTS
+    assert command.changed(("audit", "--out=/x"), []) == ["audit", "--out=report"]
 
 
 def test_lines_of_the_command_are_run_or_refused():

@@ -42,8 +42,11 @@ NUMBERS = (
     *(decimal.Decimal("0.1"), fractions.Fraction(1, 10), np.datetime64("2020")),
     *([0.1, None], [[0.1], [0.1, 0.2]], ["a"], np.ma.masked, np.str_("0.1"), range(2)),
 )
-# Sizes of work: nothing that would take long by itself.
-INTEGERS = (*NUMBERS, -(10**30), np.int8(-1), 2**31, 10**30)
+# Beyond what a computer holds, or counts with.
+INTEGERS = (
+    *(2**31, 2**63 - 1, 2**63, 10**30, -(10**30)),
+    *(np.int8(-1), np.uint64(2**64 - 1)),
+)
 COUNTS = tuple(v for v in NUMBERS if v != float("inf"))
 
 
@@ -66,10 +69,19 @@ def kinds_of(text):
     return [kind for kind, there in found.items() if there]
 
 
-def odd_value(text, rng):
-    """What is shown, and a function of the valid value, for one parameter."""
+def odd_value(text, rng, is_work=False):
+    """What is shown, and a function of the valid value, for one parameter.
+
+    Parameters
+    ----------
+    text : str
+        Its type, as the docstring says.
+    rng : random.Random
+    is_work : bool, default=False
+        Whether a large number means as much work, so that none is drawn.
+    """
     kind = rng.choice((*kinds_of(text), "none"))
-    return DRAWN[kind](rng)
+    return DRAWN["work" if is_work and kind == "count" else kind](rng)
 
 
 def odd_float(rng):
@@ -312,9 +324,15 @@ PATHS = (
     *(pathlib.Path("missing"), "file:///x", "missing.npz", "missing.csv.gz"),
 )
 
+
+def _small(rng):
+    return _constant(rng.randint(-2, 12))
+
+
 DRAWN = {
     "number": _any_of(_one_of(NUMBERS), lambda rng: _constant(odd_float(rng))),
-    "count": _any_of(_one_of(COUNTS), lambda rng: _constant(rng.randint(-2, 12))),
+    "count": _any_of(_one_of((*COUNTS, *INTEGERS)), _small),
+    "work": _any_of(_one_of(COUNTS), _small),
     "choice": _any_of(_choice, _one_of(TEXTS)),
     "flag": _one_of((True, False, None, 0, 1, "yes", np.True_, [], np.array([True]))),
     "path": _one_of(PATHS),

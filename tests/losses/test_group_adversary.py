@@ -144,7 +144,7 @@ def test_the_length_of_embeddings_does_not_matter():
         ({"alpha": np.nan}, "alpha"),
         ({"alpha": np.inf}, "alpha"),
         ({"scale": 0.0}, "scale must be positive; got 0.0"),
-        ({"n_discriminators": 0}, "n_discriminators must be an integer of at least 1"),
+        ({"n_discriminators": 0}, "n_discriminators must be at least 1; got 0"),
         ({"discriminator_dim": 1.5}, "discriminator_dim must be an integer"),
         ({"centroids": np.ones((K, 3))}, "centroids must have shape"),
     ],

@@ -4,7 +4,8 @@
     python -m tests.mutation --sample 400 --seed 1     400 of them, the modules in proportion
     python -m tests.mutation --module _rates _policy   modules whose path ends like a word
 
-A run that is stopped (Ctrl-C) reports on what it did.
+A run that is stopped (Ctrl-C) reports on what it did. At the end all survivors are listed, each with
+file:line and the mutation; ``survivors.py`` holds reasons of those that may survive.
 
 Kernels of the mutated module, and all others with it, run as plain Python (plain_kernels):
 so a mutated kernel runs as mutated. Where a module has no kernel, those of other modules
@@ -41,6 +42,7 @@ from tests import plain_kernels
 from tests.mutation.equivalent import EQUIVALENT
 from tests.mutation.mutants import drawn, mutants_of, wilson
 from tests.mutation.related import RELATED, ROOT, related
+from tests.mutation.survivors import ACCEPTED
 
 # Imported once, before processes are forked; nothing of the package.
 PRELOADED = """
@@ -307,13 +309,26 @@ class Runner:
         survived = "equal" if reason else "survived"
         self.outcomes[mutant] = "killed" if killed else survived
         if not killed:
-            place = f"{mutant.module}.py:{mutant.line}: {shown.partition(': ')[2]}"
-            text = f"equivalent: {reason}" if reason else "survived"
-            print(f"{place}\n    {text}", flush=True)
+            print(self.told(mutant), flush=True)
+
+    def told(self, mutant):
+        """Where a mutant that lives on is, what it changes, and why it may."""
+        shown = f"{mutant.module}: {mutant.shown(self.sources[mutant.module])}"
+        path = f"skfairfr/{mutant.module}.py:{mutant.line}"
+        text = "survived"
+        if shown in EQUIVALENT:
+            text = f"equivalent: {EQUIVALENT[shown]}"
+        elif shown in ACCEPTED:
+            text = f"survived, accepted: {ACCEPTED[shown]}"
+        return f"{path}: {shown.partition(': ')[2]}\n    {text}"
 
 
-def report(outcomes, n_made, is_sample):
-    """Print counts by module and the score; exit status."""
+def report(outcomes, n_made, is_sample, told=str):
+    """Print counts by module, the survivors and the score; exit status.
+
+    The score is compared with LEAST as it stands. Of a sample it is an estimate, whose
+    interval is printed beside it.
+    """
     kinds = ("killed", "survived", "equal")
     print(
         f"\n{'module':<34}{'mutants':>9}{'killed':>10}{'survived':>10}{'equivalent':>12}"
@@ -324,6 +339,12 @@ def report(outcomes, n_made, is_sample):
         print(f"{module:<34}{n:>9}{killed:>10}{survived:>10}{equal:>12}")
     count = Counter(outcomes.values())
     n = count["killed"] + count["survived"]
+    left = sorted(
+        (m.module, m.line, told(m)) for m, o in outcomes.items() if o == "survived"
+    )
+    if left:
+        print(f"\n{len(left)} survivors")
+        print("\n".join(text for *_, text in left))
     text = f"{count['killed']} of {n} mutants were killed, {count['killed'] / n:.1%}"
     if is_sample:
         text += " (95% interval {:.1%} to {:.1%})".format(*wilson(count["killed"], n))
@@ -375,7 +396,8 @@ def main(arguments=None):
             for process in runner.running:
                 os.killpg(process, signal.SIGKILL)
     n_made = Counter(m.module for m in made)
-    return report(runner.outcomes, n_made, len(runner.outcomes) < len(made))
+    is_sample = len(runner.outcomes) < len(made)
+    return report(runner.outcomes, n_made, is_sample, runner.told)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from tests.mutation.__main__ import report
 from tests.mutation.equivalent import EQUIVALENT
 from tests.mutation.mutants import Mutant, drawn, mutants_of, wilson
 from tests.mutation.related import RELATED, ROOT, related
+from tests.mutation.survivors import ACCEPTED
 
 
 def changed(text):
@@ -89,13 +91,28 @@ def test_every_module_has_tests():
     assert [file for file in named if not (ROOT / file).is_file()] == []
 
 
+def test_survivors_are_listed_with_their_place_and_the_interval(capsys):
+    outcomes = {Mutant("a", k, k, b"", 9 - k): "killed" for k in range(7)}
+    outcomes |= {Mutant("a", k, k, b"", 9 - k): "survived" for k in (7, 8)}
+    status = report(outcomes, {"a": 20}, True, lambda m: f"a.py:{m.line}: x -> y")
+    printed = capsys.readouterr().out
+    assert "2 survivors\na.py:1: x -> y\na.py:2: x -> y\n" in printed
+    low, high = wilson(7, 9)
+    assert (
+        f"7 of 9 mutants were killed, 77.8% (95% interval {low:.1%} to {high:.1%})"
+        in (printed)
+    )
+    assert status == 1
+
+
 def test_every_equivalent_mutant_is_still_made():
-    modules = {entry.partition(": ")[0] for entry in EQUIVALENT}
+    assert not set(EQUIVALENT) & set(ACCEPTED)
+    modules = {entry.partition(": ")[0] for entry in {**EQUIVALENT, **ACCEPTED}}
     made = set()
     for module in modules:
         source = (ROOT / f"skfairfr/{module}.py").read_bytes()
         made |= {f"{module}: {m.shown(source)}" for m in mutants_of(module, source)}
-    assert set(EQUIVALENT) - made == set()
+    assert {*EQUIVALENT, *ACCEPTED} - made == set()
 
 
 @pytest.mark.slow

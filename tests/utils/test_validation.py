@@ -16,7 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from skfairfr import make_face_embeddings
 from skfairfr.metrics import bfar
 from skfairfr.utils import _validation
-from skfairfr.utils._errors import ArgumentError
+from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._memory import check_space
 from skfairfr.utils._validation import (
     check_count,
     check_group,
@@ -29,6 +30,7 @@ from skfairfr.utils._validation import (
     count_rows,
     is_among,
     plain,
+    random_state_of,
     transform_rows,
     validate_rows,
     warn_undefined,
@@ -143,7 +145,29 @@ def test_options_groups_and_counts_list_what_is_possible():
         check_count(1, "n", 2)
     with pytest.raises(ValueError, match="n must be an integer; got True"):
         check_count(True, "n", 0)
+    with pytest.raises(ValueError, match="n must be at most 7; got 8"):
+        check_count(8, "n", 2, 7)
+    with pytest.raises(ValueError, match="n must be at most 2147483647; got 10000"):
+        check_count(10**30, "n", 2)
     assert check_group("m", np.array(["f", "m"])) == 1
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, np.int8(-1), 10**30, "x", 1.5])
+def test_what_is_no_seed_is_named(seed):
+    with pytest.raises(
+        ArgumentError, match=r"seed must be an integer in \[0, 2\*\*32\)"
+    ):
+        random_state_of(seed, "seed")
+    drawn = random_state_of(np.int64(3)).randint(99)
+    assert drawn == np.random.RandomState(3).randint(99)
+
+
+def test_a_number_that_means_too_much_memory_is_named():
+    check_space(Argument("n", 9), 8.0, "give less.")
+    with pytest.raises(
+        ArgumentError, match=r"^n=9 needs .* GB of memory.*give less\.$"
+    ):
+        check_space(Argument("n", 9), 1e30, "give less.")
 
 
 NO_LABELS = [

@@ -151,7 +151,7 @@ class IdentityInertiaDisplay(FromTransformedMixin):
             If kind is not one of its options or bins is not a number of bins.
         """
         check_option(kind, "kind", ("histogram", "ecdf"))
-        bins = check_count(bins, "bins", 1)
+        bins = check_count(bins, "bins", 1, _style.MOST_BINS)
         self.ax_ = ax = _style.get_axes(ax)
         self.figure_ = _style.figure_of(ax)
         name = _style.name_of(self, name)

@@ -296,7 +296,7 @@ def _edges(roc, groups, edges):
     """Ends of bins, increasing, from the ends or from the number of bins."""
     given = to_array(edges, "edges")
     if given.ndim == 0:
-        return _trimmed(roc, groups, check_count(edges, "edges", 1))
+        return _trimmed(roc, groups, check_count(edges, "edges", 1, _style.MOST_BINS))
     if given.ndim > 1 or given.size < 2 or given.dtype.kind not in "fiu":
         raise ArgumentError(
             Argument("edges"),

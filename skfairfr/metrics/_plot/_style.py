@@ -36,6 +36,8 @@ _DRAWN = WeakKeyDictionary()
 # More bands than this hide each other, and more entries hide the curves.
 MAX_BANDS = 3
 MAX_ENTRIES = 5
+# More bins than this are narrower than what is drawn with.
+MOST_BINS = 10_000
 # Ratio of the largest to the smallest value from which a log axis is used.
 SPAN = 5
 
