@@ -108,10 +108,11 @@ def test_the_grid_of_kappas_is_quoted():
     assert n_lower_both("residual", "1e-3") == 0
     assert scores("residual", "bfar", "1e-3")[0].size == 36
     for text in (
-        f"none of 36 pairs does so at 1e-3 ({n_lower_both('residual', '1e-4')} of 36 at",
+        f"none of 36 pairs lowers both at 1e-3 ({n_lower_both('residual', '1e-4')} of 36 at",
         f"With the paper's head {n_lower_both('mlp', '1e-3')} of 36 do",
         f"BFAR × {unseen('residual', 'EM-C', 'bfar')}",
         f"BFRR × {unseen('residual', 'EM-C', 'bfrr')}",
+        f"and FRR × {unseen('residual', 'EM-C', 'frr_at_far')}. With",
         f"{unseen('residual', 'EM-FAR', 'frr_at_far')} (EM-FAR)",
         f"{unseen('residual', 'EM-C', 'frr_at_far')} (EM-C)",
     ):
@@ -212,6 +213,14 @@ def test_em_c_is_quoted():
     assert told in CLAIMS
     bfar, bfrr, frr = (over_before("unit variance", 0, both, name) for name in names)
     assert f"has BFAR × {bfar}, BFRR × {bfrr} and FRR × {frr} in one draw" in CLAIMS
+    drawn, means = (
+        [over_before(kind, 0, PAPER_GRID["chosen"][grid]["EM-C"], of) for of in names]
+        for kind, grid in (("drawn", "drawn grid"), ("named", "grid"))
+    )
+    told = (
+        "BFAR × {}, BFRR × {} and FRR × {}, drawn, (50, 50), and × {}, {} and {} from"
+    )
+    assert told.format(*drawn, *means) in CLAIMS
     bfrr, bfar = (over_before("named", 0, both, name) for name in ("bfrr", "bfar"))
     assert f"Nor from the means: BFRR × {bfrr} and BFAR × {bfar}." in CLAIMS
     counts = []
@@ -239,7 +248,7 @@ def test_em_far_and_em_frr_are_quoted():
     for text, kind, pair, metrics in (
         ("BFAR × {} and FRR × {}, and BFRR × {}. One κ", "drawn", far, three),
         ("BFAR × {}, FRR × {}, BFRR × {}. EM-FRR", "drawn", (20, 20), three),
-        ("(25, 20), has BFRR × {}: it does not", "drawn", frr, three[2:]),
+        ("(25, 20), has BFRR × {}: it rises", "drawn", frr, three[2:]),
         (
             "(10, 50), has BFRR × {} and FRR × {}, and BFAR × {}. From",
             "drawn",
