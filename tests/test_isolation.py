@@ -246,6 +246,7 @@ print(code, html, asked)
 """
 
 
+@pytest.mark.slow
 def test_neither_imports_nor_what_measures_and_trains_open_a_socket():
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_NETWORK],

@@ -73,6 +73,7 @@ def run(code, path):
     return subprocess.run(command, capture_output=True, text=True, timeout=500)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits addresses")
 def test_a_fit_without_memory_says_so(path):
     done = run(FIT, path)
