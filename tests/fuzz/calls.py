@@ -1,5 +1,6 @@
 """Calls of every public name, with values that its docstring allows or only just does not."""
 
+import builtins
 import contextlib
 import importlib
 import inspect
@@ -11,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import sklearn.exceptions
 from numpydoc.docscrape import ClassDoc, FunctionDoc
 
 from tests.fuzz import files
@@ -22,7 +24,7 @@ PACKAGES = (
     *("comparators", "datasets", "losses", "metrics", "model_selection", "projectors"),
     *("report", "samplers", "utils"),
 )
-# scikit-learn raises a TypeError where an array is of a kind that it refuses.
+# Of a callable whose docstring has no section Raises, as of methods that only show a result.
 DOCUMENTED = (ValueError, TypeError, OSError, ImportError)
 # Calls of a tenth of a second and more, which are made less often.
 SLOW = (
@@ -473,9 +475,9 @@ def _function(name, obj):
         return fitted_roc().by
     if name == "SimilarityROC.far_asymmetry":
         return roc_across().far_asymmetry
-    if method == "fit_pairs" or (
-        method == "fit" and holder not in ("EmbeddingData", "PairData")
-    ):
+    if method == "fit" and holder in ("EmbeddingData", "PairData"):
+        return _FitOf(instance(holder))
+    if method in ("fit", "fit_pairs"):
         return _Refit(_fitted(public_names()[holder]), method)
     if method.startswith(("from_", "read", "shipped", "schema")):
         return getattr(public_names()[holder], method)
@@ -521,6 +523,21 @@ class _Scorer:
 
     def __call__(self, **arguments):
         return self._score(**arguments)
+
+
+class _FitOf:
+    """The method fit of data, which is given a fresh copy of the estimator."""
+
+    def __init__(self, data):
+        self.data = data
+        self.__signature__ = inspect.signature(data.fit)
+
+    def __call__(self, roc, **arguments):
+        from sklearn.base import clone
+
+        # Images of the pairs have no names.
+        fresh = clone(roc).set_params(resample="identities")
+        return used(self.data.fit(fresh, **arguments))
 
 
 class _Refit:
@@ -699,9 +716,41 @@ def case(name, changes):
         lambda: _call(chosen.function, arguments),
         chosen.usual,
         lambda: f"{name}({shown})",
-        DOCUMENTED,
+        documented(name),
         X.nbytes,
     )
+
+
+@cache
+def documented(name):
+    """Types of the errors that a public name may end with, as its docstring says.
+
+    An estimator is also fitted, and data are audited: with what those raise. TypeError is
+    scikit-learn's, of an array of a kind that it refuses.
+    """
+    obj = public_names().get(name)
+    if obj is None:
+        return DOCUMENTED
+    used_as = ("__init__", "fit", "fit_pairs", "transform")
+    docs = [FunctionDoc(obj)]
+    if inspect.isclass(obj):
+        methods = [getattr(obj, method, None) for method in used_as]
+        docs = [ClassDoc(obj, config={"show_class_members": False})]
+        docs += [FunctionDoc(method) for method in methods if method is not None]
+    if name in PRODUCTS:
+        docs.append(FunctionDoc(public_names()["audit_data"]))
+    named = {entry.type for doc in docs for entry in doc["Raises"]}
+    return (*map(_error_of, sorted(named)), TypeError) if named else DOCUMENTED
+
+
+def _error_of(name):
+    """The type of error that a docstring names."""
+    known = [
+        builtins,
+        sklearn.exceptions,
+        importlib.import_module("skfairfr.utils._errors"),
+    ]
+    return next(getattr(m, name) for m in known if hasattr(m, name))
 
 
 def _changeable(chosen, parameter):

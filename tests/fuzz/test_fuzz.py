@@ -100,6 +100,14 @@ def test_every_public_name_is_called_or_left_out_with_a_reason():
     assert set(calls.OF_SUBJECT) - parts <= {"score_matrix"}
 
 
+def test_documented_errors_are_those_of_the_docstring():
+    assert calls.documented("disparity") == (ValueError, TypeError)
+    assert OSError in calls.documented("EthicalModule.save")
+    assert OSError not in calls.documented("EthicalModule")
+    for name in calls.subject_names():
+        assert all(issubclass(kind, Exception) for kind in calls.documented(name))
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_every_call_works_before_it_is_changed():
