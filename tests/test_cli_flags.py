@@ -60,7 +60,7 @@ def same_group():
         (lambda: check_limits({"max_bfrr": 1.0}, True), "--max-bfrr must be a number above 1, "),
         (lambda: check_level(2.0), "--far must lie in (0, 1)"),
         (
-            lambda: audit_data(EmbeddingData([], []), far=[0.1], threshold=0.5),
+            lambda: audit_data(EmbeddingData(np.eye(2), [1, 2]), far=[0.1], threshold=0.5),
             "--far 0.1 and --threshold 0.5 were both given",
         ),
         (same_group, "Give --attribute, or use --impostors all."),

@@ -245,6 +245,7 @@ def _check_space(n_features, n_groups, n_discriminators, discriminator_dim):
         "discriminator_dim": discriminator_dim,
     }
     name = max(asked, key=asked.get)
-    each = OF_MODULE + 8 * discriminator_dim * (n_features + n_groups)
-    space = n_discriminators * each
+    # A size may be a small number of numpy, whose products overflow.
+    each = OF_MODULE + 8 * int(discriminator_dim) * (int(n_features) + n_groups)
+    space = int(n_discriminators) * each
     check_space(Argument(name, asked[name]), space, "give a smaller number.")

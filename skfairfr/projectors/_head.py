@@ -20,7 +20,8 @@ def check_sizes(n_features, hidden_dim, output_dim):
     """Raise where the weights of a head do not fit into the memory, each with a gradient."""
     asked = {"hidden_dim": hidden_dim, "output_dim": output_dim}
     name = max(asked, key=asked.get)
-    n_bytes = 8 * hidden_dim * (n_features + output_dim)
+    # A size may be a small number of numpy, whose products overflow.
+    n_bytes = 8 * int(hidden_dim) * (int(n_features) + int(output_dim))
     check_space(Argument(name, asked[name]), n_bytes, "give a smaller one.")
 
 

@@ -157,9 +157,9 @@ def threads_for(n_operations=inf):
 
     numbers = _AROUND.numbers
     numbers.append(torch.get_num_threads())
-    most = 1 if is_sharing_worker() else numbers[0]
-    _set_threads(int(min(most, max(1, n_operations / _WORTH_A_THREAD))))
     try:
+        most = 1 if is_sharing_worker() else numbers[0]
+        _set_threads(int(min(most, max(1, n_operations / _WORTH_A_THREAD))))
         with own_threads():
             yield
     finally:
