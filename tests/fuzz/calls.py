@@ -519,7 +519,8 @@ class _Scorer:
         from sklearn.preprocessing import FunctionTransformer
 
         options = {"sensitive_features": sensitive_features, "domain": domain}
-        return self.scorer(FunctionTransformer().fit(X), X, y, **options)
+        as_they_are = FunctionTransformer().fit(OF_SCORER["X"])
+        return self.scorer(as_they_are, X, y, **options)
 
     def __call__(self, **arguments):
         return self._score(**arguments)
@@ -594,7 +595,7 @@ def types_of(name):
     doc = FunctionDoc(obj)
     if inspect.isclass(obj):
         doc = ClassDoc(obj, config={"show_class_members": False})
-        section = section if doc[section] else "Attributes"
+        section = "Attributes" if name in ("EmbeddingData", "PairData") else section
     return {
         name.strip(): entry.type
         for entry in doc[section]
