@@ -45,6 +45,8 @@ def save_mitigation(estimator, folder):
     ------
     ValueError
         If a class is of another package, or what it holds has no form without pickle.
+    OSError
+        If the folder cannot be written.
 
     See Also
     --------

@@ -22,9 +22,9 @@ from skfairfr.metrics._pairs._checks import check_pairs
 from skfairfr.report._failures import MADE, Attempts, outcomes
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import Cell, Crossing
-from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._errors import Argument, ArgumentError, plain
 from skfairfr.utils._labels import encode, intersect, to_column
-from skfairfr.utils._validation import check_path, check_texts
+from skfairfr.utils._validation import check_path, check_sequence, check_texts, is_among
 
 NO_FRR = (
     ", so that there is no genuine pair and no FRR can be measured: this is an audit of the "
@@ -116,8 +116,13 @@ class EmbeddingData:
         -------
         roc : SimilarityROC
             Fitted.
+
+        Raises
+        ------
+        ArgumentError
+            A ValueError: if there is no such column, or the data cannot be used.
         """
-        groups = {name: self.columns[name] for name in attributes} or None
+        groups = _chosen(self.columns, attributes) or None
         roc.set_params(similarity=self.similarity)
         return roc.fit(self.X, self.y, groups, domain=self.domain)
 
@@ -133,9 +138,17 @@ class EmbeddingData:
         -------
         groups : Labels, shape (n_samples,)
             Distinct combinations, and the code of each row; -1 where one is unknown.
+
+        Raises
+        ------
+        ArgumentError
+            A ValueError: if there is no such column.
         """
         return intersect(
-            [encode(self.columns[a], a, allow_unknown=True) for a in attributes]
+            [
+                encode(column, name, allow_unknown=True)
+                for name, column in _chosen(self.columns, attributes).items()
+            ]
         )
 
     def people(self):
@@ -264,9 +277,15 @@ class PairData:
         -------
         roc : SimilarityROC
             Fitted.
+
+        Raises
+        ------
+        ArgumentError
+            A ValueError: if there is no such column, or the data cannot be used.
         """
+        chosen = _chosen(self.columns, attributes)
         groups = [
-            {name: self.columns[name][member] for name in attributes} or None
+            {name: column[member] for name, column in chosen.items()} or None
             for member in (0, 1)
         ]
         return roc.fit_pairs(
@@ -291,12 +310,17 @@ class PairData:
         -------
         groups : Labels, shape (2 * n_pairs,)
             Distinct combinations, and the code of each image; -1 where one is unknown.
+
+        Raises
+        ------
+        ArgumentError
+            A ValueError: if there is no such column.
         """
-        columns = [_stacked(self.columns[name], name) for name in attributes]
+        chosen = _chosen(self.columns, attributes)
         return intersect(
             [
-                encode(column, name, allow_unknown=True)
-                for column, name in zip(columns, attributes, strict=True)
+                encode(_stacked(column, name), name, allow_unknown=True)
+                for name, column in chosen.items()
             ]
         )
 
@@ -621,3 +645,19 @@ def _stacked(both, name):
     if len({column.dtype.kind for column in columns}) > 1:
         columns = [column.astype(object) for column in columns]
     return np.concatenate(columns)
+
+
+def _chosen(columns, attributes):
+    """The columns of some names, a dict; an error about a name that is none of them."""
+    chosen = {}
+    for name in check_sequence(attributes, "attributes", "names of columns"):
+        if not is_among(name, columns):
+            listed = ", ".join(map(repr, columns)) or "none"
+            raise ArgumentError(
+                Argument("attributes"),
+                f" must be names of columns; {plain(name)!r} is none of them.",
+                remedy=f"The columns are: {listed}.",
+                value=attributes,
+            )
+        chosen[name] = columns[name]
+    return chosen

@@ -150,6 +150,8 @@ class Policy:
         ------
         ArgumentError
             A ValueError: if there is no such file or policy, or it holds something else.
+        OSError
+            If the system cannot read it.
         """
         label = check_path(source, "policy")
         path = Path(label)

@@ -5,6 +5,7 @@ import contextlib
 import importlib
 import inspect
 import io
+import time
 import warnings
 from dataclasses import dataclass, is_dataclass
 from functools import cache
@@ -223,6 +224,8 @@ class Subject:
         Of every parameter, as its docstring says.
     usual : object
         What it gives, as :func:`summary` has it.
+    seconds : float, default=0.0
+        As :class:`Case` has it: of a bench, which trains every method.
     """
 
     name: str
@@ -230,6 +233,7 @@ class Subject:
     valid: dict
     types: dict
     usual: object
+    seconds: float = 0.0
 
 
 @cache
@@ -455,7 +459,10 @@ def subject(name):
     """The subject of a public name, whose valid call works."""
     function, types = _function(name, public_names()[name]), types_of(name)
     valid = _valid(name, function, types)
-    return Subject(name, function, valid, types, summary(_call(function, valid)))
+    started = time.process_time()
+    usual = summary(_call(function, valid))
+    seconds = time.process_time() - started if name in SLOWEST else 0.0
+    return Subject(name, function, valid, types, usual, seconds)
 
 
 def _function(name, obj):
@@ -519,7 +526,8 @@ class _Scorer:
         from sklearn.preprocessing import FunctionTransformer
 
         options = {"sensitive_features": sensitive_features, "domain": domain}
-        return self.scorer(FunctionTransformer().fit(X), X, y, **options)
+        as_they_are = FunctionTransformer().fit(OF_SCORER["X"])
+        return self.scorer(as_they_are, X, y, **options)
 
     def __call__(self, **arguments):
         return self._score(**arguments)
@@ -594,7 +602,7 @@ def types_of(name):
     doc = FunctionDoc(obj)
     if inspect.isclass(obj):
         doc = ClassDoc(obj, config={"show_class_members": False})
-        section = section if doc[section] else "Attributes"
+        section = "Attributes" if name in ("EmbeddingData", "PairData") else section
     return {
         name.strip(): entry.type
         for entry in doc[section]
@@ -718,6 +726,7 @@ def case(name, changes):
         lambda: f"{name}({shown})",
         documented(name),
         X.nbytes,
+        chosen.seconds,
     )
 
 

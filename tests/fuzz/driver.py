@@ -64,6 +64,10 @@ class Case:
         Those that are documented.
     n_bytes : int
         Size of the input.
+    seconds : float
+        Of the processor, that the undamaged version takes on this machine where it takes
+        seconds, as drawing all figures of a report does. The limits are longer by three
+        times as much.
     """
 
     run: object
@@ -71,6 +75,7 @@ class Case:
     shown: object
     errors: tuple = (ValueError, OSError)
     n_bytes: int = 0
+    seconds: float = 0.0
 
 
 @dataclass
@@ -291,15 +296,22 @@ def _run(line, cases, seed, first, size, shown_only):
         if shown_only:
             line.send(case.shown())
             continue
-        _set_timers(CPU_SECONDS, waiting_seconds())
+        more = 3 * case.seconds
+        _set_timers(CPU_SECONDS + more, waiting_seconds(WAITING_SECONDS + more))
         found = judged(case)
         _set_timers(0, 0)
         line.send(found)
 
 
-def waiting_seconds():
-    """How long a case may last by the clock of the wall, on a machine as busy as this one."""
-    return WAITING_SECONDS * max(1.0, os.getloadavg()[0] / os.cpu_count())
+def waiting_seconds(idle):
+    """How long a case may last by the clock of the wall, on a machine as busy as this one.
+
+    Parameters
+    ----------
+    idle : float
+        How long on an idle machine.
+    """
+    return idle * max(1.0, os.getloadavg()[0] / os.cpu_count())
 
 
 def _set_timers(cpu, waiting):
