@@ -5,7 +5,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._core._prepared import score_prepared_matrix, score_prepared_pairs
-from skfairfr.utils._validation import validate_rows
+from skfairfr.utils._validation import count_rows, validate_rows
 
 
 class Comparator(BaseEstimator):
@@ -125,16 +125,9 @@ class Comparator(BaseEstimator):
         """Rows of probes and of references."""
         if not self.takes_side:
             return self.prepare(X1), self.prepare(X2)
-        probe = self.prepare(X1, side=np.zeros(_n_rows(X1), dtype=np.int8))
-        return probe, self.prepare(X2, side=np.ones(_n_rows(X2), dtype=np.int8))
-
-
-def _n_rows(X):
-    """Number of rows; 0 of what has none, which ``prepare`` refuses by name."""
-    try:
-        return len(X)
-    except TypeError:
-        return 0
+        probes = np.zeros(count_rows(X1, "X"), dtype=np.int8)
+        references = np.ones(count_rows(X2, "X"), dtype=np.int8)
+        return self.prepare(X1, side=probes), self.prepare(X2, side=references)
 
 
 def score_row_by_row(first, second):

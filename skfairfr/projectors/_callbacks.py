@@ -160,7 +160,7 @@ class Checkpoint(Callback):
 
 
 class _Writer:
-    """A file for torch, which loses the system's error of one that cannot be written."""
+    """A file that keeps the system's error, in place of which torch raises its own."""
 
     def __init__(self, file):
         self.file, self.error = file, None

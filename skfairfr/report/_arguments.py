@@ -14,7 +14,7 @@ from skfairfr.utils._errors import (
     plain,
     size_of,
 )
-from skfairfr.utils._labels import check_text, to_column, to_columns
+from skfairfr.utils._labels import check_length, check_text, to_column, to_columns
 from skfairfr.utils._validation import (
     check_option,
     check_scores,
@@ -229,15 +229,15 @@ def _check_names(columns, argument):
 def _check_images(data, argument, named):
     """Raise unless embeddings and all their labels have one number of rows."""
     n_images = count_images(data.X)
-    _check_length(to_column(data.y, "y"), n_images, "y", "X")
+    check_length(to_column(data.y, "y"), n_images, "y", "X")
     for name in ("domain", "names"):
         labels = getattr(data, name)
         if labels is not None:
-            _check_length(to_column(labels, name), n_images, name, "X")
+            check_length(to_column(labels, name), n_images, name, "X")
     for name, labels in data.columns.items():
         where = f"[{name!r}]" if named else ""
         for column in to_columns(labels, f"{argument}{where}"):
-            _check_length(column, n_images, argument, "X", where)
+            check_length(column, n_images, argument, "X", where)
 
 
 def _check_listed(data, argument, named):
@@ -245,7 +245,7 @@ def _check_listed(data, argument, named):
     check_people(data.identities, data.y_true)
     n_pairs = check_scores(data.y_score, "y_score").size
     if data.y_true is not None:
-        _check_length(to_column(data.y_true, "y_true"), n_pairs, "y_true", "y_score")
+        check_length(to_column(data.y_true, "y_true"), n_pairs, "y_true", "y_score")
     else:
         both = two_columns(data.identities, "identities")
         _check_sides(both, n_pairs, "identities")
@@ -261,17 +261,7 @@ def _check_sides(both, n_pairs, argument, where=""):
         if labels is not None:
             place = f"{where}[{side}]"
             column = to_column(labels, f"{argument}{place}")
-            _check_length(column, n_pairs, argument, "y_score", place)
-
-
-def _check_length(column, n_rows, argument, other, where=""):
-    if len(column) != n_rows:
-        raise ArgumentError(
-            *(Argument(argument), f"{where} has {len(column)} rows, and "),
-            *(Argument(other), f" has {n_rows};"),
-            remedy="give one value for each row.",
-            value=column,
-        )
+            check_length(column, n_pairs, argument, "y_score", place)
 
 
 def _is_column(value):

@@ -18,9 +18,9 @@ from skfairfr.utils._validation import check_path
 SHIPPED = files("skfairfr.report") / "policies"
 USUAL_LEVEL = 0.95
 MOST = sys.float_info.max
-# Tables of ``at`` in a file have these keys.
-# Shipped ones have 2,000; of a key of many parts, the parser's time grows with the square.
+# The parser's time grows with the square of the parts of a key.
 MOST_BYTES = 16_384
+# Tables of ``at`` in a file have these keys.
 KEYS_OF_AT = ("far", "threshold", "limits")
 # What may be several in a file.
 LISTS = ("far", "threshold", "attributes")

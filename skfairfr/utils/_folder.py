@@ -116,7 +116,7 @@ def staging(place):
     try:
         yield staged
     except OSError as error:
-        # The caller knows his own path alone, and writing that fails names none.
+        # The error names the staged file or none; the caller gave another path.
         if error.errno in FULL and _is_inside(error.filename, staged):
             error.filename = str(place)
         raise

@@ -228,11 +228,11 @@ def join_columns(columns):
     return np.concatenate([column.astype(object) for column in columns])
 
 
-def check_length(column, n_samples, name, other):
-    """Raise unless ``column`` has ``n_samples`` rows."""
+def check_length(column, n_samples, name, other, where=""):
+    """Raise unless ``column``, of which ``where`` is the part of ``name``, has all rows."""
     if len(column) != n_samples:
         raise ArgumentError(
-            *(Argument(name), f" has {len(column)} rows but "),
+            *(Argument(name), f"{where} has {len(column)} rows but "),
             *(Argument(other), f" has {n_samples};"),
             remedy="give one label for each row.",
             value=column,

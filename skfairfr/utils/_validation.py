@@ -293,10 +293,8 @@ def is_among(value, known):
     """Whether a value is one of some labels; arrays and structures are none."""
     try:
         return is_label(value) and bool(value in known)
-    except (
-        TypeError,
-        ValueError,
-    ):  # of a structure, or of what is neither true nor false
+    except (TypeError, ValueError):
+        # Of a structure, or of what is neither true nor false.
         return False
 
 

@@ -179,17 +179,17 @@ def test_what_cannot_be_used_is_named(call, argument, message):
 # ---- rows ----------------------------------------------------------------------------
 
 RAGGED = [*X.tolist()[:-1], [0.5]]
-SHORT = f" has {len(Y) - 1} rows, and X has {len(Y)}; give one value for each row."
+SHORT = f" has {len(Y) - 1} rows but X has {len(Y)}; give one label for each row."
 # Parts of embeddings that cannot be used: what the message says, from the part's name on.
 WRONG_IMAGES = {
-    "X short": ({"X": X[:-1]}, f"y has {len(Y)} rows, and X has {len(Y) - 1}; give"),
+    "X short": ({"X": X[:-1]}, f"y has {len(Y)} rows but X has {len(Y) - 1}; give"),
     "y short": ({"y": Y[:-1]}, f"y{SHORT}"),
-    "y empty": ({"y": []}, f"y has 0 rows, and X has {len(Y)}; give"),
+    "y empty": ({"y": []}, f"y has 0 rows but X has {len(Y)}; give"),
     "y twice": ({"y": np.stack([Y, Y], 1)}, "y must be one column, (n_samples,); got"),
     "groups short": ({"columns": {"g": GROUPS[:-1]}}, f"columns['g']{SHORT}"),
     "groups long": (
         {"columns": {"g": [*GROUPS, "f"]}},
-        f"columns['g'] has {len(Y) + 1} rows, and X has {len(Y)}; give",
+        f"columns['g'] has {len(Y) + 1} rows but X has {len(Y)}; give",
     ),
     "domain": ({"domain": (np.arange(len(Y)) % 2)[:-1]}, f"domain{SHORT}"),
     "names": ({"names": np.arange(len(Y) - 1)}, f"names{SHORT}"),
@@ -209,7 +209,7 @@ WRONG_IMAGES = {
     "reading": ({"reading": 3}, "reading is made by read_data; got int. Leave it out."),
 }
 LISTED = {"y_score": SCORES, "identities": PEOPLE, "columns": {"group": BOTH}}
-FEW = f"has {len(SCORES) - 1} rows, and y_score has {len(SCORES)}; give one value"
+FEW = f"has {len(SCORES) - 1} rows but y_score has {len(SCORES)}; give one label"
 WRONG_PAIRS = {
     "scores": ({"y_score": SCORES[1:]}, "identities[0] has"),
     "no scores": ({"y_score": None}, "y_score must be one-dimensional"),
