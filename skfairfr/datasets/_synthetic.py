@@ -122,9 +122,9 @@ def make_face_embeddings(
     Raises
     ------
     ValueError
-        If an argument is outside its range, memory does not suffice, the shares do not sum to 1, a group would
-        have no identity, or ``kappa``, ``crowding`` or ``nuisance`` does not name exactly
-        the groups.
+        If an argument is outside its range, memory does not suffice, the shares do not sum
+        to 1, a group would have no identity, or ``kappa``, ``crowding`` or ``nuisance`` does
+        not name exactly the groups.
 
     See Also
     --------

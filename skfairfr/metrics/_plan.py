@@ -406,8 +406,8 @@ def plan_test(
         with 0.5 the FMR is half of ``certify_fmr``, and a limit of 2 for ratios is met with
         1.5. Above 1 the plan of a policy is one for its failure.
     groups : int, default=2
-        Number of groups, at most 1000, with as many people each; the first has the larger rate where
-        rates differ.
+        Number of groups, at most 1000, with as many people each; the first has the larger
+        rate where rates differ.
     images_per_person : int, default=2
         Of everybody, at least 1, and 2 for the FRR; at most a million.
     power : float in (0, 1), default=0.8

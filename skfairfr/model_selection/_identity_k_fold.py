@@ -90,7 +90,8 @@ class IdentityKFold(BaseCrossValidator):
         ------
         ValueError
             If X has no rows, there are fewer identities than splits, a parameter is out of
-            range, there are not two domains, or a test fold has no genuine pair or no two people.
+            range, there are not two domains, or a test fold has no genuine pair or no two
+            people.
 
         Warns
         -----

@@ -59,8 +59,8 @@ def check_data(data, argument="columns", *, named=True):
     check_text(data.columns, "attribute")
 
 
-def check_options(options):
-    """Raise where options that are used before any fit, or without one, are out of range."""
+def check_ranges(options):
+    """Raise where an option that is used before a fit, or without one, is out of range."""
     check_option(options.average, "average", ("pair", "identity"))
     check_option(options.impostors, "impostors", ("all", "same_group"))
     check_seed(options.random_state)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from skfairfr._core import _memory, _pair_sets
-from skfairfr.report._arguments import check_options
+from skfairfr.report._arguments import check_ranges
 from skfairfr.report._data import PairData
 from skfairfr.utils._errors import Argument
 from skfairfr.utils._memory import check_memory
@@ -41,7 +41,7 @@ def choose_far_max(data, groups, points, options):
     ValueError
         If not even the levels fit into the memory, or an option is out of range.
     """
-    check_options(options)
+    check_ranges(options)
     level = None if points.far is None else float(points.far.max())
     rule = min(1e-2, HELD_PAIRS / data.people().size ** 2)
     rule = rule if level is None else max(rule, level)

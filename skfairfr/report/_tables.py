@@ -182,8 +182,8 @@ def to_csv(rows):
     -------
     text : str
         Begins with a byte order mark. Half characters, as in the path of a file whose
-        name is not UTF-8, are "?", as in JSON. A text that a spreadsheet would take for a formula
-        has an apostrophe before it.
+        name is not UTF-8, are "?", as in JSON. A text that a spreadsheet would take for a
+        formula has an apostrophe before it.
     """
     written = StringIO(newline="")
     writer = csv.writer(written)

@@ -10,6 +10,7 @@ import torch
 from joblib import Parallel, delayed, parallel_config
 from numpy.testing import assert_allclose
 
+from skfairfr.utils import _torch
 from skfairfr.utils._torch import (
     PRECISIONS,
     choose_device,
@@ -139,6 +140,21 @@ def test_more_threads_come_back_inside_and_after_an_error(four_threads):
         assert torch.get_num_threads() == 1
         raise KeyError
     assert torch.get_num_threads() == 4
+
+
+@pytest.mark.parametrize("name", ["is_sharing_worker", "_set_threads", "own_threads"])
+def test_an_interrupt_on_the_way_in_leaves_no_number(monkeypatch, four_threads, name):
+    def interrupt(*_):
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_torch, name, interrupt)
+    with pytest.raises(KeyboardInterrupt), threads_for(1e6):
+        pass
+    # A number that was left would be the most that later blocks may have.
+    torch.set_num_threads(3)
+    with threads_for(1e12):
+        assert torch.get_num_threads() == 3
 
 
 def in_new_thread():
