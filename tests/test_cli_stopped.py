@@ -228,21 +228,35 @@ def test_a_terminal_that_knows_little(faces, tmp_path):
     assert first.startswith(b"Audit by gr\\xf6\\xdfe")
 
 
+# Of each command; one that draws nothing and trains nothing.
+BUDGETED = {
+    "audit": ["audit", "{}", "--attribute", "gender", *QUICK],
+    "compare": ["compare", "{}", "{}", "--attribute", "gender", *QUICK],
+    "plan": ["plan", "--certify-fmr", "0.01", "--pilot", "{}", "--attribute", "gender"],
+    "bench": [
+        *("bench", "{}", "--attribute", "gender", "--methods", "as-norm"),
+        *QUICK_BENCH,
+    ],
+}
+ROOMS = [("audit", n_mb) for n_mb in (1, 5, 10, 20, 40, 80, 160, 320, 640)] + [
+    (name, n_mb) for name in ("compare", "plan", "bench") for n_mb in (5, 40, 160, 640)
+]
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
-@pytest.mark.parametrize("n_mb", [1, 5, 10, 20, 40, 80, 160, 320, 640])
-def test_a_budget_of_memory_is_told_or_suffices(faces, n_mb):
+@pytest.mark.parametrize(("name", "n_mb"), ROOMS)
+def test_a_budget_of_memory_is_told_or_suffices(faces, name, n_mb):
     """Of addresses, as ulimit -v sets it, beyond what the libraries take."""
     child = [sys.executable, "-c", LIMITED, str(1_000_000 * n_mb)]
-    arguments = ["audit", faces, "--attribute", "gender", *QUICK]
-    command = child + arguments
+    command = child + [word.format(faces) for word in BUDGETED[name]]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert "Traceback" not in done.stderr
     if done.stderr.startswith("OpenBLAS error: Memory allocation"):
         return  # it ends the process itself, with status 1
     assert done.returncode in (0, 2), done.stderr[-2000:]
     if done.returncode:
-        assert_one_line(done.returncode, done.stdout, done.stderr)
+        assert_one_line(done.returncode, done.stdout, done.stderr, name)
         assert "memory" in done.stderr
 
 

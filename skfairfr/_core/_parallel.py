@@ -67,14 +67,27 @@ def progress_bar(total, description):
     shown = _SHOWN.get()
     if isinstance(shown, _Steps):
         return _Loop(shown, total, description)
-    return tqdm(total=total, desc=description, disable=not shown, leave=False)
+    return _Bar(total=total, desc=description, disable=not shown, leave=False)
+
+
+class _Bar(tqdm):
+    """One that starts no thread, which tqdm does for every bar, also for one that is not shown.
+
+    Where no thread can be started, tqdm would warn of that. The thread redraws bars whose
+    steps have become slow; with ``miniters`` of 1 every step looks at the clock itself.
+    """
+
+    monitor_interval = 0
+
+    def __init__(self, **options):
+        super().__init__(**({"miniters": 1} | options))
 
 
 class _Steps:
     """One bar over the steps of a task; the long loops of a step move it on."""
 
     def __init__(self, total):
-        self.bar = tqdm(total=total, bar_format=FORMAT, leave=False, miniters=0)
+        self.bar = _Bar(total=total, bar_format=FORMAT, leave=False, miniters=0)
         self.begun, self.step = 0, ""
 
     def begin(self, description):

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -205,6 +206,19 @@ def test_steps_are_nothing_where_no_bar_is_shown(capsys):
         over_blocks(raised, TASKS, None, "raising")
     next_step("outside")
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("n_steps", [None, 1])
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_bar_starts_no_thread(shown, n_steps, monkeypatch):
+    """A thread that outlives a call can stop its process from ending without memory."""
+    monkeypatch.setattr(_parallel._Bar, "monitor", None)
+    before = threading.enumerate()
+    with show_progress(shown, n_steps):
+        next_step("first")
+        over_blocks(raised, TASKS, None, "raising")
+    assert _parallel._Bar.monitor is None
+    assert set(threading.enumerate()) <= set(before)
 
 
 def test_progress_ends_with_its_context(capsys):

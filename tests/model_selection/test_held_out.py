@@ -194,6 +194,6 @@ def test_lack_of_memory_is_no_argument_of_the_callers(monkeypatch):
     """``far_max`` is chosen by the bench: nobody can lower it."""
     crowded = crowd(400, images_per_identity=(2, 3))
     monkeypatch.setenv("SKFAIRFR_MEMORY", "100kB")
-    with pytest.raises(MemoryError, match="^judging a split.*100 ?kB") as caught:
+    with pytest.raises(MemoryError, match=r"^judging a split.*100 ?kB") as caught:
         counted(crowded, far=0.3)
     assert "far_max" not in str(caught.value)
