@@ -364,7 +364,7 @@ def last_number(holds, highest, whole):
         if middle in (below, above):
             break
         below, above = (middle, above) if holds(middle) else (below, middle)
-    return float(below)
+    return float(min(below, highest))
 
 
 def count_cdf(k, mean, variance):

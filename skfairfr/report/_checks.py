@@ -32,9 +32,11 @@ def check_limits(limits, threshold_is_set):
     for name, limit in limits.items():
         check_option(name, "limits", LIMITS)
         of_rate = name in RATE_LIMITS
-        low, high = (0, 1) if of_rate else (1, sys.float_info.max)
         is_number = isinstance(limit, numbers.Real) and not isinstance(limit, bool)
-        if not is_number or not (low < limit < high):
+        is_limit = is_number and (
+            0 < limit < 1 if of_rate else 1 < limit <= sys.float_info.max
+        )
+        if not is_limit:
             what = (
                 "in (0, 1), as a rate is"
                 if of_rate

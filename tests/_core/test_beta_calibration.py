@@ -74,3 +74,12 @@ def test_more_pairs_of_one_kind_change_nothing():
     once = fit_beta(genuine, np.tile(impostor, 50))
     twice = fit_beta(genuine, np.tile(impostor, 5000))
     assert_allclose(once, twice, rtol=1e-2)
+
+
+@pytest.mark.parametrize(("n_genuine", "n_impostor"), [(1, 3), (4, 1), (20, 20)])
+def test_of_equal_scores_the_mean_target_is_left(n_genuine, n_impostor):
+    """Targets of Platt (2000), where each kind weighs half."""
+    calibration = fit_beta(np.full(n_genuine, 0.4), np.full(n_impostor, 0.4))
+    mean = ((n_genuine + 1) / (n_genuine + 2) + 1 / (n_impostor + 2)) / 2
+    log_odds = calibration @ [np.log(0.7), -np.log(0.3), 1.0]
+    assert_allclose(log_odds, np.log(mean / (1 - mean)), atol=1e-8)

@@ -198,6 +198,13 @@ def test_one_comparison_needs_no_adjustment():
     assert_allclose(quantile, Z95, rtol=0.02)
 
 
+def test_the_quantile_is_never_below_that_of_one_comparison():
+    """Draws that are all one standard deviation away would give 1."""
+    draws = np.array([[1.0, 0.0], [-1.0, 0.0]] * 50)
+    _, quantile = step_down(np.array([0.5]), FIRST, SECOND, draws, 0.95)
+    assert_allclose(quantile, Z95)
+
+
 def test_the_same_comparison_twice_is_one():
     """Two attributes that are one: the family is no larger."""
     influence = np.random.default_rng(3).normal(size=(2, 50))
@@ -316,6 +323,16 @@ def test_paired_rates_of_clumps_are_those_of_fewer_errors():
     people = np.concatenate([np.full(60, 5 / 150), np.full(40, -5 / 100)])[None]
     found, _ = paired_deviates(errors, n, people, squares)
     alone = paired_deviates(errors / 5, n, people, np.array([1 / 30 + 1 / 20]))[0]
+    assert_allclose(found, alone)
+
+
+def test_pairs_that_weigh_less_make_more_errors():
+    """A quarter each: four times as many errors of weight one."""
+    errors, n = np.array([[30.0], [20.0]]), np.full((2, 1), 1e4)
+    squares = np.array([(1 / 30 + 1 / 20) / 4])
+    people = np.concatenate([np.full(240, 1 / 120), np.full(160, -1 / 80)])[None]
+    found, _ = paired_deviates(errors, n, people, squares)
+    alone = paired_deviates(4 * errors, n, people, squares)[0]
     assert_allclose(found, alone)
 
 

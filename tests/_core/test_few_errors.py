@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import binom, binomtest, poisson
+from scipy.stats import beta, binom, binomtest, poisson
 
 from skfairfr._core._few_errors import (
     GROUP_WEIGHT,
@@ -82,21 +82,26 @@ def sums_of(left, right, accepted, n_people):
 # Sums
 
 
-def test_errors_by_person_is_a_loop_over_pairs():
+@pytest.mark.parametrize("positions", [[40, 0, 60, 7], [25, 3, 60]])
+def test_errors_by_person_is_a_loop_over_pairs(positions):
     rng = np.random.default_rng(0)
     left, right = rng.integers(0, 7, (2, 60))
     weights = rng.random(60)
-    positions = np.array([40, 0, 60, 7])
-    found, squares, _ = errors_by_person(left, right, weights, positions, 7)
+    first, second = rng.random((2, 7))
+    found, squares, sized = errors_by_person(
+        left, right, weights, np.array(positions), 7, (first, second)
+    )
     for level, n in enumerate(positions):
-        person, couple = np.zeros(7), {}
+        person, couple, of_all = np.zeros(7), {}, 0.0
         for k, h, w in zip(left[:n], right[:n], weights[:n], strict=True):
             person[k] += w
             if h != k:
                 person[h] += w
             couple[frozenset((k, h))] = couple.get(frozenset((k, h)), 0) + w
+            of_all += w * (first[k] * second[h] + first[h] * second[k])
         assert_allclose(found[level], person)
         assert_allclose(squares[level], sum(w**2 for w in couple.values()))
+        assert_allclose(sized[level], of_all)
 
 
 def test_errors_without_weights_count_once():
@@ -239,6 +244,15 @@ def test_few_errors_borrow_from_the_other_groups_and_levels():
     assert_allclose(correlation[0], pooled)
     expected = (clumps * own + GROUP_WEIGHT * pooled) / (clumps + GROUP_WEIGHT)
     assert_allclose(correlation[1, 0], expected)
+
+
+def test_errors_that_meet_more_than_clumps_allow_are_as_dependent_as_can_be():
+    """More than all pairs of a clump cannot err alike."""
+    sums = sums_with([[200.0]], [[200 * 0.8 * 50]])
+    clumps = 200 * 0.8 / 10
+    pooled = (clumps + 3 * PRIOR_CORRELATION) / (clumps + 3)
+    expected = (clumps + GROUP_WEIGHT * pooled) / (clumps + GROUP_WEIGHT)
+    assert_allclose(dependence(sums).correlation, [[expected]])
 
 
 def test_many_errors_rely_on_themselves():
@@ -475,6 +489,18 @@ def test_exact_high_allows_for_what_is_not_known():
     assert np.isnan(exact_high(effective(0, 0), 0.05))
     highs = [exact_high(effective(e, 1e4, between=0.2), 0.05) for e in range(60)]
     assert (np.diff(np.ravel(highs)) > 0).all()
+
+
+@pytest.mark.parametrize("share", [1.0, 0.7])
+def test_exact_high_is_that_of_as_few_errors_as_the_variance_of_log_odds_allows(share):
+    errors, pairs, between = 30, 200, 0.05
+    wrong, right = errors + 1, pairs - errors
+    variance = 1 / wrong + 1 / right
+    known = variance / (share * (variance + between))
+    expected = beta.ppf(0.95, known * wrong, known * right)
+    assert_allclose(
+        exact_high(effective(errors, pairs, between), 0.05, share), expected
+    )
 
 
 @pytest.mark.parametrize("confidence_level", [0.9, 0.95, 0.99])

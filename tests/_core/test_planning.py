@@ -18,6 +18,7 @@ from skfairfr._core._planning import (
     count_quantile,
     fewest_people,
     first_number,
+    last_number,
 )
 from skfairfr.report._verdicts import Judged
 
@@ -38,6 +39,23 @@ def test_numbers_of_errors_have_the_distribution_of_their_variance(name):
     probability = np.array([0.001, 0.2, 0.5, 0.77, 0.999])
     found = count_quantile(probability, float(mean), float(variance))
     assert_allclose(found, expected.ppf(probability))
+
+
+def test_what_lies_beyond_all_numbers_tried_is_the_last_of_them():
+    """Errors that come in huge clumps: not even 50 spreads are certain to hold them all."""
+    last = count_quantile(1.0, 1.0, 1e6)
+    assert count_cdf(last, 1.0, 1e6) < 1
+    assert last >= count_quantile(1 - 1e-9, 1.0, 1e6)
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 7, 10])
+def test_the_last_number_is_found_up_to_the_highest(most):
+    assert last_number(lambda k: k <= most, 10, True) == most
+    assert last_number(lambda k: True, most, True) == most
+    assert last_number(lambda k: True, most, False) == pytest.approx(most)
+    found = last_number(lambda k: k <= most / 3, 10, False)
+    assert found == pytest.approx(most / 3, abs=1e-8)
+    assert last_number(lambda k: False, 10, True) == -1
 
 
 @pytest.mark.parametrize("variance", [3.0, 5.0, 12.0])
@@ -284,6 +302,15 @@ def test_an_audit_that_borrows_a_larger_correlation_takes_more_people():
 def test_a_rate_next_to_its_limit_takes_more_than_ten_million_people():
     setting = Setting("frr", (0.0099999,), 2)
     assert fewest_people(RateWithin(setting, 0.01, 0.95), 0.8) is None
+
+
+def test_where_one_error_fewer_never_suffices_numbers_are_tried_one_by_one():
+    class Question:
+        def probability(self, people, more=0.0, whole=True):
+            enough = people >= (9 if whole else 5)
+            return float(enough and not more)
+
+    assert fewest_people(Question(), 0.8) == 9
 
 
 def test_too_few_people_certify_nothing():

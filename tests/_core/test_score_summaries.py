@@ -1,6 +1,7 @@
 """Facts of the histogram of all scores, and of their moments, against all pairs."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -192,6 +193,15 @@ def test_moments_of_listed_pairs(scope):
     pairs, arguments = listed(1, 80)
     expected = moments_by_loop(oracle_of_listed(arguments), oracle_scope(scope))
     assert_allclose(score_moments(pairs, scope), expected, rtol=1e-12)
+
+
+def test_outside_the_cells_nothing_counts():
+    """By pair every image of a cell counts once, by identity with its share."""
+    cells, rows = SimpleNamespace(shares=np.array([0.0, 0.5, 1.0])), SimpleNamespace()
+    rows.image = np.array([2, 0, 1, 0])
+    for average, wanted in (("pair", [1, 0, 1, 0]), ("identity", [1, 0, 0.5, 0])):
+        design = SimpleNamespace(average=average)
+        assert_array_equal(_score_summaries._factors(design, cells, rows), wanted)
 
 
 def test_moments_without_pairs_are_undefined():

@@ -121,6 +121,20 @@ def test_min_pairs_decides_what_few_is():
     assert_array_equal(found.calibrations_, np.tile(found.calibration_, (3, 1)))
 
 
+def test_a_cluster_with_exactly_min_pairs_has_its_own_calibration():
+    usual = fit(3)
+    least = int(np.minimum(usual.n_genuine_, usual.n_impostor_).min())
+    assert least > 1
+    found = fit(3, min_pairs=least)
+    assert found.n_overall_ == 0
+    assert_array_equal(found.calibrations_, usual.calibrations_)
+
+
+def test_one_pair_may_be_enough():
+    usual = fit(3)
+    assert_array_equal(fit(3, min_pairs=1).calibrations_, usual.calibrations_)
+
+
 def test_opposite_and_equal_rows_have_finite_scores():
     scores = fit().score_matrix(np.vstack([NEW[:1], -NEW[:1]]), NEW[:1])
     assert np.isfinite(scores).all() and scores[0] > scores[1]

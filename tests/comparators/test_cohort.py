@@ -70,6 +70,12 @@ def test_a_fifth_counts_by_default_and_twenty_at_least(n_people, top):
     assert CohortNormalizer().fit(rows, np.arange(n_people)).top_ == top
 
 
+@pytest.mark.parametrize("kind", ["z", "t", "s"])
+def test_the_other_kinds_take_the_whole_cohort(kind):
+    rows = np.random.default_rng(0).standard_normal((50, 8))
+    assert CohortNormalizer(kind).fit(rows, np.arange(50) // 2).top_ == 25
+
+
 def test_of_the_whole_cohort_the_adaptive_kind_is_s():
     adaptive = CohortNormalizer("as", top=50).fit(X, Y)
     plain = CohortNormalizer("s").fit(X, Y)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.utils import get_tags
 
 from skfairfr.comparators import WithinClassWhitening
 from skfairfr.comparators._whitening import covariance_within
@@ -133,3 +134,21 @@ def test_a_zero_row_has_no_direction():
     rows[4] = 0
     with pytest.raises(ValueError, match=r"a zero row \(4, 1 in all\)"):
         WithinClassWhitening().fit(rows, Y)
+
+
+@pytest.mark.parametrize("shrinkage", [-0.1, 1.1, None])
+def test_shrinkage_is_a_share(shrinkage):
+    with pytest.raises(ValueError, match="'shrinkage' parameter"):
+        WithinClassWhitening(shrinkage=shrinkage).fit(X, Y)
+
+
+def test_identities_are_required_by_its_tags():
+    assert get_tags(WithinClassWhitening()).target_tags.required
+    with pytest.raises(ValueError, match="requires y"):
+        WithinClassWhitening().fit(X, None)
+
+
+def test_an_element_that_is_zero_is_no_zero_row():
+    rows = np.array(X)
+    rows[0, 0] = rows[3, :-1] = 0.0
+    assert WithinClassWhitening().fit(rows, Y).transform(rows).shape == rows.shape

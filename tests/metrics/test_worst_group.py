@@ -105,6 +105,24 @@ def test_unknown_and_small_groups_are_not_compared():
     assert worst.n_groups == 3
 
 
+def test_a_group_of_exactly_so_many_people_is_compared():
+    in_second = (check_random_state(5).permutation(120) % 2 == 1)[FACES.y]
+    people = [
+        [np.unique(FACES.y[(GROUPS == g) & half]).size for g in range(3)]
+        for half in (in_second, ~in_second)
+    ]
+    least = np.min(people, axis=0)
+    for n, n_groups in (
+        (least.min(), 3),
+        (least.min() + 1, (least > least.min()).sum()),
+    ):
+        worst = worst_group_rate(
+            FACES.X, FACES.y, sensitive_features=GROUPS, far=2e-2, n_resamples=1,
+            min_identities=n, random_state=5,
+        )  # fmt: skip
+        assert worst.n_groups == n_groups
+
+
 def test_the_frame_has_one_row_for_each_half():
     worst = worst_group_rate(
         FACES.X, FACES.y, sensitive_features=GROUPS, far=2e-2, n_resamples=1

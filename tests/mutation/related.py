@@ -54,7 +54,7 @@ RELATED = {
     "metrics/_pairs/_rates": (),
     "metrics/_roc/_analytic": (f"{ROC}/test_evidence", "report/test_needed"),
     "metrics/_roc/_evidence": (f"{ROC}/test_comparison",),
-    "metrics/_roc/_paired": (f"{ROC}/test_comparison",),
+    "metrics/_roc/_paired": (f"{ROC}/test_comparison", f"{ROC}/test_asymmetry"),
     "metrics/_worst_group": (),
     "report/_checks": ("report/test_policy", "report/test_comparison"),
     "report/_far_max": (),

@@ -145,6 +145,12 @@ def test_limits_of_rates_are_rates(limit):
         check_limits({"max_fnmr": limit}, True)
 
 
+@pytest.mark.parametrize("limits", [2.0, "max_bfar", [("max_bfar", 2.0)], None])
+def test_limits_have_names(limits):
+    with pytest.raises(ValueError, match=r"limits must be a dict, as .* is; got"):
+        check_limits(limits, True)
+
+
 @pytest.mark.parametrize("limit", ["2", None, True])
 def test_limits_are_numbers(limit):
     for name in ("max_fmr", "max_bfar"):

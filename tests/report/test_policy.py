@@ -2,6 +2,7 @@
 
 import math
 import re
+import sys
 import tomllib
 from datetime import date
 from importlib.resources import files
@@ -247,6 +248,7 @@ VALUES = (
         0.5,
         1.5,
         float("nan"),
+        *(sys.float_info.max, -sys.float_info.max),
     ),
     *([], [0.5], [0.5, 0.1], [0.5, 0.5], [1], [True], ["x"], ["x", "x"], [""], [[0.5]]),
     *({}, {"max_fmr": 0.5}, {"max_fmr": 2}, {"max_bfar": 2}, {"x": 0.5}, [{}]),

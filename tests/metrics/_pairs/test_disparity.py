@@ -94,6 +94,8 @@ def test_disparities_without_denominator_take_zero_rates(how):
         ((FMR, "minmax"), {}, "how must be one of 'max_min'.* got 'minmax'"),
         ((FMR, "ratio"), {}, "exactly two groups; got 4"),
         ((FMR, np.cumsum), {}, "how must return one number"),
+        ((FMR, lambda rates: "all"), {}, "how must return a number; got 'all'"),
+        ((FMR, lambda rates: None), {}, "how must return a number; got None"),
         ((FMR, "std"), {"ddof": 2}, "ddof must be 0 or 1; got 2"),
         ((FMR, "log_geomean"), {"log_base": 1}, "log_base must be a number above 1"),
         ((FMR, "log_geomean"), {"log_reduce": "max"}, "log_reduce must be one of"),
