@@ -416,7 +416,7 @@ def rate_interval(effective, confidence_level, share=1.0):
     return wilson_interval(effective, -ndtri((1 - confidence_level) / 2), share)
 
 
-def wilson_interval(effective, quantile, share=1.0):
+def wilson_interval(effective, quantile, share):
     """Wilson's interval at a two-sided standard normal quantile.
 
     Student's distribution with the degrees of freedom makes it as much larger as the

@@ -384,8 +384,8 @@ def test_a_rate_without_pairs_is_undefined():
 
 def test_a_larger_quantile_gives_a_band():
     cell = effective([0, 5, 50], 500)
-    low, high = wilson_interval(cell, 1.959964)
-    band_low, band_high = wilson_interval(cell, 2.8)
+    low, high = wilson_interval(cell, 1.959964, 1.0)
+    band_low, band_high = wilson_interval(cell, 2.8, 1.0)
     assert (band_low <= low).all() and (high < band_high).all()
 
 

@@ -22,4 +22,64 @@ EQUIVALENT = {
     "_core/_running_sums: n_pairs, n_resamples = pairs[0].size, weights[0].shape[1] -> n_pairs, n_resamples = pairs[1].size, weights[0].shape[1]": (
         "A pair has two members: both arrays are equally long."
     ),
+    "_core/_adjustments: if odds < 0: -> if odds <= 0:": (
+        "At odds of zero both lines give one half."
+    ),
+    "_core/_differences: people_add -= lacking / 4 * np.outer(SIGNS, SIGNS) -> people_add -= lacking / 4 / np.outer(SIGNS, SIGNS)": (
+        "All entries of the product of signs are 1 or -1."
+    ),
+    "_core/_equal_error: int(accepted * (1 + margin)) + _running_sums.CHUNK, -> int(accepted * (1 - margin)) + _running_sums.CHUNK,": (
+        "A guess of where to look; a wrong one costs time."
+    ),
+    "_core/_equal_error: one = np.ones((1, 1), dtype=np.uint8) -> one = np.ones((2, 1), dtype=np.uint8)": (
+        "Only the first row is looked up."
+    ),
+    "_core/_family: both = np.where((first > 0) & (second > 0), first + second, 1.0) -> both = np.where((first > 0) & (second > 0), first + second, 2.0)": (
+        "What is written there is read nowhere."
+    ),
+    "_core/_few_errors: _over((pairs**2).sum(), total, 1.0) * levels, -> _over((pairs**2).sum(), total, 1.0) / levels,": (
+        "It is multiplied by ones."
+    ),
+    "_core/_few_errors: rate = _over(errors, total, 0.0) -> rate = _over(errors, total, 1.0)": (
+        "Without pairs there is nobody whose deviation the rate could change."
+    ),
+    "_core/_few_errors: return np.where(right > 0, high, 1 + 0 * effective.rate) -> return np.where(right > 0, high, 1 - 0 * effective.rate)": (
+        "Zero times a rate, which is there for rates that are nan."
+    ),
+    "_core/_planning: rates = errors / counts.pairs -> rates = errors * counts.pairs": (
+        "Groups have as many pairs each: the order of rates is that of errors."
+    ),
+    "_core/_planning: return ratios_of(both, rows, rows + rows.size) -> return ratios_of(both, rows, rows - rows.size)": (
+        "Negative places count from the end of two halves of that length."
+    ),
+    "_core/_planning: tried = np.unique(np.linspace(low, high, MAX_TRIED).astype(int)) -> tried = np.unique(np.linspace(high, low, MAX_TRIED).astype(int))": (
+        "The numbers are sorted afterwards."
+    ),
+    "_core/_resampling: fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 1), least, most)) -> fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 2), least, most))": (
+        "The least that has a pair is two images."
+    ),
+    "_core/_running_sums: if row * step > reached: -> if row * step >= reached:": (
+        "Where they are equal the sum is known and walked to alike."
+    ),
+    "_core/_running_sums: if base is None and all(unit.dtype == np.uint8 for unit in weights): -> if base is None and all(unit.dtype != np.uint8 for unit in weights):": (
+        "Sums of whole numbers are exact in either type."
+    ),
+    "_core/_running_sums: self._kind = np.int16 if fits else np.int32 -> pass": (
+        "Sums of whole numbers are exact in float64, too."
+    ),
+    "_core/_score_summaries: total += block.sum(axis=0) -> total -= block.sum(axis=0)": (
+        "Only the product of two such sums is used."
+    ),
+    "comparators/_levels: labels = np.append(np.arange(group.max() + 1).astype(object), None)[group] -> labels = np.append(np.arange(group.max() + 2).astype(object), None)[group]": (
+        "The last label stays None; the one before it is nobody's."
+    ),
+    "metrics/_roc/_analytic: n_draws = int(np.clip(MOST_WORK // n_comparisons, FEWEST_DRAWS, N_DRAWS)) -> n_draws = int(np.clip(MOST_WORK / n_comparisons, FEWEST_DRAWS, N_DRAWS))": (
+        "Both are cut to a whole number."
+    ),
+    "metrics/_roc/_paired: n_people = self.engines[0].pairs.images.n_identities -> n_people = self.engines[1].pairs.images.n_identities": (
+        "Both systems have the same people."
+    ),
+    'metrics/_roc/_paired: ends, people = 2 if systems[0].rate == "far" else 1, min(people) -> ends, people = 2 if systems[1].rate == "far" else 1, min(people)': (
+        "Both systems are asked for the same rate."
+    ),
 }
