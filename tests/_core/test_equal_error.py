@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core import _equal_error, _pair_sets, _running_sums
-from skfairfr._core._bootstrap import Resampling
+from skfairfr._core._bootstrap import Resampling, copies_rejected
 from skfairfr._core._equal_error import (
     equal_error_in,
     equal_error_rates,
@@ -161,6 +161,36 @@ def test_the_centre_is_where_far_meets_the_v_statistic(mode):
     expected, _ = brute_force(twin, None, twin.v_statistic_frr)
     assert found.centre == pytest.approx(expected, abs=1e-9)
     assert found.centre < found.value
+
+
+@pytest.mark.parametrize("mode", ["images", "both"])
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_copies_are_rejected_where_an_image_is_unlike_itself(seed, mode):
+    """Inner products of rows of unlike lengths: a short one's with itself is small."""
+    pairs = embedded(seed, "identity", far_max=0.9, n_identities=8, most=4)
+    found = equal_error_rates(pairs, None, Resampling(mode, "recentered", 3, 0, None))
+    twin, weights = oracle_of_pairs(pairs), draw(pairs.images, mode, 0, 0, 3)
+    expected, threshold = brute_force(twin, None, twin.v_statistic_frr)
+    assert copies_rejected(pairs, threshold)
+    assert found.centre == pytest.approx(expected, abs=1e-9)
+    for r, rate in enumerate(found.replicates):
+        times = resample(pairs.images, weights, r)
+        expected, _ = brute_force(twin, None, twin.frr, **times)
+        assert rate == pytest.approx(expected, abs=1e-9)
+
+
+def test_resamples_without_pairs_are_undefined_and_hold_up_no_others():
+    """Of three people in a group, the same one is drawn time and again."""
+    pairs = embedded(2, far_max=0.9, n_identities=8, most=4)
+    asked = Resampling("identities", "naive", 20, 0, None)
+    found = equal_error_rates(pairs, (0, 0), asked)
+    twin, weights = oracle_of_pairs(pairs), draw(pairs.images, "identities", 0, 0, 20)
+    expected = [
+        brute_force(twin, 0, twin.frr, **resample(pairs.images, weights, r))[0]
+        for r in range(20)
+    ]
+    assert 0 < np.isnan(expected).sum() < 10
+    assert_allclose(found.replicates, expected, atol=1e-9)
 
 
 def test_identities_and_listed_pairs_are_centred_on_the_data():
