@@ -6,13 +6,13 @@ has those that no test can kill, which do not count.
 
 ACCEPTED = {
     "_core/_adjustments: return _combine(low, high, a, b, c) -> return _combine(high, low, a, b, c)": (
-        "Tests of calibrated scores notice, compiled; in plain Python they take too long."
+        "The test of limits notices, compiled; in plain Python it takes too long."
     ),
     "_core/_equal_error: if not copies_rejected(pairs, above.max(initial=-np.inf)): -> if (copies_rejected(pairs, above.max(initial=-np.inf))):": (
-        "Tests of copies notice, compiled; in plain Python they take too long."
+        "The test of rejected copies notices, compiled; in plain Python it takes too long."
     ),
     "_core/_equal_error: defined = (impostor.total > 0) & (genuine.total > 0) -> defined = (impostor.total >= 0) & (genuine.total > 0)": (
-        "Tests of small groups notice, compiled; in plain Python they take too long."
+        "Resamples without pairs make more pairs be collected; no rate changes."
     ),
     "_core/_bootstrap: if all(a.strides[0] == 0 for a in arrays): -> if any(a.strides[0] == 0 for a in arrays):": (
         "Blocks of one table are all of one row, or none is."
