@@ -67,7 +67,7 @@ def read_delimited(path, argument):
     delimiter = "\t" if suffix_of(path).startswith(".tsv") else ","
     try:
         content = _content(path, argument)
-        names = next(_reader(_text(content), delimiter), [])
+        _, names = next(_rows(content, delimiter), (0, []))
         _check_separator(names, delimiter, path, argument)
         check_names(names, path, argument)
         columns = None
@@ -118,6 +118,29 @@ def _reader(lines, delimiter):
     return csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
 
 
+def _rows(content, delimiter):
+    """Each row, and the number of its last line.
+
+    Raises
+    ------
+    csv.Error
+        If a quote is never closed: all lines below it would be one cell.
+    """
+    ended = False
+
+    def lines():
+        nonlocal ended
+        yield from _text(content)
+        ended = True
+
+    reader, line = _reader(lines(), delimiter), 0
+    for row in reader:
+        if ended:  # and the row was not
+            raise csv.Error(f"a double quote from line {line + 1} on is never closed")
+        line = reader.line_num
+        yield line, row
+
+
 def _check_separator(names, delimiter, path, argument):
     others, separators, ending = ("[;\t]", "commas", ".tsv")
     if delimiter == "\t":
@@ -132,16 +155,18 @@ def _check_separator(names, delimiter, path, argument):
 
 def _read_by_loop(content, delimiter, path, argument):
     """Cells of each column, by the csv module."""
-    reader = _reader(_text(content), delimiter)
-    n_columns = len(next(reader, []))
+    rows = _rows(content, delimiter)
+    n_columns = len(next(rows, (0, []))[1])
     columns = [[] for _ in range(n_columns)]
-    for row in filter(None, reader):
+    for line, row in rows:
+        if not row:
+            continue
         if len(row) != n_columns:
             between = "tabs" if delimiter == "\t" else "commas"
             raise file_error(
                 argument,
                 path,
-                f": line {reader.line_num} has {len(row)} cells but the first "
+                f": line {line} has {len(row)} cells but the first "
                 f"line names {n_columns} columns;",
                 f"put text that holds {between} between double quotes.",
             )

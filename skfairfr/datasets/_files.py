@@ -308,6 +308,7 @@ class Archive:
     def __init__(self, arrays, path, argument):
         self.names = arrays.files
         self._arrays = arrays
+        self._members = set(arrays.zip.namelist())
         self._path = path
         self._argument = argument
 
@@ -338,8 +339,7 @@ class Archive:
 
     def _member(self, name):
         """The name of an array's file in the archive."""
-        members = self._arrays.zip.namelist()
-        return name if name in members else f"{name}.npy"
+        return name if name in self._members else f"{name}.npy"
 
     def labels(self, name):
         """One array of labels, None where they are empty strings."""

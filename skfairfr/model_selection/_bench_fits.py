@@ -322,6 +322,8 @@ def read_fit(path):
     """A finished fit; None where there is none, or no whole one."""
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
+            if len(stored.files) > 1 + len(fields(FoldErrors)):
+                return None
             arrays = dict(stored)
         header = json.loads(str(arrays.pop("header")))
         header["warnings"] = tuple(header["warnings"])

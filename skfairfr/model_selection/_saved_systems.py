@@ -28,6 +28,8 @@ CONTENTS = Contents(records=(INDEX,), others=("[0-9]*-*.npz", "[0-9]*-*.safetens
 FORMAT = 2
 # Only classes of these packages are imported when a folder is read.
 PACKAGES = ("skfairfr", "sklearn")
+# Of a step; thousands are read in a second.
+MOST_ARRAYS = 10_000
 NOT_WRITTEN = ("_metadata_request",)
 
 
@@ -243,6 +245,8 @@ def _read_step(about, folder):
         fitted = {name: decode(value) for name, value in about["fitted"].items()}
         # numpy does not close a file that it opened itself if the archive is damaged.
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
+            if len(arrays.files) > MOST_ARRAYS:
+                raise ValueError(f"it holds {len(arrays.files):,} arrays")
             fitted |= {name: arrays[name] for name in arrays.files}
         _set_fitted(step, fitted)
     # What is damaged raises many kinds of errors.

@@ -47,9 +47,21 @@ def cells_of(content, delimiter):
     """Names and columns as the csv module reads them."""
     lines = io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline="")
     names, *rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+    assert not ends_in_quotes(content, delimiter)
     rows = [row for row in rows if row]
     assert all(len(row) == len(names) for row in rows)
     return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+
+def ends_in_quotes(content, delimiter):
+    """Whether the csv module is in want of a quote; also if it takes one for a fault."""
+    lines = io.TextIOWrapper(io.BytesIO(content), "utf-8-sig", newline="")
+    options = {"delimiter": delimiter, "skipinitialspace": True, "strict": True}
+    try:
+        list(csv.reader(lines, **options))
+    except csv.Error as error:
+        return str(error) == "unexpected end of data"
+    return False
 
 
 def as_labels(cells):
@@ -318,6 +330,30 @@ def test_the_line_of_a_fault_is_that_of_the_csv_module(by, tmp_path, read, fault
             by(reader, path)
         texts.append(str(caught.value))
     assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('a,b\n1,"2\n3,4\n', 2),
+        ('a,b\n1,2\n"3,4\n5,6', 3),
+        ('a,b\n1,"2\n3"\n4,"', 4),
+        ('a,b\n1,2\n3,"x""', 3),
+        ('a,"b\n1,2\n', 1),
+        ('"', 1),
+    ],
+)
+def test_a_quote_that_is_never_closed_hides_no_row(tmp_path, text, line):
+    path = tmp_path / "a.csv"
+    for content in (text.encode(), gzip.compress(text.encode())):
+        path.write_bytes(content)
+        with pytest.raises(ValueError) as caught:
+            read_table(str(path))
+        why = f"(a double quote from line {line} on is never closed)"
+        assert f"is cut short or damaged {why}; copy or" in str(caught.value)
+    path.write_text(text + '"')
+    assert ends_in_quotes(text.encode(), ",")
+    assert not ends_in_quotes(path.read_bytes(), ",")
 
 
 # ---- which library reads -------------------------------------------------------------

@@ -139,3 +139,24 @@ def test_a_header_of_very_many_columns_is_refused_at_once(tmp_path, ending):
     path.write_bytes(gzip.compress(data, 1) if ending.endswith("gz") else data)
     with pytest.raises(ArgumentError, match="names 200,000 columns"):
         load_pairs(path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_others", [9_000, 100_000])
+def test_an_archive_of_very_many_arrays_takes_no_time(tmp_path, n_others):
+    """As many as are read, of which each was looked for among all, or far more."""
+    path = tmp_path / "faces.npz"
+    known = {"embedding": npy(np.eye(4)), "identity": npy(np.array([1, 1, 2, 2]))}
+    other = npy(np.arange(4))
+    with zipfile.ZipFile(path, "w") as packed:
+        for name, data in known.items():
+            packed.writestr(f"{name}.npy", data)
+        for k in range(n_others):
+            packed.writestr(f"c{k}.npy", other)
+    started = time.process_time()
+    if n_others > 10_000:
+        with pytest.raises(ArgumentError, match="names 100,002 columns, and no more"):
+            load_embeddings(path)
+    else:
+        assert len(load_embeddings(path).columns) == n_others
+    assert time.process_time() - started < 5

@@ -4,9 +4,13 @@ import hashlib
 import itertools
 import os
 import random
+import re
 import subprocess
 import sys
 import time
+import zipfile
+from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +19,9 @@ from hypothesis import strategies as st
 
 pytest.importorskip("pandas")
 from tests.fuzz import calls, command, driver, files, mutation
-from tests.fuzz.__main__ import main
+from tests.fuzz.__main__ import SHARES, main
+
+ROOT = Path(__file__).resolve().parents[2]
 
 # Fast, of every package, with arrays and numbers; `python -m tests.fuzz` takes all.
 CALLED = (
@@ -44,10 +50,46 @@ def failures(cases):
 
 @pytest.mark.parametrize("name", files.able())
 def test_damaged_files_are_read_or_refused(name):
-    n_cases = 40 if files.WEIGHTS[name] > 2 else 5
+    n_cases = 40 if files.WEIGHTS[name] > 3 else 5
     found, outcomes = failures(files.cases(0, 0, n_cases, [name]))
     assert not found, found[0]
     assert outcomes.total() == n_cases
+
+
+@pytest.mark.parametrize("name", files.able())
+def test_undamaged_files_are_the_same(name):
+    for file, data in files.undamaged(name)[0].items():
+        assert driver.judged(files.case(name, file, data))[0] == "same"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["system", "bench"])
+def test_archives_of_very_many_arrays_take_no_time(name, tmp_path):
+    known, _ = files.undamaged(name)
+    file = next(file for file in known if file.endswith(".npz"))
+    path = tmp_path / file
+    path.write_bytes(known[file])
+    with zipfile.ZipFile(path, "a") as archive:
+        array = zipfile.Path(archive, archive.namelist()[0]).read_bytes()
+        for k in range(100_000):
+            archive.writestr(f"c{k}.npy", array)
+    started = time.process_time()
+    outcome, text = driver.judged(files.case(name, file, path.read_bytes()))
+    assert outcome == {"system": "clean", "bench": "same"}[name], text
+    assert time.process_time() - started < 5
+
+
+def test_a_night_damages_every_format_a_thousand_times():
+    nightly = (ROOT / ".ci" / "nightly").read_text()
+    n_cases = int(re.search(r"tests\.fuzz --cases (\d+)", nightly)[1]) * SHARES["files"]
+    drawn = Counter(
+        files.reader_of(mutation.random_of(0, k), tuple(files.READERS))
+        for k in range(int(n_cases))
+    )
+    assert min(drawn[name] for name in files.READERS) >= 1000
+    # On every other night, too: nine standard deviations below what is expected.
+    least = n_cases * min(files.WEIGHTS.values()) / sum(files.WEIGHTS.values())
+    assert least - 9 * least**0.5 >= 1000
 
 
 @pytest.mark.parametrize("name", CALLED)

@@ -2,16 +2,18 @@
 
 import functools
 import os
+import random
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from skorch.callbacks import Callback
 
-from skfairfr import face_labels
+from skfairfr import face_labels, projectors
 from skfairfr.projectors._callbacks import STATE, describe
 from tests.projectors.faces import (
     GROUP,
@@ -159,6 +161,74 @@ def test_a_killed_process_goes_on_in_another_one(tmp_path):
     assert n_run == 3
     assert list(tmp_path.iterdir()) == []
     assert_same_bits(resumed, module(**KILLED).fit(X, Y))
+
+
+LONG = """
+import sys
+from skorch.callbacks import Callback
+from tests.projectors.faces import X, Y
+from tests.projectors.test_checkpoints import long_fit
+
+class Telling(Callback):
+    def on_epoch_begin(self, net, **kwargs):
+        print(len(net.history) - 1, flush=True)
+
+long_fit(sys.argv[1], sys.argv[2], callbacks=[Telling()]).fit(X, Y)
+"""
+# What each of them keeps between epochs beside weights, where an option asks for it.
+KEEPS = {
+    "EthicalModule": {"kappa0": 25.0, "kappa1": 15.0, "groups": ("male", "female")},
+    "FPRPenaltyProjector": {"momentum": 0.9},
+    "AdversarialProjector": {"n_discriminators": 2, "discriminator_epochs": 3},
+    "TripletProjector": {"sampling": "dynamic", "far": 0.01},
+}
+N_LONG = 80
+
+
+def long_fit(name, directory, **options):
+    """A projector whose fit takes seconds, and ends each of many epochs with a file."""
+    usual = {"max_epochs": N_LONG, "batch_size": 64, "validation_fraction": 0.3}
+    usual |= {"device": "cpu", "random_state": 0, "checkpoint_dir": directory}
+    return getattr(projectors, name)(**usual, **KEEPS.get(name, {}), **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", projectors.__all__)
+def test_killed_at_random_times_three_times_in_succession(tmp_path, name):
+    """No epoch that ended is run again, and the bits are those of one process."""
+    start = time.perf_counter()
+    whole = long_fit(name, tmp_path / "whole").fit(X, Y)
+    seconds = (time.perf_counter() - start) / N_LONG
+    directory, draw, done = tmp_path / "killed", random.Random(name), 0
+    for _ in range(3):
+        # Of the epochs that are left, so that there are some whatever the machine's pace.
+        last = draw.randrange(done, (done + N_LONG) // 2)
+        epochs = killed_in(name, directory, last, draw.uniform(0, seconds))
+        # One more may have ended before its successor was told of.
+        assert epochs[0] in (done, done + 1)
+        assert epochs == list(range(epochs[0], epochs[-1] + 1))
+        done = epochs[-1]
+    seen = Counting()
+    resumed = long_fit(name, directory, callbacks=[seen]).fit(X, Y)
+    assert 0 < done < N_LONG and N_LONG - seen.n_begun in (done, done + 1)
+    assert list(directory.iterdir()) == []
+    assert_same_bits(resumed, whole)
+
+
+def killed_in(name, directory, epoch, seconds):
+    """Epochs that a process began which is killed seconds after it began this one."""
+    command = [sys.executable, "-c", LONG, name, str(directory)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as child:
+        epochs = []
+        for line in child.stdout:
+            epochs.append(int(line))
+            if epochs[-1] >= epoch:
+                break
+        time.sleep(seconds)
+        child.kill()
+        epochs += map(int, child.stdout)
+    assert child.returncode == -signal.SIGKILL
+    return epochs
 
 
 def weigh(factor):

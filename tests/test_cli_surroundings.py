@@ -1,0 +1,90 @@
+"""The command among others, and where a system offers little: neither home nor UTF-8."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tests.report.audits import synthetic
+from tests.test_cli import QUICK
+
+COMMAND = [sys.executable, "-m", "skfairfr.cli"]
+# No folder of the user's is there, and none can be made, whatever his rights.
+NO_HOME = {
+    name: "/proc/none" for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
+} | {"NUMBA_CACHE_DIR": "/proc/none"}
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "COLUMNS": "40"}
+
+
+@pytest.fixture(scope="module")
+def faces(tmp_path_factory):
+    path = tmp_path_factory.mktemp("faces") / "faces.npz"
+    X, y, groups = synthetic(60)
+    # In an argument an ASCII locale leaves no such letters.
+    np.savez(path, embedding=X, identity=y, size=np.char.add("größe ", groups))
+    return path
+
+
+def started(faces, folder, command="audit", **environment):
+    data = [faces, faces] if command == "compare" else [faces]
+    return subprocess.Popen(
+        [*COMMAND, command, *data, "--attribute", "size", "--out", folder, *QUICK],
+        env=os.environ | environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def contents(folder):
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {path.relative_to(folder): path.read_bytes() for path in files}
+
+
+@pytest.mark.slow
+def test_neither_a_home_nor_utf8_changes_a_result(faces, tmp_path):
+    """All that is printed, and every file, figures too."""
+    printed, written = [], []
+    for environment in ({"PYTHONUTF8": "1"}, NO_HOME, ASCII):
+        process = started(faces, tmp_path / "out", **environment)
+        out, err = process.communicate()
+        assert process.returncode == 0, err
+        assert b"Traceback" not in err
+        printed.append(out)
+        written.append(contents(tmp_path / "out"))
+        shutil.rmtree(tmp_path / "out")
+    usual = printed[0].decode()
+    assert "größe" in usual
+    assert {".json", ".html", ".svg"} <= {path.suffix for path in written[0]}
+    for environment, out in zip((NO_HOME, ASCII), printed[1:], strict=True):
+        ascii_alone = environment is ASCII
+        wanted = usual.encode("ascii" if ascii_alone else "utf-8", "backslashreplace")
+        assert out == wanted
+    assert written[0] == written[1] == written[2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("commands", [("audit", "audit"), ("audit", "compare")])
+def test_two_commands_into_one_folder(faces, tmp_path, commands):
+    """Either is written whole, and neither fails nor leaves a part."""
+    folder = tmp_path / "out"
+    processes = [started(faces, folder, command) for command in commands]
+    for process in processes:
+        _, err = process.communicate()
+        assert process.returncode == 0, err
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert not list(folder.rglob("*.part"))
+    records = {"audit": "audit.json", "compare": "comparison.json"}
+    names = {path.name for path in folder.iterdir()}
+    assert names & set(records.values())
+    for name in names & set(records.values()):
+        json.loads((folder / name).read_text())
+    if commands[0] == commands[1]:
+        found = contents(folder)
+        process = started(faces, tmp_path / "alone")
+        process.communicate()
+        assert found == contents(tmp_path / "alone")
