@@ -216,6 +216,32 @@ def test_limits_are_below_every_product_that_reaches_the_floor(seed):
             assert (reaching >= min(limit[i], limit[j])).all()
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_limits_are_as_high_as_rounding_allows(seed):
+    """Lower ones would lose no pair, but have more of them scored exactly."""
+    rng = np.random.default_rng(seed)
+    adjustment = make_adjustment("calibrated", 12, rng)
+    floors = rng.normal(0, 5, 4).astype(np.float32)
+    a, b, c, _ = adjustment.numbers
+
+    def own(scores):
+        q = np.clip((1 + scores) / 2, EDGE, 1 - EDGE)
+        return a * np.log(q) - b * np.log(1 - q) + c
+
+    kinds = set()
+    for floor, limit in zip(floors, adjustment.limits(floors), strict=True):
+        margin = 1e-5 * (1 + abs(floor))
+        none = np.isneginf(limit)
+        assert (own(-np.ones(12)) >= floor - margin)[none].all()
+        above = np.where(none, 0.0, limit) + 1e-6
+        reached = own(np.minimum(above, 1.0)) >= floor - margin
+        never = own(np.ones(12)) < floor
+        assert (none | reached | never).all()
+        assert ((own(np.where(none, 0.0, limit)) < floor) | none).all()
+        kinds |= {*np.where(none, "none", np.where(never, "never", "between")).tolist()}
+    assert "between" in kinds
+
+
 @pytest.mark.parametrize("kind", _adjustments.KINDS)
 def test_ends_contain_all_scores(kind):
     rng = np.random.default_rng(4)

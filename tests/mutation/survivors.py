@@ -5,9 +5,6 @@ has those that no test can kill, which do not count.
 """
 
 ACCEPTED = {
-    "_core/_adjustments: return _combine(low, high, a, b, c) -> return _combine(high, low, a, b, c)": (
-        "The test of limits notices, compiled; in plain Python it takes too long."
-    ),
     "_core/_equal_error: if not copies_rejected(pairs, above.max(initial=-np.inf)): -> if (copies_rejected(pairs, above.max(initial=-np.inf))):": (
         "The test of rejected copies notices, compiled; in plain Python it takes too long."
     ),
