@@ -1,5 +1,6 @@
 """Facts of adjusted scores: those of a double loop, and no pair at its floor is dismissed."""
 
+from functools import cache
 from itertools import product
 
 import mpmath
@@ -95,6 +96,14 @@ def test_the_tail_is_that_of_a_double_loop(
     n_identities,
     tile,
 ):
+    images, vectors, adjustment, tails = tails_of(kind, sides, seed, n_identities)
+    for floors, tail in tails:
+        assert collected(images, vectors, adjustment, floors, precision, tile) == tail
+
+
+@cache
+def tails_of(kind, sides, seed, n_identities):
+    """Images, rows, numbers, and (floors, tail by the loop); the same for all precisions."""
     rng = np.random.default_rng(seed)
     images = make_images(seed, sides=sides, groups="unknown", n_identities=n_identities)
     n = images.identity.size
@@ -104,11 +113,12 @@ def test_the_tail_is_that_of_a_double_loop(
     adjustment = make_adjustment(kind, n, rng)
     scores = score_table(vectors, adjustment)
     some = np.sort(scores[np.triu_indices(n, 1)])
+    tails = []
     for place in (0, some.size // 2, -20, -1):
         floors = same_floor(some[place])
         floors[0, 0], floors[1, 1] = np.nextafter(some[place], np.inf), -np.inf
-        found = collected(images, vectors, adjustment, floors, precision, tile)
-        assert found == tail_by_loop(images, scores, floors)
+        tails.append((floors, tail_by_loop(images, scores, floors)))
+    return images, vectors, adjustment, tails
 
 
 def test_rounding_of_the_screen_loses_no_pair(precision):  # noqa: F811

@@ -134,7 +134,8 @@ def test_resamples_need_no_embeddings(n_sent, monkeypatch):
 # ---- workers that end ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [1, 2])
 def test_workers_that_are_killed_lose_nothing(n, rows, on_cluster, monkeypatch):
     with one_process():
         expected = tail(rows)

@@ -524,7 +524,7 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc and limi
 @pytest.mark.parametrize(
     ("n_free", "which"),
     [
-        (8e8, 1),
+        pytest.param(8e8, 1, marks=pytest.mark.slow),
         pytest.param(8e8, 0, marks=pytest.mark.slow),
         pytest.param(5e8, 0, marks=pytest.mark.slow),
         pytest.param(3e9, 0, marks=pytest.mark.slow),

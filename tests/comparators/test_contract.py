@@ -154,7 +154,7 @@ def test_a_pipeline_that_ends_with_a_comparator_is_scored_by_it():
     assert frr_at_far_scorer(one_step, DATA.X, LABELS) == expected
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_search_over_a_comparator_chooses(n_jobs):
     pipeline = Pipeline([("head", Halved()), ("scores", Lifted())])
     search = GridSearchCV(

@@ -62,6 +62,7 @@ def test_the_halves_share_no_person_and_the_interval_averages_theirs():
     assert isinstance(worst.supported, bool)
 
 
+@pytest.mark.slow
 def test_groups_drawn_at_random_are_no_worse_held_out_than_overall():
     # Groups mean nothing here, so that every group's far is the overall one, 5e-2.
     found = []

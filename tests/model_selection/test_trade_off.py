@@ -189,7 +189,7 @@ def search(**options):
     return GridSearchCV(Stretch(), {"weight": WEIGHTS}, **options)
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "scoring", [fairness_scores(FAR), SCORERS], ids=["one", "dict"]
 )

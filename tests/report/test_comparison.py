@@ -132,6 +132,7 @@ def test_levelling_down_needs_nobody_better_off():
     assert not found.levelling_down
 
 
+@pytest.mark.slow
 def test_equal_systems_harm_nobody():
     """A family of six changes in each of 12 data sets: three or more by chance once in 50."""
     found = [

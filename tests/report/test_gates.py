@@ -108,6 +108,7 @@ def test_eight_equal_groups_pass():
     assert report.exit_code == 0
 
 
+@pytest.mark.slow
 def test_eight_equal_groups_do_not_fail():
     """The ratio of the largest rate to the smallest is 1.7 and more by chance alone."""
     people = dict.fromkeys("abcdefgh", 60)

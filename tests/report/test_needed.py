@@ -194,7 +194,9 @@ def test_lists_of_few_pairs_grow_with_the_people(people, pairs, growth):
     assert growth_of(people, pairs) == growth
 
 
-@pytest.mark.parametrize(("errors", "limit"), [(8, 0.02), (9, 0.01)])
+@pytest.mark.parametrize(
+    ("errors", "limit"), [(8, 0.02), pytest.param(9, 0.01, marks=pytest.mark.slow)]
+)
 def test_the_number_settles_in_as_many_data_sets_as_it_says(errors, limit):
     """Errors of more independent pairs, drawn at the rate that was found."""
     start = judged([errors], [600])

@@ -116,6 +116,7 @@ def test_an_asymmetry_is_found_and_symmetry_is_not():
     assert found.low[0] > 0
 
 
+@pytest.mark.slow
 def test_equal_groups_are_seldom_called_different():
     rejected = 0
     for seed in range(20):
