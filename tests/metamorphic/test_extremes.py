@@ -11,11 +11,13 @@ the numbers beside them, so that every pair of the threshold's is a near-tie.
 """
 
 import warnings
+from functools import cache, partial
 
 import numpy as np
 import pytest
 
 from skfairfr import SimilarityROC
+from skfairfr._core import _pair_tiles
 from skfairfr.metrics import all_pairs, frr_at_far, instance_far, threshold_at_far
 from skfairfr.report import audit
 from tests._core.test_inner_products import in_lanes
@@ -242,39 +244,84 @@ def with_a_giant(y):
 EXTREMES = {
     "rows of any length": lambda: (of_any_length(drawn(60)[0]), drawn(60)[1]),
     "one feature": lambda: drawn(60, d=1)[:2],
-    "8192 features": lambda: drawn(20, d=8192)[:2],
+    "8192 features": lambda: drawn(12, d=8192)[:2],
     "few scores": lambda: (np.sign(drawn(60, d=16)[0]), drawn(60)[1]),
     "half of one person": lambda: (drawn(60)[0], with_a_giant(drawn(60)[1])),
     "all equal": lambda: (np.ones((240, 8)), drawn(60)[1]),
 }
 
 
+@pytest.fixture(params=[32, pytest.param(_pair_tiles.TILE, marks=pytest.mark.slow)])
+def tiles(request, monkeypatch):
+    """Rows and columns of the tiles of a pass; the number of tiles of each pass so far."""
+    size, numbers = request.param, []
+    if size < _pair_tiles.TILE:
+        smaller = partial(_pair_tiles.compare_all, tile=size)
+        monkeypatch.setattr(_pair_tiles, "compare_all", smaller)
+        # Full after a row or two, where most pairs are held.
+        monkeypatch.setattr(_pair_tiles, "BUFFER", size)
+    cut = _pair_tiles._runs_of_tiles
+
+    def counted(*arguments):
+        runs = cut(*arguments)
+        numbers.append(sum(map(len, runs)))
+        return runs
+
+    monkeypatch.setattr(_pair_tiles, "_runs_of_tiles", counted)
+    yield numbers
+    assert numbers and min(numbers) > 1 or size == _pair_tiles.TILE
+
+
+def decided(roc, scores, genuine, here, threshold, group=None):
+    """Check the rates of a group at a threshold, to the last pair."""
+    for rate, kind, errors in (
+        ("far", here & ~genuine, scores >= threshold),
+        ("frr", here & genuine, scores < threshold),
+    ):
+        found = roc.estimate(threshold=float(threshold), rate=rate, group=group)
+        assert found.source == "all pairs"
+        if kind.any():
+            assert found.value == (errors & kind).sum() / kind.sum()
+
+
+def some_with_neighbours(scores, n):
+    """The lowest and some other distinct scores, and the numbers beside them, descending."""
+    distinct = np.unique(scores)
+    at = distinct[:: -(-len(distinct) // n) or 1]
+    beside = [np.nextafter(at, np.float32(side)) for side in (-9, 9)]
+    return np.sort(np.concatenate([at, *beside]))[::-1]
+
+
+@cache
+def extreme(name):
+    """Rows, people, groups, and for all pairs: scores, genuine ones, those of group f."""
+    X, y = EXTREMES[name]()
+    groups = np.array(GROUPS)[y % 2]
+    left, right = np.triu_indices(len(y), 1)
+    own = (groups[left] == "f") & (groups[right] == "f")
+    return X, y, groups, *defined(X, y), own
+
+
 @pytest.mark.parametrize("name", EXTREMES)
 @pytest.mark.filterwarnings("ignore")
-def test_no_decision_depends_on_the_pass(name, screen):  # noqa: F811
-    X, y = EXTREMES[name]()
-    scores, genuine = defined(X, y)
-    roc = SimilarityROC(far_max=0.02, n_resamples=1).fit(X, y)
-    # The tail that is held, and what is certain above it.
-    impostors = np.sort(scores[~genuine])[::-1]
-    lowest = impostors[int(0.02 * len(impostors))]
-    at = np.unique(scores[scores > lowest])
-    at = np.unique(at[:: max(1, len(at) // 3)])
-    beside = [np.nextafter(at, np.float32(side)) for side in (-9, 9)]
-    for threshold in np.concatenate([at, *beside, [np.float32(1.5)]]):
-        if threshold <= lowest:
-            continue
-        for rate, kind, errors in (
-            ("far", ~genuine, scores >= threshold),
-            ("frr", genuine, scores < threshold),
-        ):
-            found = roc.estimate(threshold=float(threshold), rate=rate)
-            assert found.source == "all pairs"
-            assert found.value == (errors & kind).sum() / kind.sum()
-    for far in (0.005, 0.01, 0.02):
-        exceeding = [s for s in at_levels(impostors, far) if s is not None]
-        expected = (scores[genuine] <= max(exceeding)).mean()
-        assert roc.estimate(far).value == pytest.approx(expected, rel=1e-12)
+def test_no_decision_depends_on_the_pass(name, screen, tiles):  # noqa: F811
+    X, y, groups, scores, genuine, own = extreme(name)
+    roc = SimilarityROC(far_max=0.02, n_resamples=1, random_state=0).fit(X, y, groups)
+    for group, here, n in ((None, np.ones_like(own), 2), ("f", own, 1)):
+        impostors = np.sort(scores[here & ~genuine])[::-1]
+        for far in (0.005, 0.01, 0.02):
+            exceeding = [s for s in at_levels(impostors, far) if s is not None]
+            expected = (scores[here & genuine] <= max(exceeding)).mean()
+            point = "overall" if group is None else "group"
+            found = roc.estimate(far, group=group, operating_point=point)
+            assert found.value == pytest.approx(expected, rel=1e-12)
+        # A threshold below the tail that is held takes a pass of its own, down to the
+        # number before it: what ties with it is as near to the floor as pairs can be.
+        lowest = impostors[int(0.074 * len(impostors))]
+        reached = some_with_neighbours(scores[scores > lowest], n)
+        for threshold in [np.float32(1.5), *reached]:
+            if threshold > lowest:
+                decided(roc, scores, genuine, here, threshold, group)
 
 
 def at_levels(impostors, far):
