@@ -2,7 +2,8 @@
 
 A folder of ``tests/saved`` holds files of one format. A new format has a folder of its own,
 made by ``python -c "from tests.test_saved_files import write; write('tests/saved/3')"``;
-the others stay as they are.
+the others stay as they are. Of a new class, the same command adds a file to the last folder,
+and leaves what is there.
 """
 
 import json
@@ -10,13 +11,21 @@ import shutil
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.pipeline import Pipeline, make_pipeline
 
+import skfairfr.comparators
+import skfairfr.projectors
 from skfairfr import face_labels, make_face_embeddings
 from skfairfr.comparators import WithinClassWhitening
 from skfairfr.model_selection import load_mitigation, save_mitigation
 from skfairfr.utils._json_form import check_format, digest_of
+from tests.metamorphic import surface
 
 FACES = make_face_embeddings(20, 3, 4, random_state=0)
 LABELS = face_labels(FACES.y, FACES.sensitive_features)
@@ -36,12 +45,77 @@ def projector(**options):
     return EthicalModule(**fixed, **options).fit(FACES.X, LABELS)
 
 
+# Of every class one that is small, and pipelines.
+MITIGATIONS = {
+    **{name.replace(" ", "-"): made for name, made in surface.COMPARATORS.items()},
+    "lda": LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.5, n_components=3),
+    "pca-cohort": make_pipeline(PCA(3), surface.COMPARATORS["cohort"]),
+    "whitening-calibration": make_pipeline(
+        WithinClassWhitening(), surface.COMPARATORS["calibration"]
+    ),
+}
+# Some heads of every kind.
+HEADS = {
+    "EthicalModule": {"head": "mlp", "output_dim": 3},
+    "TripletProjector": {"validation_fraction": 0.0, "selection_size": 40},
+    "CentroidFairnessProjector": {"head": "mlp"},
+    "FPRPenaltyProjector": {"far": 0.1},
+    "AdversarialProjector": {"discriminator_dim": 4, "discriminator_epochs": 1},
+}
+
+
 def write(folder):
-    """Files of the present format."""
+    """Files of the present format, and what each answers; what is there stays."""
     folder = Path(folder)
-    save_mitigation(whitening(), folder / "mitigation")
-    projector().save(folder / "head.safetensors")
-    projector(checkpoint_dir=folder, callbacks=[copying(folder)])
+    if not (folder / "checkpoint.pt").exists():
+        save_mitigation(whitening(), folder / "mitigation")
+        projector().save(folder / "head.safetensors")
+        projector(checkpoint_dir=folder, callbacks=[copying(folder)])
+    for name, estimator in MITIGATIONS.items():
+        if not (folder / "mitigations" / name).exists():
+            fitted = fitted_on_faces(estimator)
+            save_mitigation(fitted, folder / "mitigations" / name)
+            record(fitted, folder / "mitigations" / name)
+    for name, options in HEADS.items():
+        path = folder / "heads" / name / "head.safetensors"
+        if not path.exists():
+            path.parent.mkdir(parents=True)
+            usual = {"hidden_dim": 4, "max_epochs": 2, "random_state": 0}
+            made = getattr(skfairfr.projectors, name)(**usual, **options)
+            fitted = fitted_on_faces(made)
+            fitted.save(path)
+            record(fitted, path.parent)
+
+
+def fitted_on_faces(estimator):
+    columns = (FACES.y, FACES.sensitive_features)
+    if type(estimator).__module__.startswith("sklearn"):
+        columns = columns[:1]
+    return clone(estimator).fit(FACES.X, *columns)
+
+
+def record(fitted, folder):
+    """Write some rows, and what is made of them, beside a file."""
+    rows = FACES.X[::7].astype(np.float32)
+    groups = FACES.sensitive_features[::7]
+    found = answer(fitted, rows, groups)
+    np.savez(folder / "answer.npz", rows=rows, groups=groups.astype(str), found=found)
+
+
+def answer(fitted, rows, groups):
+    """Scores of all pairs of rows, or transformed rows."""
+    if isinstance(fitted, Pipeline) and not hasattr(fitted, "transform"):
+        return surface.asked(fitted[-1], fitted[:-1].transform(rows), groups)
+    return surface.asked(fitted, rows, groups)
+
+
+def assert_answers_as_recorded(fitted, folder):
+    """Sums of another machine round otherwise; a head's are of float32."""
+    with np.load(folder / "answer.npz", allow_pickle=False) as told:
+        found = answer(fitted, told["rows"], told["groups"])
+        atol = 1e-5 * np.ptp(told["found"])
+        assert np.ptp(told["found"]) > 0.1
+        assert_allclose(found, told["found"], rtol=0, atol=atol)
 
 
 def copying(folder):
@@ -79,6 +153,70 @@ def test_a_head_of_each_format_is_read(number, tmp_path):
     assert_array_equal(
         EthicalModule.load(again).transform(FACES.X), found.transform(FACES.X)
     )
+
+
+def saved(kind):
+    """What folders of all formats hold of a kind."""
+    return [
+        pytest.param(path, id=f"{path.parts[-3]}-{path.name}")
+        for number in FORMATS
+        for path in sorted((SAVED / number / kind).glob("*"))
+    ]
+
+
+@pytest.mark.parametrize("folder", saved("mitigations"))
+def test_a_mitigation_of_each_class_answers_as_recorded(folder):
+    assert_answers_as_recorded(load_mitigation(folder), folder)
+
+
+@pytest.mark.parametrize("folder", saved("heads"))
+def test_a_head_of_each_class_answers_as_recorded(folder):
+    pytest.importorskip("torch")
+    made = getattr(skfairfr.projectors, folder.name)
+    fitted = made.load(folder / "head.safetensors")
+    assert type(fitted) is made
+    assert_answers_as_recorded(fitted, folder)
+
+
+def test_every_class_that_can_be_saved_has_a_file():
+    """Whatever has a public name, has a fit, and is no abstract base."""
+    pytest.importorskip("torch")
+    folder = SAVED / FORMATS[-1]
+    written = {path.name for path in (folder / "heads").iterdir()}
+    for path in (folder / "mitigations").iterdir():
+        index = json.loads((path / "system.json").read_text())
+        written |= {step["class"] for step in index["steps"]}
+    public = {
+        name
+        for package in (skfairfr.comparators, skfairfr.projectors)
+        for name in package.__all__
+        if hasattr(getattr(package, name), "fit")
+    }
+    assert len(public) > 10
+    assert public - {"Comparator"} <= written
+
+
+@pytest.mark.parametrize("number", [0, 99, "one", None])
+def test_a_later_format_of_a_head_says_so(number, tmp_path):
+    """As a later version would write it, and whether its digest is of another kind or not."""
+    pytest.importorskip("torch")
+    from safetensors import safe_open
+    from safetensors.numpy import load_file, save_file
+
+    from skfairfr import EthicalModule
+
+    written = SAVED / FORMATS[-1] / "head.safetensors"
+    with safe_open(written, framework="np") as file:
+        header = json.loads(file.metadata()["skfairfr"])
+    tensors = load_file(written)
+    header |= {"format": number, "version": "9.9"}
+    path = tmp_path / "head.safetensors"
+    for digest in (digest_of(header, tensors), "of another kind"):
+        told = json.dumps(header | {"sha256": digest})
+        save_file(tensors, path, metadata={"skfairfr": told})
+        said = r"head.safetensors' has format .*reads formats up to 2.*9\.9"
+        with pytest.raises(ValueError, match=said):
+            EthicalModule.load(path)
 
 
 @pytest.mark.parametrize("number", FORMATS)

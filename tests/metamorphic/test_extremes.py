@@ -11,11 +11,13 @@ the numbers beside them, so that every pair of the threshold's is a near-tie.
 """
 
 import warnings
+from functools import cache, partial
 
 import numpy as np
 import pytest
 
 from skfairfr import SimilarityROC
+from skfairfr._core import _pair_tiles
 from skfairfr.metrics import all_pairs, frr_at_far, instance_far, threshold_at_far
 from skfairfr.report import audit
 from tests._core.test_inner_products import in_lanes
@@ -233,6 +235,31 @@ def of_any_length(X):
     return X * np.geomspace(1e-30, 1e30, len(X))[::-1, None]
 
 
+def nearly_tied(n=240, n_same=8, d=64):
+    """A few images score 0.8 with all others, but for the last four bits of float32.
+
+    Others score 0.8 squared with one another, and 0.045 around it: hardly any as much as 0.8.
+    """
+    rng = np.random.default_rng(5)
+    y = np.repeat(np.arange(n // 4), 4)
+    X = rng.normal(size=(n // 4, d))[y] + 2 * rng.normal(size=(n, d))
+    X[:, 0] = 0
+    X *= 0.6 / np.linalg.norm(X, axis=1, keepdims=True)
+    X[:, 0] = 0.8 + 1e-6 * rng.random(n)
+    X[:: n // n_same] = np.eye(d)[0]
+    return X @ np.linalg.qr(rng.normal(size=(d, d)))[0], y
+
+
+def leaning_signs(n=240, d=44):
+    """Multiples of 1 / 22, of which bfloat16 lowers each: 1 / sqrt(44) is rounded down.
+
+    About a twentieth of pairs agree in 38 signs or more, and 32 / 44 is a little more than a
+    number of bfloat16: of what the screen may lose by its bound, most is lost there.
+    """
+    signs = np.where(np.random.default_rng(6).random((n, d)) < 0.854, 1.0, -1.0)
+    return signs, np.repeat(np.arange(n // 4), 4)
+
+
 def with_a_giant(y):
     """Half of all images of one person."""
     return np.where(np.arange(len(y)) < len(y) // 2, 0, y)
@@ -244,37 +271,86 @@ EXTREMES = {
     "one feature": lambda: drawn(60, d=1)[:2],
     "8192 features": lambda: drawn(20, d=8192)[:2],
     "few scores": lambda: (np.sign(drawn(60, d=16)[0]), drawn(60)[1]),
+    "few scores, rounded": leaning_signs,
+    "scores nearly equal": nearly_tied,
     "half of one person": lambda: (drawn(60)[0], with_a_giant(drawn(60)[1])),
     "all equal": lambda: (np.ones((240, 8)), drawn(60)[1]),
 }
+MANY = "more than a tile"  # of the engine's own size
+ALL = {**EXTREMES, MANY: lambda: drawn(550, d=4)[:2]}
 
 
-@pytest.mark.parametrize("name", EXTREMES)
-@pytest.mark.filterwarnings("ignore")
-def test_no_decision_depends_on_the_pass(name, screen):  # noqa: F811
-    X, y = EXTREMES[name]()
-    scores, genuine = defined(X, y)
-    roc = SimilarityROC(far_max=0.02, n_resamples=1).fit(X, y)
-    # The tail that is held, and what is certain above it.
-    impostors = np.sort(scores[~genuine])[::-1]
-    lowest = impostors[int(0.02 * len(impostors))]
-    at = np.unique(scores[scores > lowest])
-    at = np.unique(at[:: max(1, len(at) // 3)])
-    beside = [np.nextafter(at, np.float32(side)) for side in (-9, 9)]
-    for threshold in np.concatenate([at, *beside, [np.float32(1.5)]]):
-        if threshold <= lowest:
-            continue
-        for rate, kind, errors in (
-            ("far", ~genuine, scores >= threshold),
-            ("frr", genuine, scores < threshold),
-        ):
-            found = roc.estimate(threshold=float(threshold), rate=rate)
-            assert found.source == "all pairs"
+# More columns than are compared at once, and not a multiple of them.
+@pytest.fixture(params=[72, pytest.param(_pair_tiles.TILE, marks=pytest.mark.slow)])
+def tiles(request, monkeypatch):
+    """Rows and columns of the tiles of a pass; the number of tiles of each pass so far."""
+    size, numbers = request.param, []
+    if size < _pair_tiles.TILE:
+        smaller = partial(_pair_tiles.compare_all, tile=size)
+        monkeypatch.setattr(_pair_tiles, "compare_all", smaller)
+        # Full after a row or two, where most pairs are held.
+        monkeypatch.setattr(_pair_tiles, "BUFFER", size)
+    cut = _pair_tiles._runs_of_tiles
+
+    def counted(*arguments):
+        runs = cut(*arguments)
+        numbers.append(sum(map(len, runs)))
+        return runs
+
+    monkeypatch.setattr(_pair_tiles, "_runs_of_tiles", counted)
+    yield numbers
+    many = request.node.callspec.params["name"] == MANY
+    assert (numbers and min(numbers) > 1) or (size == _pair_tiles.TILE and not many)
+
+
+def decided(roc, scores, genuine, here, threshold, group=None):
+    """Check the rates of a group at a threshold, to the last pair."""
+    for rate, kind, errors in (
+        ("far", here & ~genuine, scores >= threshold),
+        ("frr", here & genuine, scores < threshold),
+    ):
+        found = roc.estimate(threshold=float(threshold), rate=rate, group=group)
+        assert found.source == "all pairs"
+        if kind.any():
             assert found.value == (errors & kind).sum() / kind.sum()
-    for far in (0.005, 0.01, 0.02):
-        exceeding = [s for s in at_levels(impostors, far) if s is not None]
-        expected = (scores[genuine] <= max(exceeding)).mean()
-        assert roc.estimate(far).value == pytest.approx(expected, rel=1e-12)
+
+
+@cache
+def extreme(name):
+    """Rows, people, groups, and for all pairs: scores, genuine ones, those of group f."""
+    X, y = ALL[name]()
+    groups = np.array(GROUPS)[y % 2]
+    left, right = np.triu_indices(len(y), 1)
+    own = (groups[left] == "f") & (groups[right] == "f")
+    return X, y, groups, *defined(X, y), own
+
+
+@pytest.mark.parametrize(
+    "name", [*EXTREMES, pytest.param(MANY, marks=pytest.mark.slow)]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_no_decision_depends_on_the_pass(name, screen, tiles):  # noqa: F811
+    X, y, groups, scores, genuine, own = extreme(name)
+    roc = SimilarityROC(far_max=0.02, n_resamples=1, random_state=0).fit(X, y, groups)
+    everything = np.ones_like(own)
+    for group, here, shares in ((None, everything, (0.05, 0.07)), ("f", own, (0.06,))):
+        impostors = np.sort(scores[here & ~genuine])[::-1]
+        # A threshold below the tail that is held takes a pass of its own, down to the
+        # number before it: what ties with it is as near to the floor as pairs can be.
+        # Levels come later: where pairs are missing, the first one has more of them held.
+        decided(roc, scores, genuine, here, np.float32(1.5), group)
+        reached = scores[scores > impostors[int(0.074 * len(impostors))]]
+        for share in shares if reached.size else ():
+            at = max(impostors[int(share * len(impostors))], min(reached))
+            for side in (9, at, -9):
+                beside = np.nextafter(at, np.float32(side))
+                decided(roc, scores, genuine, here, beside, group)
+        for far in (0.005, 0.01, 0.02):
+            exceeding = [s for s in at_levels(impostors, far) if s is not None]
+            expected = (scores[here & genuine] <= max(exceeding)).mean()
+            point = "overall" if group is None else "group"
+            found = roc.estimate(far, group=group, operating_point=point)
+            assert found.value == pytest.approx(expected, rel=1e-12)
 
 
 def at_levels(impostors, far):

@@ -15,7 +15,8 @@ from skfairfr._core._resampling import Images
 from tests._core.test_inner_products import in_lanes
 from tests.metrics.designs import hold_tails
 
-SCREENS = ("float32", "bfloat16", "bfloat16 without torch")
+LOW = ("bfloat16", "int8")
+SCREENS = ("float32", *LOW, *(f"{low} without torch" for low in LOW))
 LEVELS = (1e-3, 3e-3, 1e-2, 2e-2)
 
 
@@ -25,7 +26,7 @@ def screen(request, monkeypatch):
     name, _, without = request.param.partition(" ")
     if without:
         monkeypatch.setattr(_screen, "_torch", lambda: None)
-    elif name == "bfloat16" and find_spec("torch") is None:
+    elif name != "float32" and find_spec("torch") is None:
         pytest.skip("needs torch")
     hold_tails(monkeypatch)
     monkeypatch.setattr(_screen, "choose", lambda *_: name)
