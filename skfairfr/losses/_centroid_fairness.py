@@ -10,6 +10,8 @@ from torch.utils.checkpoint import checkpoint
 
 from skfairfr.losses._score_map import apply_score_map, score_map
 from skfairfr.losses._softmax import rows_per_block, starting_centroids
+from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._validation import check_count, check_number, to_numbers
 
 # Impostor scores that the map of a group is made from: of some centroids alone where the
 # group has more.
@@ -100,17 +102,21 @@ class CentroidFairnessLoss(nn.Module):
         generator=None,
     ):
         super().__init__()
-        if not 0 <= genuine_weight < math.inf:
-            raise ValueError(
-                f"genuine_weight must be a number >= 0; got {genuine_weight!r}."
-            )
-        self.genuine_weight = float(genuine_weight)
-        X = normalize(torch.as_tensor(X, dtype=torch.float32))
-        y = torch.as_tensor(y, dtype=torch.int64)
-        group = torch.as_tensor(group, dtype=torch.int64)
+        self.genuine_weight = check_number(
+            genuine_weight,
+            "genuine_weight",
+            lambda w: 0 <= w < math.inf,
+            "must be a number >= 0",
+        )
+        for name, count in (("n_groups", n_groups), ("n_features", n_features)):
+            if count is not None:
+                check_count(count, name, 1)
+        X, y, group = _checked(X, y, group, n_groups)
         if before is None:
             before = sums_of_rows(X, y, len(group))
-        before = normalize(torch.as_tensor(before, dtype=torch.float32))
+        before = _tensor(before, "before", torch.float32)
+        _check_shape(before, "before", (len(group), X.shape[1]))
+        before = normalize(before)
         self.register_buffer("group", group)
         self.register_buffer("before", before)
         scores = [
@@ -274,6 +280,41 @@ def pseudo_scores(X, y, group, before, code, generator=None):
     return {"genuine": genuine.numpy(), "impostor": impostor.numpy()}
 
 
+def _checked(X, y, group, n_groups):
+    """Unit rows, codes of identities and codes of their groups, as tensors."""
+    X = _tensor(X, "X", torch.float32)
+    y, group = (_tensor(v, n, torch.int64) for v, n in ((y, "y"), (group, "group")))
+    if X.ndim != 2 or not X.numel():
+        raise ArgumentError(
+            Argument("X"),
+            f" must have the shape (n_images, n_features_in); got {tuple(X.shape)}.",
+        )
+    if not bool(torch.isfinite(X).all()):
+        raise ArgumentError(Argument("X"), " must be finite.")
+    _check_shape(y, "y", X.shape[:1])
+    _check_shape(group, "group", (group.numel(),))
+    for name, codes, n in (("y", y, len(group)), ("group", group, n_groups)):
+        if codes.numel() == 0 or codes.min() < 0 or (n and codes.max() >= n):
+            up_to = f"to {n - 1}" if n else "on"
+            raise ArgumentError(Argument(name), f" must hold codes from 0 {up_to}.")
+    return normalize(X), y, group
+
+
+def _tensor(values, name, dtype):
+    if isinstance(values, torch.Tensor):
+        return values.detach().to(dtype)
+    kind = np.int64 if dtype == torch.int64 else np.float32
+    return torch.as_tensor(to_numbers(values, name, kind))
+
+
+def _check_shape(tensor, name, shape):
+    if tuple(tensor.shape) != tuple(shape):
+        raise ArgumentError(
+            Argument(name),
+            f" must have the shape {tuple(shape)}; got {tuple(tensor.shape)}.",
+        )
+
+
 def sums_of_rows(rows, y, n_identities):
     """Sum of each identity's rows, (n_identities, n_features)."""
     return rows.new_zeros((n_identities, rows.shape[1])).index_add_(0, y, rows)
@@ -283,7 +324,7 @@ def _reference(scores, given):
     """Code of the reference group: as given, or the one whose scores lie furthest apart."""
     usable = [code for code, s in enumerate(scores) if all(a.size for a in s.values())]
     if given is not None:
-        if given not in usable:
+        if check_count(given, "reference", 0) not in usable:
             raise ValueError(
                 f"reference={given!r} must be the code of a group with images of two "
                 f"identities; these are {usable}."

@@ -7,6 +7,7 @@ from torch.nn.functional import linear, normalize
 
 from skfairfr._core._vmf import log_vmf_normalizer
 from skfairfr.losses._softmax import identity_cross_entropy, starting_centroids
+from skfairfr.utils._validation import check_count, check_number, to_array, to_numbers
 
 
 class FairVMFLoss(nn.Module):
@@ -86,14 +87,11 @@ class FairVMFLoss(nn.Module):
         generator=None,
     ):
         super().__init__()
-        if n_identities < 2:
-            raise ValueError(
-                f"n_identities must be at least 2, got {n_identities}: with one there "
-                "is nothing to tell apart."
-            )
-        if not 0 <= margin < 2:
-            raise ValueError(f"margin must lie in [0, 2), a cosine; got {margin!r}.")
-        self.margin = float(margin)
+        check_count(n_identities, "n_identities", 2)
+        check_count(n_features, "n_features", 2)
+        wanted = "must lie in [0, 2), a cosine"
+        self.margin = check_number(margin, "margin", lambda m: 0 <= m < 2, wanted)
+        start = starting_centroids(centroids, n_identities, n_features, generator)
         kappas = resolve_kappa(kappa, attribute, n_identities)
         log_normalizer = log_vmf_normalizer(kappas, n_features)
         self.register_buffer("kappa", torch.tensor(kappas, dtype=torch.float32))
@@ -105,7 +103,6 @@ class FairVMFLoss(nn.Module):
         # kappa are equal.
         offset = log_normalizer - log_normalizer.max()
         self.register_buffer("offset", torch.tensor(offset, dtype=torch.float32))
-        start = starting_centroids(centroids, n_identities, n_features, generator)
         self.centroids = nn.Parameter(start)
 
     def forward(self, embeddings, y):
@@ -160,20 +157,20 @@ def resolve_kappa(kappa, attribute, n_identities):
                 f"kappa={kappa!r} is chosen by an attribute, but attribute is None: give "
                 "the group, or the value, of each identity."
             )
-        labels = np.asarray(attribute).tolist()
+        array = to_array(attribute, "attribute")
+        _check_shape(array, n_identities)
+        labels = array.tolist()
         look_up = kappa if callable(kappa) else _from_mapping(kappa)
-        given = [float(look_up(_as_float(v) if callable(kappa) else v)) for v in labels]
+        given = [look_up(_as_float(v) if callable(kappa) else v) for v in labels]
     else:
         given = kappa
-    kappas = np.asarray(given, dtype=np.float64)
+    kappas = to_numbers(given, "kappa")
     if kappas.ndim == 0:
         kappas = np.full(n_identities, kappas)
-    if kappas.shape != (n_identities,):
-        raise ValueError(
-            f"kappa and attribute need one entry for each of the {n_identities} "
-            f"identities; got shape {kappas.shape}."
-        )
-    bad = np.flatnonzero(~(np.isfinite(kappas) & (kappas > 0)))
+    _check_shape(kappas, n_identities)
+    # They are kept as float32.
+    most = np.finfo(np.float32).max
+    bad = np.flatnonzero(~((kappas > 0) & (kappas <= most)))
     if bad.size:
         first = int(bad[0])
         whose = f"identity {first}" if labels is None else repr(labels[first])
@@ -182,6 +179,14 @@ def resolve_kappa(kappa, attribute, n_identities):
             "concentration is a positive number; the paper's lie between 5 and 45."
         )
     return kappas
+
+
+def _check_shape(array, n_identities):
+    if array.shape != (n_identities,):
+        raise ValueError(
+            f"kappa and attribute need one entry for each of the {n_identities} "
+            f"identities; got shape {array.shape}."
+        )
 
 
 def _from_mapping(kappa):

@@ -1,7 +1,6 @@
 """The penalty for images with more false positives than the batch has in total."""
 
 import math
-from numbers import Integral
 
 import torch
 from torch import nn
@@ -15,6 +14,7 @@ from skfairfr.losses._penalised import (
     penalised_cross_entropy,
 )
 from skfairfr.losses._softmax import starting_centroids
+from skfairfr.utils._validation import check_count, check_number, check_option
 
 
 class FPRPenaltyLoss(nn.Module):
@@ -109,14 +109,8 @@ class FPRPenaltyLoss(nn.Module):
         generator=None,
     ):
         super().__init__()
-        if not isinstance(n_identities, Integral) or n_identities < 2:
-            raise ValueError(
-                f"n_identities must be an integer of at least 2; got {n_identities!r}."
-            )
-        if not isinstance(n_features, Integral) or n_features < 1:
-            raise ValueError(
-                f"n_features must be an integer of at least 1; got {n_features!r}."
-            )
+        check_count(n_identities, "n_identities", 2)
+        check_count(n_features, "n_features", 1)
         if far is None:
             far = min(max(1e-4, 1 / (n_identities - 1)), 0.5)
         self.rule = PenaltyRule(
@@ -159,17 +153,13 @@ def _check(rule):
         ("base", BASES),
         ("weighting", WEIGHTINGS),
     ):
-        if getattr(rule, name) not in options:
-            raise ValueError(
-                f"{name} must be one of {options}; got {getattr(rule, name)!r}."
-            )
+        check_option(getattr(rule, name), name, options)
     ranges = {
-        "far": (0 < rule.far < 1, "in (0, 1), as 1e-3 is"),
-        "alpha": (0 <= rule.alpha < math.inf, "a number >= 0"),
-        "scale": (0 < rule.scale < math.inf, "positive"),
-        "margin": (0 <= rule.margin < 2, "in [0, 2)"),
-        "momentum": (0 <= rule.momentum < 1, "in [0, 1)"),
+        "far": (lambda far: 0 < far < 1, "in (0, 1), as 1e-3 is"),
+        "alpha": (lambda alpha: 0 <= alpha < math.inf, "a number >= 0"),
+        "scale": (lambda scale: 0 < scale < math.inf, "positive"),
+        "margin": (lambda margin: 0 <= margin < 2, "in [0, 2)"),
+        "momentum": (lambda momentum: 0 <= momentum < 1, "in [0, 1)"),
     }
     for name, (holds, wanted) in ranges.items():
-        if not holds:
-            raise ValueError(f"{name} must be {wanted}; got {getattr(rule, name)!r}.")
+        check_number(getattr(rule, name), name, holds, f"must be {wanted}")

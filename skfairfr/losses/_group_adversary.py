@@ -14,7 +14,7 @@ from skfairfr.losses._softmax import (
 from skfairfr.utils._errors import Argument
 from skfairfr.utils._memory import check_space
 from skfairfr.utils._torch import new_linear
-from skfairfr.utils._validation import check_count
+from skfairfr.utils._validation import check_count, check_number
 
 # What a module of torch takes, beside its weights.
 OF_MODULE = 4096
@@ -109,16 +109,17 @@ class GroupAdversaryLoss(nn.Module):
         }
         for name, (count, least) in counts.items():
             check_count(count, name, least)
+        wanted = "must be a number >= 0"
+        alpha = check_number(alpha, "alpha", lambda a: 0 <= a < math.inf, wanted)
+        most = torch.finfo(torch.float32).max
+        wanted = "must be positive, and finite as a float32"
+        scale = check_number(scale, "scale", lambda s: 0 < s <= most, wanted)
         if alpha:
             _check_space(n_features, n_groups, n_discriminators, discriminator_dim)
-        if not 0 <= alpha < math.inf:
-            raise ValueError(f"alpha must be a number >= 0; got {alpha!r}.")
-        if not 0 < scale < math.inf:
-            raise ValueError(f"scale must be positive; got {scale!r}.")
-        self.alpha = float(alpha)
-        scales = torch.full((n_identities,), float(scale), dtype=torch.float32)
-        self.register_buffer("scale", scales)
+        self.alpha = alpha
         start = starting_centroids(centroids, n_identities, n_features, generator)
+        scales = torch.full((n_identities,), scale, dtype=torch.float32)
+        self.register_buffer("scale", scales)
         self.centroids = nn.Parameter(start)
         self.discriminators = nn.ModuleList(
             GroupDiscriminator(n_features, discriminator_dim, n_groups, generator)
@@ -246,6 +247,6 @@ def _check_space(n_features, n_groups, n_discriminators, discriminator_dim):
     }
     name = max(asked, key=asked.get)
     # A size may be a small number of numpy, whose products overflow.
-    each = OF_MODULE + 8 * int(discriminator_dim) * (int(n_features) + n_groups)
+    each = OF_MODULE + 8 * int(discriminator_dim) * (int(n_features) + int(n_groups))
     space = int(n_discriminators) * each
     check_space(Argument(name, asked[name]), space, "give a smaller number.")

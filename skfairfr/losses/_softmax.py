@@ -8,10 +8,13 @@ of logits before the next block replaces it, so that a million identities fit.
 
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import normalize
+
+from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
+from skfairfr.utils._memory import check_space
+from skfairfr.utils._validation import to_numbers
 
 BLOCK_ELEMENTS = 1 << 26  # logits held at once: 256 MB of float32
 
@@ -39,12 +42,22 @@ def starting_centroids(centroids, n_identities, n_features, generator):
     ValueError
         If those given have another shape or a row without a direction.
     """
-    shape = (n_identities, n_features)
+    shape = (int(n_identities), int(n_features))
+    if generator is not None and not isinstance(generator, torch.Generator):
+        raise ArgumentError(
+            Argument("generator"),
+            f" must be a torch.Generator, or None; got {kind_of_value(generator)}.",
+            value=generator,
+        )
     if centroids is None:
+        # float32, with gradients.
+        largest = "n_identities" if shape[0] > shape[1] else "n_features"
+        space = 8 * shape[0] * shape[1]
+        check_space(Argument(largest, max(shape)), space, "give a smaller number.")
         return torch.randn(shape, generator=generator) * (2 / sum(shape)) ** 0.5
     if isinstance(centroids, torch.Tensor):
         centroids = centroids.detach().cpu()
-    start = torch.tensor(np.asarray(centroids), dtype=torch.float32)
+    start = torch.tensor(to_numbers(centroids, "centroids"), dtype=torch.float32)
     if start.shape != shape:
         raise ValueError(
             f"centroids must have shape {shape}, (n_identities, n_features); got "

@@ -5,6 +5,7 @@ from torch import nn
 from torch.nn.functional import normalize, relu
 
 from skfairfr.losses._softmax import rows_per_block
+from skfairfr.utils._validation import check_number
 
 
 class TripletLoss(nn.Module):
@@ -45,11 +46,8 @@ class TripletLoss(nn.Module):
 
     def __init__(self, margin=0.6):
         super().__init__()
-        if not 0 < margin <= 4:
-            raise ValueError(
-                f"margin must lie in (0, 4], a squared distance; got {margin!r}."
-            )
-        self.margin = float(margin)
+        wanted = "must lie in (0, 4], a squared distance"
+        self.margin = check_number(margin, "margin", lambda m: 0 < m <= 4, wanted)
 
     def forward(self, embeddings, triplets):
         """Mean loss of a batch.

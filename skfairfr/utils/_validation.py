@@ -1,5 +1,6 @@
 """Domain rules of arguments; each error names the argument, the value, the remedy."""
 
+import math
 import numbers
 import os
 import stat
@@ -189,6 +190,20 @@ def to_array(values, name):
     raise ArgumentError(Argument(name), f"{problem}.", remedy=remedy, value=values)
 
 
+def to_numbers(values, name, dtype=np.float64):
+    """An array-like of numbers as an array of a type."""
+    array = to_array(values, name)
+    kinds = "iub" if np.issubdtype(dtype, np.integer) else "fiub"
+    if array.dtype.kind not in kinds:
+        what = "integers" if kinds == "iub" else "numbers"
+        raise ArgumentError(
+            Argument(name),
+            f" must be {what}; got the type {array.dtype}.",
+            value=values,
+        )
+    return array.astype(dtype)
+
+
 def check_scores(scores, name):
     """Scores as a one-dimensional float array: float32 stays, everything else float64."""
     array = to_array(scores, name)
@@ -236,6 +251,29 @@ def check_count(value, name, minimum, maximum=MOST):
             value=value,
         )
     return int(value)
+
+
+def check_number(value, name, holds, wanted):
+    """A float.
+
+    Parameters
+    ----------
+    value : object
+    name : str
+    holds : callable
+        Whether a float is in range; false of nan.
+    wanted : str
+        The range, after the argument's name.
+    """
+    number = math.nan
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        with suppress(OverflowError):
+            number = float(value)
+    if not holds(number):
+        raise ArgumentError(
+            Argument(name), f" {wanted}; got {plain(value)!r}.", value=value
+        )
+    return number
 
 
 def check_seed(random_state, name="random_state"):

@@ -32,7 +32,7 @@ CALLED = (
     *("group_error_rates", "instance_far", "face_labels", "identity_inertia"),
     *("SimilarityROC.fit_pairs", "PLDAComparator.fit", "load_embeddings"),
     *(
-        "GroupWeightedSampler",
+        *("GroupWeightedSampler", "FairVMFLoss", "CentroidFairnessLoss"),
         "EthicalModule.save",
         "garbe",
         "DisparityCurveDisplay.from_roc",
