@@ -48,6 +48,7 @@ def test_scores_are_ratios_of_densities(shrinkage):
     plda = PLDAComparator(shrinkage).fit(X, Y)
     model = model_by_loops(X, IDENTITY, shrinkage)
     assert plda.n_without_variance_ == 0
+    assert plda.n_identities_ == len(set(IDENTITY.tolist()))
     rows = unit(OTHERS)
     expected = [[ratio_by_densities(x, z, *model) for z in rows] for x in rows]
     assert_allclose(plda.score_matrix(OTHERS, OTHERS), expected, atol=2e-5)

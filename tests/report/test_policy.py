@@ -109,6 +109,7 @@ INVALID = [
     ('name = "a"\nat = {far = 0.1}', "at must be a list of tables"),
     ('name = "a"\nat = []', "at must be a list of tables"),
     ('name = "a"\nat = [1]', "at must be a list of tables"),
+    ('name = "a"\nat = [{far = 0.1, limits = {max_fmr = 0.1}}, 1]', "at must be a list of tables"),
     ('name = "a"\n[[at]]\nfar = 0.1', "every table under at must have limits"),
     ('name = "a"\n[[at]]\nfar = 0.1\nlimits = {}', "every table under at must have limits"),
     ('name = "a"\n[[at]]\nlimits = {max_fmr = 0.1}', "either far or threshold"),
