@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import beta, binom, binomtest, poisson
+from scipy.stats import beta, binom, binomtest, gamma, poisson
 
 from skfairfr._core._few_errors import (
     GROUP_WEIGHT,
@@ -467,6 +467,15 @@ def test_exact_low_is_the_poisson_bound():
     known = exact_low(effective(30, 1e6), 0.01)
     assert exact_low(effective(30, 1e6, between=0.1), 0.01) < known
     assert exact_low(effective(30, 1e6, freedom=5), 0.01) < known
+
+
+@pytest.mark.parametrize("errors", [0.25, 0.9, 3.0])
+@pytest.mark.parametrize("between", [0.0, 0.3])
+def test_exact_low_is_a_gamma_quantile_of_any_effective_number(errors, between):
+    """Pairs that weigh less make less than one error; people who differ make it fewer."""
+    shape = 1 / (1 / errors + between)
+    expected = errors / 1000 * gamma.ppf(0.01, shape) / shape
+    assert_allclose(exact_low(effective(errors, 1000, between), 0.01), expected)
 
 
 @pytest.mark.parametrize(("errors", "pairs"), [(0, 40), (1, 27_000), (7, 60), (30, 31)])

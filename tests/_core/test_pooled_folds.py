@@ -118,6 +118,9 @@ def test_the_comparison_equals_loops(systems, cells, how):
                 coefficient -= 1 / len(cells)
             for people, share in shares(folds, cell).items():
                 both[people] = both.get(people, 0.0) + sign * coefficient * share
+    assert_allclose(
+        pooled[0].measured(cells, how), np.exp(log_ratio(before, cells, how, 0))
+    )
     together = sum(share**2 for share in both.values())
     variance = max(np.var(logs[1:], ddof=1) - 2 * together, together)
     error = np.sqrt(variance)

@@ -40,6 +40,28 @@ def test_the_largest_ratio_is_a_loop_over_every_two_groups(errors):
     assert_allclose(value, [max(1.0, low[worst]), max(1.0, high[widest])])
 
 
+@pytest.mark.parametrize("errors", ERRORS)
+@pytest.mark.parametrize("p_adjusted", [[0.3, 0.2, 0.4], [0.2, 0.2, 0.2]])
+def test_the_most_certain_pair_names_the_worse_group_first(errors, p_adjusted):
+    """Of the smallest adjusted p-values that of the largest deviate."""
+    found = replace(
+        judged(errors, [1000, 900, 1100]),
+        low=LOW,
+        high=HIGH,
+        p_adjusted=np.array(p_adjusted),
+    )
+    deviates, rates = found.pairs.deviates, found.rates
+    place = min(range(3), key=lambda k: (p_adjusted[k], -abs(deviates[k])))
+    first, second = [(0, 1), (0, 2), (1, 2)][place]
+    ends = LOW[place], HIGH[place]
+    if rates[first] < rates[second]:
+        first, second, ends = second, first, (1 / ends[1], 1 / ends[0])
+    worst, best, p, adjusted, *bounds = found.most_certain()
+    assert (worst, best) == (found.labels[first], found.labels[second])
+    assert (p, adjusted) == (found.pairs.p_value[place], p_adjusted[place])
+    assert_allclose(bounds, ends)
+
+
 class Audited:
     """One attribute of groups whose errors are independent, at one level."""
 

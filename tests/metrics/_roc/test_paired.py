@@ -185,6 +185,15 @@ def test_a_rate_that_is_set_is_not_tested(rocs):
     assert (found.low <= 0).all() and (found.high >= 0).all()
 
 
+@pytest.mark.parametrize("rate", ["far", "frr"])
+def test_deviates_have_the_sign_of_the_difference_and_their_p_value(rocs, rate):
+    for threshold in (0.2, 0.35):
+        for pair in (rocs, rocs[::-1]):
+            found = influence_of(pair, threshold=threshold, rate=rate)
+            assert_array_equal(np.sign(found.deviate), np.sign(found.difference))
+            assert_allclose(2 * stats.norm.sf(np.abs(found.deviate)), found.p_value)
+
+
 def test_what_ties_leave_of_a_level_is_an_end_of_the_interval():
     """Scores of few signs are few, so that neither system meets a level exactly."""
     X, y = systems(0)
