@@ -71,10 +71,10 @@ def progress_bar(total, description):
 
 
 class _Bar(tqdm):
-    """One that starts no thread, which tqdm does for every bar, also for one that is not shown.
+    """A bar without tqdm's thread.
 
-    Where no thread can be started, tqdm would warn of that. The thread redraws bars whose
-    steps have become slow; with ``miniters`` of 1 every step looks at the clock itself.
+    tqdm starts one for every bar, shown or not, and warns where it cannot. The thread redraws
+    bars whose steps have become slow; with ``miniters`` of 1 every step looks at the clock.
     """
 
     monitor_interval = 0

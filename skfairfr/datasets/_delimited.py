@@ -135,7 +135,7 @@ def _rows(content, delimiter):
 
     reader, line = _reader(lines(), delimiter), 0
     for row in reader:
-        if ended:  # and the row was not
+        if ended:  # inside this row
             raise csv.Error(f"a double quote from line {line + 1} on is never closed")
         line = reader.line_num
         yield line, row

@@ -115,7 +115,9 @@ class CentroidFairnessLoss(nn.Module):
         if before is None:
             before = sums_of_rows(X, y, len(group))
         before = _tensor(before, "before", torch.float32)
-        _check_shape(before, "before", (len(group), X.shape[1]))
+        shape = len(group), X.shape[1]
+        _check_shape(before, "before", shape, "Give a row for each identity.")
+        _check_finite(before, "before")
         before = normalize(before)
         self.register_buffer("group", group)
         self.register_buffer("before", before)
@@ -288,30 +290,68 @@ def _checked(X, y, group, n_groups):
         raise ArgumentError(
             Argument("X"),
             f" must have the shape (n_images, n_features_in); got {tuple(X.shape)}.",
+            remedy="Give a row for each image.",
         )
-    if not bool(torch.isfinite(X).all()):
-        raise ArgumentError(Argument("X"), " must be finite.")
-    _check_shape(y, "y", X.shape[:1])
-    _check_shape(group, "group", (group.numel(),))
-    for name, codes, n in (("y", y, len(group)), ("group", group, n_groups)):
-        if codes.numel() == 0 or codes.min() < 0 or (n and codes.max() >= n):
-            up_to = f"to {n - 1}" if n else "on"
-            raise ArgumentError(Argument(name), f" must hold codes from 0 {up_to}.")
+    _check_finite(X, "X")
+    _check_shape(y, "y", X.shape[:1], "Give the identity of each image.")
+    _check_shape(group, "group", (group.numel(),), "Give the group of each identity.")
+    n = group.numel()
+    _check_codes(y, "y", n, f"group has {n} entries, one for each identity.")
+    if n_groups is not None and n_groups > n:
+        raise ArgumentError(
+            Argument("n_groups", n_groups),
+            f" are more groups than there are identities, {n};",
+            remedy="give at most one group for each identity.",
+        )
+    if n_groups is None:
+        _check_codes(group, "group", n, f"There are {n} identities.")
+    else:
+        _check_codes(group, "group", n_groups, f"n_groups is {n_groups}.")
     return normalize(X), y, group
 
 
 def _tensor(values, name, dtype):
+    integers = dtype == torch.int64
     if isinstance(values, torch.Tensor):
+        if values.is_complex() or (integers and values.is_floating_point()):
+            raise ArgumentError(
+                Argument(name),
+                f" must be {'integers' if integers else 'real numbers'}; got the type "
+                f"{values.dtype}.",
+                value=values,
+            )
         return values.detach().to(dtype)
-    kind = np.int64 if dtype == torch.int64 else np.float32
-    return torch.as_tensor(to_numbers(values, name, kind))
+    with np.errstate(over="ignore"):
+        kind = np.int64 if integers else np.float32
+        return torch.as_tensor(to_numbers(values, name, kind))
 
 
-def _check_shape(tensor, name, shape):
+def _check_shape(tensor, name, shape, remedy):
     if tuple(tensor.shape) != tuple(shape):
         raise ArgumentError(
             Argument(name),
             f" must have the shape {tuple(shape)}; got {tuple(tensor.shape)}.",
+            remedy=remedy,
+        )
+
+
+def _check_finite(tensor, name):
+    bad = (~torch.isfinite(tensor)).nonzero()
+    if len(bad):
+        raise ArgumentError(
+            Argument(name),
+            f" must be finite as float32; row {int(bad[0, 0])} is not.",
+            remedy="Leave the images of such rows out, with their labels.",
+        )
+
+
+def _check_codes(codes, name, n, why):
+    bad = ((codes < 0) | (codes >= n)).nonzero()
+    if len(bad):
+        raise ArgumentError(
+            Argument(name),
+            f" has the code {int(codes[bad[0, 0]])}, but must hold codes from 0 to {n - 1}.",
+            remedy=why,
         )
 
 

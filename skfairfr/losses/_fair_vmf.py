@@ -7,7 +7,13 @@ from torch.nn.functional import linear, normalize
 
 from skfairfr._core._vmf import log_vmf_normalizer
 from skfairfr.losses._softmax import identity_cross_entropy, starting_centroids
-from skfairfr.utils._validation import check_count, check_number, to_array, to_numbers
+from skfairfr.utils._validation import (
+    check_count,
+    check_number,
+    is_among,
+    to_array,
+    to_numbers,
+)
 
 
 class FairVMFLoss(nn.Module):
@@ -175,8 +181,8 @@ def resolve_kappa(kappa, attribute, n_identities):
         first = int(bad[0])
         whose = f"identity {first}" if labels is None else repr(labels[first])
         raise ValueError(
-            f"kappa must be positive and finite; got {kappas[first]} for {whose}. A "
-            "concentration is a positive number; the paper's lie between 5 and 45."
+            f"kappa must be positive, and finite as float32; got {kappas[first]} for "
+            f"{whose}. The paper's concentrations lie between 5 and 45."
         )
     return kappas
 
@@ -191,7 +197,7 @@ def _check_shape(array, n_identities):
 
 def _from_mapping(kappa):
     def look_up(label):
-        if label not in kappa:
+        if not is_among(label, kappa):
             raise ValueError(
                 f"kappa has no entry for the label {label!r}; it has {list(kappa)}."
             )

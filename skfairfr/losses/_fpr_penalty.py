@@ -1,6 +1,7 @@
 """The penalty for images with more false positives than the batch has in total."""
 
 import math
+from dataclasses import replace
 
 import torch
 from torch import nn
@@ -13,7 +14,7 @@ from skfairfr.losses._penalised import (
     PenaltyRule,
     penalised_cross_entropy,
 )
-from skfairfr.losses._softmax import starting_centroids
+from skfairfr.losses._softmax import WANTED_SCALE, is_scale, starting_centroids
 from skfairfr.utils._validation import check_count, check_number, check_option
 
 
@@ -113,10 +114,9 @@ class FPRPenaltyLoss(nn.Module):
         check_count(n_features, "n_features", 1)
         if far is None:
             far = min(max(1e-4, 1 / (n_identities - 1)), 0.5)
-        self.rule = PenaltyRule(
-            penalty, far, alpha, base, scale, margin, weighting, momentum
+        self.rule = _checked(
+            PenaltyRule(penalty, far, alpha, base, scale, margin, weighting, momentum)
         )
-        _check(self.rule)
         start = starting_centroids(centroids, n_identities, n_features, generator)
         self.centroids = nn.Parameter(start)
         self.register_buffer("threshold", torch.tensor(math.nan))
@@ -146,8 +146,8 @@ class FPRPenaltyLoss(nn.Module):
         return loss
 
 
-def _check(rule):
-    """Raise unless every option is one of its values."""
+def _checked(rule):
+    """The rule with floats for its numbers; raises unless each option is in its range."""
     for name, options in (
         ("penalty", PENALTIES),
         ("base", BASES),
@@ -155,11 +155,14 @@ def _check(rule):
     ):
         check_option(getattr(rule, name), name, options)
     ranges = {
-        "far": (lambda far: 0 < far < 1, "in (0, 1), as 1e-3 is"),
-        "alpha": (lambda alpha: 0 <= alpha < math.inf, "a number >= 0"),
-        "scale": (lambda scale: 0 < scale < math.inf, "positive"),
-        "margin": (lambda margin: 0 <= margin < 2, "in [0, 2)"),
-        "momentum": (lambda momentum: 0 <= momentum < 1, "in [0, 1)"),
+        "far": (lambda far: 0 < far < 1, "must be in (0, 1), as 1e-3 is"),
+        "alpha": (lambda alpha: 0 <= alpha < math.inf, "must be a number >= 0"),
+        "scale": (is_scale, WANTED_SCALE),
+        "margin": (lambda margin: 0 <= margin < 2, "must be in [0, 2)"),
+        "momentum": (lambda momentum: 0 <= momentum < 1, "must be in [0, 1)"),
     }
-    for name, (holds, wanted) in ranges.items():
-        check_number(getattr(rule, name), name, holds, f"must be {wanted}")
+    floats = {
+        name: check_number(getattr(rule, name), name, holds, wanted)
+        for name, (holds, wanted) in ranges.items()
+    }
+    return replace(rule, **floats)

@@ -7,8 +7,10 @@ from torch import nn
 from torch.nn.functional import cross_entropy, log_softmax, normalize, selu
 
 from skfairfr.losses._softmax import (
+    WANTED_SCALE,
     held_out_cross_entropy,
     identity_cross_entropy,
+    is_scale,
     starting_centroids,
 )
 from skfairfr.utils._errors import Argument
@@ -111,9 +113,7 @@ class GroupAdversaryLoss(nn.Module):
             check_count(count, name, least)
         wanted = "must be a number >= 0"
         alpha = check_number(alpha, "alpha", lambda a: 0 <= a < math.inf, wanted)
-        most = torch.finfo(torch.float32).max
-        wanted = "must be positive, and finite as a float32"
-        scale = check_number(scale, "scale", lambda s: 0 < s <= most, wanted)
+        scale = check_number(scale, "scale", is_scale, WANTED_SCALE)
         if alpha:
             _check_space(n_features, n_groups, n_discriminators, discriminator_dim)
         self.alpha = alpha

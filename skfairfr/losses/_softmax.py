@@ -16,7 +16,13 @@ from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
 from skfairfr.utils._memory import check_space
 from skfairfr.utils._validation import to_numbers
 
+WANTED_SCALE = "must be positive, and finite as float32"
 BLOCK_ELEMENTS = 1 << 26  # logits held at once: 256 MB of float32
+
+
+def is_scale(scale):
+    """Whether a float is neither 0 nor infinite as the factor of float32 cosines."""
+    return torch.finfo(torch.float32).tiny <= scale <= torch.finfo(torch.float32).max
 
 
 def starting_centroids(centroids, n_identities, n_features, generator):

@@ -322,6 +322,7 @@ def read_fit(path):
     """A finished fit; None where there is none, or no whole one."""
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
+            # No fit has more arrays, and each takes time to read.
             if len(stored.files) > 1 + len(fields(FoldErrors)):
                 return None
             arrays = dict(stored)

@@ -246,7 +246,10 @@ def _read_step(about, folder):
         # numpy does not close a file that it opened itself if the archive is damaged.
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
             if len(arrays.files) > MOST_ARRAYS:
-                raise ValueError(f"it holds {len(arrays.files):,} arrays")
+                raise ValueError(
+                    f"it holds {len(arrays.files):,} arrays, and no more than "
+                    f"{MOST_ARRAYS:,} are read"
+                )
             fitted |= {name: arrays[name] for name in arrays.files}
         _set_fitted(step, fitted)
     # What is damaged raises many kinds of errors.

@@ -229,7 +229,7 @@ def join_columns(columns):
 
 
 def check_length(column, n_samples, name, other, where=""):
-    """Raise unless ``column``, of which ``where`` is the part of ``name``, has all rows."""
+    """Raise unless the column has ``n_samples`` rows; ``where`` is its place in ``name``."""
     if len(column) != n_samples:
         raise ArgumentError(
             *(Argument(name), f"{where} has {len(column)} rows but "),

@@ -198,7 +198,8 @@ def to_numbers(values, name, dtype=np.float64):
         what = "integers" if kinds == "iub" else "numbers"
         raise ArgumentError(
             Argument(name),
-            f" must be {what}; got the type {array.dtype}.",
+            f" must be {what}; got {kind_of_value(values)}, of the type {array.dtype}.",
+            remedy=f"Give {what}, none of them larger than numpy's types hold.",
             value=values,
         )
     return array.astype(dtype)
@@ -266,13 +267,14 @@ def check_number(value, name, holds, wanted):
         The range, after the argument's name.
     """
     number = math.nan
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if is_number:
         with suppress(OverflowError):
             number = float(value)
     if not holds(number):
-        raise ArgumentError(
-            Argument(name), f" {wanted}; got {plain(value)!r}.", value=value
-        )
+        is_short = is_number or size_of(value) is None
+        got = repr(plain(value)) if is_short else kind_of_value(value)
+        raise ArgumentError(Argument(name), f" {wanted}; got {got}.", value=value)
     return number
 
 

@@ -193,6 +193,20 @@ def test_resamples_without_pairs_are_undefined_and_hold_up_no_others():
     assert_allclose(found.replicates, expected, atol=1e-9)
 
 
+def test_of_few_people_the_guess_of_where_rates_meet_is_everywhere():
+    images, _ = hamming(0, n_identities=4, most=60)
+    X = np.random.default_rng(0).choice([-1, 1], (images.identity.size, 64))
+    pairs = compare(images, X.astype(np.float32))
+    found = equal_error_rates(
+        pairs, None, Resampling("identities", "naive", 6, 0, None)
+    )
+    twin, weights = oracle_of_pairs(pairs), draw(pairs.images, "identities", 0, 0, 6)
+    for r, rate in enumerate(found.replicates[:2]):
+        times = resample(pairs.images, weights, r)
+        expected, _ = brute_force(twin, None, twin.frr, **times)
+        assert_allclose(rate, expected, atol=1e-9)
+
+
 def test_identities_and_listed_pairs_are_centred_on_the_data():
     pairs = embedded(1)
     found = equal_error_rates(

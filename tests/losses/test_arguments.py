@@ -1,5 +1,7 @@
 """What cannot be used is named by every loss, whatever its type."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import torch
@@ -26,16 +28,22 @@ COUNTS = ("a", None, True, 2.0, 0, 10**30)
 NAMES = {
     FairVMFLoss: ({"margin"}, {"n_identities", "n_features"}),
     FPRPenaltyLoss: (
-        {"alpha", "scale", "margin", "momentum"},
+        {"far", "alpha", "scale", "margin", "momentum"},
         {"n_identities", "n_features"},
     ),
     GroupAdversaryLoss: (
         {"alpha", "scale"},
-        {"n_identities", "n_features", "n_groups", "n_discriminators"},
+        {
+            *("n_identities", "n_features", "n_groups"),
+            *("n_discriminators", "discriminator_dim"),
+        },
     ),
     CentroidFairnessLoss: ({"genuine_weight"}, {"n_groups", "n_features", "reference"}),
     TripletLoss: ({"margin"}, set()),
 }
+# A list is no label.
+UNLIKE = np.array([0, None, 0], dtype=object)
+UNLIKE[1] = [0]
 OPTIONAL = {"n_groups", "n_features", "reference"}
 
 
@@ -44,8 +52,9 @@ def test_numbers_and_counts(loss):
     for names, values in zip(NAMES[loss], (NUMBERS, COUNTS), strict=True):
         for name in names:
             for value in values:
-                given = loss is CentroidFairnessLoss and name in OPTIONAL
-                if given and (value is None or (name, value) == ("reference", 0)):
+                optional = loss is CentroidFairnessLoss and name in OPTIONAL
+                optional |= name == "far"
+                if optional and (value is None or (name, value) == ("reference", 0)):
                     continue
                 with pytest.raises(ArgumentError, match=name):
                     loss(**MADE[loss] | {name: value})
@@ -62,9 +71,21 @@ def test_centroids_and_generators(loss):
     assert loss(**MADE[loss], generator=torch.Generator().manual_seed(0))
 
 
-def test_a_scale_is_finite_as_float32():
-    with pytest.raises(ArgumentError, match="scale must be positive, and finite as"):
-        GroupAdversaryLoss(3, 6, 2, scale=1e39)
+@pytest.mark.parametrize("scale", [1e39, 1e-60])
+def test_a_scale_is_positive_and_finite_as_float32(scale):
+    for loss in (GroupAdversaryLoss, FPRPenaltyLoss):
+        with pytest.raises(
+            ArgumentError, match="scale must be positive, and finite as"
+        ):
+            loss(**MADE[loss] | {"scale": scale})
+
+
+def test_numbers_of_other_types_are_floats():
+    rule = FPRPenaltyLoss(
+        3, 6, scale=np.float16(8), alpha=Fraction(1, 4), margin=0
+    ).rule
+    numbers = rule.scale, rule.alpha, rule.margin
+    assert numbers == (8.0, 0.25, 0.0) and {type(n) for n in numbers} == {float}
 
 
 def test_centroids_that_no_memory_holds(monkeypatch):
@@ -80,6 +101,8 @@ def test_centroids_that_no_memory_holds(monkeypatch):
         ({"kappa": "a"}, "kappa must be numbers"),
         ({"kappa": [1.0, [2.0]]}, "kappa has rows of different lengths"),
         ({"kappa": {0: "a"}, "attribute": [0, 0, 0]}, "kappa must be numbers"),
+        ({"kappa": 10**400}, "kappa must be numbers"),
+        ({"kappa": {0: 1.0}, "attribute": UNLIKE}, "no entry for"),
         ({"kappa": {0: 1.0}, "attribute": 0}, r"got shape \(\)"),
         ({"kappa": {0: 1.0}, "attribute": [[0]] * 3}, r"got shape \(3, 1\)"),
     ],
@@ -107,15 +130,24 @@ def test_tensors_and_lists_are_read_alike():
     ("options", "message"),
     [
         ({"X": X[0]}, r"X must have the shape \(n_images, n_features_in\); got \(6,\)"),
-        ({"X": X * np.nan}, "X must be finite"),
+        ({"X": X * np.nan}, "X must be finite as float32"),
         ({"X": [["a"]]}, "X must be numbers"),
         ({"y": Y[1:]}, r"y must have the shape \(6,\); got \(5,\)"),
-        ({"y": Y / 2}, "y must be integers; got the type float64"),
-        ({"y": Y - 1}, "y must hold codes from 0 to 2"),
-        ({"y": Y + 1}, "y must hold codes from 0 to 2"),
+        ({"y": Y / 2}, "y must be integers; got .* of the type float64"),
+        ({"y": torch.tensor(Y / 2)}, "y must be integers; got the type torch.float64"),
+        (
+            {"X": torch.tensor(X * 1j)},
+            "X must be real numbers; got the type torch.complex",
+        ),
+        ({"X": X * np.float64(1e300)}, "X must be finite as float32; row 0 is not"),
+        ({"y": Y - 1}, "y has the code -1, .* from 0 to 2. group has 3 entries"),
+        ({"y": Y + 1}, "y has the code 3, .* from 0 to 2"),
         ({"group": GROUP[None]}, r"group must have the shape \(3,\); got \(1, 3\)"),
-        ({"group": GROUP - 1}, "group must hold codes from 0 on"),
-        ({"n_groups": 1}, "group must hold codes from 0 to 0"),
+        ({"group": GROUP - 1}, "group has the code -1, .* from 0 to 2. There are 3"),
+        ({"group": GROUP * 10**9}, "group has the code 1000000000"),
+        ({"n_groups": 1}, "group has the code 1, .* from 0 to 0. n_groups is 1"),
+        ({"n_groups": 10**7}, "n_groups=10000000 are more groups than"),
+        ({"before": np.full((3, 6), np.nan)}, "before must be finite"),
         ({"before": X}, r"before must have the shape \(3, 6\); got \(6, 6\)"),
         ({"before": "a"}, "before must be numbers"),
     ],

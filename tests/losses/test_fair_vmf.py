@@ -191,11 +191,11 @@ def test_given_centroids_are_copied():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"kappa": 0.0}, "positive and finite; got 0.0 for identity 0"),
+        ({"kappa": 0.0}, "finite as float32; got 0.0 for identity 0"),
         ({"kappa": -1.0}, "positive"),
-        ({"kappa": np.nan}, "positive and finite; got nan"),
-        ({"kappa": np.inf}, "positive and finite; got inf"),
-        ({"kappa": 1e39}, "positive and finite; got 1e"),
+        ({"kappa": np.nan}, "finite as float32; got nan"),
+        ({"kappa": np.inf}, "finite as float32; got inf"),
+        ({"kappa": 1e39}, "finite as float32; got 1e"),
         ({"kappa": [1, 2, 3, -4, 5]}, "got -4.0 for identity 3"),
         ({"kappa": {"a": 1, "b": np.nan}, "attribute": list("aabba")}, "nan for 'b'"),
         ({"kappa": lambda age: -age, "attribute": range(1, 6)}, "got -1.0 for 1"),

@@ -28,9 +28,6 @@ EQUIVALENT = {
     "_core/_differences: people_add -= lacking / 4 * np.outer(SIGNS, SIGNS) -> people_add -= lacking / 4 / np.outer(SIGNS, SIGNS)": (
         "All entries of the product of signs are 1 or -1."
     ),
-    "_core/_equal_error: int(accepted * (1 + margin)) + _running_sums.CHUNK, -> int(accepted * (1 - margin)) + _running_sums.CHUNK,": (
-        "A guess of where to look; a wrong one costs time."
-    ),
     "_core/_equal_error: one = np.ones((1, 1), dtype=np.uint8) -> one = np.ones((2, 1), dtype=np.uint8)": (
         "Only the first row is looked up."
     ),
@@ -41,7 +38,7 @@ EQUIVALENT = {
         "It is multiplied by ones."
     ),
     "_core/_few_errors: rate = _over(errors, total, 0.0) -> rate = _over(errors, total, 1.0)": (
-        "Without pairs there is nobody whose deviation the rate could change."
+        "Without pairs, all sums that the rate is multiplied with are zero."
     ),
     "_core/_few_errors: return np.where(right > 0, high, 1 + 0 * effective.rate) -> return np.where(right > 0, high, 1 - 0 * effective.rate)": (
         "Zero times a rate, which is there for rates that are nan."
@@ -53,16 +50,16 @@ EQUIVALENT = {
         "Negative places count from the end of two halves of that length."
     ),
     "_core/_planning: tried = np.unique(np.linspace(low, high, MAX_TRIED).astype(int)) -> tried = np.unique(np.linspace(high, low, MAX_TRIED).astype(int))": (
-        "The numbers are sorted afterwards."
+        "Steps are fractions that rounding takes across no whole number; then they are sorted."
     ),
     "_core/_resampling: fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 1), least, most)) -> fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 2), least, most))": (
         "The least that has a pair is two images."
     ),
     "_core/_running_sums: if row * step > reached: -> if row * step >= reached:": (
-        "Where they are equal the sum is known and walked to alike."
+        "Where they are equal, the known sum is the one walked."
     ),
     "_core/_running_sums: if base is None and all(unit.dtype == np.uint8 for unit in weights): -> if base is None and all(unit.dtype != np.uint8 for unit in weights):": (
-        "Sums of whole numbers are exact in either type."
+        "Sums of whole numbers are exact in either type, with any multiplicity that is drawn."
     ),
     "_core/_running_sums: self._kind = np.int16 if fits else np.int32 -> pass": (
         "Sums of whole numbers are exact in float64, too."
@@ -81,5 +78,8 @@ EQUIVALENT = {
     ),
     'metrics/_roc/_paired: ends, people = 2 if systems[0].rate == "far" else 1, min(people) -> ends, people = 2 if systems[1].rate == "far" else 1, min(people)': (
         "Both systems are asked for the same rate."
+    ),
+    "_core/_bootstrap: if all(a.strides[0] == 0 for a in arrays): -> if any(a.strides[0] == 0 for a in arrays):": (
+        "Blocks of one table are all of one row, or none is."
     ),
 }

@@ -11,9 +11,6 @@ ACCEPTED = {
     "_core/_equal_error: defined = (impostor.total > 0) & (genuine.total > 0) -> defined = (impostor.total >= 0) & (genuine.total > 0)": (
         "Resamples without pairs make more pairs be collected; no rate changes."
     ),
-    "_core/_bootstrap: if all(a.strides[0] == 0 for a in arrays): -> if any(a.strides[0] == 0 for a in arrays):": (
-        "Blocks of one table are all of one row, or none is."
-    ),
     "_core/_planning: low = first_number(lambda k: question.probability(k, whole=False) >= power, 2) -> low = first_number(lambda k: question.probability(k, whole=True) >= power, 2)": (
         "Another start of the same search, whose end is the same but where a grid is coarse."
     ),
