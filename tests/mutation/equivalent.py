@@ -82,4 +82,37 @@ EQUIVALENT = {
     "_core/_bootstrap: if all(a.strides[0] == 0 for a in arrays): -> if any(a.strides[0] == 0 for a in arrays):": (
         "Blocks of one table are all of one row, or none is."
     ),
+    "_core/_beta_calibration: if len(free) == 3 and found: -> if len(free) == 4 and found:": (
+        "A fit of fewer slopes has no smaller loss than a valid one of all."
+    ),
+    "_core/_equal_error: max(0, int(accepted * (1 - margin)) - _running_sums.CHUNK), -> max(0, int(accepted * (1 + margin)) - _running_sums.CHUNK),": (
+        "A guess of where to look; if it is too late, the search starts at the first pair."
+    ),
+    "_core/_equal_error: int(accepted * (1 + margin)) + _running_sums.CHUNK, -> int(accepted / (1 + margin)) + _running_sums.CHUNK,": (
+        "A guess of where to look, which is still above zero; the search goes on from there."
+    ),
+    "_core/_equal_error: rates, closest = _rates.equal_error(far.T, frr.T) -> rates, closest = _rates.equal_error(frr.T, far.T)": (
+        "Gap and mean of two rates have no order."
+    ),
+    "_core/_family: block = max(1, 2**22 // max(1, draws.shape[0])) -> block = max(1, 2**23 // max(1, draws.shape[0]))": (
+        "How many comparisons are worked on at a time."
+    ),
+    "_core/_few_errors: lost = 2 * _over((pairs**3).sum(), total * squared, 0.0) -> lost = 2 * _over((pairs**3).sum(), total * squared, 1.0)": (
+        "Without pairs, what it would divide is zero."
+    ),
+    "_core/_few_errors: correlation = np.where(binomial > 0, correlation, 0.0) -> correlation = np.where(binomial >= 0, correlation, 0.0)": (
+        "At zero, the clipped quotient is zero, too."
+    ),
+    "_core/_few_errors: reach = -stdtrit(effective.freedom, tail) -> reach = (stdtrit(effective.freedom, tail))": (
+        "The interval takes its square."
+    ),
+    "_core/_few_errors: weight_of = np.empty(n_pairs if weighted else 0) -> weight_of = np.empty(n_pairs if weighted else 1)": (
+        "Without weights, nothing is read or written there."
+    ),
+    "_core/_planning: below, above = 0.0, highest + 1 -> below, above = 0.0, highest + 2": (
+        "What lies above the highest number is cut off at the end."
+    ),
+    "comparators/_cluster_calibration: images = Images(identity.codes, unknown, None, identity.values.size, 0) -> images = Images(identity.codes, unknown, None, identity.values.size, 1)": (
+        "Pairs of one person do not depend on the number of groups."
+    ),
 }

@@ -26,4 +26,16 @@ ACCEPTED = {
     "metrics/_roc/_analytic: generator = np.random.default_rng([entropy, evidence.share.shape[0]]) -> generator = np.random.default_rng([entropy, evidence.share.shape[1]])": (
         "Another seed."
     ),
+    "_core/_adjustments: HALVINGS = 60 -> HALVINGS = 61": (
+        "One more halving than float64 resolves."
+    ),
+    "metrics/_roc/_analytic: FEWEST_DRAWS = 1_000 -> FEWEST_DRAWS = 1001": (
+        "A number of draws, which more or less precisely give the same."
+    ),
+    "report/_far_max: HELD_PAIRS = 2**25 -> HELD_PAIRS = 3**25": (
+        "How many pairs are held where memory allows: what they cost, and no rate."
+    ),
+    "comparators/_group_thresholds: WIDEST, MARGIN = 0.5, 1.05 -> WIDEST, MARGIN = 1.5, 1.05": (
+        "How deep a pass looks: what it costs, and no threshold."
+    ),
 }

@@ -204,6 +204,12 @@ def test_a_mark_of_the_encoding_and_ends_of_lines_of_windows(tmp_path):
     assert Policy.read(path) == Policy("a", {"max_fmr": 0.1})
 
 
+@pytest.mark.parametrize("values", [[], None, "door", [("name", "door")]])
+def test_a_policy_is_made_from_a_dict(values):
+    with pytest.raises(ValueError, match="must be tables of keys and values"):
+        Policy.from_dict(values)
+
+
 def test_an_error_names_the_policy():
     for values, name in (({"name": "door", "far": 0}, "door"), ({"far": 0}, "policy")):
         with pytest.raises(ValueError, match=f"^policy='{name}'"):
