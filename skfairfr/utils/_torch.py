@@ -28,11 +28,12 @@ def choose_device(device):
     """
     import torch
 
-    if device == "auto":
+    # A file may hold anything in its place, an array too.
+    if isinstance(device, str) and device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         chosen = torch.device(device)
-    except (RuntimeError, TypeError):
+    except (RuntimeError, TypeError, ValueError):
         chosen = None
     if chosen is None or chosen.type not in ("cpu", "cuda"):
         raise ValueError(f"device must be 'auto', 'cpu' or 'cuda'; got {device!r}.")

@@ -61,6 +61,15 @@ def test_unknown_devices_are_errors(name):
         choose_device(name)
 
 
+@pytest.mark.parametrize(
+    "value", [None, b"auto", 10**30, 1.5, ["auto", "cpu"], np.array(["auto", "cpu"])]
+)
+def test_what_is_no_name_is_no_device(value):
+    """As a damaged file may have it."""
+    with pytest.raises(ValueError, match="device must be 'auto', 'cpu' or 'cuda'; got"):
+        choose_device(value)
+
+
 def test_generators_follow_their_random_state_alone():
     before = torch.random.get_rng_state()
     seeds = [new_generator(np.random.RandomState(s)).initial_seed() for s in (0, 0, 1)]
