@@ -42,6 +42,7 @@ from skfairfr.utils._labels import (
 from skfairfr.utils._validation import (
     check_count,
     check_level,
+    check_number,
     check_path,
     check_rows,
     check_seed,
@@ -557,12 +558,8 @@ def _read_settings(far, metrics, n_splits, inner_splits, n_resamples, random_sta
 
 def _check_limits(confidence_level, max_cost):
     """The largest cost, None where all are allowed; an error where either is no limit."""
-    if not 0 < confidence_level < 1:
-        raise ArgumentError(
-            Argument("confidence_level"),
-            f" must be a number in (0, 1); got {plain(confidence_level)!r}.",
-            value=confidence_level,
-        )
+    wanted = "must be a number in (0, 1)"
+    check_number(confidence_level, "confidence_level", lambda c: 0 < c < 1, wanted)
     is_number = isinstance(max_cost, Real) and not isinstance(max_cost, bool)
     if max_cost is not None and not (is_number and max_cost >= 1):
         raise ArgumentError(

@@ -157,7 +157,7 @@ class Policy:
         path = Path(label)
         if label in cls.shipped():
             path = SHIPPED / _file_of(label)
-        elif not path.is_file():
+        elif not os.path.isfile(path):  # which says no to a name that is too long, too
             raise _problem(
                 label,
                 "is neither a file nor a policy that is shipped",

@@ -7,7 +7,7 @@ import stat
 import sys
 import warnings
 from collections.abc import Collection, Hashable
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import joblib
 import narwhals.stable.v2 as nw
@@ -125,13 +125,28 @@ def check_container(values, name):
 def validate_rows(estimator, X, **options):
     """X as scikit-learn's ``validate_data`` gives it to an estimator."""
     check_readable(X, "X")
-    return validate_data(estimator, X, **options)
+    with _named("X"):
+        return validate_data(estimator, X, **options)
 
 
 def check_rows(X, *, input_name="X", **options):
     """X as scikit-learn's ``check_array`` gives it."""
     check_readable(X, input_name)
-    return check_array(X, input_name=input_name, **options)
+    with _named(input_name):
+        return check_array(X, input_name=input_name, **options)
+
+
+@contextmanager
+def _named(name):
+    """Name the argument where numpy, or the library of a frame, finds text in it."""
+    try:
+        yield
+    except ValueError as error:
+        if not str(error).startswith("could not convert"):
+            raise
+        remedy = "Leave columns of text out."
+        problem = f" must be numbers ({error})."
+        raise ArgumentError(Argument(name), problem, remedy=remedy) from None
 
 
 def check_readable(X, name):

@@ -267,6 +267,8 @@ def test_a_method_that_cannot_be_fitted_is_left_out_with_the_reason(faces):
         ({"metrics": ("bfar", "eer")}, "must be different ones of"),
         ({"n_splits": 1}, "must be at least 2"),
         ({"confidence_level": 1}, "a number in"),
+        ({"confidence_level": None}, "a number in"),
+        ({"confidence_level": {0.1}}, "a number in"),
         ({"max_cost": 0.9}, "a factor of at least 1, or None; got 0.9"),
         ({"max_cost": "1.2"}, "a factor of at least 1"),
         ({"sensitive_features": None}, "y holds no groups"),

@@ -578,6 +578,11 @@ def test_a_limit_about_the_data_and_a_threshold_from_elsewhere():
         by(policy, threshold_from=data())
 
 
+def test_a_name_that_no_file_can_have():
+    with pytest.raises(ValueError, match="is neither a file nor a policy"):
+        Policy.read("a" * 5000)
+
+
 def test_what_is_no_policy():
     with pytest.raises(ValueError, match="policy must be a Policy, its file or"):
         by({"max_fmr": 0.1})

@@ -329,3 +329,13 @@ def test_a_warning_from_fit_points_at_its_caller():
     with pytest.warns(UserWarning, match="No groups were given") as seen:
         module.fit(data.X, data.y)
     assert seen[0].filename == __file__
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", None])
+def test_text_among_numbers_is_named(library):
+    rows = {"a": [1.0, 2.0], "b": ["f", "m"]}
+    X = [[1.0, "f"], [2.0, "m"]]
+    if library is not None:
+        X = pytest.importorskip(library).DataFrame(rows)
+    with pytest.raises(ArgumentError, match=r"X_reference must be numbers \("):
+        check_rows(X, input_name="X_reference", dtype=np.float64)
