@@ -1,6 +1,7 @@
 """The bench: which mitigation helps on these people, at which cost, or that none does."""
 
 import json
+import os
 import re
 import warnings
 from dataclasses import dataclass, field
@@ -386,6 +387,8 @@ def compare_mitigations(
     ValueError
         If an argument is out of range, there are fewer than two groups, or a split has too
         few pairs for the level.
+    OSError
+        If ``folder`` cannot be written, before any fit.
 
     Notes
     -----
@@ -614,7 +617,9 @@ def _check_splits(people, splits, settings):
 
 def _all_fits(people, mitigations, splits, settings, folder, n_jobs):
     """Finished fits of every method and split, in order."""
-    folder = None if folder is None else check_path(folder, "folder")
+    if folder is not None:
+        folder = check_path(folder, "folder")
+        os.makedirs(folder, exist_ok=True)
     digest = None if folder is None else people.digest()
     tasks = []
     for mitigation in mitigations:

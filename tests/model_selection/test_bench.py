@@ -284,6 +284,15 @@ def test_bad_input_is_named(faces, options, message):
         compare_mitigations(X, y, **{**arguments, **QUICK, **options})
 
 
+def test_a_folder_that_is_a_file_is_refused_before_any_fit(
+    faces, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(_bench, "finish_fit", None)
+    (tmp_path / "fits").write_text("")
+    with pytest.raises(FileExistsError, match="fits"):
+        compare_mitigations(*faces, METHODS, folder=tmp_path / "fits", **QUICK)
+
+
 def test_a_zero_row_is_named_by_its_place_in_x(faces):
     X, y, group = faces
     X = X.copy()
