@@ -46,7 +46,8 @@ def save_mitigation(estimator, folder):
     Raises
     ------
     ValueError
-        If a class is of another package, or what it holds has no form without pickle.
+        If a class is of another package, what it holds has no form without pickle, or a
+        step holds more than 10,000 arrays.
     OSError
         If the folder cannot be written.
 
@@ -201,6 +202,11 @@ def _write_step(k, name, step, folder):
             arrays[attribute] = value
         else:
             plain[attribute] = _encoded(step, attribute, value)
+    if len(arrays) > MOST_ARRAYS:
+        raise ValueError(
+            f"{type(step).__name__} holds {len(arrays):,} arrays, of which load_mitigation "
+            f"reads at most {MOST_ARRAYS:,}; keep them in one array."
+        )
     about["file"] = f"{k}-{name}.npz"
     np.savez(folder / about["file"], **arrays)
     about["parameters"] = {n: _encoded(step, n, v) for n, v in parameters.items()}
