@@ -42,7 +42,9 @@ def projector(**options):
     return AdversarialProjector(**(usual | options))
 
 
-FITTED = projector().fit(X, Y)
+@pytest.fixture(scope="module")
+def fitted():
+    return projector().fit(X, Y)
 
 
 def test_the_signature_is_the_agreed_one():
@@ -61,14 +63,14 @@ def test_the_signature_is_the_agreed_one():
     assert {p.kind for p in parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
 
 
-def test_fitted_attributes():
-    assert FITTED.identities_.tolist() == sorted(set(IDENTITY.tolist()))
-    assert FITTED.groups_.tolist() == ["female", "male"]
-    assert FITTED.centroids_.shape == (40, 16)
+def test_fitted_attributes(fitted):
+    assert fitted.identities_.tolist() == sorted(set(IDENTITY.tolist()))
+    assert fitted.groups_.tolist() == ["female", "male"]
+    assert fitted.centroids_.shape == (40, 16)
     columns = ["epoch", "lr", "group_accuracy", "dur", "train_loss"]
-    assert list(FITTED.history_) == columns
-    assert FITTED.history_["group_accuracy"].between(0, 1).all()
-    assert not any(p.requires_grad for p in FITTED.head_.parameters())
+    assert list(fitted.history_) == columns
+    assert fitted.history_["group_accuracy"].between(0, 1).all()
+    assert not any(p.requires_grad for p in fitted.head_.parameters())
 
 
 @pytest.mark.parametrize("head", ["mlp", "residual"])
@@ -90,10 +92,10 @@ def test_without_two_groups_a_warning_says_so(y, group):
     assert "group_accuracy" not in fitted.history_
 
 
-def test_all_doors_of_groups_are_one():
-    assert_same_bits(projector().fit(X, IDENTITY, GROUP), FITTED)
+def test_all_doors_of_groups_are_one(fitted):
+    assert_same_bits(projector().fit(X, IDENTITY, GROUP), fitted)
     with config_context(enable_metadata_routing=True):
-        assert_same_bits(projector().fit(X, IDENTITY, sensitive_features=GROUP), FITTED)
+        assert_same_bits(projector().fit(X, IDENTITY, sensitive_features=GROUP), fitted)
 
 
 def test_of_unknown_groups_no_discriminator_learns(monkeypatch):
@@ -187,14 +189,14 @@ def test_the_share_told_is_a_mean_over_groups():
     assert mean_share_told(lambda z: logits, None, group, counts) == 0.5
 
 
-def test_a_sample_serves_where_images_are_many(monkeypatch):
+def test_a_sample_serves_where_images_are_many(monkeypatch, fitted):
     monkeypatch.setattr("skfairfr.projectors._adversary.MOST_IMAGES", 30)
     adversary = callback(1, 1.0)
-    head = FITTED.head_
+    head = fitted.head_
     z, group = adversary._sample(head, torch.Generator().manual_seed(0))
     assert z.shape == (30, 16) and group.shape == (30,)
     place = [
-        int(np.flatnonzero((FITTED.transform(X) == row).all(1))[0]) for row in z.numpy()
+        int(np.flatnonzero((fitted.transform(X) == row).all(1))[0]) for row in z.numpy()
     ]
     assert len(set(place)) == 30
     assert_array_equal(np.array(["female", "male"])[group], GROUP[place])
@@ -235,13 +237,13 @@ def test_a_broken_fit_ends_with_the_same_bits(tmp_path, options, epoch, at):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_saved_comes_back(tmp_path):
-    FITTED.save(tmp_path / "projector")
+def test_what_is_saved_comes_back(tmp_path, fitted):
+    fitted.save(tmp_path / "projector")
     again = AdversarialProjector.load(tmp_path / "projector")
-    assert_same_bits(again, FITTED)
-    assert_array_equal(again.groups_, FITTED.groups_)
-    assert_array_equal(again.transform(X), FITTED.transform(X))
-    assert again.get_params() == FITTED.get_params()
+    assert_same_bits(again, fitted)
+    assert_array_equal(again.groups_, fitted.groups_)
+    assert_array_equal(again.transform(X), fitted.transform(X))
+    assert again.get_params() == fitted.get_params()
 
 
 def test_warm_start_goes_on():
@@ -249,11 +251,11 @@ def test_warm_start_goes_on():
     assert losses(warm)["epoch"] == [1, 2, 3, 4, 5, 6]
 
 
-def test_people_held_out_are_judged_with_the_adversary():
-    people, Z = people_of(IDENTITY, GROUP), torch.from_numpy(FITTED.transform(X))
+def test_people_held_out_are_judged_with_the_adversary(fitted):
+    people, Z = people_of(IDENTITY, GROUP), torch.from_numpy(fitted.transform(X))
     generator = torch.Generator().manual_seed(0)
     made = projector(alpha=2.0)
-    made.groups_ = FITTED.groups_
+    made.groups_ = fitted.groups_
     loss = made._make_loss(people, None, 16, None, generator)
     found = made._held_out_loss(Z, people, loss, None)
     y = torch.from_numpy(people.y)

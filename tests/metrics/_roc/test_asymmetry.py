@@ -18,24 +18,34 @@ def measured(X, n_resamples=200, **options):
     return roc.fit(X, FACES.y, GROUP, domain=FACES.domain, **options)
 
 
-ROC = measured(FACES.X)
-FOUND = ROC.far_asymmetry(0.02)
+@pytest.fixture(scope="module")
+def fitted():
+    return measured(FACES.X)
 
 
-def test_values_are_the_cells_of_the_matrix():
-    matrix = ROC.far_matrix(0.02)
+@pytest.fixture(scope="module")
+def at_2_percent(fitted):
+    return fitted.far_asymmetry(0.02)
+
+
+def test_values_are_the_cells_of_the_matrix(fitted, at_2_percent):
+    matrix = fitted.far_matrix(0.02)
     groups = matrix.groups.tolist()
-    assert isinstance(FOUND, FARAsymmetry)
-    assert list(zip(FOUND.group_1, FOUND.group_2, strict=True)) == [
+    assert isinstance(at_2_percent, FARAsymmetry)
+    assert list(zip(at_2_percent.group_1, at_2_percent.group_2, strict=True)) == [
         ("a", "b"),
         ("a", "c"),
         ("b", "c"),
     ]
-    for row, pair in enumerate(zip(FOUND.group_1, FOUND.group_2, strict=True)):
+    for row, pair in enumerate(
+        zip(at_2_percent.group_1, at_2_percent.group_2, strict=True)
+    ):
         g, h = map(groups.index, pair)
-        assert FOUND.far_12[row] == matrix.far[g, h]
-        assert FOUND.far_21[row] == matrix.far[h, g]
-    assert_allclose(FOUND.difference, np.log10(FOUND.far_12 / FOUND.far_21))
+        assert at_2_percent.far_12[row] == matrix.far[g, h]
+        assert at_2_percent.far_21[row] == matrix.far[h, g]
+    assert_allclose(
+        at_2_percent.difference, np.log10(at_2_percent.far_12 / at_2_percent.far_21)
+    )
 
 
 def test_with_other_images_the_interval_is_that_of_the_same_resamples():
@@ -55,8 +65,8 @@ def test_with_other_images_the_interval_is_that_of_the_same_resamples():
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.6, 0.7])
-def test_interval_and_p_value_agree(threshold):
-    found = ROC.far_asymmetry(threshold=threshold)
+def test_interval_and_p_value_agree(threshold, fitted):
+    found = fitted.far_asymmetry(threshold=threshold)
     excluded = (found.low > 0) | (found.high < 0)
     assert_array_equal(excluded, found.p_value < 0.05)
     inside = np.isnan(found.p_value) | (
@@ -65,10 +75,10 @@ def test_interval_and_p_value_agree(threshold):
     assert inside.all()
 
 
-def test_the_variance_counts_every_two_people_once():
+def test_the_variance_counts_every_two_people_once(fitted):
     """Loops over people and over every two of them, of either direction."""
-    threshold = ROC.threshold_at(0.02)
-    found = ROC.far_asymmetry(threshold=threshold)
+    threshold = fitted.threshold_at(0.02)
+    found = fitted.far_asymmetry(threshold=threshold)
     n_people = FACES.y.max() + 1
     probe = FACES.domain == "domain_0"
     accepted = FACES.X[probe] @ FACES.X[~probe].T >= threshold
@@ -131,13 +141,15 @@ def test_equal_groups_are_seldom_called_different():
     assert rejected < 6
 
 
-def test_a_threshold_may_be_given():
-    threshold = ROC.threshold_at(0.02)
-    assert_array_equal(ROC.far_asymmetry(threshold=threshold).far_12, FOUND.far_12)
+def test_a_threshold_may_be_given(fitted, at_2_percent):
+    threshold = fitted.threshold_at(0.02)
+    assert_array_equal(
+        fitted.far_asymmetry(threshold=threshold).far_12, at_2_percent.far_12
+    )
 
 
-def test_nothing_accepted_is_undefined():
-    found = ROC.far_asymmetry(threshold=2.0)
+def test_nothing_accepted_is_undefined(fitted):
+    found = fitted.far_asymmetry(threshold=2.0)
     for name in ("difference", "low", "high", "p_value", "p_holm"):
         assert np.isnan(getattr(found, name)).all()
 
@@ -149,16 +161,16 @@ def test_one_group_has_no_pair():
         roc.far_asymmetry(0.02)
 
 
-def test_a_frame_has_a_row_for_each_pair():
-    assert FOUND.to_frame("pandas").shape == (3, 9)
+def test_a_frame_has_a_row_for_each_pair(at_2_percent):
+    assert at_2_percent.to_frame("pandas").shape == (3, 9)
 
 
-def test_one_side_is_symmetric_and_refused():
+def test_one_side_is_symmetric_and_refused(fitted):
     roc = SimilarityROC(n_resamples=5).fit(FACES.X, FACES.y, GROUP)
     with pytest.raises(ValueError, match="needs probes and references"):
         roc.far_asymmetry(0.02)
     with pytest.raises(ValueError, match="far_asymmetry takes one level"):
-        ROC.far_asymmetry([0.02, 0.1])
+        fitted.far_asymmetry([0.02, 0.1])
     with pytest.raises(ValueError, match="far_asymmetry needs groups"):
         SimilarityROC(n_resamples=5).fit(
             FACES.X, FACES.y, domain=FACES.domain
