@@ -208,6 +208,7 @@ def test_a_disk_that_is_full(capsys, monkeypatch, faces, folder):
 COMMAND = [sys.executable, "-m", "skfairfr.cli"]
 
 
+@pytest.mark.slow
 def test_a_terminal_that_knows_little(faces, tmp_path):
     """No terminal, 40 columns, ASCII alone, and a reader that closes after a line."""
     stored = dict(np.load(faces))

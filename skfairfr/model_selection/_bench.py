@@ -43,6 +43,7 @@ from skfairfr.utils._labels import (
 from skfairfr.utils._validation import (
     check_count,
     check_level,
+    check_n_jobs,
     check_number,
     check_path,
     check_rows,
@@ -416,6 +417,7 @@ def compare_mitigations(
         far, metrics, n_splits, inner_splits, n_resamples, random_state
     )
     max_cost = _check_limits(confidence_level, max_cost)
+    check_n_jobs(n_jobs)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         splits = settings.splits(people)

@@ -80,6 +80,7 @@ def one_process():
     return joblib.parallel_config("threading", n_jobs=1)
 
 
+@pytest.mark.slow
 def test_answers_are_those_of_one_process(on_cluster, monkeypatch):
     # The set, of three tiles, is too small for tails otherwise.
     monkeypatch.setattr(_pair_sets, "WHOLE", 2**20)

@@ -540,7 +540,7 @@ def test_under_a_limit_a_fit_is_refused_or_ends(n_free, which):
 @pytest.mark.parametrize(
     ("budget", "n_free", "ends"),
     [
-        ("100GB", 6e8, True),
+        pytest.param("100GB", 6e8, True, marks=pytest.mark.slow),
         pytest.param("450MB", 4e9, True, marks=pytest.mark.slow),
         pytest.param("40MB", 2e9, False, marks=pytest.mark.slow),
         pytest.param("100%", 1e8, False, marks=pytest.mark.slow),

@@ -293,6 +293,7 @@ def test_the_limit_for_blas_is_no_limit_for_openmp():
         assert set(openmp()) <= {2}
 
 
+@pytest.mark.slow
 def test_processes_limit_blas_themselves():
     """The last one: its processes are others than those of the tests before."""
     with parallel_config("loky", inner_max_num_threads=2):
@@ -308,6 +309,7 @@ def end_once(mark, place):
     return place
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL on Windows")
 def test_what_an_ended_worker_had_to_do_is_done_once_more(tmp_path):
     mark = tmp_path / "ended"

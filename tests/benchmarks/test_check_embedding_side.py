@@ -24,6 +24,7 @@ def measured(cause):
     return measure(cause, 1200, 100, {name: METHODS[name] for name in names})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cause", "name"), MADE_FOR)
 def test_a_method_lowers_the_disparity_of_its_cause(cause, name):
     before, after = measured(cause)

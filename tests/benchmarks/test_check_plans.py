@@ -29,6 +29,7 @@ def test_data_sets_of_the_planned_size_answer(name):
     assert shares["independent pairs"] < planned["independent pairs"] - 0.15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_rates_are_the_true_ones(name):
     case = CASES[name]

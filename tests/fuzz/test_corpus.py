@@ -86,7 +86,12 @@ def no_text(valid):
         ("worst_group_rate", "random_state", np.int8(-1)),
         *(
             pytest.param("compare_mitigations", *changed, marks=pytest.mark.slow)
-            for changed in (("metrics", "no columns"), ("methods", [["x"]]))
+            for changed in (
+                ("metrics", "no columns"),
+                ("methods", [["x"]]),
+                ("n_jobs", [0.1]),
+                ("n_jobs", np.float16(0.1)),
+            )
         ),
     ],
 )

@@ -234,44 +234,38 @@ def test_a_case_that_never_ends_costs_no_other(monkeypatch):
 
 
 DRAWN = """
-import hashlib, warnings
+import warnings
 warnings.simplefilter("ignore")
-from tests.fuzz import calls, command, files
 from tests.fuzz.test_fuzz import digests
-print(*digests({full}), sep="\\n")
+print(*digests(), sep="\\n")
 """
 
 
-def digests(full):
-    """One of each case that is drawn; unless ``full`` of those that nothing is fitted for."""
+def digests():
+    """One of each case that is drawn."""
     shown = []
-    if full:
-        for kind in (files, calls, command):
-            shown += [case.shown() for case in kind.cases(7, 40, 300)]
+    for kind in (files, calls, command):
+        shown += [case.shown() for case in kind.cases(7, 40, 300)]
     for k in range(300):
         rng = mutation.random_of(7, k)
         name, changes = calls.call(calls.subject_names(), rng)
         shown.append(f"{name} {[change[:2] for change in changes]}")
         shown.append(repr(command.line(rng)))
-    shown += [case.shown() for case in files.cases(7, 0, 300, QUICK)]
     texts = [text.encode("utf-8", "backslashreplace") for text in shown]
     return [hashlib.sha256(text).hexdigest() for text in texts]
 
 
-QUICK = ("npz", "npy", "csv", "csv.gz", "policy", "system")
-
-
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("full", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_a_seed_gives_the_same_cases_in_every_process(full):
+def test_a_seed_gives_the_same_cases_in_every_process():
     run = subprocess.run(
-        [sys.executable, "-c", DRAWN.format(full=full)],
+        [sys.executable, "-c", DRAWN],
         env=os.environ | {"PYTHONHASHSEED": "1"},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert run.stdout.split() == digests(full)
+    assert run.stdout.split() == digests()
 
 
 @pytest.mark.slow

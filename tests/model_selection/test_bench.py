@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -155,6 +156,7 @@ def without_times(bench):
     return replace(bench, methods=methods, system=None, library=None).to_json()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [2])
 def test_results_do_not_depend_on_the_number_of_workers(faces, bench, n_jobs):
     X, y, group = faces
@@ -271,6 +273,20 @@ def test_a_method_that_cannot_be_fitted_is_left_out_with_the_reason(faces):
         ({"confidence_level": {0.1}}, "a number in"),
         ({"max_cost": 0.9}, "a factor of at least 1, or None; got 0.9"),
         ({"max_cost": "1.2"}, "a factor of at least 1"),
+        *(
+            (
+                {"n_jobs": n},
+                rf"^n_jobs must be an integer other than 0.*{re.escape(got)}",
+            )
+            for n, got in (
+                (0, "got 0"),
+                ([0.1], "got [0.1]"),
+                (np.float16(0.5), "got 0.5"),
+                (2.0, "got 2.0"),
+                ("2", "got '2'"),
+                (True, "got True"),
+            )
+        ),
         ({"sensitive_features": None}, "y holds no groups"),
         ({"sensitive_features": np.full(360, "a")}, "1 known group;"),
         ({"sensitive_features": {"a": np.arange(360), "b": np.arange(360)}}, "others"),

@@ -13,9 +13,8 @@ from tests.projectors.search_in_workers import N_JOBS
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize(
-    "backend", [pytest.param("loky", marks=pytest.mark.slow), "threading"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_fits_and_scores_use_their_share(backend, tmp_path):
     environment = {k: v for k, v in os.environ.items() if "NUM_THREADS" not in k}
     environment["PYTHONPATH"] = str(ROOT)

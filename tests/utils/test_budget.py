@@ -33,6 +33,7 @@ def limit_here():
     return _memory.limit().n_bytes
 
 
+@pytest.mark.slow
 def test_workers_that_start_inside_inherit_it():
     get_reusable_executor().shutdown()
     with memory_budget("7MB"):

@@ -64,7 +64,7 @@ def test_wrong_parameters_of_the_dict_are_named_at_once(parameters):
 
 
 @pytest.mark.parametrize("refit", ["bfar", "frr_at_far", False])
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_several_scores_of_one_scorer(refit, n_jobs):
     search = GridSearchCV(
         Stretch(),
