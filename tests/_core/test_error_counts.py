@@ -60,6 +60,8 @@ def check_against(loop, counts, total_of_one):
     errors, total = loop["wrong"].sum(), loop["sizes"].sum()
     assert_allclose(sums.errors[0], errors, atol=1e-12)
     assert_allclose(sums.pairs[0], total, atol=1e-12)
+    if not errors:
+        assert_allclose(counts.influence[0], np.zeros(loop["errors"].size))
     if total == 0:
         return
     assert_allclose(sums.clumped[0], (loop["sizes"] ** 2).sum() / total)

@@ -189,6 +189,10 @@ def test_step_down_is_a_loop_over_draws():
     assert_allclose(adjusted, p)
     largest = np.quantile(scaled.max(1), 0.9)
     assert_allclose(quantile, max(largest, stats.norm.isf(0.05)))
+    # Draws of any unit: those of influences are far below 1.
+    again = step_down(found, first, second, draws / 1024, 0.9)
+    assert_array_equal(again[0], adjusted)
+    assert_allclose(again[1], quantile)
 
 
 def test_one_comparison_needs_no_adjustment():
@@ -306,14 +310,17 @@ def test_nobody_has_an_influence():
 # Pairs of rates on the same people
 
 
-def test_paired_rates_of_independent_errors_are_compared_as_counts():
+@pytest.mark.parametrize(("one", "other"), [(30, 20), (1, 7)])
+def test_paired_rates_of_independent_errors_are_compared_as_counts(one, other):
     """Every error between two other people: squares of 1/errors, people's influence both."""
-    errors = np.array([[30.0], [20.0]])
-    squares = np.array([1 / 30 + 1 / 20])
-    people = np.concatenate([np.full(60, 1 / 30), np.full(40, -1 / 20)])[None]
+    errors = np.array([[one], [other]])
+    squares = np.array([1 / one + 1 / other])
+    sides = np.full(2 * one, 1 / one), np.full(2 * other, -1 / other)
+    people = np.concatenate(sides)[None]
     found, variance = paired_deviates(errors, np.full((2, 1), 1e4), people, squares)
-    assert_allclose(variance, 1 / 30.5 + 1 / 20.5)
-    assert_allclose(found, np.log(30.5 / 20.5) / np.sqrt(variance))
+    assert_allclose(variance, 1 / (one + 0.5) + 1 / (other + 0.5))
+    expected = np.log((one + 0.5) / (other + 0.5)) / np.sqrt(variance)
+    assert_allclose(found, expected)
 
 
 def test_paired_rates_of_clumps_are_those_of_fewer_errors():

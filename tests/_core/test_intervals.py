@@ -336,6 +336,9 @@ def test_each_shortage_is_named_with_what_it_concerns(numbers, code, words):
     values = (np.array([v]) for v in numbers)
     (record,) = Support(*values).reasons(0, ("FAR in f",))
     assert (record.code, record.groups, str(record)) == (code, ("FAR in f",), text)
+    errors, people, share = numbers
+    found = {"few_people": people, "one_person": share}
+    assert record.found == found.get(code, errors)
 
 
 def test_several_shortages_are_all_named():

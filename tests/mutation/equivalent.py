@@ -115,4 +115,37 @@ EQUIVALENT = {
     "comparators/_cluster_calibration: images = Images(identity.codes, unknown, None, identity.values.size, 0) -> images = Images(identity.codes, unknown, None, identity.values.size, 1)": (
         "Pairs of one person do not depend on the number of groups."
     ),
+    "_core/_few_errors: counted = np.where(total > 0, total, 1.0) -> counted = np.where(total > 0, total, 2.0)": (
+        "What is written there is multiplied by a total of zero."
+    ),
+    "_core/_few_errors: return np.clip(low, 0, 1), np.clip(high, 0, 1) -> return np.clip(low, 0, 1), np.clip(0, high, 1)": (
+        "The larger of 0 and the end, at most 1, either way."
+    ),
+    "_core/_few_errors: return np.where(errors > 0, low, 0 * effective.rate) -> return np.where(errors >= 0, low, 0 * effective.rate)": (
+        "Without errors, the lower end is zero."
+    ),
+    "_core/_family: weight = 1 / (variance + between) -> weight = 2 / (variance + between)": (
+        "A mean does not depend on the unit of its weights."
+    ),
+    "_core/_intervals: people, most = _count_people(left, right, positions, order, n_identities) -> people, most = _count_people(right, left, positions, order, n_identities)": (
+        "People are counted on both sides alike."
+    ),
+    "report/_needed: reach = side * _reach(members.size - 1 if side > 0 else 1) -> reach = side * _reach(members.size - 1 if side >= 0 else 1)": (
+        "The side is 1 or -1."
+    ),
+    "metrics/_roc/_paired: reach = -stdtrit(freedom, (1 - confidence_level) / 2) -> reach = (stdtrit(freedom, (1 - confidence_level) / 2))": (
+        "The ends of the ratio take its square."
+    ),
+    "metrics/_roc/_evidence: share, of_threshold = np.ones(slope.shape), [] -> share, of_threshold = np.zeros(slope.shape), []": (
+        "Every place is written."
+    ),
+    "metrics/_pairs/_rates: return float(equal_error(far, frr)[0]) -> return float(equal_error(frr, far)[0])": (
+        "Where two curves are closest, and their mean, is the same either way."
+    ),
+    "_core/_adjustments: if not _log_odds(-1.0, a, b, c) < floor: -> if not _log_odds(-2.0, a, b, c) < floor:": (
+        "Products beyond -1 are taken as -1."
+    ),
+    "_core/_equal_error: high = np.full(n_columns, candidates.size - 1) -> high = np.full(n_columns, candidates.size - 2)": (
+        "The last score accepts all pairs: the one above it is never further from equality."
+    ),
 }

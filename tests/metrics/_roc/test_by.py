@@ -106,6 +106,22 @@ def test_answers_are_those_of_a_fit_by_that_attribute(
     assert_same_answers(together.by(names), alone)
 
 
+def test_answers_are_not_those_of_the_attribute_asked_before():
+    X, y, columns = make()
+    options = {"method": "wilson"} | OPTIONS | {"n_resamples": 2}
+    together = SimilarityROC(**options).fit(X, y, columns)
+    for name in ("gender", "age", "gender"):
+        alone = SimilarityROC(**options).fit(X, y, columns[name])
+        found = together.by(name)
+        # Two groups each, asked at the same thresholds.
+        for rate, group in product(("far", "frr"), alone.groups_):
+            asked = {"far": LEVELS, "rate": rate, "group": group}
+            one, other = (roc.estimate(**asked) for roc in (found, alone))
+            for end in ("value", "low", "high"):
+                ends = getattr(one, end), getattr(other, end)
+                np.testing.assert_allclose(*ends, rtol=1e-9, err_msg=end)
+
+
 @pytest.mark.parametrize(
     "changed",
     [

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from scipy.stats import t as student
 from sklearn.exceptions import UndefinedMetricWarning
 
@@ -82,6 +83,17 @@ def test_without_genuine_pairs_far_works_and_frr_is_nan_aloud():
     assert np.isnan(found.value) and not found.supported
     with pytest.warns(UndefinedMetricWarning, match="no genuine pair overall"):
         assert np.isnan(fitted.equal_error_rate().value)
+
+
+@pytest.mark.parametrize("method", ["recentered", "wilson"])
+def test_one_person_has_no_impostor_pair_and_no_interval(method):
+    X, identity, group = designs.one_side("people", np.random.default_rng(30))
+    group = np.where(identity == 0, "alone", group)
+    roc = roc_of(X, identity, group, method=method, resample="identities")
+    with pytest.warns(UndefinedMetricWarning, match="No impostor pair in the group"):
+        found = roc.estimate([0.1, 0.2], rate="far", group="alone")
+    for name in ("value", "low", "high"):
+        assert_array_equal(getattr(found, name), [np.nan, np.nan])
 
 
 MIXED = {"average": "identity", "impostors": "same_group"}

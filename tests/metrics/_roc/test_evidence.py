@@ -65,6 +65,18 @@ def test_what_else_is_asked_changes_nothing(fitted, rate):
             assert_allclose(found[0], expected[place])
 
 
+def test_the_order_of_groups_changes_no_interval_of_a_disparity(drawn, fitted):
+    X, y, group, _ = drawn
+    other = SimilarityROC(**fitted.get_params()).fit(X, y, 2 - group[y])
+    for rate in ("far", "frr"):
+        for how in ("max_min", "gini"):
+            asked = {"rate": rate, "far": [1e-3, 1e-4], "how": how}
+            found = [roc.estimate(**asked) for roc in (fitted, other)]
+            ends = [(one.low, one.high) for one in found]
+            # The draws behind the quantile are others.
+            assert_allclose(*ends, rtol=0.02, err_msg=f"{rate} {how}")
+
+
 def test_given_thresholds_do_not_move(fitted):
     engine = fitted._engine
     question = engine.question(None, [0.3, 0.5], "frr", None, "gini", "overall")
