@@ -119,11 +119,16 @@ def stopping_at(monkeypatch, place, number):
     return reached
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize(
-    ("command", "phase"),
-    [(c, phase) for c, phases in PHASES.items() for phase in phases],
-)
+def all_phases():
+    """Every phase with either signal; daily with one of them, in turn."""
+    of_commands = [(c, phase) for c, phases in PHASES.items() for phase in phases]
+    for k, one in enumerate(of_commands):
+        for daily, number in enumerate((signal.SIGINT, signal.SIGTERM)):
+            marks = () if k % 2 == daily else pytest.mark.slow
+            yield pytest.param(*one, number, marks=marks)
+
+
+@pytest.mark.parametrize(("command", "phase", "number"), list(all_phases()))
 def test_stopped_in_a_phase(
     capsys,
     monkeypatch,

@@ -196,15 +196,36 @@ def numbers_of_all():
     return [pytest.param(*c, id=f"{type(c[0]).__name__}-{c[1]}") for c in cases]
 
 
+# Types so narrow that a product of two leaves them, or is rounded.
+def narrowed(value, kind):
+    return np.int8(value) if kind is Integral else np.float16(value)
+
+
+def assert_answers_of_numpy_are_those_of_python(estimator, narrow):
+    wide = {name: number.item() for name, number in narrow.items()}
+    found = [answer_of(clone(estimator).set_params(**p)) for p in (narrow, wide)]
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(("estimator", "name", "value", "kind"), numbers_of_all())
 def test_numbers_of_numpy_are_those_of_python(estimator, name, value, kind):
-    # Types so narrow that a product of two leaves them, or is rounded.
-    narrow = np.int8(value) if kind is Integral else np.float16(value)
-    found = [
-        answer_of(clone(estimator).set_params(**{name: number}))
-        for number in (narrow, narrow.item())
-    ]
-    np.testing.assert_array_equal(*found)
+    narrow = {name: narrowed(value, kind)}
+    assert_answers_of_numpy_are_those_of_python(estimator, narrow)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    {type(case.values[0]): case.values[0] for case in numbers_of_all()}.values(),
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_all_numbers_of_numpy_at_once_are_those_of_python(estimator):
+    narrow = {
+        name: narrowed(value, kind)
+        for one, name, value, kind in (case.values for case in numbers_of_all())
+        if type(one) is type(estimator)
+    }
+    assert_answers_of_numpy_are_those_of_python(estimator, narrow)
 
 
 @pytest.mark.parametrize(("estimator", "name", "value", "kind"), numbers_of_all())

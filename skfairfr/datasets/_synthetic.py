@@ -15,7 +15,7 @@ from sklearn.utils import Bunch
 from skfairfr._core._vmf import sample_vmf
 from skfairfr.utils._errors import Argument
 from skfairfr.utils._memory import check_space
-from skfairfr.utils._validation import check_count, plain, random_state_of
+from skfairfr.utils._validation import check_count, plain, random_state_of, to_float
 
 DEFAULT_GROUPS = MappingProxyType({"male": 0.65, "female": 0.35})
 SHARE_TOLERANCE = 1e-9
@@ -385,7 +385,7 @@ def _check_groups(groups):
                 f"groups must have single labels, such as strings; got {plain(label)!r}. Join "
                 "several attributes into one string."
             )
-        if not _is_real(share) or not share > 0:
+        if not to_float(share) > 0:
             raise ValueError(
                 f"groups must give each group a share above 0; got {plain(share)!r} for "
                 f"{plain(label)!r}. Leave out a group that has no identity."
@@ -426,12 +426,8 @@ def _per_group(value, name, labels, graded):
 
 def _check_nonnegative(value, name):
     """A finite float of at least 0."""
-    if not _is_real(value) or not 0 <= value < np.inf:
+    if not 0 <= to_float(value) < np.inf:
         raise ValueError(
             f"{name} must be a finite number of at least 0; got {plain(value)!r}."
         )
     return float(value)
-
-
-def _is_real(value):
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)

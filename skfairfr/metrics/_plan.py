@@ -4,7 +4,6 @@ The arithmetic, with the formulas that later judge the data, is in ``_core/_plan
 """
 
 import math
-import numbers
 import textwrap
 import warnings
 from collections.abc import Mapping
@@ -27,7 +26,12 @@ from skfairfr._core._planning import (
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._errors import Argument, ArgumentError, plain, suggestion
 from skfairfr.utils._frames import Framed
-from skfairfr.utils._validation import check_count, check_level, check_option
+from skfairfr.utils._validation import (
+    check_count,
+    check_level,
+    check_option,
+    to_float,
+)
 
 RATES = ("far", "frr")
 # Limit -> the rate that it limits, and whether it is about the ratio of two.
@@ -103,7 +107,7 @@ class Dependence:
         if self.lent is None:
             object.__setattr__(self, "lent", self.correlation)
         for name in ("correlation", "variation", "lent"):
-            _check_number(getattr(self, name), name)
+            object.__setattr__(self, name, _to_float(getattr(self, name), name))
 
     def inflation(self, rate, images_per_person):
         """By how much errors vary more than those of independent pairs: phi.
@@ -469,39 +473,41 @@ def plan_test(
     limits, levels, confidence_level, left_out = _read_policy(
         policy, far, confidence_level
     )
-    for name, value in (
-        ("certify_fmr", certify_fmr),
-        ("certify_fnmr", certify_fnmr),
-        ("detect_factor", detect_factor),
-    ):
-        if value is not None:
-            _check_number(value, name)
+    certify_fmr, certify_fnmr, detect_factor = (
+        None if value is None else _to_float(value, name)
+        for name, value in (
+            ("certify_fmr", certify_fmr),
+            ("certify_fnmr", certify_fnmr),
+            ("detect_factor", detect_factor),
+        )
+    )
     at = [limit for limit in (certify_fmr, limits.get("max_fmr")) if limit is not None]
     if not at or detect_factor or certify_fnmr or len(limits) > ("max_fmr" in limits):
         at += levels
     known, frr_there = _known(dependence, pilot, min(at))
     frr = frr_there if frr is None else frr
-    for name, value in (
-        ("assumed", assumed),
-        ("power", power),
-        ("confidence_level", confidence_level),
-        ("frr", frr),
-    ):
-        _check_number(value, name)
+    assumed, power, confidence_level, frr = (
+        _to_float(value, name)
+        for name, value in (
+            ("assumed", assumed),
+            ("power", power),
+            ("confidence_level", confidence_level),
+            ("frr", frr),
+        )
+    )
     groups = check_count(groups, "groups", 1, MOST_GROUPS)
     images = check_count(images_per_person, "images_per_person", 1, MOST_IMAGES)
     if comparisons is None:
         comparisons = max(groups * (groups - 1) // 2, 1)
     comparisons = check_count(comparisons, "comparisons", 1)
     check_option(rate, "rate", RATES)
-    base = {"far": levels, "frr": [float(frr)]}
+    base = {"far": levels, "frr": [frr]}
     asked = []
     for of, limit in (("far", certify_fmr), ("frr", certify_fnmr)):
         if limit is not None:
             asked.append(_asked_of_rate(of, limit, assumed, True))
     if detect_factor is not None:
-        factor = float(detect_factor)
-        asked += [_Asked("detect", rate, 1.0, a, factor) for a in base[rate]]
+        asked += [_Asked("detect", rate, 1.0, a, detect_factor) for a in base[rate]]
     for name, limit in limits.items():
         kind, of_ratio = LIMITS[name]
         if of_ratio:
@@ -518,8 +524,8 @@ def plan_test(
         **columns,
         images_per_person=images,
         groups=groups,
-        power=float(power),
-        confidence_level=float(confidence_level),
+        power=power,
+        confidence_level=confidence_level,
         comparisons=comparisons,
         dependence=known,
         left_out=left_out,
@@ -677,18 +683,18 @@ _RANGES = {
 }
 
 
-def _check_number(value, name):
-    """Raise unless an argument is a number in its range."""
+def _to_float(value, name):
+    """A number in the range of an argument; a narrow one of numpy's would round."""
     low, high, ends, meaning = _RANGES[name]
     if not _is_number(value, low, high, ends):
         raise ArgumentError(
             Argument(name), f" must be {meaning}; got {plain(value)!r}.", value=value
         )
+    return float(value)
 
 
 def _is_number(value, low, high, ends=False):
-    if not isinstance(value, numbers.Real) or isinstance(value, bool):
-        return False
+    value = to_float(value)
     return low <= value <= high if ends else low < value < high
 
 
@@ -722,7 +728,7 @@ def _limits_of(policy):
     for name, limit in limits.items():
         _check_limit(about, name, limit)
     left_out = tuple(name for name in UNPLANNED if name in limits)
-    planned = {name: limit for name, limit in limits.items() if name in LIMITS}
+    planned = {name: float(limit) for name, limit in limits.items() if name in LIMITS}
     at = ("at",) if getattr(policy, "at", None) else ()
     if (left_out or at) and not planned:
         raise ArgumentError(

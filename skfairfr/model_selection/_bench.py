@@ -5,7 +5,6 @@ import os
 import re
 import warnings
 from dataclasses import dataclass, field
-from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +50,7 @@ from skfairfr.utils._validation import (
     check_texts,
     count_images,
     plain,
+    to_float,
 )
 
 SCHEMA_VERSION = 1
@@ -416,7 +416,7 @@ def compare_mitigations(
     settings = _read_settings(
         far, metrics, n_splits, inner_splits, n_resamples, random_state
     )
-    max_cost = _check_limits(confidence_level, max_cost)
+    confidence_level, max_cost = _check_limits(confidence_level, max_cost)
     check_n_jobs(n_jobs)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -562,17 +562,18 @@ def _read_settings(far, metrics, n_splits, inner_splits, n_resamples, random_sta
 
 
 def _check_limits(confidence_level, max_cost):
-    """The largest cost, None where all are allowed; an error where either is no limit."""
+    """Both as floats, the cost None where all are allowed; an error where one is no limit."""
     wanted = "must be a number in (0, 1)"
-    check_number(confidence_level, "confidence_level", lambda c: 0 < c < 1, wanted)
-    is_number = isinstance(max_cost, Real) and not isinstance(max_cost, bool)
-    if max_cost is not None and not (is_number and max_cost >= 1):
+    level = check_number(
+        confidence_level, "confidence_level", lambda c: 0 < c < 1, wanted
+    )
+    if max_cost is not None and not to_float(max_cost) >= 1:
         raise ArgumentError(
             Argument("max_cost"),
             f" must be a factor of at least 1, or None; got {plain(max_cost)!r}.",
             value=max_cost,
         )
-    return None if max_cost in (None, np.inf) else float(max_cost)
+    return level, None if max_cost in (None, np.inf) else float(max_cost)
 
 
 def _setting_of(people, splits, settings):

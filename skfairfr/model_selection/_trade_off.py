@@ -1,12 +1,12 @@
 """The choice of the candidate that is the best compromise of two metrics."""
 
 import re
-from numbers import Real
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from skfairfr.metrics._scorers._base import is_signed, mean_score
+from skfairfr.utils._validation import to_float
 
 
 class BestTradeOff(BaseEstimator):
@@ -116,14 +116,13 @@ class BestTradeOff(BaseEstimator):
     def _allowed(self, cv_results, names, best_values, best):
         """Largest value in each metric that passes for that of the best candidate."""
         if self.tolerance != "1se":
-            return best_values * (1 + self.tolerance)
+            return best_values * (1 + to_float(self.tolerance))
         errors = [_standard_error(cv_results, name, best) for name in names]
         return best_values + np.array(errors)
 
     def _check_tolerance(self):
         tolerance = self.tolerance
-        is_number = isinstance(tolerance, Real) and not isinstance(tolerance, bool)
-        if tolerance in (None, "1se") or (is_number and 0 <= tolerance < np.inf):
+        if tolerance in (None, "1se") or 0 <= to_float(tolerance) < np.inf:
             return
         raise ValueError(
             "tolerance must be None, a share of at least 0 as 0.05, or '1se'; got "

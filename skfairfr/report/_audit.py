@@ -318,7 +318,7 @@ def audit_data(
         average,
         impostors,
         method or _usual_method(resample),
-        n_resamples,
+        plain(n_resamples),
         asked.confidence_level,
         n_jobs,
         random_state,

@@ -28,7 +28,7 @@ from skfairfr.report._measure import RATES, AuditedROC, Points
 from skfairfr.report._notes import collecting, has_reversed_scores, notes_of
 from skfairfr.report._overlap import overlap
 from skfairfr.report._text_layout import printable
-from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._errors import Argument, ArgumentError, plain
 
 # Normal draws behind adjusted p-values.
 N_DRAWS = 10_000
@@ -135,6 +135,8 @@ def compare_systems(
     common, left_out = overlap(data, names)
     chosen = _all_combinations(tuple(before.columns), impostors)
     groups = checked_groups(common[0], chosen)
+    # A narrow number of numpy's would round what is reckoned with it.
+    n_resamples, confidence_level = plain(n_resamples), plain(confidence_level)
     options = Options(
         average, impostors, n_resamples, confidence_level, n_jobs, random_state
     )

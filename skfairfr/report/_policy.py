@@ -128,6 +128,8 @@ class Policy:
         object.__setattr__(self, "far", tuple(map(float, far)))
         threshold = _several(self, "threshold", _is_number)
         object.__setattr__(self, "threshold", tuple(map(float, threshold)))
+        # A narrow number of numpy's would round what is reckoned with it.
+        object.__setattr__(self, "confidence_level", float(self.confidence_level))
         names = _several(self, "attributes", lambda v: isinstance(v, str) and v != "")
         object.__setattr__(self, "attributes", names)
         _check_operating_points(self)
@@ -307,7 +309,7 @@ def settle(policy, data, far, threshold, threshold_from, limits, confidence_leve
     if policy is None:
         limits = {} if limits is None else limits
         check_limits(limits, threshold is None and threshold_from is None)
-        level = USUAL_LEVEL if confidence_level is None else confidence_level
+        level = USUAL_LEVEL if confidence_level is None else plain(confidence_level)
         by_default = far is None and threshold is None and threshold_from is None
         return Asked(data, far, threshold, limits, {}, level, by_default, {})
     if far is None and threshold is None:

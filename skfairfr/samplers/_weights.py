@@ -10,7 +10,7 @@ from numbers import Real
 
 import numpy as np
 
-from skfairfr.utils._validation import check_count, plain
+from skfairfr.utils._validation import check_count, plain, to_float
 
 MOST_GROUPS = 1_000_000
 # Ten times the FAR, four times the weight (GEO20 section 4.3).
@@ -218,10 +218,11 @@ def dynamic_weights(
             "Every group needs an impostor pair at least, and no more false accepts than "
             f"pairs; got {errors.tolist()} of {pairs.tolist()}."
         )
-    if not isinstance(smoothing, Real) or not 0 <= smoothing <= 1:
-        raise ValueError(f"smoothing must lie in [0, 1]; got {smoothing!r}.")
-    if not isinstance(exponent, Real) or not 0 <= exponent < math.inf:
-        raise ValueError(f"exponent must lie in [0, inf); got {exponent!r}.")
+    if not 0 <= to_float(smoothing) <= 1:
+        raise ValueError(f"smoothing must lie in [0, 1]; got {plain(smoothing)!r}.")
+    if not 0 <= to_float(exponent) < math.inf:
+        raise ValueError(f"exponent must lie in [0, inf); got {plain(exponent)!r}.")
+    smoothing, exponent = float(smoothing), float(exponent)
     far = np.maximum(errors / pairs, (errors + 0.5) / (pairs + 1))
     # Divided by the largest, so that no power leaves the range of floats.
     target = _with_mean_one((far / far.max()) ** exponent, "FAR")

@@ -124,6 +124,7 @@ def check_container(values, name):
 
 def validate_rows(estimator, X, **options):
     """X as scikit-learn's ``validate_data`` gives it to an estimator."""
+    _check_floats(estimator)
     check_readable(X, "X")
     with _named("X"):
         return validate_data(estimator, X, **options)
@@ -269,6 +270,30 @@ def check_count(value, name, minimum, maximum=MOST):
     return int(value)
 
 
+def to_float(value):
+    """A number as a float: narrow ones of numpy's round what is reckoned with them.
+
+    Nan of what is no real number, and of an integer beyond the range of floats.
+    """
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        with suppress(OverflowError):
+            return float(value)
+    return math.nan
+
+
+def _check_floats(estimator):
+    """Raise where a parameter is an integer beyond floats, which scikit-learn lets pass."""
+    for name, value in estimator.get_params(deep=False).items():
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        if is_integer and math.isnan(to_float(value)):
+            raise ArgumentError(
+                Argument(name),
+                f" must be at most {sys.float_info.max}; got an integer of "
+                f"{value.bit_length()} bits.",
+                value=value,
+            )
+
+
 def check_number(value, name, holds, wanted):
     """A float.
 
@@ -281,13 +306,9 @@ def check_number(value, name, holds, wanted):
     wanted : str
         The range, after the argument's name.
     """
-    number = math.nan
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if is_number:
-        with suppress(OverflowError):
-            number = float(value)
+    number = to_float(value)
     if not holds(number):
-        is_short = is_number or size_of(value) is None
+        is_short = isinstance(value, numbers.Real) or size_of(value) is None
         got = repr(plain(value)) if is_short else kind_of_value(value)
         raise ArgumentError(Argument(name), f" {wanted}; got {got}.", value=value)
     return number

@@ -44,7 +44,7 @@ NUMBERS = (
 )
 # Beyond what a computer holds, or counts with.
 INTEGERS = (
-    *(2**31, 2**63 - 1, 2**63, 10**30, -(10**30)),
+    *(2**31, 2**63 - 1, 2**63, 10**30, -(10**30), 10**400),
     *(np.int8(-1), np.uint64(2**64 - 1)),
 )
 COUNTS = tuple(v for v in NUMBERS if v != float("inf"))

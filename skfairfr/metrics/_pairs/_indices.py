@@ -20,6 +20,7 @@ from skfairfr.utils._validation import (
     check_option,
     plain,
     to_array,
+    to_float,
     warn_undefined,
 )
 
@@ -72,7 +73,7 @@ def fairness_discrepancy_rate(fmr, fnmr, *, beta=0.5):
     >>> round(fairness_discrepancy_rate([0.001, 0.008], [0.01, 0.05]), 6)
     0.9765
     """
-    a, b = _two_disparities(fmr, fnmr, beta, "difference")
+    a, b, beta = _two_disparities(fmr, fnmr, beta, "difference")
     return 1 - (beta * a + (1 - beta) * b)
 
 
@@ -120,7 +121,7 @@ def inequity_rate(fmr, fnmr, *, beta=0.5):
     >>> round(inequity_rate([0.001, 0.004], [0.01, 0.09]), 6)
     6.0
     """
-    a, b = _two_disparities(fmr, fnmr, beta, "max_min")
+    a, b, beta = _two_disparities(fmr, fnmr, beta, "max_min")
     return a**beta * b ** (1 - beta)
 
 
@@ -173,12 +174,12 @@ def garbe(fmr, fnmr, *, beta=0.5):
     >>> round(garbe([0.01, 0.03], [0.1, 0.1]), 6)
     0.25
     """
-    a, b = _two_disparities(fmr, fnmr, beta, "gini")
+    a, b, beta = _two_disparities(fmr, fnmr, beta, "gini")
     return beta * a + (1 - beta) * b
 
 
 def _two_disparities(fmr, fnmr, beta, how):
-    """The disparities of both kinds of rates, checked."""
+    """The disparities of both kinds of rates, and beta as a float; all checked."""
     if not isinstance(beta, numbers.Real) or not 0 <= beta <= 1:
         raise ValueError(f"beta must lie in [0, 1]; got {plain(beta)!r}.")
     fmr, fnmr = check_rates(fmr, "fmr"), check_rates(fnmr, "fnmr")
@@ -193,7 +194,7 @@ def _two_disparities(fmr, fnmr, beta, how):
                 f"{name} must lie in [0, 1]; got {rates[rates > 1][0]}. Divide "
                 "percentages by 100."
             )
-    return disparity(fmr, how), disparity(fnmr, how)
+    return disparity(fmr, how), disparity(fnmr, how), float(beta)
 
 
 def disparity(
@@ -344,7 +345,7 @@ def disparity_function(how, ddof=0, log_base=10.0, log_reduce="sum"):
     ddof = check_count(ddof, "ddof", 0)
     if ddof > 1:
         raise ValueError(f"ddof must be 0 or 1; got {ddof}.")
-    if not _is_real(log_base) or not 1 < log_base < np.inf:
+    if not 1 < to_float(log_base) < np.inf:
         raise ValueError(f"log_base must be a number above 1; got {plain(log_base)!r}.")
     check_option(log_reduce, "log_reduce", ("sum", "mean"))
     if callable(how):
@@ -356,7 +357,7 @@ def disparity_function(how, ddof=0, log_base=10.0, log_reduce="sum"):
         )
     options = {
         "std": {"ddof": ddof},
-        "log_geomean": {"base": log_base, "reduce": log_reduce},
+        "log_geomean": {"base": float(log_base), "reduce": log_reduce},
     }
     return partial(DISPARITIES[how].function, **options.get(how, {}))
 
@@ -370,16 +371,14 @@ def check_two_for_ratio(how, groups):
 
 
 def check_zero_division(zero_division):
-    if not _is_real(zero_division):
+    number = to_float(zero_division)
+    is_nan = isinstance(zero_division, numbers.Real) and zero_division != zero_division
+    if np.isnan(number) and not is_nan:
         raise ValueError(
             "zero_division must be a number, such as nan, inf or 1.0; got "
             f"{plain(zero_division)!r}."
         )
-    return float(zero_division)
-
-
-def _is_real(value):
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+    return number
 
 
 @dataclass(frozen=True)
@@ -466,6 +465,7 @@ def group_gate_rates(*, far=1e-5, frr=1e-2, error=1e-3, n_groups=2):
         if not isinstance(value, Real) or not 0 <= value <= 1:
             raise ValueError(f"{name} must lie in [0, 1]; got {plain(value)!r}.")
     n_groups = check_count(n_groups, "n_groups", 2)
+    far, frr, error = float(far), float(frr), float(error)
     others = n_groups - 1
     # A pair within a group passes if both predictions are right, or equally wrong.
     within = (1 - error) ** 2 + error**2 / others

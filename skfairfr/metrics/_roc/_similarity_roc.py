@@ -889,9 +889,9 @@ shape (n_pairs,), default=None
         self.n_impostor_ = np.array([pairs.count(scope) for scope in scopes])
 
     def _settings(self):
-        """Parameters of intervals."""
+        """Parameters of intervals; numbers as Python's, since narrow ones round."""
         names = ("resample", "method", "n_resamples", "confidence_level", "n_jobs")
-        return {name: getattr(self, name) for name in names}
+        return {name: plain(getattr(self, name)) for name in names}
 
     def _framed(self, record, question=None):
         """The record, with the caller's frame library and the levels of the question."""

@@ -1,0 +1,170 @@
+"""Numbers of numpy's narrow types give what Python's give; those beyond floats, an error."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from skfairfr import make_face_embeddings
+from skfairfr.metrics import (
+    Dependence,
+    disparity,
+    fairness_discrepancy_rate,
+    garbe,
+    group_gate_rates,
+    inequity_rate,
+    plan_test,
+    worst_cluster_rate,
+    worst_group_rate,
+)
+from skfairfr.model_selection import BestTradeOff, compare_mitigations
+from skfairfr.report import EmbeddingData, Policy, audit, compare_systems
+from skfairfr.samplers import dynamic_weights
+from tests.metamorphic import surface
+
+# A product of two of them leaves their range, and 1 - level is rounded.
+NARROW = {"confidence_level": np.float16(0.9), "n_resamples": np.int8(100)}
+LIMITS = {"max_fmr": np.float16(0.2), "max_bfar": np.int8(3)}
+
+
+def wide(numbers):
+    return {name: number.item() for name, number in numbers.items()}
+
+
+def audited(numbers, limits):
+    people = surface.people()
+    return audit(*people, far=surface.LEVELS, limits=limits, **numbers).to_json()
+
+
+def policed(numbers, limits):
+    level = numbers["confidence_level"]
+    policy = Policy("door", limits, far=surface.LEVELS, confidence_level=level)
+    number = numbers["n_resamples"]
+    return audit(*surface.people(), policy=policy, n_resamples=number).to_json()
+
+
+def compared(numbers, _):
+    X, y, groups = surface.people()
+    systems = [EmbeddingData(Z, y, {"gender": groups}) for Z in (X, np.tanh(3 * X))]
+    return compare_systems(*systems, far=surface.LEVELS, **numbers).to_json()
+
+
+def benched(numbers, _):
+    methods = {"means": surface.COMPARATORS["means"]}
+    quick = {"n_splits": 2, "inner_splits": 2, "far": 0.1, "refit": False}
+    found = compare_mitigations(*surface.people(), methods, **quick, **numbers)
+    return repr(surface.gains(found))
+
+
+def worst_group(numbers, _):
+    X, y, groups = surface.people()
+    asked = {"sensitive_features": groups, "far": 0.1, "random_state": 0}
+    return repr(worst_group_rate(X, y, **asked, **numbers))
+
+
+def worst_cluster(numbers, _):
+    X, y, _ = surface.people()
+    asked = {"n_clusters": 2, "min_identities": 2, "far": 0.1, "random_state": 0}
+    return repr(worst_cluster_rate(X, y, **asked, **numbers))
+
+
+@pytest.mark.parametrize(
+    "answer", [audited, policed, compared, benched, worst_group, worst_cluster]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_narrow_numbers_are_those_of_python(answer):
+    assert answer(NARROW, LIMITS) == answer(wide(NARROW), wide(LIMITS))
+
+
+FAR, FRR = [0.1, 0.2, 0.05], [0.2, 0.1, 0.15]
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (partial(fairness_discrepancy_rate, FAR, FRR), {"beta": np.float16(0.3)}),
+        (partial(inequity_rate, FAR, FRR), {"beta": np.float16(0.3)}),
+        (partial(garbe, FAR, FRR), {"beta": np.float16(0.3)}),
+        (partial(disparity, FAR, "log_geomean"), {"log_base": np.float16(3.3)}),
+        (partial(disparity, [0.0, 0.0]), {"zero_division": np.float16(0.3)}),
+        (
+            group_gate_rates,
+            {
+                "far": np.float16(0.01),
+                "frr": np.float16(0.03),
+                "error": np.float16(0.07),
+                "n_groups": np.int8(100),
+            },
+        ),
+        (plan_test, {"certify_fmr": np.float16(1e-3)}),
+        (
+            plan_test,
+            {"certify_fnmr": np.float16(0.01), "assumed": np.float16(0.003)},
+        ),
+        (
+            partial(plan_test, rate="frr"),
+            {
+                "detect_factor": np.int8(2),
+                "frr": np.float16(0.03),
+                "groups": np.int8(100),
+                "images_per_person": np.int8(100),
+                "power": np.float16(0.9),
+                "confidence_level": np.float16(0.9),
+                "comparisons": np.int8(100),
+            },
+        ),
+        (Dependence, {"correlation": np.float16(0.3), "variation": np.float16(0.7)}),
+        (
+            partial(dynamic_weights, [0.5, 0.5], [1000, 100], [10**5, 10**5]),
+            {"smoothing": np.float16(0.3), "exponent": np.float16(0.3)},
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_narrow_numbers_of_functions_are_those_of_python(function, arguments):
+    assert repr(function(**arguments)) == repr(function(**wide(arguments)))
+
+
+def test_a_narrow_tolerance_is_that_of_python():
+    narrow = np.float16(0.05)
+    # Rounded as 1 + tolerance, it would refuse the candidate that is preferred.
+    assert 1 + narrow.item() > 1.0499 > float(1 + narrow)
+    found = {
+        "mean_test_bfar": np.array([-1.0, -1.0499]),
+        "mean_test_frr_at_far": np.array([-0.104, -0.1]),
+    }
+    metrics = ("bfar", "frr_at_far")
+    chosen = [BestTradeOff(metrics, tolerance=t)(found) for t in (0, narrow)]
+    assert chosen == [0, 1]
+
+
+BEYOND = 10**400  # no float
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (plan_test, {"detect_factor": BEYOND}),
+        (plan_test, {"policy": {"max_far_ratio": BEYOND}}),
+        (Dependence, {"variation": BEYOND}),
+        (partial(disparity, FAR, "log_geomean"), {"log_base": BEYOND}),
+        (partial(disparity, FAR), {"zero_division": BEYOND}),
+        (partial(dynamic_weights, [1, 1], [1, 2], [9, 9]), {"exponent": BEYOND}),
+        (make_face_embeddings, {"heterogeneity": BEYOND}),
+        (make_face_embeddings, {"kappa": BEYOND}),
+        (make_face_embeddings, {"groups": {"a": BEYOND, "b": 0.5}}),
+        (partial(compare_mitigations, *surface.people()), {"max_cost": BEYOND}),
+        (partial(Policy, "door"), {"limits": {"max_bfar": BEYOND}}),
+    ],
+)
+def test_integers_beyond_floats_are_refused(function, arguments):
+    with pytest.raises(ValueError, match="must"):
+        function(**arguments)
+
+
+@pytest.mark.parametrize("name", ["kappa0", "lr", "final_lr", "max_epochs"])
+def test_integers_beyond_floats_are_refused_by_a_fit(name):
+    projectors = pytest.importorskip("skfairfr.projectors")
+    X, y, groups = surface.people()
+    with pytest.raises(ValueError, match=f"{name} must be at most"):
+        projectors.EthicalModule(**{name: BEYOND}).fit(X, y, groups)
