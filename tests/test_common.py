@@ -180,6 +180,7 @@ VALUES = {
     "margin": 0.3,
     "momentum": 0.3,
     "far": 0.1,
+    "shrinkage": 0.1,
 }
 
 

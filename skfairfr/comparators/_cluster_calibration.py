@@ -150,16 +150,15 @@ class ClusterCalibration(Comparator):
         identity, _, _ = label_images(y, None, None, len(X), fields=("identity",))
         rows = unit_rows_of(X)
         random_state = check_random_state(self.random_state)
-        self.cluster_centers_, cluster = find_clusters(
-            rows, self.n_clusters, random_state
-        )
+        n_clusters = int(self.n_clusters)  # a narrow one would overflow in products
+        self.cluster_centers_, cluster = find_clusters(rows, n_clusters, random_state)
         rng = np.random.default_rng(random_state.randint(np.iinfo(np.int32).max))
-        self.n_pairs_ = count_pairs(cluster, self.n_clusters).astype(np.int64)
-        pairs = _Pairs(rows, identity, cluster, self.max_pairs, rng)
+        self.n_pairs_ = count_pairs(cluster, n_clusters).astype(np.int64)
+        pairs = _Pairs(rows, identity, cluster, int(self.max_pairs), rng)
         self.calibration_ = self._calibrate_all(pairs)
-        self.calibrations_ = np.tile(self.calibration_, (self.n_clusters, 1))
-        counts = np.zeros((2, self.n_clusters), dtype=np.int64)
-        for c in range(self.n_clusters):
+        self.calibrations_ = np.tile(self.calibration_, (n_clusters, 1))
+        counts = np.zeros((2, n_clusters), dtype=np.int64)
+        for c in range(n_clusters):
             scores = pairs.of_cluster(c)
             counts[:, c] = [s.size for s in scores]
             if counts[:, c].min() >= self.min_pairs:

@@ -147,21 +147,21 @@ class FairScoreNormalizer(Comparator):
         X = validate_rows(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
         identity, _, _ = label_images(y, None, None, len(X), fields=("identity",))
         rows = unit_rows_of(X)
+        # Narrow numbers would round, or overflow in products.
+        n_clusters, far = int(self.n_clusters), float(self.far)
         self.cluster_centers_, cluster = find_clusters(
-            rows, self.n_clusters, self.random_state
+            rows, n_clusters, self.random_state
         )
         inside = self.pairs == "inside"
         groups = cluster if inside else np.full(len(X), -1)
-        roc = compare_groups(X, identity.codes, groups, self.far)
-        self.threshold_ = overall_threshold(roc, self.far)
+        roc = compare_groups(X, identity.codes, groups, far)
+        self.threshold_ = overall_threshold(roc, far)
         if inside:
-            found = thresholds_within(roc, self.n_clusters, self.far, self.threshold_)
+            found = thresholds_within(roc, n_clusters, far, self.threshold_)
         else:
             found = self._thresholds_touching(rows, identity, cluster)
         self.thresholds_, self.n_impostor_ = found
-        self.n_without_pairs_, self.n_unresolved_ = count_few(
-            found, self.far, "clusters"
-        )
+        self.n_without_pairs_, self.n_unresolved_ = count_few(found, far, "clusters")
         return self
 
     def _prepare(self, X, sensitive_features):
@@ -176,11 +176,12 @@ class FairScoreNormalizer(Comparator):
     def _thresholds_touching(self, rows, identity, cluster):
         unknown = np.full(len(rows), -1, dtype=np.int32)
         images = Images(identity.codes, unknown, None, identity.values.size, 0)
-        n_genuine = count_genuine(cluster, self.n_clusters, *genuine_pairs(images))
-        all_pairs = count_pairs(cluster, self.n_clusters).astype(np.int64)
+        n_clusters = int(self.n_clusters)
+        n_genuine = count_genuine(cluster, n_clusters, *genuine_pairs(images))
+        all_pairs = count_pairs(cluster, n_clusters).astype(np.int64)
         n_impostor = all_pairs - n_genuine
         thresholds = thresholds_touching(
-            rows, identity.codes, cluster, n_impostor, self.far
+            rows, identity.codes, cluster, n_impostor, float(self.far)
         )
         return GroupLevels(
             np.where(n_impostor > 0, thresholds, self.threshold_), n_impostor

@@ -163,8 +163,8 @@ class GroupThresholds(Comparator):
                 "one_group",
             )
         roc = compare_groups(X, identity.codes, codes, self._largest_level(codes))
-        self.threshold_ = overall_threshold(roc, self.far)
-        self.level_ = self.far
+        self.threshold_ = overall_threshold(roc, float(self.far))
+        self.level_ = float(self.far)
         if self.operating_point == "overall" and roc.n_impostor_[1:].any():
             self.level_ = far_within_groups(roc, self.threshold_)
         found = thresholds_within(roc, self.groups_.size, self.level_, self.threshold_)
@@ -321,11 +321,11 @@ class GroupThresholds(Comparator):
     def _largest_level(self, codes):
         """A level that the FAR within groups does not exceed."""
         if self.operating_point == "group":
-            return self.far
+            return float(self.far)
         # All pairs accepted within groups are some of all pairs accepted.
         sizes = np.bincount(codes[codes >= 0], minlength=1).astype(np.float64)
         within = max((sizes**2).sum(), 1.0)
-        return min(WIDEST, MARGIN * self.far * codes.size**2 / within)
+        return min(WIDEST, MARGIN * float(self.far) * codes.size**2 / within)
 
 
 def _counted(n_groups):

@@ -174,7 +174,7 @@ def covariance_within(rows, codes):
 
 def shrink(covariance, shrinkage):
     """A mixture of a covariance and its mean variance in all directions."""
-    n_features = len(covariance)
+    n_features, shrinkage = len(covariance), float(shrinkage)
     even = np.eye(n_features) * (np.trace(covariance) / n_features)
     return (1 - shrinkage) * covariance + shrinkage * even
 

@@ -146,7 +146,7 @@ class IdentityKFold(BaseCrossValidator):
 
     def _splitter(self):
         return StratifiedGroupKFold(
-            self.n_splits, shuffle=self.shuffle, random_state=self.random_state
+            int(self.n_splits), shuffle=self.shuffle, random_state=self.random_state
         )
 
     def _warn_of_groups_argument(self, groups):

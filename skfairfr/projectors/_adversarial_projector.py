@@ -284,7 +284,7 @@ class AdversarialProjector(BaseProjector):
             people,
             generator.initial_seed(),
             n_passes=self.discriminator_epochs,
-            enough=self.discriminator_accuracy,
+            enough=float(self.discriminator_accuracy),
         )
         return replace(plan, callbacks=(discriminators,))
 

@@ -160,7 +160,7 @@ class BaseProjector(
     def _hold_out(self, people, rng):
         """People trained on, and people held out or None."""
         if self.validation_fraction > 0:
-            return hold_out(people, self.validation_fraction, rng)
+            return hold_out(people, float(self.validation_fraction), rng)
         if self.monitor != "loss":
             raise ValueError(
                 f"monitor={self.monitor!r} is measured on people held out; set "
@@ -215,7 +215,8 @@ class BaseProjector(
                 rows, held_out, self.monitor, held_out_loss, plan.extra_metrics
             )
             monitor = Monitor(f"valid_{self.monitor}", measure, self.patience)
-        schedule = Schedule(plain(self.lr), plain(self.final_lr), self.max_epochs)
+        numbers = plain([self.lr, self.final_lr, self.max_epochs])
+        schedule = Schedule(*numbers)
         callbacks = [schedule, *plan.callbacks, monitor]
         if path is not None:
             callbacks.append(Checkpoint(path, seed, generator, monitor))

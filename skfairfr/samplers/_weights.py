@@ -234,7 +234,7 @@ def _to_floats(values, name):
     try:
         return np.asarray(values, dtype=np.float64)
     # RuntimeError: of a tensor with a gradient.
-    except (TypeError, ValueError, RuntimeError) as error:
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise ValueError(f"{name} must be numbers, one for each group.") from error
 
 

@@ -6,6 +6,13 @@ import numpy as np
 import pytest
 
 from skfairfr import make_face_embeddings
+from skfairfr.comparators import (
+    ClusterCalibration,
+    FairScoreNormalizer,
+    GroupThresholds,
+    PLDAComparator,
+    WithinClassWhitening,
+)
 from skfairfr.metrics import (
     Dependence,
     disparity,
@@ -74,6 +81,61 @@ def worst_cluster(numbers, _):
 @pytest.mark.filterwarnings("ignore")
 def test_narrow_numbers_are_those_of_python(answer):
     assert answer(NARROW, LIMITS) == answer(wide(NARROW), wide(LIMITS))
+
+
+@pytest.mark.parametrize(
+    ("made", "numbers"),
+    [
+        (WithinClassWhitening, {"shrinkage": np.float16(0.1)}),
+        (PLDAComparator, {"shrinkage": np.float16(0.1)}),
+        (GroupThresholds, {"far": np.float16(0.1)}),
+        (
+            partial(FairScoreNormalizer, random_state=0),
+            {"n_clusters": np.int8(12), "far": np.float16(0.1)},
+        ),
+        (
+            partial(ClusterCalibration, random_state=0),
+            {
+                "n_clusters": np.int8(12),
+                "min_pairs": np.int8(100),
+                "max_pairs": np.int8(100),
+            },
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_narrow_numbers_of_comparators_are_those_of_python(made, numbers):
+    people = surface.people()
+    found = [
+        surface.answered(made(**given), *people) for given in (numbers, wide(numbers))
+    ]
+    np.testing.assert_array_equal(*found)
+
+
+def test_narrow_numbers_overflow_in_no_pass():
+    """As many images as make a product of their pairs leave float16."""
+    made = make_face_embeddings(120, 5, 8, random_state=0)
+    far = np.float16(0.1)
+    found = GroupThresholds(far=far).fit(made.X, made.y, made.sensitive_features)
+    expected = GroupThresholds(far=far.item()).fit(
+        made.X, made.y, made.sensitive_features
+    )
+    assert len(made.X) > 256 and found.level_ == expected.level_
+    np.testing.assert_array_equal(found.thresholds_, expected.thresholds_)
+
+
+def test_narrow_shares_hold_out_the_same_people():
+    people = pytest.importorskip("skfairfr.projectors")
+    made = make_face_embeddings(1500, 2, 4, random_state=0)
+    held = []
+    for share in (np.float16(0.7), np.float16(0.7).item()):
+        module = people.EthicalModule(
+            validation_fraction=share, max_epochs=1, random_state=0
+        )
+        held.append(
+            module.fit(made.X, made.y, made.sensitive_features).transform(made.X)
+        )
+    np.testing.assert_array_equal(*held)
 
 
 FAR, FRR = [0.1, 0.2, 0.05], [0.2, 0.1, 0.15]
@@ -150,6 +212,11 @@ BEYOND = 10**400  # no float
         (partial(disparity, FAR, "log_geomean"), {"log_base": BEYOND}),
         (partial(disparity, FAR), {"zero_division": BEYOND}),
         (partial(dynamic_weights, [1, 1], [1, 2], [9, 9]), {"exponent": BEYOND}),
+        (partial(disparity, FAR), {"how": lambda rates: BEYOND}),
+        (
+            partial(dynamic_weights, n_false_accepts=[1, 2], n_impostors=[9, 9]),
+            {"previous": [BEYOND, 1]},
+        ),
         (make_face_embeddings, {"heterogeneity": BEYOND}),
         (make_face_embeddings, {"kappa": BEYOND}),
         (make_face_embeddings, {"groups": {"a": BEYOND, "b": 0.5}}),

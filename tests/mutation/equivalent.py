@@ -116,7 +116,7 @@ EQUIVALENT = {
         "Pairs of one person do not depend on the number of groups."
     ),
     "_core/_few_errors: counted = np.where(total > 0, total, 1.0) -> counted = np.where(total > 0, total, 2.0)": (
-        "What is written there is multiplied by a total of zero."
+        "What is divided by it is not read there."
     ),
     "_core/_few_errors: return np.clip(low, 0, 1), np.clip(high, 0, 1) -> return np.clip(low, 0, 1), np.clip(0, high, 1)": (
         "The larger of 0 and the end, at most 1, either way."
@@ -144,8 +144,5 @@ EQUIVALENT = {
     ),
     "_core/_adjustments: if not _log_odds(-1.0, a, b, c) < floor: -> if not _log_odds(-2.0, a, b, c) < floor:": (
         "Products beyond -1 are taken as -1."
-    ),
-    "_core/_equal_error: high = np.full(n_columns, candidates.size - 1) -> high = np.full(n_columns, candidates.size - 2)": (
-        "The last score accepts all pairs: the one above it is never further from equality."
     ),
 }

@@ -69,12 +69,15 @@ ACCEPTED = {
         "What partitions have in common is counted once for each: what it costs."
     ),
     'comparators/_group_thresholds: if self.operating_point == "group": -> if self.operating_point != "group":': (
-        "How deep a pass looks: what it costs, and no threshold."
+        "How deep a pass looks: no threshold of data that are held whole."
     ),
     '_core/_resampling: return vars(self) | {"drawn": {}} -> return None': (
         "The tests with processes of their own notice; they are slow."
     ),
     "_core/_reaching: while start + WIDTH <= stop: -> while start - WIDTH <= stop:": (
         "Compiled, the process dies; in plain Python a slice ends where the data end."
+    ),
+    "_core/_equal_error: high = np.full(n_columns, candidates.size - 1) -> high = np.full(n_columns, candidates.size - 2)": (
+        "The same rate; where all scores are equal, the threshold may be above them."
     ),
 }

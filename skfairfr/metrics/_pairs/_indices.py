@@ -329,7 +329,7 @@ def reduce_rates(rates, names, function, zero_division, *, rate=""):
         )
     try:
         value = float(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"how must return a number; got {value!r}.") from error
     if np.isfinite(value):
         return value

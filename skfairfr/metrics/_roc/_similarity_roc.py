@@ -282,7 +282,7 @@ default="recentered"
             identity,
             attributes,
             side,
-            far_max=self.far_max,
+            far_max=float(self.far_max),
             similarity=self.similarity,
             n_jobs=self.n_jobs,
             device=self.device,
@@ -874,7 +874,7 @@ shape (n_pairs,), default=None
         drawn = Intervals(
             **self._settings(), entropy=entropy, images_named=images_named
         )
-        self._ask(partitions, partitions.names(None), pairs, self.far_max, drawn)
+        self._ask(partitions, partitions.names(None), pairs, float(self.far_max), drawn)
 
     def _ask(self, partitions, names, pairs, far_max, intervals):
         """Answer by these attributes, with intervals from the same resamples."""
