@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, StratifiedGroupKFold
 
+from skfairfr.utils._errors import plain
 from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import count_rows, random_state_of, warn_undefined
 
@@ -146,7 +147,7 @@ class IdentityKFold(BaseCrossValidator):
 
     def _splitter(self):
         return StratifiedGroupKFold(
-            int(self.n_splits), shuffle=self.shuffle, random_state=self.random_state
+            plain(self.n_splits), shuffle=self.shuffle, random_state=self.random_state
         )
 
     def _warn_of_groups_argument(self, groups):
