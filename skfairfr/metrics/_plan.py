@@ -684,7 +684,7 @@ _RANGES = {
 
 
 def _to_float(value, name):
-    """A number in the range of an argument; a narrow one of numpy's would round."""
+    """An argument as a float, or an error where it is out of its range."""
     low, high, ends, meaning = _RANGES[name]
     if not _is_number(value, low, high, ends):
         raise ArgumentError(

@@ -135,11 +135,8 @@ def compare_systems(
     common, left_out = overlap(data, names)
     chosen = _all_combinations(tuple(before.columns), impostors)
     groups = checked_groups(common[0], chosen)
-    # A narrow number of numpy's would round what is reckoned with it.
-    n_resamples, confidence_level = plain(n_resamples), plain(confidence_level)
-    options = Options(
-        average, impostors, n_resamples, confidence_level, n_jobs, random_state
-    )
+    numbers = plain((n_resamples, confidence_level))
+    options = Options(average, impostors, *numbers, n_jobs, random_state)
     far_max, note = choose_far_max(common[0], groups, points, options)
     points = replace(points, far_max=far_max)
     notes = [n for one in data if one.reading is not None for n in one.reading.notes]
@@ -157,7 +154,7 @@ def compare_systems(
                 for name, roc in later
                 for cell in _cells(name, roc, rocs[0], chosen, points)
             ]
-            changes = _judged(cells, confidence_level, random_state)
+            changes = _judged(cells, options.confidence_level, random_state)
             disparities = [
                 found
                 for name, roc in later

@@ -128,7 +128,7 @@ class Policy:
         object.__setattr__(self, "far", tuple(map(float, far)))
         threshold = _several(self, "threshold", _is_number)
         object.__setattr__(self, "threshold", tuple(map(float, threshold)))
-        # A narrow number of numpy's would round what is reckoned with it.
+        # A float16 would round the arithmetic of the verdicts.
         object.__setattr__(self, "confidence_level", float(self.confidence_level))
         names = _several(self, "attributes", lambda v: isinstance(v, str) and v != "")
         object.__setattr__(self, "attributes", names)

@@ -271,7 +271,7 @@ def check_count(value, name, minimum, maximum=MOST):
 
 
 def to_float(value):
-    """A number as a float: narrow ones of numpy's round what is reckoned with them.
+    """A number as a float: arithmetic with a float16 is rounded to its type.
 
     Nan of what is no real number, and of an integer beyond the range of floats.
     """
