@@ -48,11 +48,10 @@ print(faces.DESCR)
 # Rates of each group
 # -------------------
 # One threshold for everybody, where one impostor pair in a thousand is accepted. The
-# intervals speak of other customers of the same regions, hence
-# ``resample="identities"``.
+# intervals speak of other customers of the same regions.
 
 FAR = 1e-3
-roc = SimilarityROC(resample="identities", n_resamples=200, random_state=0)
+roc = SimilarityROC(n_resamples=200, random_state=0)
 roc.fit(faces.X, faces.y, faces.sensitive_features)
 
 for rate in ("far", "frr"):

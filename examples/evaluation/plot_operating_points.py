@@ -26,7 +26,7 @@ from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr.metrics import DisparityCurveDisplay
 
 faces = make_face_embeddings(n_identities=600, n_features=64, random_state=0)
-roc = SimilarityROC(resample="identities", n_resamples=300, random_state=0)
+roc = SimilarityROC(n_resamples=300, random_state=0)
 roc.fit(faces.X, faces.y, faces.sensitive_features)
 
 FAR = 5e-3
@@ -110,7 +110,7 @@ for name, crowding in (("same population", None), ("crowded population", crowded
     others = make_face_embeddings(
         n_identities=300, n_features=64, crowding=crowding, random_state=1
     )
-    there = SimilarityROC(resample="identities", n_resamples=300, random_state=0)
+    there = SimilarityROC(n_resamples=300, random_state=0)
     there.fit(others.X, others.y, others.sensitive_features)
     far = there.estimate(threshold=deployed, rate="far")
     print(f"{name}: far {far.value:.4f} [{far.low:.4f}, {far.high:.4f}], level {FAR}")

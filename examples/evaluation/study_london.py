@@ -30,7 +30,7 @@ N_RESAMPLES = 1000
 
 def fitted(data, attribute, domain=True):
     """All pairs, or those across the expressions only."""
-    roc = SimilarityROC(resample="identities", n_resamples=N_RESAMPLES, random_state=0)
+    roc = SimilarityROC(n_resamples=N_RESAMPLES, random_state=0)
     sides = {"domain": data["expression"]} if domain else {}
     groups = data[attribute] if attribute else None
     return roc.fit(data["embedding"], data["identity"], groups, **sides)

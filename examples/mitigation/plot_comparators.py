@@ -57,7 +57,7 @@ comparators = {
 
 def measure(similarity, rows=X):
     """The pairs of the people not seen, scored by a comparator."""
-    options = {"resample": "identities", "n_resamples": 300, "random_state": 0}
+    options = {"n_resamples": 300, "random_state": 0}
     return SimilarityROC(similarity=similarity, **options).fit(rows, y, group)
 
 

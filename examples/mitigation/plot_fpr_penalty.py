@@ -39,7 +39,7 @@ faces = make_face_embeddings(
 )
 X, y, groups = faces.X, faces.y, faces.sensitive_features
 fitted = y % 2 == 0
-roc = SimilarityROC(resample="identities", n_resamples=200, random_state=0)
+roc = SimilarityROC(n_resamples=200, random_state=0)
 roc.fit(X[~fitted], y[~fitted], groups[~fitted])
 
 # %%

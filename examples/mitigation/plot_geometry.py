@@ -125,7 +125,7 @@ for row, (who, rows) in enumerate(
 worst = {"how": "max_min", "operating_point": "worst_group"}
 asked = {"BFAR": {"rate": "far"} | worst, "BFRR": worst, "FRR": {}}
 for name, Z in embeddings.items():
-    roc = SimilarityROC(resample="identities", n_resamples=200, random_state=0)
+    roc = SimilarityROC(n_resamples=200, random_state=0)
     roc.fit(Z[~fitted_on], y[~fitted_on], a[~fitted_on])
     found = {title: roc.estimate(1e-3, **how) for title, how in asked.items()}
     for title, of in found.items():

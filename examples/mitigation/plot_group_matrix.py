@@ -52,7 +52,7 @@ FAR = 1e-3
 rocs = {}
 figure, axes = plt.subplots(1, 3, figsize=(12, 4.2), layout="constrained")
 for ax, (name, embeddings) in zip(axes, systems.items(), strict=True):
-    roc = SimilarityROC(resample="identities", n_resamples=400, random_state=0)
+    roc = SimilarityROC(n_resamples=400, random_state=0)
     roc.fit(embeddings, y, groups, domain=domain)
     look = {"vmin": -4, "vmax": -2, "colorbar": ax is axes[-1]}
     GroupFARDisplay.from_roc(roc, far=FAR, ax=ax, **look)

@@ -31,7 +31,7 @@ QUESTIONS = {"FRR": {}, "BFAR": BFAR, "BFRR": {**BFAR, "rate": "frr"}}
 
 def line(name, X, y, group, far):
     """Rates of some embeddings, in a line of the table."""
-    roc = SimilarityROC(resample="identities", n_resamples=200, random_state=0)
+    roc = SimilarityROC(n_resamples=200, random_state=0)
     roc.fit(X, y, group)
     found = [roc.estimate(far, **asked) for asked in QUESTIONS.values()]
     said = [f"{f.value:6.3f} [{f.low:.3f}, {f.high:.3f}]" for f in found]

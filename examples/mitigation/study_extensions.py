@@ -84,7 +84,7 @@ def measured(data, systems, base="before"):
         made = None if fit is None else fit(X[fitted], y[fitted], fitted)
         if made is not None:
             unseen = made.transform(unseen)
-        roc = SimilarityROC(resample="identities", n_resamples=100, random_state=0)
+        roc = SimilarityROC(n_resamples=100, random_state=0)
         rocs[name] = roc.fit(unseen, y[~fitted], group[~fitted])
         found[name] = {} if made is None else counts_of(made)
     for name, roc in rocs.items():

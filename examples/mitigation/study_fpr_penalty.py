@@ -103,9 +103,7 @@ def study(draw, far):
 def compare(model, plain, unseen, far):
     """Ratio of the FAR max/geomean with the penalty to that without, new people."""
     X, y = unseen
-    roc = SimilarityROC(
-        resample="identities", n_resamples=500, far_max=far, random_state=0
-    )
+    roc = SimilarityROC(n_resamples=500, far_max=far, random_state=0)
     one, other = (clone(roc).fit(m.transform(X), y) for m in (model, plain))
     found = one.compare(other, far, rate="far", how="max_geomean")
     return [found.ratio, found.ratio_low, found.ratio_high]

@@ -78,9 +78,7 @@ class LastHead(Callback):
 
 def measure(X, y, group, gender, domain):
     """Rates at one threshold, that of the overall FAR, and the fitted ROC."""
-    roc = SimilarityROC(
-        resample="identities", n_resamples=200, far_max=FAR, random_state=0
-    )
+    roc = SimilarityROC(n_resamples=200, far_max=FAR, random_state=0)
     by_gender = SimilarityROC(n_resamples=1, far_max=FAR, random_state=0)
     roc.fit(X, y, group, domain=domain)
     by_gender.fit(X, y, gender, domain=domain)

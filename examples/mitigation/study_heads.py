@@ -68,7 +68,7 @@ def draw(population, seed):
 
 def roc_of(X, y, group):
     """All pairs of the unseen people, resampled by person."""
-    roc = SimilarityROC(resample="identities", n_resamples=N_RESAMPLES, random_state=0)
+    roc = SimilarityROC(n_resamples=N_RESAMPLES, random_state=0)
     return roc.fit(X, y, group)
 
 

@@ -122,7 +122,7 @@ def choose(found):
 
 def measure(X, y, group):
     """All pairs of the people at the end."""
-    roc = SimilarityROC(resample="identities", n_resamples=N_RESAMPLES, random_state=0)
+    roc = SimilarityROC(n_resamples=N_RESAMPLES, random_state=0)
     return roc.fit(X, y, group)
 
 

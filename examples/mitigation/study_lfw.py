@@ -71,7 +71,6 @@ def measure(X, y, group, rows, average, n_resamples):
     """All pairs of the people in ``rows``."""
     roc = SimilarityROC(
         average=average,
-        resample="identities",
         n_resamples=n_resamples,
         random_state=0,
     )

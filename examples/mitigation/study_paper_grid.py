@@ -119,7 +119,7 @@ class People:
 def compare(part, module=None, n_resamples=None):
     """All pairs of some people, projected by a module; resampled by person if asked."""
     X, y, group = part
-    resampling = {"resample": "identities", "n_resamples": n_resamples or FEWEST}
+    resampling = {"n_resamples": n_resamples or FEWEST}
     roc = SimilarityROC(random_state=0, **resampling)
     return roc.fit(X if module is None else module.transform(X), y, group)
 

@@ -272,17 +272,13 @@ def fitted_roc(model, data):
     if model is not None:
         model.fit(X[fitted], y[fitted], group[fitted], domain=domain[fitted])
         unseen = model.transform(unseen)
-    roc = SimilarityROC(
-        resample="identities", n_resamples=200, far_max=FAR, random_state=0
-    )
+    roc = SimilarityROC(n_resamples=200, far_max=FAR, random_state=0)
     return roc.fit(unseen, y[~fitted], group[~fitted], domain=domain[~fitted])
 
 
 def plain_roc(X, y, group, far_max=FAR):
     """Values alone."""
-    roc = SimilarityROC(
-        resample="identities", n_resamples=1, far_max=far_max, random_state=0
-    )
+    roc = SimilarityROC(n_resamples=1, far_max=far_max, random_state=0)
     return roc.fit(X, y, group)
 
 

@@ -94,7 +94,7 @@ def measured(data, n_people, systems):
             made.fit(X[fitted], labels)
             seconds = time.process_time() - start
             unseen = made.transform(unseen)
-        roc = SimilarityROC(resample="identities", n_resamples=100, random_state=0)
+        roc = SimilarityROC(n_resamples=100, random_state=0)
         roc.fit(unseen, y[~fitted], group[~fitted])
         before = before or roc
         found[name] = {"seconds": short(seconds)}

@@ -78,7 +78,7 @@ display.ax_.set_title("Means over test folds; no pair of kappas is best in both"
 
 rest = ~for_search
 end = faces.y[rest], faces.sensitive_features[rest]
-roc = SimilarityROC(resample="identities", n_resamples=300, random_state=0)
+roc = SimilarityROC(n_resamples=300, random_state=0)
 before = clone(roc).fit(faces.X[rest], *end)
 after = clone(roc).fit(search.transform(faces.X[rest]), *end)
 worst = {"how": "max_min", "operating_point": "worst_group"}

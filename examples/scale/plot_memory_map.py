@@ -48,7 +48,7 @@ print(f"{n_pairs:,} pairs, whose scores alone would take {4 * n_pairs / 2**20:.0
 # are measured here, lines follow the rule to more images.
 
 FAR_MAX = (3e-1, 1e-3)
-options = {"resample": "identities", "n_resamples": 100, "random_state": 0}
+options = {"n_resamples": 100, "random_state": 0}
 
 
 def rule(far_max, n_images):

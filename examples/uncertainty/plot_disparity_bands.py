@@ -40,7 +40,7 @@ noise = np.random.default_rng(0).normal(0, 0.06, faces.X.shape)
 seen = {"sharp": faces.X, "noisy": (faces.X + noise).astype("float32")}
 systems = {}
 for name, X in seen.items():
-    roc = SimilarityROC(resample="identities", n_resamples=300, random_state=0)
+    roc = SimilarityROC(n_resamples=300, random_state=0)
     systems[name] = roc.fit(X, faces.y, faces.sensitive_features)
 
 # %%

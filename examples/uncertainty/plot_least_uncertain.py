@@ -44,7 +44,7 @@ def fitted(n_groups):
         crowding=dict(zip(names, 16 + 8 * looseness, strict=True)),
         random_state=0,
     )
-    roc = SimilarityROC(resample="identities", n_resamples=300, random_state=0)
+    roc = SimilarityROC(n_resamples=300, random_state=0)
     return roc.fit(faces.X, faces.y, faces.sensitive_features)
 
 

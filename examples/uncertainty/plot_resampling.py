@@ -67,8 +67,8 @@ print(f"sd of the frr over other people:      {other_people.std(ddof=1):.4f}")
 # %%
 # Nobody can photograph everyone again and again
 # ----------------------------------------------
-# The bootstrap draws from the one set at hand instead. With ``resample="images"``, the
-# default and the one of the literature on ROC curves, the class compares both standard
+# The bootstrap draws from the one set at hand instead: people by default. With
+# ``resample="images"``, as in the literature on ROC curves, the class compares both standard
 # errors and warns where they are far apart.
 
 X, y = photograph_again()
@@ -114,7 +114,8 @@ ax.legend(ncols=2)
 # ``method="naive"`` does not. Identities drawn twice are compared with themselves as they
 # were, and nothing needs moving.
 
-naive = SimilarityROC(method="naive", n_resamples=500, random_state=0).fit(X, y)
+options = {"resample": "images", "n_resamples": 500, "random_state": 0}
+naive = SimilarityROC(method="naive", **options).fit(X, y)
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", EstimandWarning)
     moved, unmoved = estimates["images"], naive.estimate(FAR)

@@ -36,15 +36,15 @@ faces = make_face_embeddings(300, 8, n_features=64, kappa=120, random_state=0)
 order = np.argsort(faces.y, kind="stable").reshape(300, 8)
 sets = {"first": order[:, :4].ravel(), "second": order[:, 4:].ravel()}
 
-# Intervals shall be about other photographs of these people, as the paper's are; the class
-# warns that other people would vary more, which is another question.
+# Intervals shall be about other photographs of these people, as the paper's are, hence
+# resample="images". The class warns that other people would vary more: another question.
 warnings.simplefilter("ignore", EstimandWarning)
 systems = {name: {} for name in sets}
 for seed, (system, size) in enumerate(NOISE.items()):
     noise = np.random.default_rng(seed).normal(0, size, faces.X.shape)
     seen = (faces.X + noise).astype("float32")
     for name, rows in sets.items():
-        roc = SimilarityROC(n_resamples=200, random_state=0)
+        roc = SimilarityROC(resample="images", n_resamples=200, random_state=0)
         systems[name][system] = roc.fit(seen[rows], faces.y[rows])
 
 # %%
@@ -126,7 +126,7 @@ axes[0].legend()
 # systems differ is a question of its own, to be asked over the same resamples.
 #
 # **What this does not show**: which system is better for other people. Both sets show the
-# same 300, as the paper's do; with ``resample="identities"`` intervals are wider. Levels
-# were looked at one by one, and of many levels some are clear of 1 by chance: fix the level
-# before looking, or use ``band_low`` and ``band_high`` of a curve. Noise on embeddings is
-# not how encoders differ, only a difference whose size is known.
+# same 300, as the paper's do; with the default ``resample="identities"`` intervals are
+# wider. Levels were looked at one by one, and of many levels some are clear of 1 by chance:
+# fix the level before looking, or use ``band_low`` and ``band_high`` of a curve. Noise on
+# embeddings is not how encoders differ, only a difference whose size is known.

@@ -90,7 +90,7 @@ class PLDAComparator(Comparator):
     >>> seen = faces.y < 100
     >>> plda = PLDAComparator().fit(faces.X[seen], faces.y[seen])
     >>> X, y = faces.X[~seen], faces.y[~seen]
-    >>> roc = SimilarityROC(similarity=plda, resample="identities", random_state=0)
+    >>> roc = SimilarityROC(similarity=plda, random_state=0)
     >>> roc.fit(X, y, faces.sensitive_features[~seen]).n_features_in_
     16
     """

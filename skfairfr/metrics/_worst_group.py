@@ -273,9 +273,7 @@ def _fit(X, identity, groups, rows, options, settings):
     labels = np.full(len(X), None, dtype=object)
     known = groups.codes >= 0
     labels[known] = groups.values[groups.codes[known]]
-    roc = SimilarityROC(
-        resample="identities", far_max=max(options.far, 1e-2), **settings
-    )
+    roc = SimilarityROC(far_max=max(options.far, 1e-2), **settings)
     return roc.fit(X[rows], identity.codes[rows], labels[rows])
 
 

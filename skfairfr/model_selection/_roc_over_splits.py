@@ -133,7 +133,5 @@ def roc_over_splits(
 
 def _measure(X, labels, rows, levels):
     """A SimilarityROC fitted on some rows, with a single resample."""
-    roc = SimilarityROC(
-        resample="identities", n_resamples=1, far_max=max(1e-2, float(levels.max()))
-    )
+    roc = SimilarityROC(n_resamples=1, far_max=max(1e-2, float(levels.max())))
     return roc.fit(X[rows], labels[rows])

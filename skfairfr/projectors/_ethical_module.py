@@ -6,7 +6,7 @@ from numbers import Real
 import numpy as np
 import torch
 
-from skfairfr._compat import Interval, fit_context
+from skfairfr._compat import Interval, fit_context, keep_layout
 from skfairfr._core._vmf import log_vmf_normalizer
 from skfairfr.losses import FairVMFLoss
 from skfairfr.losses._fair_vmf import resolve_kappa
@@ -22,6 +22,7 @@ from skfairfr.utils._frames import library_of
 from skfairfr.utils._validation import warn_caller
 
 
+@keep_layout
 class EthicalModule(BaseProjector):
     """Project embeddings with a concentration of its own assumed for each group.
 
@@ -36,7 +37,9 @@ class EthicalModule(BaseProjector):
     Parameters
     ----------
     kappa0 : float, default=20.0
-        Concentration of the first group, positive.
+        Concentration of the first group, positive: of ``groups[0]``, or else of the first
+        of the sorted labels (female before male). The repr of a fitted module names both
+        groups; the results of a search do not.
     kappa1 : float, default=20.0
         Concentration of the second group, positive; unused when there is one group.
     kappas : dict or callable, default=None
@@ -223,6 +226,16 @@ class EthicalModule(BaseProjector):
         self.random_state = random_state
         self.warm_start = warm_start
         self.verbose = verbose
+
+    def __repr__(self, N_CHAR_MAX=700):
+        """That of scikit-learn; once fitted, a line below names the group of each kappa."""
+        shown = super().__repr__(N_CHAR_MAX)
+        kappas = getattr(self, "kappa_", {None: None})
+        if self.kappas is not None or None in kappas:
+            return shown
+        of_each = zip(("kappa0", "kappa1"), kappas.items(), strict=False)
+        named = (f"{name}={kappa} [{group}]" for name, (group, kappa) in of_each)
+        return f"{shown}\n{', '.join(named)}"
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sensitive_features=None):

@@ -75,7 +75,7 @@ class DisparityCurveDisplay(FromEstimatorMixin):
     >>> from skfairfr import SimilarityROC, make_face_embeddings
     >>> from skfairfr.metrics import DisparityCurveDisplay
     >>> data = make_face_embeddings(n_identities=100, random_state=0)
-    >>> roc = SimilarityROC(resample="identities", n_resamples=100, random_state=0)
+    >>> roc = SimilarityROC(n_resamples=100, random_state=0)
     >>> roc = roc.fit(data.X, data.y, data.sensitive_features)
     >>> display = DisparityCurveDisplay.from_roc(
     ...     roc, rate="far", how=("max_min", "max_geomean"), ax=Figure().subplots()

@@ -71,7 +71,7 @@ class ErrorRateDisplay(FromEstimatorMixin):
     >>> from skfairfr import SimilarityROC, make_face_embeddings
     >>> from skfairfr.metrics import ErrorRateDisplay
     >>> data = make_face_embeddings(n_identities=100, random_state=0)
-    >>> roc = SimilarityROC(resample="identities", n_resamples=100, random_state=0)
+    >>> roc = SimilarityROC(n_resamples=100, random_state=0)
     >>> roc = roc.fit(data.X, data.y, data.sensitive_features)
     >>> display = ErrorRateDisplay.from_roc(roc, far=1e-2, ax=Figure().subplots())
     >>> display.far.shape == (2, display.threshold.size)

@@ -55,7 +55,7 @@ class GroupFARDisplay(FromEstimatorMixin):
     >>> from skfairfr import SimilarityROC, make_face_embeddings
     >>> from skfairfr.metrics import GroupFARDisplay
     >>> data = make_face_embeddings(n_identities=100, random_state=0)
-    >>> roc = SimilarityROC(resample="identities", n_resamples=100, random_state=0)
+    >>> roc = SimilarityROC(n_resamples=100, random_state=0)
     >>> roc = roc.fit(data.X, data.y, data.sensitive_features)
     >>> display = GroupFARDisplay.from_roc(roc, far=1e-2, ax=Figure().subplots())
     >>> [cell.get_text() for cell in display.text_[0]]

@@ -67,7 +67,7 @@ class GroupRatesDisplay(FromEstimatorMixin):
     >>> from skfairfr import SimilarityROC, make_face_embeddings
     >>> from skfairfr.metrics import GroupRatesDisplay
     >>> data = make_face_embeddings(n_identities=100, random_state=0)
-    >>> roc = SimilarityROC(resample="identities", n_resamples=100, random_state=0)
+    >>> roc = SimilarityROC(n_resamples=100, random_state=0)
     >>> roc = roc.fit(data.X, data.y, data.sensitive_features)
     >>> axes = Figure().subplots(1, 2)
     >>> display = GroupRatesDisplay.from_roc(roc, far=1e-2, limits={"frr": 0.1}, ax=axes)

@@ -95,7 +95,8 @@ class KappaGridDisplay:
             ["far_log_ratio@1e-3", "far_log_ratio@1e-4"].
         param_x, param_y : str, default="kappa0" and "kappa1"
             Searched parameters along the axes; of a pipeline, with or without the step, as
-            in "ethicalmodule__kappa0".
+            in "ethicalmodule__kappa0". The label of a kappa names the group it belongs to
+            in the search's ``best_estimator_``, as in "kappa0 (female)".
         ax : matplotlib Axes or sequence of Axes, shape (n_levels,), default=None
             Axes to draw on; None makes a new figure.
         **kwargs : dict
@@ -127,7 +128,7 @@ class KappaGridDisplay:
             ratio=ratio,
             x=x,
             y=y,
-            labels=tuple(name.split("__")[-1] for name in named),
+            labels=tuple(_label(search, name) for name in named),
             titles=[_title(search, name) for name in metrics],
             chosen=None if best is None else (int(row[best]), int(column[best])),
         )
@@ -298,6 +299,17 @@ def _check_cells(search, named, cells):
         f"also varied {', '.join(map(repr, others)) or 'nothing else'}. A map needs one "
         "candidate a cell; search over these two alone."
     )
+
+
+def _label(search, name):
+    """A parameter without its step; kappa0 and kappa1 with the group of the best estimator."""
+    *step, name = name.split("__")
+    best = getattr(search, "best_estimator_", None)
+    if best is not None and step:
+        best = best.get_params()["__".join(step)]
+    of_each = zip(("kappa0", "kappa1"), getattr(best, "groups_", ()), strict=False)
+    group = dict(of_each).get(name)
+    return name if group is None else f"{name} ({group})"
 
 
 def _title(search, metric):

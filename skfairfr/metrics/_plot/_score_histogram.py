@@ -64,7 +64,7 @@ class ScoreHistogramDisplay(FromEstimatorMixin):
     >>> from skfairfr import SimilarityROC, make_face_embeddings
     >>> from skfairfr.metrics import ScoreHistogramDisplay
     >>> data = make_face_embeddings(n_identities=100, random_state=0)
-    >>> roc = SimilarityROC(resample="identities", n_resamples=100, random_state=0)
+    >>> roc = SimilarityROC(n_resamples=100, random_state=0)
     >>> roc = roc.fit(data.X, data.y, data.sensitive_features)
     >>> display = ScoreHistogramDisplay.from_roc(roc, ax=Figure().subplots())
     >>> display.genuine.shape

@@ -71,7 +71,7 @@ class SimilarityROCDisplay(FromEstimatorMixin):
     >>> from skfairfr import SimilarityROC, make_face_embeddings
     >>> from skfairfr.metrics import SimilarityROCDisplay
     >>> data = make_face_embeddings(n_identities=100, random_state=0)
-    >>> roc = SimilarityROC(resample="identities", n_resamples=100, random_state=0)
+    >>> roc = SimilarityROC(n_resamples=100, random_state=0)
     >>> roc = roc.fit(data.X, data.y, data.sensitive_features)
     >>> display = SimilarityROCDisplay.from_roc(roc, ax=Figure().subplots())
     >>> display.groups

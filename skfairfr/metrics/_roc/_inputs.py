@@ -504,7 +504,10 @@ def _encode_both(columns, names, n_pairs, allow_unknown=False):
         return None
     for column, name, other in zip(columns, names, names[::-1], strict=True):
         if column is None:
-            raise ValueError(f"{name} is missing while {other} was given; give both.")
+            raise ValueError(
+                f"{name} is missing while {other} was given; give both, each as an argument "
+                f"of its own: {names[0]}=, {names[1]}=."
+            )
     columns = [to_column(c, n) for c, n in zip(columns, names, strict=True)]
     for column, name in zip(columns, names, strict=True):
         check_length(column, n_pairs, name, "y_score")

@@ -63,12 +63,14 @@ class SimilarityROC(BaseEstimator):
         two people ([1]_ with p_k = 1/K).
     impostors : {"all", "same_group"}, default="all"
         Which impostor pairs the overall FAR is over: all, or those within a group.
-    resample : {"images", "identities", "both"}, default="images"
-        What an interval covers: these people in other photographs ([1]_), other people
-        of the same population ([3]_), or both at once (conservative).
+    resample : {"identities", "images", "both"}, default="identities"
+        What an interval covers. "identities": other people of the same population ([3]_),
+        which nearly every report is about. "images": these people in other photographs, as
+        for a closed set; the bootstrap published in [1]_. Its first estimate warns where
+        people vary much more than photographs. "both": both at once (conservative).
     method : {"recentered", "naive", "multiplicative", "offdiagonal", "wilson"}, \
 default="recentered"
-        How an interval is made. "wilson", which needs ``resample="identities"``, takes no
+        How an interval is made. "wilson", for ``resample="identities"`` alone, takes no
         replicates for rates, ratios of two groups and max / min: Wilson's interval with the
         number of independent errors that the dependent ones are worth ([3]_), from no error
         to all; the ends of other disparities are those of "recentered", moved to where
@@ -135,7 +137,7 @@ default="recentered"
     --------
     >>> from skfairfr import SimilarityROC, make_face_embeddings
     >>> data = make_face_embeddings(n_identities=300, random_state=0)
-    >>> roc = SimilarityROC(resample="identities", n_resamples=200, random_state=0)
+    >>> roc = SimilarityROC(n_resamples=200, random_state=0)
     >>> roc = roc.fit(data.X, data.y, data.sensitive_features)
     >>> bfar = roc.estimate(1e-2, rate="far", how="max_min", operating_point="worst_group")
     >>> bool(1 < bfar.low < bfar.value < bfar.high)
@@ -173,7 +175,7 @@ default="recentered"
         *,
         average="pair",
         impostors="all",
-        resample="images",
+        resample="identities",
         method="recentered",
         n_resamples=1000,
         confidence_level=0.95,
@@ -425,7 +427,7 @@ shape (n_pairs,), default=None
         >>> from skfairfr import SimilarityROC, make_face_embeddings
         >>> data = make_face_embeddings(n_identities=300, random_state=0)
         >>> groups = {"gender": data.sensitive_features, "half": data.y % 2}
-        >>> roc = SimilarityROC(resample="identities", n_resamples=200, random_state=0)
+        >>> roc = SimilarityROC(n_resamples=200, random_state=0)
         >>> roc = roc.fit(data.X, data.y, groups)
         >>> roc.groups_.tolist()
         ['female & 0', 'female & 1', 'male & 0', 'male & 1']
