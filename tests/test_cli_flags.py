@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skfairfr import cli
+from skfairfr import SimilarityROC, cli
 from skfairfr.report import EmbeddingData, audit_data, read_data
 from skfairfr.report._audit import check_groups
 from skfairfr.report._checks import check_limits
@@ -41,6 +41,16 @@ def raised(call, *arguments, **options):
     with pytest.raises((ValueError, ImportError)) as caught:
         call(*arguments, **options)
     return cli._in_flags(caught.value)
+
+
+def test_intervals_are_about_other_people_everywhere():
+    """One default for the class, the audit and the command."""
+    asked = cli._parse(["audit", "faces.npz", "--attribute", "gender"]).resample
+    of_python = [
+        inspect.signature(call).parameters["resample"].default
+        for call in (SimilarityROC, audit_data)
+    ]
+    assert [asked, *of_python] == ["identities"] * 3
 
 
 def same_group():

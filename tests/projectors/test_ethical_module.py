@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from skfairfr import EthicalModule, SimilarityROC, face_labels, make_face_embeddings
 from tests.projectors.faces import (
@@ -90,6 +90,32 @@ def test_the_first_group_takes_kappa0_whatever_the_order():
     swapped = module(groups=None, kappa0=15.0, kappa1=25.0).fit(X, Y)
     assert_same_bits(named, swapped)
     assert not np.array_equal(named.centroids_, by_label.centroids_)
+
+
+def test_a_fitted_repr_names_the_group_of_each_kappa():
+    named, by_label = module(), module(groups=None)
+    unfitted = repr(named)
+    assert unfitted == BaseEstimator.__repr__(named)
+    assert repr(named.fit(X, Y)) == (
+        f"{unfitted}\nkappa0=25.0 [male], kappa1=15.0 [female]"
+    )
+    by_label.fit(X, Y)
+    assert repr(by_label).endswith("\nkappa0=25.0 [female], kappa1=15.0 [male]")
+    assert repr(clone(by_label)) == repr(module(groups=None))
+
+
+@pytest.mark.parametrize(
+    ("options", "groups"),
+    [
+        ({"kappa1": 25.0, "groups": None}, None),
+        ({"kappas": {"male": 25.0, "female": 15.0}}, GROUP),
+        ({"kappas": lambda age: 20.0, "groups": None}, AGES),
+    ],
+)
+def test_kappas_of_no_group_or_given_by_group_need_no_line(options, groups):
+    made = module(**options)
+    unfitted = repr(made)
+    assert repr(made.fit(X, IDENTITY, groups)) == unfitted
 
 
 def test_kappas_by_name_are_kappa0_and_kappa1():

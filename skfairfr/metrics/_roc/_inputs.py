@@ -394,7 +394,9 @@ def compare_listed(y_score, identities, features, images, y_true=None):
         raise ValueError("y_score is empty; give at least one pair.")
     n_drawn = None
     if y_true is None:
-        identity = _encode_both(identities, ("identity_1", "identity_2"), scores.size)
+        names = ("identity_1", "identity_2")
+        remedy = "give both by position or as identity_1=, identity_2="
+        identity = _encode_both(identities, names, scores.size, remedy=remedy)
         if identity is None:
             raise ArgumentError(
                 *(Argument("identity_1"), " and ", Argument("identity_2")),
@@ -498,16 +500,13 @@ def _share_larger(genuine, impostor):
     return float(1 - (at_least + above) / 2 / impostor.size)
 
 
-def _encode_both(columns, names, n_pairs, allow_unknown=False):
+def _encode_both(columns, names, n_pairs, allow_unknown=False, remedy="give both"):
     """Labels of both members of every pair, coded together; None where not given."""
     if columns[0] is None and columns[1] is None:
         return None
     for column, name, other in zip(columns, names, names[::-1], strict=True):
         if column is None:
-            raise ValueError(
-                f"{name} is missing while {other} was given; give both, each as an argument "
-                f"of its own: {names[0]}=, {names[1]}=."
-            )
+            raise ValueError(f"{name} is missing while {other} was given; {remedy}.")
     columns = [to_column(c, n) for c, n in zip(columns, names, strict=True)]
     for column, name in zip(columns, names, strict=True):
         check_length(column, n_pairs, name, "y_score")

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
 from skfairfr import fairness_scores
 from skfairfr.metrics import KappaGridDisplay
 from skfairfr.metrics._plot import _kappa_grid
 from tests.metrics._plot.drawn import axes
-from tests.metrics._plot.searched import STEPS, Towards, search
+from tests.metrics._plot.searched import CHOOSE, SCORES, STEPS, Towards, search
 from tests.metrics.searches import FOLDS, Stretch, X, Y
 
 METRICS = ["far_log_ratio@2e-2", "far_log_ratio@1e-2"]
@@ -51,6 +52,35 @@ def test_cells_hold_their_candidates(pipeline):
     best = list(fitted.best_params_.values())
     assert [display.x[column], display.y[row]] == best
     assert display.labels == ("kappa0", "kappa1")
+
+
+class Grouped(Towards):
+    """Knows to whom each kappa belongs, as an EthicalModule does."""
+
+    def fit(self, X, y):
+        self.groups_ = np.unique(y["group"])
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "step", "refit", "labels"),
+    [
+        (Grouped(), "", CHOOSE, ("kappa0 (female)", "kappa1 (male)")),
+        (
+            make_pipeline(Grouped()),
+            "grouped__",
+            CHOOSE,
+            ("kappa0 (female)", "kappa1 (male)"),
+        ),
+        (Grouped(), "", False, ("kappa0", "kappa1")),
+    ],
+)
+def test_labels_name_the_groups_that_the_best_estimator_knows(
+    estimator, step, refit, labels
+):
+    grid = {step + name: values for name, values in STEPS.items()}
+    fitted = GridSearchCV(estimator, grid, scoring=SCORES, cv=FOLDS, refit=refit)
+    assert from_search(fitted.fit(X, Y)).labels == labels
 
 
 def test_axes_can_be_swapped():

@@ -22,7 +22,6 @@ QUESTIONS = (
 )
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::skfairfr.metrics.EstimandWarning"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
 ]
 

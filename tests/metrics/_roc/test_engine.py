@@ -17,7 +17,8 @@ def test_estimand_warning_once_a_fit():
     identity = np.repeat(np.arange(40), 6)
     noise = rng.uniform(0.1, 2.0, 40)[identity, None]
     X = rng.standard_normal((40, 24))[identity] + noise * rng.standard_normal((240, 24))
-    roc = SimilarityROC(n_resamples=60, random_state=0).fit(X, identity)
+    roc = SimilarityROC(resample="images", n_resamples=60, random_state=0)
+    roc.fit(X, identity)
     with pytest.warns(EstimandWarning, match="times as large"):
         roc.estimate(0.01)
     with warnings.catch_warnings():

@@ -146,7 +146,7 @@ def test_band_is_never_narrower_than_the_interval(fitted):
 
 def test_wilson_needs_people(drawn):
     X, y, group, _ = drawn
-    roc = SimilarityROC(method="wilson", n_resamples=5)
+    roc = SimilarityROC(resample="images", method="wilson", n_resamples=5)
     with pytest.raises(
         ValueError, match=r"(?s)resample='images'.*resample='identities'"
     ):

@@ -116,8 +116,10 @@ def test_labels_may_be_of_several_types(kind):
 
 def test_two_systems_are_compared_on_the_same_pairs():
     other = SCORE + RNG.normal(size=N)
-    found = fitted().compare(fitted(score=other), FAR)
-    first, second = (fitted(score=s).resamples(FAR) for s in (SCORE, other))
+    # Of people the interval would come from a covariance.
+    first, second = (fitted(score=s, resample="images") for s in (SCORE, other))
+    found = first.compare(second, FAR)
+    first, second = first.resamples(FAR), second.resamples(FAR)
     assert_allclose(
         [found.low, found.high], np.quantile(first - second, [0.025, 0.975]), atol=1e-12
     )
@@ -143,7 +145,10 @@ PEOPLE = {"identity_1": np.arange(N), "identity_2": np.arange(N)[::-1]}
             {"y_true": Y_TRUE, "image_2": SCORE},
             "y_true and image_2 were both given, .*; give identity_1 and identity_2",
         ),
-        ({"identity_1": SCORE}, "identity_2 is missing"),
+        (
+            {"identity_1": (PEOPLE["identity_1"], PEOPLE["identity_2"])},
+            "identity_2 is missing .*; give both by position or as identity_1=, identity_2=",
+        ),
         ({"y_true": Y_TRUE[1:]}, "y_true has 2999 pairs but y_score has 3000"),
         ({"y_true": Y_TRUE + 1}, "y_true"),
         ({"y_true": np.ones(N)}, "y_true lists no impostor pair"),

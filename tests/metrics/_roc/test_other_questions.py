@@ -16,7 +16,6 @@ AVERAGES = ("pair", "identity")
 
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::skfairfr.metrics.EstimandWarning"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
 ]
 

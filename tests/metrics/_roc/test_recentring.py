@@ -24,9 +24,9 @@ pytestmark = [
 def test_centre_of_image_resamples_is_the_v_statistic(average, kind):
     X, identity, group = designs.one_side(kind, np.random.default_rng(6), 40)
     oracle = designs.oracle_of(X, identity, group, average=average)
+    options = {"average": average, "resample": "images", "n_resamples": 50}
     naive, moved = (
-        roc_of(X, identity, group, average=average, method=method, n_resamples=50)
-        for method in ("naive", "recentered")
+        roc_of(X, identity, group, method=m, **options) for m in ("naive", "recentered")
     )
     for name in [None] if kind == "none" else [None, "a", "b"]:
         question = {"threshold": 0.1, "group": name}
@@ -74,10 +74,9 @@ def test_recentring_changes_nothing_for_identities(average, method):
 def test_recentring_changes_nothing_across_two_sides(method):
     X, identity, group = designs.one_side("people", np.random.default_rng(9), 30)
     domain = np.arange(30) % 2
+    options = {"resample": "images", "n_resamples": 30, "random_state": 0}
     naive, moved = (
-        SimilarityROC(n_resamples=30, random_state=0, method=m).fit(
-            X, identity, group, domain=domain
-        )
+        SimilarityROC(method=m, **options).fit(X, identity, group, domain=domain)
         for m in ("naive", method)
     )
     for question in designs.questions("people"):
@@ -89,7 +88,7 @@ def test_recentring_changes_no_scale_free_disparity_if_all_have_as_many_images(h
     rng = np.random.default_rng(10)
     identity = np.repeat(np.arange(12), 3)
     group = np.array(["a", "b"])[identity % 2]
-    roc = roc_of(designs.exact_rows(36, rng), identity, group)
+    roc = roc_of(designs.exact_rows(36, rng), identity, group, resample="images")
     engine = roc._engine
     question = engine.question(None, 0.5, "frr", None, how, "overall")
     query, resampling = engine._query(question), engine.resampling()

@@ -170,6 +170,7 @@ def test_a_tail_gives_the_bits_of_all_pairs_at_far_max(monkeypatch, average, imp
     group = np.array(["a", "b", "c"])[people % 3]
     options = {
         "average": average, "impostors": impostors, "far_max": 0.02, "n_resamples": 40,
+        "resample": "images",
     }  # fmt: skip
     whole = roc_of(X, identity, group, **options)
     monkeypatch.setattr(_pair_sets, "WHOLE", 0)
@@ -235,12 +236,13 @@ def test_equal_error_rate_of_a_resample_is_that_of_its_weights(resample):
 
 
 def resampled(n_jobs=None):
-    """Replicates of every question in 40 resamples."""
+    """Replicates of every question in 40 resamples of people and of their images."""
     rng = np.random.default_rng(15)
     X = rng.standard_normal((200, 16)).astype(np.float32)
     identity = designs.people(200, 60, rng)
     group = np.array(["a", "b"])[identity % 2]
-    roc = roc_of(X, identity, group, n_resamples=40, n_jobs=n_jobs)
+    options = {"resample": "both", "n_resamples": 40, "n_jobs": n_jobs}
+    roc = roc_of(X, identity, group, **options)
     return [roc.resamples(LEVELS, **q) for q in designs.questions("people")]
 
 
