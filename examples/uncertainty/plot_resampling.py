@@ -114,8 +114,7 @@ ax.legend(ncols=2)
 # ``method="naive"`` does not. Identities drawn twice are compared with themselves as they
 # were, and nothing needs moving.
 
-options = {"resample": "images", "n_resamples": 500, "random_state": 0}
-naive = SimilarityROC(method="naive", **options).fit(X, y)
+naive = roc.by(resample="images", method="naive")
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", EstimandWarning)
     moved, unmoved = estimates["images"], naive.estimate(FAR)

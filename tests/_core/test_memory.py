@@ -347,7 +347,6 @@ def answers_of(data):
     return blocks, arrays, report.to_json()
 
 
-@pytest.mark.filterwarnings("ignore::skfairfr.metrics.EstimandWarning")
 def test_no_budget_changes_a_bit(budget, threads, monkeypatch):
     # What a small set takes by itself decides, and tails are cut.
     for name in ("OF_SAMPLED", "OF_THREAD"):

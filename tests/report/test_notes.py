@@ -75,7 +75,7 @@ def reverse(roc):
         ),
         (
             draw_images,
-            {},
+            {"resample": "images"},
             "estimand",
             r"resample='images' is about .* is \d.\d times .*; resample='identities' gives",
             "--resample identities gives that interval.",

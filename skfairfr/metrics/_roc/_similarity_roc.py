@@ -66,8 +66,8 @@ class SimilarityROC(BaseEstimator):
     resample : {"identities", "images", "both"}, default="identities"
         What an interval covers. "identities": other people of the same population ([3]_),
         which nearly every report is about. "images": these people in other photographs, as
-        for a closed set; the bootstrap published in [1]_. Its first estimate warns where
-        people vary much more than photographs. "both": both at once (conservative).
+        published in [1]_, for a closed set; an estimate warns, once a fit, where the standard
+        error for other people is over 1.5 times larger. "both": both at once (conservative).
     method : {"recentered", "naive", "multiplicative", "offdiagonal", "wilson"}, \
 default="recentered"
         How an interval is made. "wilson", for ``resample="identities"`` alone, takes no
