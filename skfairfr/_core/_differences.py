@@ -8,12 +8,10 @@ the difference, its test, and the interval of the ratio, so that all three agree
 
 import numpy as np
 from scipy import sparse
-from scipy.special import ndtri, stdtr, stdtrit
+from scipy.special import stdtr, stdtrit
 
 # The least share of people that a correction for estimated rates may leave.
 LEAST_LEFT = 0.3
-# Beyond this many standard deviations probabilities underflow.
-LARGEST = 37.0
 # First minus second.
 SIGNS = np.array([1.0, -1.0])
 
@@ -89,10 +87,43 @@ def student(difference, variance, freedom, confidence_level):
     return p_value, difference - reach, difference + reach
 
 
-def normal_deviates(difference, p_value):
-    """Standard normal deviates of two-sided p-values, with the sign of a difference."""
-    size = np.clip(-ndtri(p_value / 2), 0.0, LARGEST)
-    return np.sign(difference) * size
+def paired_deviates(errors, pairs, of_person, squares):
+    """Deviates of the test that two rates on the same people are equal, by their ratio.
+
+    Parameters
+    ----------
+    errors, pairs : tuples of two ndarrays, shape (n_comparisons,)
+        Weight of the errors, and of the pairs, of either rate.
+    of_person : ndarray, shape (n_comparisons, n_people)
+        Each person's influence on the logarithm of the first rate minus that on the
+        logarithm of the second.
+    squares : ndarray, shape (n_comparisons,)
+        Sum over two people of the squared difference of their influences.
+
+    Returns
+    -------
+    deviates, log_variance : ndarrays, shape (n_comparisons,)
+        Positive where the first rate is larger; 0 and inf where neither has an error. The
+        variance is that of the logarithm of the ratio.
+
+    Notes
+    -----
+    Clumps of errors, and not people, make most of the variance where errors are few: they
+    are counted, half a clump is added on either side, and what people add is taken as it is.
+    """
+    first, second = (np.asarray(e, dtype=np.float64) for e in errors)
+    both = np.where((first > 0) & (second > 0), first + second, 1.0)
+    weight = np.where((first > 0) & (second > 0), first * second / both, first + second)
+    clump = squares * weight
+    clump = np.where(clump > 0, clump, 1.0)
+    first, second = first / clump + 0.5, second / clump + 0.5
+    # People's influences hold each clump of two people twice.
+    people = np.maximum((of_person**2).sum(axis=-1) - 2 * squares, 0.0)
+    variance = 1 / first + 1 / second + people
+    ratio = np.log(first / pairs[0]) - np.log(second / pairs[1])
+    none = weight == 0
+    found = np.where(none, 0.0, ratio / np.sqrt(variance))
+    return found, np.where(none, np.inf, variance)
 
 
 def ratio_ends(rates, covariance, reach):

@@ -29,14 +29,10 @@ class ErrorCounts:
         Each (n_levels,).
     influence : ndarray, shape (n_levels, n_people)
         Of each person on the logarithm of the rate.
-    squared : ndarray, shape (n_levels,)
-        Sum over two people of the squared weight of their errors over all errors: what
-        people's influences hold twice of a FAR; 0 of genuine pairs.
     """
 
     sums: ErrorSums
     influence: np.ndarray
-    squared: np.ndarray
 
 
 def accepted_impostors(pairs, scope, thresholds, sampled=False):
@@ -71,19 +67,14 @@ def accepted_impostors(pairs, scope, thresholds, sampled=False):
         base = (np.ones(len(sequence)) if base is None else base) * (total / drawn)
         added = float((base**2).sum())
         squared = (total if squared is None else squared) + added
-        sizes += added
-    of_person, squares, sized = errors_by_person(
-        left, right, base, positions, n_people, people.masses
+        sizes = (sizes[0] + added, *sizes[1:])
+    last = int(positions.max(initial=0))
+    between = people.between(left[:last], right[:last])
+    of_person, powers = errors_by_person(
+        left, right, base, positions, n_people, between
     )
-    if people.masses is None:
-        last = int(positions.max(initial=0))
-        weights = np.ones(last) if base is None else base[:last]
-        sized = weights * people.between(left[:last], right[:last])
-        sized = np.concatenate([[0.0], np.cumsum(sized)])[positions]
-    sums = impostor_sums(of_person, of_pairs, squares, sized, sizes, squared)
-    errors = np.where(sums.errors > 0, sums.errors, 1.0)
-    influence = _influences(of_person, of_pairs, 2)
-    return ErrorCounts(sums, influence, squares / errors**2)
+    sums = impostor_sums(of_person, of_pairs, powers, sizes, squared)
+    return ErrorCounts(sums, _influences(of_person, of_pairs, 2))
 
 
 def rejected_genuine(pairs, scope, thresholds, sampled=False):
@@ -97,8 +88,7 @@ def rejected_genuine(pairs, scope, thresholds, sampled=False):
     of_pairs = np.bincount(people, base, minlength=n_people).astype(np.float64)
     squared = None if base is None else float((base**2).sum())
     sums = genuine_sums(of_person, of_pairs, squared)
-    influence = _influences(of_person, of_pairs, 1)
-    return ErrorCounts(sums, influence, np.zeros(positions.size))
+    return ErrorCounts(sums, _influences(of_person, of_pairs, 1))
 
 
 def threshold_of(pairs, scope, levels, sampled=False):

@@ -1,61 +1,58 @@
-"""Rates from few, dependent errors: how many independent errors they are worth, and intervals.
+"""Rates from few, dependent errors: intervals, and tests of groups against each other.
 
 Errors come in clumps: the pairs of one person (FRR) or of the same two people (FAR) err
 together, and a person who resembles many others is in many false accepts. ``ErrorSums``
-holds the sums from which both are estimated, ``dependence`` the estimates, in which groups
-and levels with few errors borrow from those with many, and ``effective_errors`` the number
-of independent errors and pairs of the same variance. ``rate_interval`` is Wilson's with
-these numbers: one method from no error to all.
+holds the moments of what people and clumps add to the errors of a group; nothing is
+borrowed from other groups. The second moment gives the variance of a rate, the fourth how
+well that variance is known (Student's degrees of freedom), and the third on which scale the
+rate's distribution is even, so that a bound holds where few people carry most errors.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betaincinv, gammaincinv, ndtr, ndtri, stdtrit
+from scipy.special import stdtr, stdtrit
 
 from skfairfr._core._compiled import njit
 
-# Where there is no error at all: the correlation of errors within a clump, the squared
-# coefficient of variation of people's own rates, and how many errors they count as.
+# Correlation assumed of the errors of a clump until some are seen, and how many errors that
+# assumption weighs as much as.
 PRIOR_CORRELATION = 0.5
-PRIOR_VARIATION = 1.0
-PRIOR_WEIGHT = 3.0
-# How many errors of its own a group needs to weigh as much as the average of all groups,
-# and all groups at one level to weigh as much as the level with the next more errors.
-GROUP_WEIGHT = 20.0
-VARIATION_GROUP_WEIGHT = 10.0
-LEVEL_WEIGHT = 10.0
+PRIOR_ERRORS = 0.5
+# With fewer clumps of errors a group is compared, and bounded from above, as if it had these.
+FEWEST_CLUMPS = 3.0
 # A person with more of the pairs than this is no longer extrapolated from (jackknife).
 MAX_LEVERAGE = 0.5
-# Least share of a rate's variance that the threshold of the same data may leave.
-LEAST_SHARE = 0.01
+# By how much more than its estimate the skewness of a rate counts.
+SKEWNESS_FACTOR = 1.25
+# Exponents of the scale on which a bound is taken: the cube root is that of a Poisson number.
+LEAST_EXPONENT, CUBE_ROOT = -2.0, 1 / 3
+TINY = 1e-9
 
 
 @dataclass(frozen=True)
 class ErrorSums:
-    """Errors, and the sums that show their dependence; each (n_levels, n_groups).
+    """Errors of a rate, and moments of their parts; each (n_levels, n_groups).
 
     A clump is what errs together: all genuine pairs of one person, or all impostor pairs
-    of the same two people.
+    of the same two people. The deviation of a clump, or of a person, is that of its errors
+    from its share of all.
 
     Attributes
     ----------
     errors, pairs : ndarrays
         Weight of the erroneous pairs, and of all.
     single, clumped : ndarrays
-        Sum of the squared weights of pairs, and of clumps, over ``pairs``: by how much
-        more than independent pairs of weight 1 the errors would vary if pairs of a clump
-        were independent, and if they erred all together.
-    squares : ndarray
-        Sum over clumps of the squared deviation of their errors from their share.
-    shared : ndarray
-        Sum over pairs of clumps that share a person of the product of their deviations,
-        each in both orders; 0 of genuine pairs, whose clumps share nobody.
-    reach : ndarray
-        Sum over people of the squared share of the pairs that they are in; ``shared`` is
-        errors**2 * reach times the squared coefficient of variation of people's own rates.
-        0 of genuine pairs.
+        Sum of the squared weights of pairs, and of clumps, over ``pairs``: what a pair, and
+        all pairs of a clump, weigh on average.
+    own : ndarray
+        Variance of the errors that clumps add on their own.
+    variance : ndarray
+        Variance of the errors: with what people add to all clumps they are in.
+    squares, cubes, fourths : ndarrays
+        Second to fourth moments about 0 of people's deviations, summed over people; of
+        impostor pairs without what a clump adds to two people.
     people : ndarray
         Effective number of people, at most their number.
     """
@@ -64,9 +61,11 @@ class ErrorSums:
     pairs: np.ndarray
     single: np.ndarray
     clumped: np.ndarray
+    own: np.ndarray
+    variance: np.ndarray
     squares: np.ndarray
-    shared: np.ndarray
-    reach: np.ndarray
+    cubes: np.ndarray
+    fourths: np.ndarray
     people: np.ndarray
 
     @property
@@ -74,9 +73,90 @@ class ErrorSums:
         """Errors over pairs; nan without pairs."""
         return _over(self.errors, self.pairs, np.nan)
 
+    @property
+    def clump(self):
+        """Mean weight of the errors of a clump, seen from an error."""
+        assumed = self.single + PRIOR_CORRELATION * (self.clumped - self.single)
+        weight = PRIOR_ERRORS * self.single
+        seen = (self.own + weight * assumed) / (self.errors + weight)
+        return np.maximum(seen, self.single)
+
+    @property
+    def effective_errors(self):
+        """Number of independent errors that the rate is as well known from."""
+        return _over(self.errors**2, self._variance, 0.0)
+
+    @property
+    def effective_people(self):
+        """Number of people, alike in their errors, who would show the variance as well."""
+        clump = self.clump
+        share = (self.fourths + clump**4) / (self.squares + clump**2) ** 2
+        freedom = 2 / np.maximum(share - _over(1.0, self.people, 0.0), TINY)
+        return np.minimum(freedom + 1, self.people)
+
+    @property
+    def between(self):
+        """Share of the variance that people add to all clumps they are in."""
+        return np.clip(1 - _over(self.own, self._variance, 1.0), 0.0, 1.0)
+
+    @property
+    def _variance(self):
+        return np.maximum(self.variance, self.clump * self.errors)
+
+    def worth(self, added=0.0):
+        """What the errors say of the logarithm of the rate.
+
+        Parameters
+        ----------
+        added : ndarray or float, default=0.0
+            Further variance of the logarithm of the rate.
+
+        Returns
+        -------
+        worth : Worth
+        """
+        clump = self.clump
+        # Half a clump more on either side, and one that is as it should be: moments of few
+        # errors say little.
+        errors, squares = self.errors + clump / 2, self.squares + clump**2
+        share = (self.fourths + clump**4) / squares**2
+        # Half of what the moments give: they are too small where few people err much.
+        freedom = 1 / np.maximum(share - _over(1.0, self.people, 0.0), TINY)
+        skewness = (self.cubes + clump**3) * (self.errors + clump) / squares**2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return Worth(
+                np.log(errors / self.pairs),
+                (self._variance + clump**2 / 2) / errors**2 + added,
+                np.clip(freedom, 1.0, np.maximum(self.people - 1, 1.0)),
+                np.maximum(skewness, 0.0),
+            )
+
+    def padded(self):
+        """The sums, with as many clumps as are needed to be compared where there are fewer."""
+        clump = self.clump
+        few = self.errors < FEWEST_CLUMPS * clump
+        moments = {"errors": 1, "own": 2, "variance": 2}
+        moments |= {"squares": 2, "cubes": 3, "fourths": 4}
+        return replace(
+            self,
+            **{
+                name: np.where(few, FEWEST_CLUMPS * clump**power, getattr(self, name))
+                for name, power in moments.items()
+            },
+        )
+
+    def mirrored(self):
+        """Sums of the pairs that are no errors, of which there are fewer above one half."""
+        wrong = self.pairs - self.errors
+        return replace(self, errors=np.maximum(wrong, 0.0), cubes=-self.cubes)
+
     def rows(self, levels):
-        """Sums of some levels, a slice or their positions."""
-        return ErrorSums(*(getattr(self, field.name)[levels] for field in fields(self)))
+        """Sums of one level, each (n_groups,), or of a slice of levels."""
+        return ErrorSums(*(getattr(self, f.name)[levels] for f in fields(self)))
+
+    def columns(self, groups):
+        """Sums of some groups, their positions, each (n_levels, len(groups))."""
+        return ErrorSums(*(getattr(self, f.name)[..., groups] for f in fields(self)))
 
     @classmethod
     def of_groups(cls, groups):
@@ -88,81 +168,23 @@ class ErrorSums:
         return cls(*columns)
 
 
-@dataclass(frozen=True)
-class Effective:
-    """Independent errors and pairs of the same rate and variance, (n_levels, n_groups).
+class Worth(NamedTuple):
+    """What errors say of the logarithm of a rate.
 
     Attributes
     ----------
-    errors, pairs : ndarrays
-        Effective numbers, clumps counted once; their quotient is the rate.
-    between : ndarray
-        Variance of the logarithm of the odds (of the rate, where it is small) that more
-        pairs of the same people would leave; 0 of genuine pairs, whose clumps are people.
+    log_rate, variance : ndarrays
+        With half a clump of errors more.
     freedom : ndarray
-        Student's degrees of freedom of the variance, 1 at least: it is an estimate, from
-        so many people, and from so many errors that show how they correlate.
-    unseen, unseen_freedom : ndarrays, default=inf
-        Effective pairs and degrees of freedom if the group had no error, when less were
-        known of how errors correlate: errors must not tighten an upper bound.
+        Student's degrees of freedom of the variance.
+    skewness : ndarray
+        Of the errors, over that of as many independent clumps of the same variance.
     """
 
-    errors: np.ndarray
-    pairs: np.ndarray
-    between: np.ndarray
+    log_rate: np.ndarray
+    variance: np.ndarray
     freedom: np.ndarray
-    unseen: np.ndarray | float = np.inf
-    unseen_freedom: np.ndarray | float = np.inf
-
-    def __post_init__(self):
-        for name in ("unseen", "unseen_freedom"):
-            values = np.broadcast_to(getattr(self, name), np.shape(self.pairs))
-            object.__setattr__(self, name, values)
-
-    @property
-    def rate(self):
-        """Errors over pairs; nan without pairs."""
-        return _over(self.errors, self.pairs, np.nan)
-
-    def at(self, level):
-        """Those of one level, each (n_groups,)."""
-        return Effective(*(getattr(self, field.name)[level] for field in fields(self)))
-
-    def columns(self, groups):
-        """Those of some groups, their positions, each (n_levels, len(groups))."""
-        return Effective(
-            *(getattr(self, field.name)[..., groups] for field in fields(self))
-        )
-
-    @property
-    def log_variance(self):
-        """Variance of the logarithm of the rate, half an error added to both sides."""
-        errors = self.errors + 0.5
-        right = 1 - errors / (self.pairs + 1)
-        return right / errors + right**2 * self.between
-
-
-@dataclass(frozen=True)
-class Dependence:
-    """How errors depend on each other, each (n_levels, n_groups).
-
-    Attributes
-    ----------
-    correlation : ndarray in [0, 1]
-        Between errors of pairs of one clump.
-    known : ndarray
-        How many independent errors the correlation is as good as estimated from.
-    variation : ndarray
-        Squared coefficient of variation of people's own odds of an error.
-    unseen, unseen_known : ndarrays
-        The first two if the group had no error at the level.
-    """
-
-    correlation: np.ndarray
-    known: np.ndarray
-    variation: np.ndarray
-    unseen: np.ndarray
-    unseen_known: np.ndarray
+    skewness: np.ndarray
 
 
 def genuine_sums(rejected, pairs, squared_weights=None):
@@ -189,28 +211,27 @@ def genuine_sums(rejected, pairs, squared_weights=None):
     )
     errors, total = rejected.sum(axis=1), pairs.sum()
     share = pairs / total if total else pairs
+    deviations = rejected - errors[:, None] * share
     # Delete-one jackknife: what is left of a deviation once the person has no part in the
     # rate that it is measured against.
-    deviations = (rejected - errors[:, None] * share) / np.maximum(
-        1 - share, MAX_LEVERAGE
-    )
     n = pairs.size
-    squares = (deviations**2).sum(axis=1) * ((n - 1) / n if n else 0.0)
+    apart = deviations / np.maximum(1 - share, MAX_LEVERAGE)
+    variance = (apart**2).sum(axis=1) * ((n - 1) / n if n else 0.0)
+    levels = np.ones(errors.size)
     single = total if squared_weights is None else squared_weights
-    levels, none = np.ones(errors.size), np.zeros(errors.size)
     return ErrorSums(
         errors,
         total * levels,
         _over(single, total, 1.0) * levels,
         _over((pairs**2).sum(), total, 1.0) * levels,
-        squares,
-        none,
-        none,
+        variance,
+        variance,
+        *((deviations**power).sum(axis=1) for power in (2, 3, 4)),
         _over(1.0, (share**2).sum(), 0.0) * levels,
     )
 
 
-def impostor_sums(accepted, pairs, squares, sized, sizes, squared_weights=None):
+def impostor_sums(accepted, pairs, powers, sizes, squared_weights=None):
     """Sums of the accepted impostor pairs of a scope.
 
     Parameters
@@ -220,12 +241,10 @@ def impostor_sums(accepted, pairs, squares, sized, sizes, squared_weights=None):
         the weight of all.
     pairs : ndarray, shape (n_people,)
         Weight of all pairs that each person is in.
-    squares : ndarray, shape (n_levels,)
-        Sum over two people of the squared weight of their accepted pairs.
-    sized : ndarray, shape (n_levels,)
-        Sum over two people of the weight of their accepted pairs times that of all.
-    sizes : float
-        Sum over two people of the squared weight of all their pairs.
+    powers : ndarray, shape (n_levels, 9)
+        As :func:`errors_by_person` gives them.
+    sizes : tuple of three floats
+        Sum over two people of the second to fourth power of the weight of all their pairs.
     squared_weights : float, default=None
         Sum of the squared weights of pairs; None if all weigh 1.
 
@@ -237,10 +256,9 @@ def impostor_sums(accepted, pairs, squares, sized, sizes, squared_weights=None):
     Notes
     -----
     With X the deviation of the errors of two people from their share and r_k its sum over
-    all pairs of people with k, ``squares`` is the sum of X**2 and ``shared`` is sum r_k**2
-    minus twice that: Var = squares + shared, the U-statistic's variance of Fogliato, Patil
-    & Perona (2024) in O(n_people). Deviations from an estimated rate are too small, to
-    first order by the two corrections here.
+    all pairs of people with k, Var = sum r_k**2 - sum X**2, the U-statistic's variance of
+    Fogliato, Patil & Perona (2024) in O(n_people). Deviations from an estimated rate are
+    too small, to first order by the two corrections here.
     """
     seen = pairs > 0
     accepted, pairs = (
@@ -250,123 +268,39 @@ def impostor_sums(accepted, pairs, squares, sized, sizes, squared_weights=None):
     errors, total = accepted.sum(axis=1) / 2, pairs.sum() / 2
     rate = _over(errors, total, 0.0)
     deviations = accepted - rate[:, None] * pairs
-    own = np.maximum(squares - 2 * rate * sized + rate**2 * sizes, 0.0)
+    of_people = [(deviations**power).sum(axis=1) for power in (2, 3, 4)]
+    e2, e3, e4, ec, e2c, e3c, ec2, e2c2, ec3 = powers.T
+    of_clumps = (
+        np.maximum(e2 - 2 * rate * ec + rate**2 * sizes[0], 0.0),
+        e3 - 3 * rate * e2c + 3 * rate**2 * ec2 - rate**3 * sizes[1],
+        e4
+        - 4 * rate * e3c
+        + 6 * rate**2 * e2c2
+        - 4 * rate**3 * ec3
+        + rate**4 * sizes[2],
+    )
+    own = of_clumps[0]
     squared = (pairs**2).sum()
     reach = _over(squared, total**2, 0.0)
     lost = 2 * _over((pairs**3).sum(), total * squared, 0.0)
-    shared = (deviations**2).sum(axis=1) - 2 * own + reach * own
+    shared = (of_people[0] - 2 * own + reach * own) / max(1 - lost, 0.3)
+    squares, cubes, fourths = (
+        people - clumps for people, clumps in zip(of_people, of_clumps, strict=True)
+    )
     levels = np.ones(errors.size)
     single = total if squared_weights is None else squared_weights
     return ErrorSums(
         errors,
         total * levels,
         _over(single, total, 1.0) * levels,
-        _over(sizes, total, 1.0) * levels,
+        _over(sizes[0], total, 1.0) * levels,
         own,
-        shared / max(1 - lost, 0.3),
-        reach * levels,
+        own + np.maximum(shared, 0.0),
+        np.maximum(squares, own),
+        cubes,
+        fourths,
         _over(4.0, reach, 0.0) * levels,
     )
-
-
-def dependence(sums):
-    """How errors of a clump correlate, and how much people's own rates vary.
-
-    Both are averages of a group's own estimate and that of all groups, the more of the
-    group's own the more errors it has; the estimate of all groups borrows in the same way
-    from the level with more errors.
-
-    Parameters
-    ----------
-    sums : ErrorSums
-
-    Returns
-    -------
-    found : Dependence
-    """
-    rate = np.nan_to_num(sums.rate)
-    binomial = rate * (1 - rate) * sums.pairs
-    extra = sums.clumped - sums.single
-    correlation = _over(
-        _over(sums.squares, binomial, 0.0) - sums.single, extra, 0.0
-    ).clip(0, 1)
-    correlation = np.where(binomial > 0, correlation, 0.0)
-    clumps = sums.errors * (1 - rate) / (sums.single + correlation * extra)
-    order = np.argsort(-sums.errors.sum(axis=1), kind="stable")
-    of_clumps = _borrowing(correlation, clumps, order, GROUP_WEIGHT, PRIOR_CORRELATION)
-    variation = _over(sums.shared, (sums.errors * (1 - rate)) ** 2 * sums.reach, 0.0)
-    # Two erroneous clumps that share a person say something of the variation, and no more
-    # of them than there are people.
-    meetings = sums.reach * clumps**2 / 2
-    met = _over(1.0, _over(1.0, meetings, np.inf) + sums.reach / 2, 0.0)
-    of_people = _borrowing(
-        variation, met, order, VARIATION_GROUP_WEIGHT, PRIOR_VARIATION
-    )
-    return Dependence(
-        of_clumps.found,
-        of_clumps.known,
-        np.maximum(of_people.found, 0.0),
-        of_clumps.unseen,
-        of_clumps.unseen_known,
-    )
-
-
-def effective_errors(sums, depend):
-    """Independent errors and pairs that have the same rate and variance.
-
-    Parameters
-    ----------
-    sums : ErrorSums
-    depend : Dependence
-
-    Returns
-    -------
-    effective : Effective
-    """
-
-    def clumps(correlation, known):
-        estimated = correlation * (sums.clumped - sums.single)
-        together = sums.single + estimated
-        # Only what clumps add is an estimate; where pairs are no clumps all is known.
-        freedom = _over(known * together**2, estimated**2, np.inf)
-        return together, np.maximum(np.minimum(freedom, sums.people - 1), 1.0)
-
-    together, freedom = clumps(depend.correlation, depend.known)
-    without, unseen_freedom = clumps(depend.unseen, depend.unseen_known)
-    return Effective(
-        sums.errors / together,
-        sums.pairs / together,
-        depend.variation * sums.reach,
-        freedom,
-        sums.pairs / without,
-        unseen_freedom,
-    )
-
-
-def share_left(effective, slope, threshold_variance, covariance):
-    """Share of a rate's variance where its threshold was set on the same data.
-
-    The logarithm of the rate at the estimated threshold is, to first order, that at the
-    true one minus ``slope`` times the error of the logarithm of the FAR which sets it.
-
-    Parameters
-    ----------
-    effective : Effective
-    slope : ndarray, shape (n_levels, n_groups)
-        Derivative of the logarithm of the rate by that of the FAR that sets the threshold.
-    threshold_variance : ndarray, shape (n_levels, 1)
-        Variance of the logarithm of that FAR at a given threshold.
-    covariance : ndarray, shape (n_levels, n_groups)
-        Of the logarithms of the rate and of that FAR, at a given threshold.
-
-    Returns
-    -------
-    share : ndarray, shape (n_levels, n_groups)
-        Above 1 where the threshold adds variance; 1 without errors.
-    """
-    added = slope**2 * threshold_variance - 2 * slope * covariance
-    share = np.maximum(1 + added / effective.log_variance, LEAST_SHARE)
-    return np.where(effective.errors > 0, share, 1.0)
 
 
 def influences(errors, pairs, ends=1):
@@ -393,153 +327,220 @@ def influences(errors, pairs, ends=1):
     return np.where(total > 0, ends * (errors / counted - share), 0.0)
 
 
-def rate_interval(effective, confidence_level, share=1.0):
-    """Wilson's interval of a rate from effective errors, with Student's quantile.
+def rate_bounds(sums, tail, added=0.0):
+    """Lower and upper bound of a rate, each one-sided.
+
+    A bound is taken on the scale ``rate ** p`` on which the studentised rate is not skewed:
+    p is 1/3 for a Poisson number of errors (Wilson & Hilferty 1931), and less, or below 0,
+    where few people carry the errors, whose samples without them have low rates and low
+    variances together.
 
     Parameters
     ----------
-    effective : Effective
-    confidence_level : float in (0, 1)
-    share : ndarray or float, default=1.0
-        As :func:`share_left` gives it.
+    sums : ErrorSums
+    tail : float in (0, 1)
+        Chance of either bound to miss the rate.
+    added : ndarray or float, default=0.0
+        Further variance of the logarithm of the rate.
 
     Returns
     -------
     low, high : ndarrays in [0, 1]
-        NaN without pairs. With everything else fixed, more errors raise both.
+        NaN without pairs of two people. ``high`` is 1 where the errors, of too few people,
+        do not bound the rate.
+    """
+    rate, other = sums.rate, sums.mirrored()
+    found, mirrored = (_bounds(s, tail, added) for s in (sums, other))
+    with np.errstate(invalid="ignore"):
+        low, high = (
+            np.where(rate > 0.5, 1 - of_right, of_wrong)
+            for of_wrong, of_right in zip(found, mirrored[::-1], strict=True)
+        )
+    undefined = np.isnan(rate) | (sums.people <= 1 + TINY)
+    return tuple(
+        np.clip(np.where(undefined, np.nan, end), 0.0, 1.0) for end in (low, high)
+    )
 
-    References
+
+def _bounds(sums, tail, added):
+    """Bounds of a rate below one half; ``high`` may exceed 1, or be infinite."""
+    clump, rate = sums.clump, sums.rate
+    own, padded = sums.worth(added), sums.padded()
+    few = padded.worth(added)
+    # No error bounds the rate as it does a Poisson number of clumps: the rule of three.
+    least = -np.log(tail) * clump
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        exponent, reach = _exponent(few, padded, LEAST_EXPONENT), _reach(few, tail)
+        times = 1 + exponent * reach
+        high = np.where(times > 0, np.log(np.maximum(times, 0.0)) / exponent, np.inf)
+        high = (padded.errors + clump) * np.exp(high)
+        high = np.maximum(np.where(sums.errors > 0, high, 0.0), least) / sums.pairs
+        exponent = _exponent(own, sums, TINY)
+        times = np.maximum(1 - exponent * _reach(own, tail), 0.0)
+        low = rate * np.exp(np.log(times) / exponent)
+    return np.where(sums.errors > 0, low, 0.0), np.where(sums.pairs > 0, high, np.nan)
+
+
+def _exponent(worth, sums, least):
+    """The power on which scale a rate is not skewed; never 0."""
+    skewed = SKEWNESS_FACTOR * worth.skewness
+    power = np.clip(1 - 2 / 3 * skewed - sums.between / 2, least, CUBE_ROOT)
+    return np.where(np.abs(power) < TINY, TINY, power)
+
+
+def _reach(worth, tail):
+    return -stdtrit(worth.freedom, tail) * np.sqrt(worth.variance)
+
+
+@dataclass(frozen=True)
+class Contrasts:
+    """Logarithms of rates of groups over the geometric means of others, (n_contrasts,).
+
+    Attributes
     ----------
-    Wilson (1927); with a variance that allows for dependence, Fogliato, Patil & Perona
-    (2024), here one formula from 0 errors on.
+    value : ndarray
+        From the rates as they are; infinite or nan where there is no error.
+    lower, upper : tuples of three ndarrays
+        Estimate, standard error and Student's degrees of freedom behind the lower and the
+        upper bound: those whose rates would be too low with few errors have three clumps
+        at least, and bounds are infinite where the other side has no error.
     """
-    return wilson_interval(effective, -ndtri((1 - confidence_level) / 2), share)
+
+    value: np.ndarray
+    lower: tuple
+    upper: tuple
+
+    @property
+    def p_value(self):
+        """Two-sided, of the hypothesis that the ratio is 1; it goes with the bounds."""
+        tails = []
+        for side, (estimate, error, freedom) in ((1, self.lower), (-1, self.upper)):
+            with np.errstate(invalid="ignore", divide="ignore"):
+                tails.append(stdtr(freedom, -side * estimate / error))
+        return np.minimum(2 * np.nan_to_num(np.fmin(*tails), nan=0.5), 1.0)
+
+    def bounds(self, tail):
+        """Lower and upper bound of the ratios (not their logarithms), one-sided."""
+        found = []
+        for side, (estimate, error, freedom) in ((-1, self.lower), (1, self.upper)):
+            with np.errstate(over="ignore", invalid="ignore"):
+                found.append(np.exp(estimate - side * stdtrit(freedom, tail) * error))
+        return tuple(found)
 
 
-def wilson_interval(effective, quantile, share):
-    """Wilson's interval at a two-sided standard normal quantile.
+def contrasts(sums, weights, added=0.0):
+    """Compare the rates of groups at one level with those of others.
 
-    Student's distribution with the degrees of freedom makes it as much larger as the
-    variance is uncertain.
+    Parameters
+    ----------
+    sums : ErrorSums
+        Each (n_groups,).
+    weights : ndarray, shape (n_contrasts, n_groups)
+        Of the logarithms of the rates: 1 of the group, and those of the others below 0.
+    added : ndarray, shape (n_contrasts,), or float, default=0.0
+        Further variance of the contrasts.
+
+    Returns
+    -------
+    found : Contrasts
     """
-    tail = ndtr(-quantile)
-    reach = -stdtrit(effective.freedom, tail)
-    without = -stdtrit(effective.unseen_freedom, tail)
+    above, below = np.maximum(weights, 0.0), np.minimum(weights, 0.0)
+    own, padded = sums.worth(), sums.padded().worth()
+    # Whose logarithm would be minus infinity: what is bounded from that side has no bound.
+    free = (sums.errors <= 0).astype(np.float64)
+    ends = []
+    for upper, over, under in ((False, own, padded), (True, padded, own)):
+        estimate = above @ over.log_rate + below @ under.log_rate
+        parts = above**2 * over.variance, below**2 * under.variance
+        variance = (parts[0] + parts[1]).sum(axis=1) + added
+        # Satterthwaite: the degrees of freedom of a sum of variances.
+        known = (parts[0] ** 2 / over.freedom + parts[1] ** 2 / under.freedom).sum(1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            freedom = np.maximum(variance**2 / known, 1.0)
+        unbounded = (below if upper else above) @ free != 0
+        estimate = np.where(unbounded, np.inf if upper else -np.inf, estimate)
+        ends.append((estimate, np.sqrt(variance), freedom))
     with np.errstate(divide="ignore", invalid="ignore"):
-        rate = effective.rate
-        # One clump more is worth less where people differ: they stay the same people.
-        worth = 1 + effective.errors * (1 - rate) * effective.between
-        n = effective.pairs / (worth * share)
-        z2 = np.square(reach) / n
-        centre = (rate + z2 / 2) / (1 + z2)
-        half = np.sqrt(z2 * (rate * (1 - rate) + z2 / 4)) / (1 + z2)
-        low = np.where(rate > 0, centre - half, 0.0)
-        high = np.where(rate < 1, centre + half, 1.0)
-        without = np.square(without) / effective.unseen
-        high = np.maximum(high, without / (1 + without))
-    undefined = np.isnan(rate)
-    low, high = (np.where(undefined, np.nan, end) for end in (low, high))
-    return np.clip(low, 0, 1), np.clip(high, 0, 1)
+        logs = np.log(sums.rate)
+        terms = np.where(weights == 0, 0.0, weights * logs)
+        value = terms.sum(axis=1)
+    return Contrasts(value, *ends)
 
 
-def exact_low(effective, tail):
-    """One-sided lower bound of a rate: exact for a Poisson number of effective errors.
+def against_others(sums):
+    """Weights of each group against the others at one level, (n_groups, n_groups).
 
-    Far out in the tail Wilson's lower end is too high where few people make most errors.
+    Others with fewer than three clumps of errors are left out, unless all have fewer; a
+    group of one person, or without pairs, is compared with nobody: its row is 0.
+    """
+    known = (sums.pairs > 0) & (sums.people > 1 + TINY)
+    counted = known & (sums.errors >= FEWEST_CLUMPS * sums.clump)
+    weights = np.zeros((known.size, known.size))
+    for group in np.flatnonzero(known):
+        others = counted.copy() if counted.sum() > counted[group] else known.copy()
+        others[group] = False
+        if others.any():
+            weights[group, others] = -1 / others.sum()
+            weights[group, group] = 1.0
+    return weights
+
+
+def number_of_tests(weights):
+    """How many different hypotheses each group against the others makes."""
+    n = int((weights != 0).any(axis=1).sum())
+    return 1 if n == 2 else n
+
+
+def every_two(sums):
+    """Weights of every group over every other, (n_groups * (n_groups - 1), n_groups)."""
+    known = np.flatnonzero((sums.pairs > 0) & (sums.people > 1 + TINY))
+    first, second = (p.ravel() for p in np.meshgrid(known, known, indexing="ij"))
+    first, second = first[first != second], second[first != second]
+    weights = np.zeros((first.size, sums.pairs.size))
+    weights[np.arange(first.size), first] = 1.0
+    weights[np.arange(first.size), second] = -1.0
+    return weights
+
+
+def shrunken_rates(sums):
+    """Rates moved towards their common geometric mean by as much as they are noise.
+
+    Empirical Bayes on the logarithms: the variance between groups is what their spread
+    exceeds their own variances by (DerSimonian & Laird 1986), and the rates keep that
+    variance (Louis 1984), so that equal groups have equal rates and groups that differ
+    surely keep theirs.
 
     Parameters
     ----------
-    effective : Effective
-    tail : float in (0, 1)
-        Chance to lie above the true rate.
+    sums : ErrorSums
+        Of one level, each (n_groups,).
 
     Returns
     -------
-    low : ndarray in [0, 1]
-        0 without errors, nan without pairs.
+    rate : ndarray, shape (n_groups,)
     """
-    errors = effective.errors
-    counted = np.where(errors > 0, errors, 1.0)
-    shape = 1 / (1 / counted + effective.between)
-    # As much further out as the variance is uncertain.
-    further = ndtr(stdtrit(effective.freedom, tail))
-    low = effective.rate * gammaincinv(shape, further) / shape
-    return np.where(errors > 0, low, 0 * effective.rate)
+    logs, variance, *_ = sums.worth()
+    weight = 1 / variance
+    mean = weight @ logs / weight.sum()
+    excess = weight @ (logs - mean) ** 2 - (logs.size - 1)
+    between = max(excess / (weight.sum() - (weight**2).sum() / weight.sum()), 0.0)
+    weight = 1 / (variance + between)
+    mean = weight @ logs / weight.sum()
+    kept = np.sqrt(between / (between + variance))
+    return np.exp(mean + kept * (logs - mean))
 
 
-def exact_high(effective, tail, share=1.0):
-    """One-sided upper bound of a rate: exact for a binomial number of effective errors.
-
-    With few errors Wilson's upper end is too low: without any, at .95, it is that of 2.7
-    errors, and the exact one that of 3.
-
-    Parameters
-    ----------
-    effective : Effective
-    tail : float in (0, 1)
-        Chance to lie below the true rate.
-    share : ndarray or float, default=1.0
-        As :func:`share_left` gives it.
-
-    Returns
-    -------
-    high : ndarray in [0, 1]
-        NaN without pairs. With everything else fixed, more errors raise it.
-
-    References
-    ----------
-    Clopper & Pearson (1934).
-    """
-    right = effective.pairs - effective.errors
-    counted = np.where(right > 0, right, 1.0)
-    wrong = effective.errors + 1
-    variance = 1 / wrong + 1 / counted  # of the logarithm of the odds
-    known = variance / (share * (variance + effective.between))
-    # As much further out as the variance is uncertain.
-    further = 1 - ndtr(stdtrit(effective.freedom, tail))
-    high = betaincinv(known * wrong, known * counted, further)
-    # What it would be without errors, which must not tighten it.
-    further = np.log(ndtr(stdtrit(effective.unseen_freedom, tail)))
-    high = np.maximum(high, -np.expm1(further / effective.unseen))
-    return np.where(right > 0, high, 1 + 0 * effective.rate)
+def holm(p):
+    """p-values adjusted for their number (Holm 1979), whatever their dependence."""
+    order = np.argsort(p, kind="stable")
+    steps = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
+    adjusted = np.empty(p.size)
+    adjusted[order] = np.minimum(steps, 1.0)
+    return adjusted
 
 
-def lower_bound(effective, confidence_level, n_groups, share=1.0):
-    """One-sided lower bounds of rates, by which a limit on every group's rate is failed.
-
-    They hold for all groups at once: with one above the limit some group is.
-
-    Parameters
-    ----------
-    effective : Effective
-    confidence_level : float in (0, 1)
-    n_groups : int
-        How many groups are held to the limit.
-    share : ndarray or float, default=1.0
-        As :func:`share_left` gives it.
-
-    Returns
-    -------
-    low : ndarray in [0, 1]
-        NaN without pairs. With everything else fixed, more errors raise it.
-    """
-    tail = (1 - confidence_level) / n_groups
-    low, _ = rate_interval(effective, 1 - 2 * tail, share)
-    return np.minimum(low, exact_low(effective, tail))
-
-
-def upper_bound(effective, confidence_level, share=1.0):
-    """One-sided upper bounds of rates, by which a limit on every group's rate is kept.
-
-    They hold one by one: with all of them within the limit all groups are. Parameters are
-    those of :func:`lower_bound`.
-    """
-    _, high = rate_interval(effective, 2 * confidence_level - 1, share)
-    return np.maximum(high, exact_high(effective, 1 - confidence_level, share))
-
-
-def errors_by_person(left, right, weights, positions, n_people, masses=None):
-    """Errors of each person, and of each two people squared, as a sequence grows.
+def errors_by_person(left, right, weights, positions, n_people, between=None):
+    """Errors of each person, and powers of those of each two people, as a sequence grows.
 
     Parameters
     ----------
@@ -549,27 +550,24 @@ def errors_by_person(left, right, weights, positions, n_people, masses=None):
     positions : ndarray of int, shape (n_levels,)
         How many of the first pairs are errors at each level, in any order.
     n_people : int
-    masses : tuple of two ndarrays, shape (n_people,), default=None
-        For ``sized``: all pairs of k and l weigh first[k] second[l] + first[l] second[k].
+    between : ndarray, shape (n_pairs,), default=None
+        Weight of all pairs of the two people of each of the first pairs.
 
     Returns
     -------
     of_person : ndarray, shape (n_levels, n_people)
         Weight of the errors that each person is in; a genuine pair counts once.
-    squares : ndarray, shape (n_levels,)
-        Sum over two people (of genuine pairs, over people) of their squared weight.
-    sized : ndarray, shape (n_levels,)
-        Sum over errors of their weight times that of all pairs of their people; 0 without
-        masses.
+    powers : ndarray, shape (n_levels, 9)
+        With e the weight of the errors of two people and c that of all their pairs, sums
+        over two people of e**2, e**3, e**4, e c, e**2 c, e**3 c, e c**2, e**2 c**2, e c**3.
     """
     positions = np.asarray(positions, dtype=np.int64)
     order = np.argsort(positions, kind="stable")
     last = int(positions.max(initial=0))
-    if weights is None:
-        weights = np.ones(1)
-    first, second = (np.zeros(n_people),) * 2 if masses is None else masses
+    weights = np.ones(1) if weights is None else weights
+    between = np.ones(1) if between is None else between
     found = _accumulate(
-        left[:last], right[:last], weights, positions[order], n_people, first, second
+        left[:last], right[:last], weights, between, positions[order], n_people
     )
     results = tuple(np.empty_like(values) for values in found)
     for result, values in zip(results, found, strict=True):
@@ -578,11 +576,11 @@ def errors_by_person(left, right, weights, positions, n_people, masses=None):
 
 
 @njit(nogil=True, cache=True)
-def _accumulate(left, right, weights, positions, n_people, first, second):
+def _accumulate(left, right, weights, between, positions, n_people):
     n_levels, n_pairs = positions.size, left.size
-    weighted = weights.size > 1
+    weighted, sized = weights.size > 1, between.size > 1
     of_person = np.zeros((n_levels, n_people))
-    squares, sized = np.zeros(n_levels), np.zeros(n_levels)
+    powers = np.zeros((n_levels, 9))
     # Pairs by the lower of their people, in their order: what then is looked up, how much
     # of a person's errors are with each other one, stays in the cache.
     starts = np.zeros(n_people + 1, dtype=np.int64)
@@ -591,9 +589,8 @@ def _accumulate(left, right, weights, positions, n_people, first, second):
     for person in range(n_people):
         starts[person + 1] += starts[person]
     place = starts[:-1].copy()
-    others = np.empty(n_pairs, dtype=np.int32)
+    pairs = np.empty(n_pairs, dtype=np.int64)
     levels = np.empty(n_pairs, dtype=np.int32)
-    weight_of = np.empty(n_pairs if weighted else 0)
     level = 0
     for p in range(n_pairs):
         while p >= positions[level]:
@@ -603,60 +600,38 @@ def _accumulate(left, right, weights, positions, n_people, first, second):
         of_person[level, one] += weight
         if other != one:
             of_person[level, other] += weight
-        both = first[one] * second[other] + first[other] * second[one]
-        sized[level] += weight * both
         q = place[one]
-        others[q], levels[q] = other, level
-        if weighted:
-            weight_of[q] = weight
+        pairs[q], levels[q] = p, level
         place[one] = q + 1
     met = np.zeros(n_people)
     for one in range(n_people):
         for q in range(starts[one], starts[one + 1]):
-            weight = weight_of[q] if weighted else weights[0]
-            squares[levels[q]] += weight * (2 * met[others[q]] + weight)
-            met[others[q]] += weight
+            p = pairs[q]
+            other = max(left[p], right[p])
+            c = between[p] if sized else between[0]
+            before, e = met[other], weights[p] if weighted else weights[0]
+            after = before + e
+            e2, e3 = after**2 - before**2, after**3 - before**3
+            row = powers[levels[q]]
+            row[0] += e2
+            row[1] += e3
+            row[2] += after**4 - before**4
+            row[3] += e * c
+            row[4] += e2 * c
+            row[5] += e3 * c
+            row[6] += e * c * c
+            row[7] += e2 * c * c
+            row[8] += e * c * c * c
+            met[other] = after
         for q in range(starts[one], starts[one + 1]):
-            met[others[q]] = 0.0
+            met[max(left[pairs[q]], right[pairs[q]])] = 0.0
     for level in range(1, n_levels):
         # Compiling a sum of whole rows, with its errors of shapes, takes seconds.
         for person in range(n_people):
             of_person[level, person] += of_person[level - 1, person]
-        squares[level] += squares[level - 1]
-        sized[level] += sized[level - 1]
-    return of_person, squares, sized
-
-
-class _Borrowed(NamedTuple):
-    """Values that borrow, each (n_levels, n_groups); see :class:`Dependence`."""
-
-    found: np.ndarray
-    known: np.ndarray
-    unseen: np.ndarray
-    unseen_known: np.ndarray
-
-
-def _borrowing(own, information, order, group_weight, prior):
-    """Averages of groups' own values and those of all; levels in ``order`` lend onward.
-
-    How much they know is the information of two independent sources, each with the square
-    of its weight.
-    """
-    result = _Borrowed(*(np.empty(own.shape) for _ in range(4)))
-    lent, weight = prior, PRIOR_WEIGHT
-    for level in order:
-        of_own = information[level]
-        of_all = of_own.sum() + weight
-        pooled = (of_own @ own[level] + weight * lent) / of_all
-        part = of_own / (of_own + group_weight)
-        result.found[level] = part * own[level] + (1 - part) * pooled
-        variance = _over(part**2, of_own, 0.0) + (1 - part) ** 2 / of_all
-        result.known[level] = _over(1.0, variance, np.inf)
-        others = of_all - of_own
-        result.unseen[level] = (of_all * pooled - of_own * own[level]) / others
-        result.unseen_known[level] = others
-        lent, weight = pooled, LEVEL_WEIGHT
-    return result
+        for k in range(9):
+            powers[level, k] += powers[level - 1, k]
+    return of_person, powers
 
 
 def _over(numerator, denominator, otherwise):

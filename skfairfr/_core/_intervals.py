@@ -138,7 +138,8 @@ class Reason:
     code : str
         "no_errors", "few_errors", "few_people" (they come from too few people) or
         "one_person" (one is in too many of them); "undefined" and "undefined_resamples";
-        "below_resolution" of a FAR level, "few_groups" and "all_errors" (all rates are 1)
+        "below_resolution" of a FAR level, "few_setters" of the impostor pairs that a
+        level's threshold rests on, "few_groups" and "all_errors" (all rates are 1)
         of a disparity, and "no_pairs" of the kind that ``rate`` needs; "set", in a report,
         of the FAR that sets a threshold.
     groups : tuple of labels, default=None
@@ -306,6 +307,11 @@ REASONS = {
     "few_groups": lambda reason: "fewer than two groups have the pairs it needs",
     "undefined": lambda reason: "undefined",
     "undefined_resamples": lambda reason: f"undefined in {reason.found} resamples",
+    "few_setters": lambda reason: (
+        "too few errors: "
+        f"{_counted(reason.found, 'impostor pair sets', 'impostor pairs set')} the "
+        f"threshold, {reason.needed} needed"
+    ),
     "below_resolution": lambda reason: "the FAR level is below 1 / n_impostor",
     "set": lambda reason: (
         "set: the threshold is the one at which it meets the level, in resamples too"

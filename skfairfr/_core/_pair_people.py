@@ -1,7 +1,8 @@
 """What all impostor pairs of a scope weigh, person by person and for every two people.
 
-The variance of a FAR needs these sums (``_few_errors.impostor_sums``). In a complete design
-they follow from masses of people in closed form; of listed pairs they are counted.
+The moments of the errors of a FAR need these sums (``_few_errors.impostor_sums``). In a
+complete design, what the pairs of two people weigh depends on how many images either has, so
+that people with as many are one kind; of listed pairs the sums are counted.
 """
 
 from dataclasses import dataclass
@@ -11,115 +12,41 @@ from scipy import sparse
 
 
 @dataclass(frozen=True)
-class CompletePeople:
-    """Weights of the pairs of every two people as products of their masses.
-
-    All pairs of two people k and l weigh the sum over components of
-    ``scale * (first[k] * second[l] + first[l] * second[k])``.
+class KindsOfPeople:
+    """People whose pairs weigh what their kinds say.
 
     Attributes
     ----------
-    first, second : sparse matrices, shape (n_people, n_components)
-        Masses of each person as the probe and as the reference.
-    scale : float
-        1/2 where both are the same images, which would count twice; else 1.
+    kind : ndarray of int, shape (n_people,)
+    size : ndarray, shape (n_kinds, n_kinds)
+        Weight of all pairs of two people of these kinds.
     squared_weights : float or None
         Sum of the squared weights of pairs; None where all pairs weigh 1.
     """
 
-    first: object
-    second: object
-    scale: float
+    kind: np.ndarray
+    size: np.ndarray
     squared_weights: float | None
 
     @property
-    def pairs(self):
-        """Weight of all pairs that each person is in, (n_people,)."""
-        one, other = self.first, self.second
-        met = one @ _sums(other) + other @ _sums(one)
-        return self.scale * (met - 2 * _dot(one, other))
-
-    @property
-    def sizes(self):
-        """Sum over two people of the squared weight of all their pairs."""
-        one, other = self.first, self.second
-        gram = [(a.T @ b).toarray() for a, b in ((one, one), (other, other))]
-        mixed = (one.T @ other).toarray()
-        own = _dot(one, other)
-        found = (gram[0] * gram[1]).sum() + (mixed * mixed.T).sum() - 2 * own @ own
-        return self.scale**2 * float(found)
-
-    @property
-    def masses(self):
-        """Of one component, those whose products are ``between``; None of several."""
-        if self.first.shape[1] > 1:
-            return None
-        one, other = (m.toarray().ravel() for m in (self.first, self.second))
-        return self.scale * one, other
-
-    def between(self, left, right):
-        """Weight of all pairs of given people, (n_pairs,)."""
-        found = np.zeros(left.size)
-        for column in range(self.first.shape[1]):
-            one, other = (
-                np.asarray(masses[:, [column]].todense()).ravel()
-                for masses in (self.first, self.second)
-            )
-            found += one[left] * other[right] + one[right] * other[left]
-        return self.scale * found
-
-
-@dataclass(frozen=True)
-class PatternPeople:
-    """People whose pairs weigh 1 in all, if two people share a group at all.
-
-    That is the identity average over same-group pairs of people who have images in
-    several groups: what two people share depends on the pattern of either.
-
-    Attributes
-    ----------
-    meet : ndarray of float, shape (n_patterns_0, n_patterns_1)
-        1 where people of two patterns share a group, else 0.
-    index : tuple of two ndarrays of int, shape (n_people,)
-        Pattern of each person on either side.
-    scale : float
-        As of :class:`CompletePeople`.
-    squared_weights : float
-    """
-
-    meet: np.ndarray
-    index: tuple
-    scale: float
-    squared_weights: float
-    masses: None = None
+    def _numbers(self):
+        return np.bincount(self.kind, minlength=len(self.size)).astype(np.float64)
 
     @property
     def pairs(self):
         """Weight of all pairs that each person is in, (n_people,)."""
-        numbers = [
-            np.bincount(index, minlength=n)
-            for index, n in zip(self.index, self.meet.shape, strict=True)
-        ]
-        one, other = self.index
-        met = (self.meet @ numbers[1])[one] + (numbers[0] @ self.meet)[other]
-        return self.scale * (met - 2 * self.meet[one, other])
+        return (self.size @ self._numbers - np.diag(self.size))[self.kind]
 
     @property
     def sizes(self):
-        """Sum over two people of the squared weight of all their pairs."""
-        both = np.stack(self.index)
-        kinds, inverse, n = np.unique(
-            both, axis=1, return_inverse=True, return_counts=True
-        )
-        found = self.meet[kinds[0]][:, kinds[1]]
-        size = self.scale * (found + found.T)
-        return float(n @ size**2 @ n - (np.diag(size)[inverse.ravel()] ** 2).sum()) / 2
+        """Sums over two people of the second to fourth power of the weight of their pairs."""
+        n = self._numbers
+        powers = (self.size**power for power in (2, 3, 4))
+        return tuple(float(n @ size @ n - np.diag(size) @ n) / 2 for size in powers)
 
     def between(self, left, right):
         """Weight of all pairs of given people, (n_pairs,)."""
-        one, other = self.index
-        forth = self.meet[one[left], other[right]]
-        return self.scale * (forth + self.meet[one[right], other[left]])
+        return self.size[self.kind[left], self.kind[right]]
 
 
 class ListedPeople:
@@ -141,9 +68,8 @@ class ListedPeople:
         )
         self._keys, clump = np.unique(self._key(left, right), return_inverse=True)
         self._size = np.bincount(clump, weights, minlength=self._keys.size)
-        self.sizes = float((self._size**2).sum())
+        self.sizes = tuple(float((self._size**power).sum()) for power in (2, 3, 4))
         self.squared_weights = None if base is None else float((base**2).sum())
-        self.masses = None
 
     def _key(self, left, right):
         one, other = np.minimum(left, right), np.maximum(left, right)
@@ -164,32 +90,40 @@ def people_of_design(design, scope):
 
     Returns
     -------
-    people : CompletePeople or PatternPeople
+    people : KindsOfPeople
     """
     groups = design.images.n_groups
     scopes = [(None, None) if scope is None else scope]
     one_side = not design.two_sides and scopes[0][0] == scopes[0][1]
+    # Where both sides are the same images, pairs would count twice.
     scale = 0.5 if one_side else 1.0
     if scope is None and design.impostors == "same_group":
         if design.average == "identity" and design.mixed:
             return _of_patterns(design, scale)
         scopes = [(g, g) for g in range(groups)]
-    first, second = (
+    one, other = (
         _masses(design, side, [s[side] for s in scopes], design.average)
         for side in (0, 1)
     )
     squared = None
     if design.average == "identity":
         # A pair weighs one over the images of both, which so many pairs share.
-        one, other = (
-            _masses(design, side, [s[side] for s in scopes], "squared")
-            for side in (0, 1)
+        squared = scale * _met(
+            *(
+                _masses(design, side, [s[side] for s in scopes], "squared")
+                for side in (0, 1)
+            )
         )
-        squared = scale * float(_sums(one) @ _sums(other) - _dot(one, other).sum())
-    return CompletePeople(first, second, scale, squared)
+    kind, first = _kinds(sparse.hstack([one, other], format="csc"))
+    one, other = (masses.tocsr()[first].toarray() for masses in (one, other))
+    return KindsOfPeople(kind, scale * (one @ other.T + other @ one.T), squared)
 
 
 def _of_patterns(design, scale):
+    """The identity average over same-group pairs of people with images in several groups.
+
+    The pairs of two people weigh 1 in all, if the two share a group.
+    """
     (rows_0, index_0), (rows_1, index_1) = design._patterns
     shared = rows_0 @ rows_1.T
     inverse = np.divide(1.0, shared, out=np.zeros_like(shared), where=shared > 0)
@@ -198,8 +132,20 @@ def _of_patterns(design, scale):
         for i, n in zip((index_0, index_1), shared.shape, strict=True)
     ]
     squared = numbers[0] @ inverse @ numbers[1] - inverse[index_0, index_1].sum()
-    meet = (shared > 0).astype(np.float64)
-    return PatternPeople(meet, (index_0, index_1), scale, scale * float(squared))
+    both = np.stack([index_0, index_1])
+    kinds, kind = np.unique(both, axis=1, return_inverse=True)
+    met = (shared > 0)[kinds[0]][:, kinds[1]].astype(np.float64)
+    return KindsOfPeople(kind.ravel(), scale * (met + met.T), scale * float(squared))
+
+
+def _kinds(masses):
+    """Kind of each person by the row of masses, and one person of each kind."""
+    kind = np.zeros(masses.shape[0], dtype=np.int64)
+    for column in range(masses.shape[1]):
+        values = masses[:, [column]].toarray().ravel()
+        _, inverse = np.unique(values, return_inverse=True)
+        _, kind = np.unique(kind * masses.shape[0] + inverse, return_inverse=True)
+    return kind, np.unique(kind, return_index=True)[1]
 
 
 def _masses(design, side, groups, average):
@@ -217,10 +163,7 @@ def _masses(design, side, groups, average):
     return sparse.csc_array((np.concatenate(values), where), shape=shape)
 
 
-def _sums(masses):
-    return np.asarray(masses.sum(axis=0)).ravel()
-
-
-def _dot(one, other):
-    """Sum over components of the product of both masses, (n_people,)."""
-    return np.asarray(one.multiply(other).sum(axis=1)).ravel()
+def _met(one, other):
+    """Sum over two people and components of the products of both masses."""
+    sums = (np.asarray(masses.sum(axis=0)).ravel() for masses in (one, other))
+    return float(np.dot(*sums) - one.multiply(other).sum())

@@ -1,7 +1,7 @@
 """How many people a test needs: the verdicts' own formulas, at rates and dependence assumed.
 
 ``Setting`` says who would be compared, and what the errors would look like; from a number
-of people it makes the :class:`~skfairfr._core._few_errors.ErrorSums` that are expected,
+of people it makes the :class:`~skfairfr._core._old_few_errors.ErrorSums` that are expected,
 and from those, by the functions that judge data, the effective errors. A question, such as
 :class:`RateWithin`, gives the probability of its answer for a number of people;
 ``fewest_people`` searches for the smallest number with enough of it.
@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import betainc, gammaincc, ndtri
 from scipy.stats.qmc import Sobol
 
-from skfairfr._core._family import bounds, deviates, ratios_of
-from skfairfr._core._few_errors import (
+from skfairfr._core._old_family import bounds, deviates, ratios_of
+from skfairfr._core._old_few_errors import (
     Effective,
     ErrorSums,
     dependence,
@@ -46,7 +46,7 @@ class Setting:
     images : int
         Of each person.
     correlation, variation : float or None
-        As :func:`~skfairfr._core._few_errors.dependence` gives them; None for pairs that
+        As :func:`~skfairfr._core._old_few_errors.dependence` gives them; None for pairs that
         are independent, whose variance is known.
     lent : float or None
         The correlation at a level with many errors, from which an audit borrows where

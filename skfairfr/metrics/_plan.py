@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
-from skfairfr._core._few_errors import PRIOR_CORRELATION, PRIOR_VARIATION
-from skfairfr._core._few_errors import dependence as dependence_of
+from skfairfr._core._old_few_errors import PRIOR_CORRELATION, PRIOR_VARIATION
+from skfairfr._core._old_few_errors import dependence as dependence_of
 from skfairfr._core._planning import (
     RateAbove,
     RateWithin,

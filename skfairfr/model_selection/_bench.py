@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtri
 
-from skfairfr._core._family import holm
+from skfairfr._core._few_errors import holm
 from skfairfr._core._parallel import in_workers, progress_bar, show_progress
 from skfairfr._core._pooled_folds import compare, pool
 from skfairfr.comparators._rows import check_no_zero_row

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 
 import numpy as np
-from scipy import sparse
 
-from skfairfr._core._family import draw_jointly, p_values, step_down
+from skfairfr._core._few_errors import holm
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._paired import PairedSystems
@@ -30,8 +29,6 @@ from skfairfr.report._overlap import overlap
 from skfairfr.report._text_layout import printable
 from skfairfr.utils._errors import Argument, ArgumentError, plain
 
-# Normal draws behind adjusted p-values.
-N_DRAWS = 10_000
 NAMES = ("before", "after")
 
 
@@ -57,7 +54,7 @@ def compare_systems(
     by what every person, and every two people, add to their difference, so that what
     varies for both systems alike cancels. All comparisons are one family: the nominal
     chance that any of them names a change that there is not is ``1 - confidence_level``
-    (step-down max-T of [1]_, from normal draws that share the people).
+    [1]_. Intervals and ``p_value`` are of each comparison alone and agree with each other.
 
     Parameters
     ----------
@@ -107,8 +104,8 @@ def compare_systems(
 
     References
     ----------
-    .. [1] Westfall, P. H., & Young, S. S. (1993). Resampling-Based Multiple Testing.
-       Wiley. Section 2.6.
+    .. [1] Holm, S. (1979). A simple sequentially rejective multiple test procedure.
+       Scandinavian Journal of Statistics, 6, 65-70.
 
     Examples
     --------
@@ -149,12 +146,12 @@ def compare_systems(
         with collecting([]):
             next_step("comparing systems")
             later = tuple(zip(names[1:], rocs[1:], strict=True))
-            cells = [
-                cell
+            changes = [
+                change
                 for name, roc in later
-                for cell in _cells(name, roc, rocs[0], chosen, points)
+                for change in _changes(name, roc, rocs[0], chosen, points)
             ]
-            changes = _judged(cells, options.confidence_level, random_state)
+            changes = _judged(changes, options.confidence_level)
             disparities = [
                 found
                 for name, roc in later
@@ -203,15 +200,6 @@ class Options:
     def settings(self):
         """What the numbers depend on."""
         return {name: v for name, v in vars(self).items() if name != "n_jobs"}
-
-
-@dataclass(frozen=True)
-class _Cell:
-    """A change that is not judged yet, with the influence of people on it."""
-
-    change: Change
-    deviate: float
-    influence: np.ndarray
 
 
 def _check_all(data):
@@ -333,7 +321,7 @@ def _measured(name, roc, data, attributes, points):
     )
 
 
-def _cells(name, roc, first, chosen, points):
+def _changes(name, roc, first, chosen, points):
     """Changes of everyone and of the groups of every attribute, largest FAR first."""
     found = []
     for attributes in (None, *chosen):
@@ -362,14 +350,12 @@ def _of_group(systems, about, points):
         *(paired.ratio, paired.ratio_low, paired.ratio_high, paired.p_value),
     )
     # A question's levels increase.
-    back = np.argsort(question.order)
-    cells = []
-    for level, row in enumerate(back.tolist()):
+    changes = []
+    for level, row in enumerate(np.argsort(question.order).tolist()):
         numbers = (float(column[row]) for column in columns)
         at = points_at(points, level)
-        change = Change(*about, *at, *numbers, float("nan"), "untested")
-        cells.append(_Cell(change, paired.deviate[row], paired.influence[row]))
-    return cells
+        changes.append(Change(*about, *at, *numbers, float("nan"), "untested"))
+    return changes
 
 
 def points_at(points, level):
@@ -384,30 +370,18 @@ def _question(engine, points, rate, group=None, how=None):
     return engine.question(*asked)
 
 
-def _judged(cells, confidence_level, random_state):
+def _judged(changes, confidence_level):
     """All changes with p-values that are adjusted for one family, and verdicts."""
-    tested = [cell for cell in cells if np.isfinite(cell.deviate)]
-    adjusted = {}
-    if tested:
-        influence = np.array([*(c.influence for c in tested), tested[0].influence * 0])
-        generator = np.random.default_rng(random_state)
-        draws = draw_jointly(sparse.csr_array(influence), N_DRAWS, generator)
-        deviates = np.array([cell.deviate for cell in tested])
-        places = np.arange(len(tested))
-        nothing = np.full(places.size, places.size)
-        p, _ = step_down(deviates, places, nothing, draws, confidence_level)
-        p = np.maximum(p, p_values(deviates))
-        adjusted = {id(c): float(v) for c, v in zip(tested, p, strict=True)}
-    changes = []
-    for cell in cells:
-        p = adjusted.get(id(cell), float("nan"))
-        verdict = "untested"
-        if p <= 1 - confidence_level:
-            verdict = "worse" if cell.change.difference > 0 else "better"
-        elif p == p:
-            verdict = "undecided"
-        changes.append(replace(cell.change, p_adjusted=p, verdict=verdict))
-    return changes
+    p = np.array([change.p_value for change in changes])
+    tested = np.isfinite(p)
+    p[tested] = holm(p[tested])
+    judged = []
+    for change, adjusted in zip(changes, p.tolist(), strict=True):
+        verdict = "undecided" if np.isfinite(adjusted) else "untested"
+        if adjusted <= 1 - confidence_level:
+            verdict = "worse" if change.difference > 0 else "better"
+        judged.append(replace(change, p_adjusted=adjusted, verdict=verdict))
+    return judged
 
 
 def _disparities(name, roc, first, attributes, points, changes):

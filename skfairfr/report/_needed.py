@@ -12,9 +12,9 @@ from math import ceil
 import numpy as np
 from scipy.special import ndtri
 
-from skfairfr._core._family import bounds, deviates, ratios_of
-from skfairfr._core._few_errors import Effective, lower_bound, upper_bound
-from skfairfr.metrics._roc._analytic import quantile_of
+from skfairfr._core._old_family import bounds, deviates, ratios_of
+from skfairfr._core._old_few_errors import Effective, lower_bound, upper_bound
+from skfairfr._core._old_family import p_values as quantile_of
 
 # People of one group beyond whom nothing counts as settled.
 MOST_PEOPLE = 10_000_000

@@ -1,7 +1,7 @@
-"""Which groups are treated worse: every two groups, over all rates, levels and attributes.
+"""Which groups are treated worse: each against the others, over rates, levels, attributes.
 
-All comparisons of a report share one error rate: in a system that treats every group
-alike, the nominal chance that any of them names a group is one minus the confidence level.
+All tests of a report share one error rate: in a system that treats every group alike, the
+nominal chance that any of them names a group is one minus the confidence level.
 """
 
 from dataclasses import dataclass
@@ -9,13 +9,8 @@ from itertools import product
 
 import numpy as np
 
-from skfairfr._core._family import bounds
-from skfairfr._core._few_errors import lower_bound, upper_bound
-from skfairfr.metrics._roc._analytic import (
-    PairsOfGroups,
-    influence_at,
-    judge_together,
-)
+from skfairfr._core._few_errors import holm, rate_bounds
+from skfairfr.metrics._roc._analytic import ComparedGroups
 
 RATES = ("far", "frr")
 # Combinations of attributes have many cells: so much of the error rate is theirs, so that
@@ -25,103 +20,75 @@ SHARE_OF_COMBINATIONS = 0.2
 
 @dataclass(frozen=True)
 class Judged:
-    """Every two groups of an attribute at one level, judged with all other comparisons.
+    """The groups of an attribute at one level, judged with all other tests of a report.
 
     Attributes
     ----------
     labels : list
         Groups that have pairs.
-    rates : ndarray, shape (n_groups,)
-    pairs : PairsOfGroups
-    p_adjusted : ndarray, shape (n_comparisons,)
-        Of the hypothesis that both groups have the same rate in the population.
-    low, high : ndarrays, shape (n_comparisons,)
-        Bounds of the ratios of first over second that hold for all comparisons at once.
+    compared : ComparedGroups
+    p_adjusted : ndarray, shape (n_groups,)
+        Of the hypothesis that a group has the same rate as the others; nan of a group that
+        is compared with none.
     n_comparisons : int
-        Of the whole family.
-    effective : Effective
-        Effective errors of the groups, each (n_groups,).
-    share : ndarray, shape (n_groups,)
-    quantile : float
-        With which the bounds of all ratios hold at once.
+        Number of tests of the whole report.
+    confidence_level : float
     """
 
     labels: list
-    rates: np.ndarray
-    pairs: PairsOfGroups
+    compared: ComparedGroups
     p_adjusted: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
     n_comparisons: int
-    effective: object
-    share: np.ndarray
-    quantile: float
+    confidence_level: float
 
-    def most_certain(self):
-        """The two groups that differ most certainly, and the numbers about them.
+    @property
+    def sums(self):
+        """ErrorSums of the groups, each (n_groups,)."""
+        return self.compared.sums
 
-        Returns
-        -------
-        worst, best : labels
-        p_value, p_adjusted : floats
-        low, high : floats
-            Bounds of the rate of ``worst`` over that of ``best``.
-        """
-        certainty = np.abs(self.pairs.deviates)
-        place = np.lexsort((-certainty, self.p_adjusted))[0]
-        first, second = (
-            self.labels[ends[place]] for ends in (self.pairs.first, self.pairs.second)
-        )
-        low, high = float(self.low[place]), float(self.high[place])
-        worse = self.pairs.deviates[place] > 0
-        if self.pairs.deviates[place] == 0:
-            one, other = (
-                self.rates[ends[place]]
-                for ends in (self.pairs.first, self.pairs.second)
-            )
-            worse = one > other
-        if not worse:
-            first, second = second, first
-            with np.errstate(divide="ignore"):
-                low, high = float(1 / np.float64(high)), float(1 / np.float64(low))
-        p = float(self.pairs.p_value[place]), float(self.p_adjusted[place])
-        return first, second, *p, low, high
+    @property
+    def tail(self):
+        """Chance of either end of an interval to miss."""
+        return (1 - self.confidence_level) / 2
 
-    def largest_ratio(self):
-        """What is known of the largest ratio of two groups' rates.
+    def found(self):
+        """Groups whose rate differs from that of the others; else the most certain one.
 
         Returns
         -------
-        low, high : floats, 1 at least
-            The largest of the lower bounds, which hold all at once, and the largest of the
-            upper bounds, which hold one by one.
-        lowest, highest : tuples of labels
-            The worse and the better group of the pair that either bound is of.
+        found : list of (int, bool)
+            Positions of groups, the most certain first, and whether the rate differs.
         """
-        with np.errstate(divide="ignore"):
-            lows = np.stack([self.low, 1 / self.high])
-            highs = np.stack([self.pairs.near[1], 1 / self.pairs.near[0]])
-        found = []
-        for ends in (lows, highs):
-            side, place = np.unravel_index(np.argmax(ends), ends.shape)
-            both = self.pairs.first[place], self.pairs.second[place]
-            groups = tuple(self.labels[g] for g in (both if side == 0 else both[::-1]))
-            found.append((max(1.0, float(ends[side, place])), groups))
-        (low, lowest), (high, highest) = found
-        return low, high, lowest, highest
+        tests, p = self.compared.tests, np.nan_to_num(self.p_adjusted, nan=2.0)
+        higher = tests.value > 0
+        order = np.lexsort((~higher, tests.p_value, p))
+        order = [g for g in order.tolist() if p[g] <= 1]
+        differing = [g for g in order if p[g] <= 1 - self.confidence_level]
+        if self.compared.n_tests == 1:  # of two groups, the worse one
+            return [(g, g in differing) for g in order if higher[g]][:1] or [
+                (g, False) for g in order[:1]
+            ]
+        return [(g, True) for g in differing] or [(g, False) for g in order[:1]]
 
-    def one_sided(self, confidence_level):
+    def named(self, places):
+        """Labels of the groups at some positions."""
+        return tuple(self.labels[g] for g in places)
+
+    def one_sided(self):
         """Lower and upper bounds of the groups' rates, each (n_groups,).
 
-        The upper ones hold one by one, the lower ones all at once: with all upper ones
-        within a limit all groups are, with one lower one above it some group is not.
+        The upper ones are those of the intervals of the rates, and hold one by one; the
+        lower ones hold all at once, and are no larger. With all upper ones within a limit
+        all groups are, with one lower one above it some group is not.
         """
-        n = len(self.labels)
-        low = lower_bound(self.effective, confidence_level, n, self.share)
-        return low, upper_bound(self.effective, confidence_level, self.share)
+        added = self.compared.evidence.added[self.compared.level]
+        tail = min(self.tail, 2 * self.tail / len(self.labels))
+        low, _ = rate_bounds(self.sums, tail, added)
+        _, high = rate_bounds(self.sums, self.tail, added)
+        return low, high
 
 
-def judge(audited, sizes, confidence_level, seed, operating_points=("overall",)):
+def judge(audited, sizes, confidence_level, operating_points=("overall",)):
     """Judge all comparisons of several audits.
 
     Parameters
@@ -130,7 +97,6 @@ def judge(audited, sizes, confidence_level, seed, operating_points=("overall",))
     sizes : list of int
         How many attributes each combines.
     confidence_level : float in (0, 1)
-    seed : int
     operating_points : tuple of str, default=("overall",)
         "overall", and "worst_group" where a limit is about it.
 
@@ -146,35 +112,48 @@ def judge(audited, sizes, confidence_level, seed, operating_points=("overall",))
     for of_combinations in sorted(set(combined.tolist())):
         share = SHARE_OF_COMBINATIONS if of_combinations else 1 - SHARE_OF_COMBINATIONS
         share = share if mixed else 1.0
-        compared, cells, places = [], [], []
+        compared, places = [], []
         for member in np.flatnonzero(combined == of_combinations):
             for rate, operating_point in product(RATES, operating_points):
                 evidence, order = audited[member].evidence(rate, operating_point)
                 if evidence is None:
                     continue
                 for row, level in enumerate(order.tolist()):
-                    compared.append(PairsOfGroups.of(evidence, row, confidence_level))
-                    cells.append(influence_at(evidence, row))
-                    key = (rate, operating_point, level)
-                    places.append((member, key, evidence, row))
-        together = judge_together(
-            compared,
-            cells,
-            1 - share * (1 - confidence_level),
-            np.random.default_rng([seed, int(of_combinations)]),
-        )
-        for pairs, adjusted, (member, key, evidence, row) in zip(
-            compared, together.p_adjusted, places, strict=True
-        ):
+                    compared.append(ComparedGroups(evidence, row))
+                    places.append((member, (rate, operating_point, level)))
+        adjusted = _adjusted(compared)
+        n_comparisons = sum(groups.n_tests for groups in compared)
+        for groups, p, (member, key) in zip(compared, adjusted, places, strict=True):
+            scopes = groups.evidence.scopes
             judged[member][key] = Judged(
-                [audited[member].label_of(scope) for scope in evidence.scopes],
-                evidence.rate[row],
-                pairs,
-                np.minimum(adjusted / share, 1.0),
-                *bounds(pairs.ratios, together.quantile),
-                together.n_comparisons,
-                evidence.effective.at(row),
-                evidence.share[row],
-                together.quantile,
+                [audited[member].label_of(scope) for scope in scopes],
+                groups,
+                np.minimum(p / share, 1.0),
+                n_comparisons,
+                confidence_level,
             )
     return judged
+
+
+def _adjusted(compared):
+    """p-values of all groups, adjusted for the number of all tests; nan without a test."""
+    found = []
+    for groups in compared:
+        tested = (groups.weights != 0).any(axis=1)
+        found.append(np.where(tested, groups.tests.p_value, np.nan))
+    # Of two groups there is one test.
+    counted = [
+        np.flatnonzero(~np.isnan(p))[: groups.n_tests]
+        for p, groups in zip(found, compared, strict=True)
+    ]
+    adjusted = holm(
+        np.concatenate([p[c] for p, c in zip(found, counted, strict=True)] or [[]])
+    )
+    ends = np.cumsum([c.size for c in counted])[:-1]
+    for p, places, groups, values in zip(
+        found, counted, compared, np.split(adjusted, ends), strict=False
+    ):
+        p[places] = values
+        if groups.n_tests == 1:
+            p[~np.isnan(p)] = values[0]
+    return found

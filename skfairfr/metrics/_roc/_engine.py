@@ -20,7 +20,7 @@ from skfairfr._core._bootstrap import (
 )
 from skfairfr._core._intervals import Reason
 from skfairfr._core._rates import exceeds
-from skfairfr.metrics._roc import _analytic, _estimates, _evidence
+from skfairfr.metrics._roc import _estimates, _evidence
 from skfairfr.metrics._roc._question import parse_question
 from skfairfr.metrics._roc._records import (
     EstimandWarning,
@@ -263,16 +263,6 @@ class Engine:
         """Evidence about a question's rates in all scopes like its own; None of no pairs."""
         parts = [self._evidence_of(part) for part in self._parts(question)]
         return None if None in parts else _evidence.Evidence.joined(parts)
-
-    def band(self, question):
-        """Ends of a rate's band over all levels; None where replicates give it."""
-        if self.intervals.method != "wilson" or question.how is not None:
-            return None
-        evidence = self.evidence(question)
-        if evidence is None:
-            return None
-        level, seed = self.intervals.confidence_level, self.intervals.entropy
-        return _analytic.band(evidence, question.scope, level, seed)
 
     def _evidence_of(self, part):
         groups = range(self.groups.size)

@@ -24,6 +24,8 @@ from skfairfr.metrics._roc._records import (
 )
 from skfairfr.utils._errors import plain
 
+# With fewer accepted impostor pairs, the threshold of a level is set by chance.
+MIN_SETTERS = 10
 # Number of supports of rates that are kept for the next question.
 MAX_SUPPORTS = 64
 
@@ -288,12 +290,9 @@ def to_estimate(found, question, counts):
     )
 
 
-def to_curve(found, question, confidence_level, band=None):
-    """Public curve of an answer, in the caller's order.
-
-    ``band``, where it is known, replaces that of the replicates.
-    """
-    band_low, band_high = band or simultaneous(
+def to_curve(found, question, confidence_level):
+    """Public curve of an answer, in the caller's order."""
+    band_low, band_high = simultaneous(
         found.adjusted,
         found.value,
         (found.low, found.high),
@@ -364,9 +363,7 @@ def _from_evidence(found, question, intervals, evidence, levels):
     gathered = evidence()
     if gathered is None:
         return found
-    analytic = analyse(
-        gathered, question, intervals.confidence_level, intervals.entropy
-    )
+    analytic = analyse(gathered, question, intervals.confidence_level)
     # Replicates that do not vary give no interval; the widest is taken instead.
     varying = (found.adjusted != found.adjusted[:, :1]).any(axis=-1)
     ends = {}
@@ -407,6 +404,12 @@ def _reasons(pairs, table, question, scopes, labels):
         rates = getattr(table.point, question.rate)[rows]
         for level in np.flatnonzero((rates > 1 - ROUNDING).all(axis=0)):
             reasons[level].append(Reason("all_errors", rate=question.rate))
+    if question.levels is not None and question.rate == "frr":
+        for setter, errors in _setting(pairs, table, scopes):
+            for level in np.flatnonzero(errors < MIN_SETTERS):
+                found, of = int(errors[level]), _labels_of(setter, labels)
+                few = Reason("few_setters", of, found=found, needed=MIN_SETTERS)
+                reasons[level].append(few)
     if question.levels is not None:
         hardest = hardest_to_resolve(pairs, table.query, scopes)
         for level in np.flatnonzero(exceeds(1.0, question.levels * hardest)):
@@ -429,6 +432,26 @@ def hardest_to_resolve(pairs, query, scopes):
         return pairs.count(None)
     groups = _operating(query, scopes)
     return min((pairs.count((g, g)) for g in groups), default=0)
+
+
+def _setting(pairs, table, scopes):
+    """Scopes whose FAR sets the thresholds, and their accepted pairs, each (n_levels,).
+
+    Of the worst group the scope is None: it may be another one at each level.
+    """
+    query, point = table.query, table.point
+    setters = [None]
+    if query.operating_point != "overall":
+        setters = [(g, g) for g in _operating(query, scopes)]
+    errors = []
+    for setter in setters:
+        thresholds = point.thresholds[query.row_of.get(setter, 0)]
+        sampled = setter in query.sampled
+        errors.append(_support(pairs, "far", setter, thresholds, sampled).n_errors)
+    if query.operating_point == "worst_group" and setters:
+        rates = [n / pairs.count(s) for n, s in zip(errors, setters, strict=True)]
+        return [(None, np.choose(np.argmax(rates, axis=0), errors))]
+    return list(zip(setters, errors, strict=True))
 
 
 def _operating(query, scopes):

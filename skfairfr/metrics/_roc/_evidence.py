@@ -1,11 +1,10 @@
-"""Effective errors of the rates of several scopes, and the people that they are of.
+"""Errors of the rates of several scopes, and the people that they are of.
 
-From a question about a fitted SimilarityROC to the numbers that ``_core._few_errors`` and
-``_core._family`` judge: Wilson's intervals, tests of ratios, bands and comparisons of two
-systems all start here.
+From a question about a fitted SimilarityROC to the sums that ``_core._few_errors`` judges:
+intervals without resamples, tests of groups and comparisons of two systems start here.
 """
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from scipy import sparse
@@ -16,37 +15,26 @@ from skfairfr._core._error_counts import (
     rejected_genuine,
     threshold_of,
 )
-from skfairfr._core._few_errors import (
-    Effective,
-    ErrorSums,
-    dependence,
-    effective_errors,
-    share_left,
-)
+from skfairfr._core._few_errors import ErrorSums
 from skfairfr._core._parallel import in_threads
 
-# How errors depend on each other is also estimated at these FAR levels, where errors are
-# more; an answer does not depend on what else is asked.
-HELPERS = np.array([1e-2, 1e-3])
 # Between FAR levels whose rates show how fast a rate changes with its threshold.
 STEP = 1.5
+# Least share of a rate's variance that the threshold of the same data may leave.
+LEAST_SHARE = 0.01
 # Number of counts of errors that are kept for the next question.
 MAX_COUNTS = 16
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Effective errors of one rate, of several scopes at several levels.
+    """Errors of one rate, of several scopes at several levels.
 
     Attributes
     ----------
     scopes : tuple
     sums : ErrorSums
         Each (n_levels, n_scopes).
-    effective : Effective
-        Each (n_levels, n_scopes).
-    share : ndarray, shape (n_levels, n_scopes)
-        Of the variance, where the threshold was set on the same data; see ``share_left``.
     influence : list of sparse arrays, each (n_levels, n_people)
         Of each scope: that of people on the logarithm of its rate at a given threshold.
     slope : ndarray, shape (n_levels, n_scopes)
@@ -54,34 +42,49 @@ class Evidence:
         0 at given thresholds.
     of_threshold : list of sparse arrays, each (n_levels, n_people)
         Influence of people on the logarithm of that FAR.
-    squared : ndarray, shape (n_levels, n_scopes)
-        What people's influences on a FAR hold twice.
+    variance, covariance : ndarrays, shape (n_levels, n_scopes)
+        Of the logarithm of that FAR at a given threshold, and with that of the rate.
     thresholds : ndarray, shape (n_levels, n_scopes)
     setters : tuple of tuples, shape (n_levels, n_scopes)
         The scope whose FAR sets each threshold.
     sampled : tuple of frozensets, shape (n_levels,)
         Scopes whose impostor pairs are a sample at a level.
-    judged : dict
-        What was judged of its levels, for the next disparity.
     """
 
     scopes: tuple
     sums: ErrorSums
-    effective: Effective
-    share: np.ndarray
     influence: list
     slope: np.ndarray
     of_threshold: list
-    squared: np.ndarray
+    variance: np.ndarray
+    covariance: np.ndarray
     thresholds: np.ndarray
     setters: tuple
     sampled: tuple
-    judged: dict = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def rate(self):
         """Rates in the data, (n_levels, n_scopes)."""
         return self.sums.rate
+
+    @property
+    def added(self):
+        """Variance of the logarithms of rates by thresholds that move, (n_levels, n_scopes).
+
+        The logarithm of the rate at the estimated threshold is, to first order, that at the
+        true one minus ``slope`` times the error of the logarithm of the FAR which sets it.
+        """
+        found = self.slope**2 * self.variance - 2 * self.slope * self.covariance
+        least = (LEAST_SHARE - 1) * self.sums.worth().variance
+        return np.where(self.sums.errors > 0, np.maximum(found, least), 0.0)
+
+    def added_to(self, level, weights):
+        """The same of contrasts of the logarithms at a level, (n_contrasts,)."""
+        if len(set(self.setters[level])) > 1:
+            return weights**2 @ self.added[level]
+        slope = weights @ self.slope[level]
+        shared = weights @ self.covariance[level]
+        return slope**2 * self.variance[level, 0] - 2 * slope * shared
 
     def with_threshold(self, place):
         """Influence on the rate of a scope whose threshold moves too, (n_levels, n_people)."""
@@ -96,35 +99,19 @@ class Evidence:
         if len(parts) == 1:
             return parts[0]
         n_scopes = len(parts[0].scopes)
-
-        def stacked(name):
-            return np.concatenate([getattr(part, name) for part in parts])
-
-        def of_people(name):
-            return [
-                sparse.vstack([getattr(part, name)[s] for part in parts], format="csr")
-                for s in range(n_scopes)
-            ]
-
-        records = (
-            kind(
-                *(
-                    np.concatenate([getattr(getattr(p, name), f.name) for p in parts])
-                    for f in fields(kind)
-                )
-            )
-            for name, kind in (("sums", ErrorSums), ("effective", Effective))
+        joined = {"scopes": parts[0].scopes}
+        for name in ("influence", "of_threshold"):
+            rows = [[getattr(part, name)[s] for part in parts] for s in range(n_scopes)]
+            joined[name] = [sparse.vstack(row, format="csr") for row in rows]
+        for name in ("slope", "variance", "covariance", "thresholds"):
+            joined[name] = np.concatenate([getattr(part, name) for part in parts])
+        for name in ("setters", "sampled"):
+            joined[name] = sum((getattr(part, name) for part in parts), ())
+        columns = (
+            np.concatenate([getattr(part.sums, f.name) for part in parts])
+            for f in fields(ErrorSums)
         )
-        return cls(
-            parts[0].scopes,
-            *records,
-            stacked("share"),
-            of_people("influence"),
-            stacked("slope"),
-            of_people("of_threshold"),
-            *(stacked("squared"), stacked("thresholds")),
-            *(sum((getattr(p, n) for p in parts), ()) for n in ("setters", "sampled")),
-        )
+        return cls(sums=ErrorSums(*columns), **joined)
 
 
 def gather(pairs, query, rate):
@@ -153,33 +140,22 @@ def gather(pairs, query, rate):
     if not scopes:
         return None
     asking = _Asking(pairs, query, rate, scopes, _setters(pairs, query, point, scopes))
-    near = asking.near()
-    helper = threshold_of(pairs, None, HELPERS)
-    helper = helper[~np.isnan(helper)]
-    helpers = np.repeat(helper[:, None], len(scopes), axis=1)
-    rows = np.concatenate([thresholds, *near, helpers])
+    rows = np.concatenate([thresholds, *asking.near()])
     held = [asking.where_held(scope, rows[:, p]) for p, scope in enumerate(scopes)]
     counts = asking.counts(rate, zip(scopes, held, strict=True))
     every = ErrorSums.of_groups([c.sums for c in counts])
     sums = every.rows(slice(n_levels))
-    effective = _effective(every, n_levels, len(helper))
     influence = [sparse.csr_array(c.influence[:n_levels]) for c in counts]
-    squared = np.stack([c.squared[:n_levels] for c in counts], axis=-1)
-    about = (thresholds, (tuple(asking.setters),) * n_levels)
-    about += ((query.sampled,) * n_levels,)
-    if query.levels is None:
-        still = np.zeros(sums.errors.shape)
-        none = [sparse.csr_array(i.shape) for i in influence]
-        share = still + 1
-        return Evidence(
-            scopes, sums, effective, share, influence, still, none, squared, *about
-        )
-    slope = _slopes(every, np.stack(held, axis=-1), n_levels)
-    setting = asking.counts("far", zip(asking.setters, rows.T, strict=True))
-    share, of_threshold = asking.threshold_set(counts, setting, effective, slope)
+    slope, variance, covariance = np.zeros((3, *sums.errors.shape))
+    of_threshold = [sparse.csr_array(i.shape) for i in influence]
+    if query.levels is not None:
+        slope = _slopes(every, np.stack(held, axis=-1), n_levels)
+        setting = asking.counts("far", zip(asking.setters, rows.T, strict=True))
+        variance, covariance = asking.threshold_set(counts, setting, n_levels)
+        of_threshold = [sparse.csr_array(c.influence[:n_levels]) for c in setting]
     return Evidence(
-        *(scopes, sums, effective, share, influence, slope, of_threshold, squared),
-        *about,
+        *(scopes, sums, influence, slope, of_threshold, variance, covariance),
+        *(thresholds, (tuple(asking.setters),) * n_levels, (query.sampled,) * n_levels),
     )
 
 
@@ -255,65 +231,38 @@ class _Asking:
         held = self.pairs.holds(scope, np.nan_to_num(thresholds, nan=-np.inf))
         return np.where(held, thresholds, np.nan)
 
-    def threshold_set(self, counts, setting, effective, slope):
-        """What setting the thresholds on the same data does to every rate.
+    def threshold_set(self, counts, setting, n_levels):
+        """How the FARs that set the thresholds vary, alone and with the rates.
 
         Parameters
         ----------
         counts, setting : lists of ErrorCounts
             Of each scope, and of the FARs that set its thresholds; those of the levels first.
-        effective : Effective
-        slope : ndarray, shape (n_levels, n_scopes)
+        n_levels : int
 
         Returns
         -------
-        share : ndarray, shape (n_levels, n_scopes)
-        of_threshold : list of sparse arrays, each (n_levels, n_people)
+        variance, covariance : ndarrays, shape (n_levels, n_scopes)
+            Of the logarithms; 0 where no impostor pair sets the threshold.
         """
-        n_levels = len(slope)
-        share, of_threshold = np.ones(slope.shape), []
+        variance, covariance = np.zeros((2, n_levels, len(self.scopes)))
         for place, (scope, setter, own, by) in enumerate(
             zip(self.scopes, self.setters, counts, setting, strict=True)
         ):
             of_setter = by.influence[:n_levels]
             together = (own.influence[:n_levels] * of_setter).sum(axis=1)
             errors = by.sums.errors[:n_levels]
-            defined = errors > 0
-            counted = np.where(defined, errors, 1.0)
+            counted = np.where(errors > 0, errors, 1.0)
             if self.rate == "far" and (None in (scope, setter) or scope == setter):
                 # Clumps that both hold: those of the smaller scope.
                 inner = by if scope is None else own
                 of_scope = own.sums.errors[:n_levels]
                 product = np.where(of_scope > 0, of_scope, 1.0) * counted
-                together = together - inner.sums.squares[:n_levels] / product
-            variance = by.sums.squares[:n_levels] + by.sums.shared[:n_levels]
-            found = share_left(
-                effective.columns([place]),
-                slope[:, [place]],
-                (np.maximum(variance, 0.0) / counted**2)[:, None],
-                together[:, None],
-            )
-            share[:, place] = np.where(defined, found[:, 0], 1.0)
-            of_threshold.append(sparse.csr_array(of_setter))
-        return share, of_threshold
-
-
-def _effective(every, n_levels, n_helpers):
-    """Effective errors of each level, with the helping levels beside it."""
-    first = every.errors.shape[0] - n_helpers
-    found = []
-    for level in range(n_levels):
-        rows = [level]
-        for row in range(first, first + n_helpers):
-            # The same errors would count twice.
-            if not np.array_equal(every.errors[row], every.errors[level]):
-                rows.append(row)
-        sums = every.rows(rows)
-        found.append(effective_errors(sums, dependence(sums)).at(0))
-    columns = (
-        np.stack([getattr(e, field.name) for e in found]) for field in fields(Effective)
-    )
-    return Effective(*columns)
+                together = together - inner.sums.own[:n_levels] / product
+            varied = by.sums.variance[:n_levels] / counted**2
+            variance[:, place] = np.where(errors > 0, varied, 0.0)
+            covariance[:, place] = np.where(errors > 0, together, 0.0)
+        return variance, covariance
 
 
 def _slopes(every, rows, n_levels):

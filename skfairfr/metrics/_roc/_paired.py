@@ -15,11 +15,10 @@ from scipy.special import stdtr, stdtrit
 from skfairfr._core._differences import (
     clumps,
     covariance,
-    normal_deviates,
+    paired_deviates,
     ratio_ends,
     student,
 )
-from skfairfr._core._family import paired_deviates
 from skfairfr.metrics._roc._analytic import place_of
 
 
@@ -38,10 +37,6 @@ class PairedRates:
         First minus second, its interval and the test that goes with it.
     ratio, ratio_low, ratio_high : ndarrays
         First over second.
-    deviate : ndarray
-        Standard normal deviate of ``p_value``, with the sign of the difference.
-    influence : ndarray, shape (n_levels, n_people)
-        Of each person on the difference.
     """
 
     difference: np.ndarray
@@ -51,8 +46,6 @@ class PairedRates:
     ratio: np.ndarray
     ratio_low: np.ndarray
     ratio_high: np.ndarray
-    deviate: np.ndarray
-    influence: np.ndarray
 
     def in_place_of(self, comparison, question):
         """A Comparison with these intervals and this p-value in place of its own."""
@@ -89,13 +82,11 @@ class PairedSystems:
         """
         evidence = [engine.evidence(question) for engine in self.engines]
         places = [e and place_of(e, question.scope) for e in evidence]
-        n_people = self.engines[0].pairs.images.n_identities
         with np.errstate(divide="ignore", invalid="ignore"):
             difference, ratio = values[0] - values[1], values[0] / values[1]
         if None in places:
             nan = np.full(difference.size, np.nan)
-            none = np.zeros((nan.size, n_people))
-            return PairedRates(difference, *[nan] * 3, ratio, *[nan] * 3, none)
+            return PairedRates(difference, *[nan] * 3, ratio, *[nan] * 2)
         systems = [
             _System(*system, question.rate, self._clumps)
             for system in zip(self.engines, evidence, places, strict=True)
@@ -106,13 +97,9 @@ class PairedSystems:
             for row, pair in enumerate(zip(*values, strict=True))
         ]
         p_value, low, high, ratio_low, ratio_high = np.array(rows).T
-        one, other = (
-            s.evidence.rate[:, [s.place]] * s.evidence.with_threshold(s.place)
-            for s in systems
+        return PairedRates(
+            *(difference, low, high, p_value), *(ratio, ratio_low, ratio_high)
         )
-        deviate = normal_deviates(difference, p_value)
-        ends = (ratio, ratio_low, ratio_high)
-        return PairedRates(difference, low, high, p_value, *ends, deviate, one - other)
 
 
 def _compared(systems, row, rates, confidence_level, at_levels):

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from skfairfr._core._family import holm
+from skfairfr._core._few_errors import holm
 from skfairfr._core._intervals import percentile
 from skfairfr.utils._frames import Framed
 

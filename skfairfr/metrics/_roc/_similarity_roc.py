@@ -593,8 +593,8 @@ shape (n_pairs,), default=None
         engine.check_answerable(question)
         found, *over_people = engine.answers(question, engine.resamplings())
         engine.review(question, found, *over_people)
-        level, band = engine.intervals.confidence_level, engine.band(question)
-        return self._framed(_estimates.to_curve(found, question, level, band))
+        level = engine.intervals.confidence_level
+        return self._framed(_estimates.to_curve(found, question, level))
 
     def compare(
         self,
