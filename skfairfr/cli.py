@@ -1,6 +1,7 @@
 """The command ``skfairfr``: it parses, calls public functions and prints what they give."""
 
 import argparse
+import difflib
 import math
 import os
 import re
@@ -82,6 +83,7 @@ OTHER_NAMES = {
     "path": "path",
     "figures": "--out",
     "attributes": "--attribute",
+    "columns": "--attribute",
     "sensitive_features": "--attribute",
     "before": "BEFORE",
     "after": "AFTER",
@@ -109,7 +111,8 @@ COMPARE_DESCRIPTION = """\
 Which groups another system treats better or worse than BEFORE, on the same people: rates and
 disparities with paired intervals, and one family of tests. Exit status: 0 done, 2 unusable input
 or too little memory or disk, 4 a fault of the program, 130 or 143 stopped by a signal; with
---fail-on-harm also 1 harm was found, 3 no verdict, since scores look like distances."""
+--fail-on-harm also 1 harm was found, 3 no verdict, since scores look like distances or are no
+better than chance."""
 
 BENCH_DESCRIPTION = """\
 Which mitigation lowers a disparity on these embeddings, at which cost, or that none does: every
@@ -130,7 +133,11 @@ class _ListPolicies(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, as all errors of the command are."""
+    """A parser of whole options, whose errors are one line, as all of the command are."""
+
+    def __init__(self, **options):
+        # --max-frr 1.9 would be taken for a limit of a ratio.
+        super().__init__(allow_abbrev=False, **options)
 
     def error(self, message):
         self.exit(2, f"{self.prog}: error: {_one_line(message)}\n")
@@ -326,8 +333,18 @@ def _parse(argv):
                 "; audit takes one DATA, and every attribute an --attribute of its own: "
                 "--attribute A --attribute B"
             )
-        parser.error(message)
+        parser.error(message + _meant(unknown, arguments.options))
     return arguments
+
+
+def _meant(unknown, options):
+    """The options that the first unknown one is like; empty without any."""
+    name = next((text.split("=")[0] for text in unknown if text[:2] == "--"), None)
+    if name is None:
+        return ""
+    longer = [option for option in options if option.startswith(name)]
+    near = dict.fromkeys(longer + difflib.get_close_matches(name, options, 3, 0.7))
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def _parser():
@@ -342,6 +359,8 @@ def _parser():
     _add_compare(commands)
     _add_bench(commands)
     _add_demo(commands)
+    for command in commands.choices.values():
+        command.set_defaults(options=re.findall(r"--[\w-]+", command.format_usage()))
     return parser
 
 
@@ -429,8 +448,8 @@ def _add_compare(commands):
     compare.add_argument_group("checks").add_argument(
         "--fail-on-harm",
         action="store_true",
-        help="exit with status 1 where a rate of a group got worse, and 3 where scores look like "
-        "distances and verdicts are withheld",
+        help="exit with status 1 where a rate of a group got worse, and 3 where verdicts are "
+        "withheld, since scores look like distances or are no better than chance",
     )
     written = "report.html, comparison.json, comparison.txt and changes.csv are"
     _add_common(compare, written)
@@ -986,7 +1005,7 @@ def _pilot(given):
             data.fit(roc, tuple(data.columns))
         except ArgumentError as error:
             raise _about_pilot(error) from None
-    return roc, [*data.reading.notes, *(str(w.message) for w in caught)]
+    return roc, [*data.reading.notes, *(_in_flags(w.message) for w in caught)]
 
 
 def _about_pilot(error):
@@ -1021,18 +1040,20 @@ def _compare(arguments):
 
 
 def _bench(arguments):
+    from skfairfr.datasets import load_embeddings
     from skfairfr.model_selection import compare_mitigations
-    from skfairfr.report import EmbeddingData, read_data
 
     given = vars(arguments)
     attributes = [arguments.attribute, *arguments.other]
-    reading = {name: given[name] for name in ("labels", "embedding", "identity")}
-    data = read_data(arguments.data, attributes, **reading)
-    if not isinstance(data, EmbeddingData):
+    if len({*attributes}) < len(attributes):
         raise ValueError(
-            f"{arguments.data!r} holds scored pairs, and methods are fitted to embeddings; "
-            "give a file of embeddings (.npz, .npy)."
+            "--attribute or --other: a column was named twice; name it once."
         )
+    reading = {name: given[name] for name in ("labels", "embedding", "identity")}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        data = load_embeddings(arguments.data, columns=attributes, **reading)
+    notes = [str(w.message) for w in caught]
     folder = _writable_folder(arguments.out)
     first, *others = data.columns
     found = compare_mitigations(
@@ -1047,7 +1068,7 @@ def _bench(arguments):
         random_state=arguments.seed,
         **{name: given[name] for name in BENCH},
     )
-    found = replace(found, notes=(*data.reading.notes, *found.notes))
+    found = replace(found, notes=(*notes, *found.notes))
     about = {"version": __version__, "source": arguments.data}
     written = {"bench.json": found.to_json(**about), "bench.txt": found.to_text()}
     text = written["bench.json" if arguments.format == "json" else "bench.txt"]
@@ -1185,7 +1206,7 @@ def _spell(argument):
     flag = "--" + argument.name.replace("_", "-")
     flag = OTHER_NAMES.get(argument.name, flag)
     if argument.is_place:
-        return "as DATA" if argument.name == "path" else f"with {flag}"
+        return "in its place" if argument.name == "path" else f"with {flag}"
     if not argument.has_value or argument.value is True:
         return flag
     values = argument.value if isinstance(argument.value, list) else [argument.value]

@@ -377,9 +377,35 @@ def test_several_names_after_one_flag(capsys, faces):
 
 def test_unknown_flags_are_named(capsys, faces):
     found = run(capsys, "audit", faces, "--attribute", "gender", "--fra", "0.1")
-    assert found == (2, "", "skfairfr: error: unrecognized arguments: --fra 0.1\n")
+    assert found[:2] == (2, "")
+    error = "skfairfr: error: unrecognized arguments: --fra 0.1; did you mean --far or"
+    assert found[2].startswith(error)
     found = run(capsys, "demo", "faces.npz")
     assert found == (2, "", "skfairfr: error: unrecognized arguments: faces.npz\n")
+
+
+@pytest.mark.parametrize("given", [("--max-frr", "1.9"), ("--max-frr=1.9",)])
+def test_a_beginning_is_no_option_and_like_ones_are_named(capsys, faces, given):
+    code, out, err = run(capsys, "audit", faces, "--attribute", "gender", *given)
+    assert (code, out) == (2, "")
+    meant = err.partition("did you mean ")[2].removesuffix("?\n").split(" or ")
+    assert {"--max-fnmr", "--max-frr-ratio"} <= set(meant)
+
+
+@pytest.mark.parametrize(
+    ("command", "given"),
+    [
+        ("audit", ("FILE", "--attribute", "gender", "--confidence", "0.9")),
+        ("compare", ("FILE", "FILE", "--attribute", "gender", "--confidence", "0.9")),
+        ("bench", ("FILE", "--attribute", "gender", "--confidence", "0.9")),
+        ("plan", ("--certify-fmr", "0.01", "--confidence", "0.9")),
+        ("demo", ("--see", "1")),
+    ],
+)
+def test_no_command_takes_the_beginning_of_an_option(capsys, faces, command, given):
+    given = [faces if text == "FILE" else text for text in given]
+    code, _, err = run(capsys, command, *given)
+    assert code == 2 and f"unrecognized arguments: {given[-2]} " in err
 
 
 def test_figures_that_cannot_be_written(capsys, faces, tmp_path):
@@ -394,7 +420,7 @@ def test_distances_taken_for_similarities_are_noted(capsys, pairs):
     code, out, err = run(capsys, "audit", pairs, *options)
     assert (code, err) == (0, "")
     assert "Notes\n-----\n- Genuine pairs mostly have smaller scores" in out
-    assert "with --distance for distances" in " ".join(out.split())
+    assert "where a file is read, --distance; if that was" in " ".join(out.split())
 
 
 def test_what_the_reading_warns_of_is_noted(capsys, faces, tmp_path):

@@ -42,8 +42,8 @@ PHASES = {
         "measuring": "skfairfr.report._comparison._measured",
     }
     | WRITING,
-    "bench": READING
-    | {
+    "bench": {
+        "reading": "skfairfr.datasets.load_embeddings",
         "fitting": "skfairfr.model_selection._bench_fits.fit_system",
         "judging": "skfairfr.model_selection._bench_fits.judge",
         "keeping a fit": "skfairfr.model_selection._bench_fits.write_fit",

@@ -203,8 +203,8 @@ def _no_embeddings(path, kind):
         return unknown_format("path", path)
     what = {
         "pickle": "is a pickle, which can run code when it is read",
-        "csv": "is a table, which holds labels or scored pairs and no embeddings",
-        "parquet": "is a table, which holds labels or scored pairs and no embeddings",
+        "csv": "is a table, of labels or scored pairs, and embeddings are needed",
+        "parquet": "is a table, of labels or scored pairs, and embeddings are needed",
     }[kind]
     return file_error(
         "path",

@@ -312,14 +312,9 @@ def _remedy(present, names, distance, has_score):
         if not people.isdisjoint(present) or names["y_true"] is not None:
             return None
         return (
-            *(
-                "name others ",
-                place("identity_1"),
-                " and ",
-                place("identity_2"),
-                ", or ",
-            ),
-            *(place("y_true"), " the one that says which pairs are genuine."),
+            *("name others ", place("identity_1"), " and ", place("identity_2")),
+            *(", or for an audit ", place("y_true")),
+            " the one that says which pairs are genuine.",
         )
     distances = [name for name in present if DISTANCE.search(name)]
     if names["score"] is None and not distance and distances:

@@ -45,13 +45,13 @@ from skfairfr.report._measure import (
 )
 from skfairfr.report._notes import (
     collecting,
-    has_reversed_scores,
     mixed_people,
     notes_of,
+    reason_to_withhold,
 )
 from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
-from skfairfr.report._text_layout import printable
+from skfairfr.report._text_layout import WITHHELD, printable
 from skfairfr.report._verdicts import judge
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value, plain
 from skfairfr.utils._validation import check_container
@@ -346,7 +346,7 @@ def audit_data(
         with collecting(warnings):
             columns = tuple(data.columns)
             roc = _fit(data, columns, options, points, figures is not None)
-        notes += notes_of(warnings, reading is not None)
+        notes += notes_of(warnings)
         if asked.by_default and _reach_further(roc, columns):
             points = replace(points, far=np.append(points.far, SMALLEST_FAR))
         audited = [AuditedROC(roc.by(attributes), points) for attributes in chosen]
@@ -360,8 +360,9 @@ def audit_data(
             found = _audit_by(own, data, attributes, options, judged, whole)
             found = _checked(found, judged, asked, data, threshold_from)
             audits.append(_drawn(found, data, own, folder))
-    if has_reversed_scores(warnings):
-        audits = [_withheld(audit) for audit in audits]
+    code = reason_to_withhold(warnings)
+    if code is not None:
+        audits = [_withheld(audit, code) for audit in audits]
     first = (*notes, *filter(None, [note_of_memory]), *audits[0].notes)
     audits[0] = replace(audits[0], notes=first)
     combined = [attributes for attributes in chosen if len(attributes) > 1]
@@ -445,7 +446,7 @@ def points_on(threshold_from, data, points, options):
     except ValueError as error:
         raise restated(error, "threshold_from", threshold_from) from None
     notes = [] if other.reading is None else list(other.reading.notes)
-    notes += [*filter(None, [note]), *notes_of(warnings, other.reading is not None)]
+    notes += [*filter(None, [note]), *notes_of(warnings)]
     return replace(points, threshold=threshold, set_on="other data"), notes
 
 
@@ -580,7 +581,7 @@ def _audit_by(audited, data, attributes, options, judged, whole):
     members = people if images is None else images
     notes = [
         data.lack_of_genuine(),
-        *notes_of(warnings, data.reading is not None),
+        *notes_of(warnings),
         "" if data.independent else mixed_people(people, group, name),
         *lost_groups(failures),
     ]
@@ -606,16 +607,21 @@ def _checked(audit, judged, asked, data, threshold_from):
     return replace(audit, checks=tuple(check(audit, judged, asked.limits, asked.at)))
 
 
-def _withheld(audit):
-    """The audit without verdicts, since its scores seem to be distances."""
+def _withheld(audit, code):
+    """The audit without verdicts, for the reason that a code of WITHHELD stands for."""
     averaged = audit.averaged
     if averaged is not None:
         averaged = replace(averaged, levels=_without_verdicts(averaged.levels))
     checks = tuple(
-        replace(check, verdict="undetermined", people_needed=())
+        replace(
+            check,
+            verdict="undetermined",
+            people_needed=(),
+            reason=WITHHELD[code][0],
+        )
         for check in audit.checks
     )
-    settings = audit.settings | {"reversed_scores": True}
+    settings = audit.settings | {"withheld": code}
     return replace(
         audit,
         levels=_without_verdicts(audit.levels),

@@ -120,14 +120,38 @@ def _check(audit, place, level, name, limit, judged):
     threshold = level.threshold if overall else level.worst_group_threshold
     about = (name, limit, audit.attribute, level.far, threshold)
     verdict = verdict_of(figure, limit)
-    if verdict == "passed" and name in RATE_LIMITS and not_covered:
-        verdict = "undetermined"  # the limit is about each group
+    reason = ""
+    if verdict == "passed":
+        of_ratio = None if name in RATE_LIMITS else found.rates
+        reason = _why_not_passed(level, of_ratio, not_covered)
+        verdict = "undetermined" if reason else verdict
     needed = ()
     if verdict_of(figure, limit) == "undetermined" and groups:
         sizes = {row.group: _size(row, rate) for row in audit.groups[1:]}
         wanted = audit.settings["confidence_level"]
         needed = people_needed(found, name in RATE_LIMITS, limit, wanted, sizes)
-    return Check(*about, figure, groups, not_covered, verdict, needed)
+    return Check(*about, figure, groups, not_covered, verdict, needed, reason)
+
+
+def _why_not_passed(level, of_ratio, not_covered):
+    """Why a limit that is kept tells nothing of the system; empty if it does.
+
+    Parameters
+    ----------
+    level : Level
+    of_ratio : ndarray, shape (n_groups,), or None
+        Rates whose ratios are limited; None where each rate is.
+    not_covered : tuple of labels
+    """
+    everyone = level.rates[0]
+    rejected = np.array([1 - everyone.far.value, everyone.frr.value])
+    for share, accepted in ((0, "every pair"), (1, "no pair")):
+        if np.allclose(rejected, share, rtol=0, atol=1e-12):
+            return f"the threshold lies beyond all scores: {accepted} is accepted"
+        if of_ratio is not None and np.allclose(of_ratio, share, rtol=0, atol=1e-12):
+            return f"all rates are {share}"
+    # A limit on rates is about each group.
+    return "not every group has the pairs" if of_ratio is None and not_covered else ""
 
 
 def _size(row, rate):

@@ -12,7 +12,7 @@ from skfairfr.utils._folder import replaced
 from skfairfr.utils._json_form import plain_form
 from skfairfr.utils._validation import check_path
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class SystemsComparison:
     @property
     def exit_code(self):
         """0 unless ``fail_on_harm`` is set; then 1 for harm, 3 for withheld verdicts."""
-        if self.fail_on_harm and self.settings.get("reversed_scores"):
+        if self.fail_on_harm and self.settings.get("withheld"):
             return 3
         return int(self.fail_on_harm and bool(self.harm))
 
@@ -309,8 +309,8 @@ class SystemsComparison:
     def __repr__(self):
         first, *others = self.systems
         said = f"Comparison of {', '.join(others)} with {first}: {self.n_people:,} people, "
-        if self.settings.get("reversed_scores"):
-            return f"{said}verdicts withheld: scores look like distances"
+        if self.settings.get("withheld"):
+            return f"{said}verdicts withheld"
         return (
             f"{said}{len(self.harm)} of {len(self.changes)} rates got worse, "
             f"{len(self.improved)} better"

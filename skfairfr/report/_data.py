@@ -19,6 +19,7 @@ from skfairfr.datasets._embeddings import (
 from skfairfr.datasets._files import kind_of
 from skfairfr.datasets._scored_pairs import read_pairs
 from skfairfr.metrics._pairs._checks import check_pairs
+from skfairfr.metrics._roc._inputs import warn_of_scores
 from skfairfr.report._failures import MADE, Attempts, outcomes
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import Cell, Crossing
@@ -124,7 +125,9 @@ class EmbeddingData:
         """
         groups = _chosen(self.columns, attributes) or None
         roc.set_params(similarity=self.similarity)
-        return roc.fit(self.X, self.y, groups, domain=self.domain)
+        roc.fit(self.X, self.y, groups, domain=self.domain)
+        warn_of_scores(roc._engine.pairs)
+        return roc
 
     def groups(self, attributes):
         """Combinations of attributes.

@@ -41,7 +41,7 @@ from skfairfr.report._page_words import (
     ratios,
 )
 from skfairfr.report._text import needed_words
-from skfairfr.report._text_layout import REVERSED, accepted, printable
+from skfairfr.report._text_layout import accepted, printable, withheld
 
 # More findings than these are counted and not told one by one.
 MOST_TOLD = 6
@@ -105,6 +105,7 @@ def to_html(report, source=None, version=None, date=None):
 def verdict(report, on_page=True):
     """What was found, in one paragraph, with the places on the page where to read more."""
     verdicts = [check.verdict for check in report.checks]
+    reasons = dict.fromkeys(check.reason for check in report.checks)
     policy = printable(report.policy) if report.policy else None
     asked = f"The policy {policy}" if policy else "The limits"
     if not verdicts:
@@ -115,19 +116,23 @@ def verdict(report, on_page=True):
         headline = f"{asked}: failed."
     elif "undetermined" in verdicts:
         status = "undetermined"
-        headline = f"{asked}: not determined. There are too few data to decide."
+        headline = f"{asked}: not determined."
+        if not any(reasons):
+            headline += " There are too few data to decide."
     else:
         status = "passed"
         headline = f"{asked}: passed."
     sentences = []
-    if report.audits[0].settings.get("reversed_scores"):
-        status, headline = "undetermined", "No verdict: scores look like distances."
-        sentences.append(REVERSED)
+    none, why = withheld(report.audits[0].settings)
+    if none:
+        status, headline = "undetermined", none
+        sentences.append(why)
     elif verdicts:
         words = ("passed", "failed", "undetermined")
         counted = [f"{verdicts.count(w)} {w}" for w in words if w in verdicts]
         sentences.append(f"Of {plural(len(verdicts), 'check')}: {listed(counted)}.")
-    if not report.audits[0].settings.get("reversed_scores"):
+        sentences += [f"{text[0].upper()}{text[1:]}." for text in filter(None, reasons)]
+    if not none:
         sentences += _found(report, on_page)
     return {
         "kind": "verdict",
@@ -344,7 +349,7 @@ def _row_of_check(check, audits):
             cell(f"at most {limit}"),
             cell(shown(check.figure.value), ends(check.figure.low, check.figure.high)),
             cell(groups),
-            cell(check.verdict, word=check.verdict),
+            cell(check.verdict, word=check.verdict, more=check.reason),
         ],
         place=f"at {place_of(level, audit)}",
     )

@@ -92,9 +92,9 @@ def _verdict(found):
     texts = [_changed(change, found) for change in found.harm]
     texts += [_changed(change, found) for change in found.improved]
     texts += [_levelled(change, found) for change in found.levelling_down]
-    if withheld(found.settings):
-        status, headline = "undetermined", "No verdict: scores look like distances."
-        texts = [withheld(found.settings)]
+    none, why = withheld(found.settings)
+    if none:
+        status, headline, texts = "undetermined", none, [why]
     undecided = sum(change.verdict == "undecided" for change in found.changes)
     if undecided:
         texts.append(

@@ -22,7 +22,7 @@ from skfairfr.utils._folder import Contents, replaced
 from skfairfr.utils._json_form import plain_form
 from skfairfr.utils._validation import check_path
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 # What reports and comparisons leave in a folder.
 REPORT = Contents(
     records=("audit.json", "comparison.json"),
@@ -233,7 +233,8 @@ class Finding:
         Groups without the pairs.
     verdict : {"worse", "undecided", "untested"}
         Whether the test finds a difference or finds none; "untested" if it has no two
-        groups to compare, or if scores look like distances and verdicts are withheld.
+        groups to compare, or if verdicts are withheld since scores look like distances or
+        are no better than chance.
     """
 
     rate: str
@@ -346,6 +347,8 @@ class Check:
         Of an undetermined check, how many more people of which groups would settle it in
         80 % of cases if rates are as they were found, or how many more pairs where nobody
         is known; empty where no number up to ten million does.
+    reason : str
+        Why an undetermined check could not pass, whatever its bounds; else empty.
     """
 
     name: str
@@ -358,6 +361,7 @@ class Check:
     not_covered: tuple
     verdict: str
     people_needed: tuple = ()
+    reason: str = ""
 
 
 @dataclass(frozen=True, repr=False)

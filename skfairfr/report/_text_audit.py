@@ -11,7 +11,6 @@ from skfairfr.report._text_layout import (
     FIGURE_WIDTH,
     LABEL_WIDTH,
     RATE_NAMES,
-    REVERSED,
     UNSUPPORTED,
     accepted,
     bounds,
@@ -30,6 +29,7 @@ from skfairfr.report._text_layout import (
     table,
     times,
     title,
+    withheld,
 )
 
 TWO_COLUMNS = (30, FIGURE_WIDTH, FIGURE_WIDTH)
@@ -97,9 +97,7 @@ def _opening(audit, source):
         f"{_drawn(audit)}; replicates, where they are needed, are of "
         f"{settings['n_resamples']:,} resamples."
     )
-    lines = [*title(head, "=")]
-    if settings.get("reversed_scores"):
-        lines += paragraph(REVERSED)
+    lines = [*title(head, "="), *paragraph(withheld(settings)[1])]
     lines += [*paragraph(data), *paragraph(intervals)]
     if audit.notes:
         n_notes = len(audit.notes)

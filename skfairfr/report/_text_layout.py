@@ -82,20 +82,41 @@ def times(wider, narrower):
     return f"{wider.standard_error / narrower.standard_error:.1f}"
 
 
-REVERSED = (
-    "Verdicts are withheld: genuine pairs mostly have smaller scores than impostor pairs, as "
-    "distances do. If the scores are distances, give --distance (in Python distance=True); if it was "
-    "given, leave it out."
-)
+# Why verdicts are withheld, in short and at length, by the code of the warning.
+WITHHELD = {
+    "reversed_scores": (
+        "scores look like distances",
+        "genuine pairs mostly have smaller scores than impostor pairs, as distances do. If "
+        "the scores are distances, give --distance (in Python distance=True); if it was "
+        "given, leave it out.",
+    ),
+    "uninformative_scores": (
+        "scores are no better than chance",
+        "scores hardly tell genuine pairs from impostor pairs, as where labels are not in "
+        "the order of the rows.",
+    ),
+}
 
 
 def withheld(settings):
-    """Why a comparison gives no verdicts, naming the systems; empty if it gives them."""
-    names = settings.get("reversed_scores")
-    if not names:
-        return ""
-    where = ", ".join(map(printable, names))
-    return REVERSED.replace("withheld:", f"withheld. In {where},")
+    """A headline and the reason where verdicts are withheld; two empty texts if not.
+
+    The reason names the systems of a comparison.
+    """
+    found = settings.get("withheld")
+    if not found:
+        return "", ""
+    if isinstance(found, str):
+        short, why = WITHHELD[found]
+        return f"No verdict: {short}.", f"Verdicts are withheld: {why}"
+    headlines, reasons = {}, []
+    for name, code in found.items():
+        headlines[WITHHELD[code][0]] = None
+        reasons.append(f" In {printable(name)}, {WITHHELD[code][1]}")
+    return (
+        f"No verdict: {' and '.join(headlines)}.",
+        f"Verdicts are withheld.{''.join(reasons)}",
+    )
 
 
 def accepted(threshold, settings):

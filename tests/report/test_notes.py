@@ -9,7 +9,13 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr.metrics import EstimandWarning, ReversedScoresWarning, SimilarityROC
-from skfairfr.report import PairData, audit, audit_data
+from skfairfr.report import (
+    EmbeddingData,
+    PairData,
+    audit,
+    audit_data,
+    compare_systems,
+)
 from skfairfr.report._notes import NOTES, collecting, mixed_people, notes_of
 from skfairfr.utils._labels import encode
 from tests.report.audits import scored_pairs, synthetic, with_a_lone_person
@@ -84,7 +90,7 @@ def reverse(roc):
 )
 def test_what_a_warning_carries_is_noted(ask, options, code, note, in_flags):
     found = [w for w in collected(ask, **options) if w.code == code]
-    (text,) = notes_of(found * 2, from_file=False)
+    (text,) = notes_of(found * 2)
     assert re.match(note, text)
     spelled = text.spelled(flag) if hasattr(text, "spelled") else text
     assert in_flags in spelled
@@ -94,30 +100,17 @@ def test_every_code_of_the_table_is_tested():
     assert set(NOTES) == {"below_resolution", "left_out", "no_error", "estimand"}
 
 
-@pytest.mark.parametrize(
-    ("from_file", "question"),
-    [
-        (False, "are these distances? Give minus a distance, as load_pairs("),
-        (
-            True,
-            "and with distance=True for distances: should it be given, or left out?",
-        ),
-    ],
-)
-def test_reversed_scores_are_asked_about_where_they_come_from(from_file, question):
+def test_reversed_scores_are_asked_about_in_the_words_of_the_caller():
     (warning,) = collected(reverse)
-    (note,) = notes_of([warning], from_file)
+    (note,) = notes_of([warning])
     assert isinstance(warning, ReversedScoresWarning)
     assert f"has the larger in {warning.values['share']:.3g} of all cases." in note
-    assert question in note
-    if from_file:
-        assert "and with --distance True for distances" in note.spelled(flag)
+    assert "are these distances?" in note and "distance=True" in note
+    assert "--distance True; if that was given" in note.spelled(flag)
 
 
 def test_other_warnings_of_the_data_are_noted_as_they_are():
-    assert notes_of([UndefinedMetricWarning("far=0.1 is odd")], False) == [
-        "far=0.1 is odd"
-    ]
+    assert notes_of([UndefinedMetricWarning("far=0.1 is odd")]) == ["far=0.1 is odd"]
 
 
 def test_warnings_that_are_no_notes_are_shown():
@@ -165,6 +158,49 @@ def test_verdicts_are_withheld_where_scores_look_like_distances():
         assert "verdict withheld" in shown and "would settle it in" not in shown
         for words in ("no certain difference", "too few pairs", "not compared, ."):
             assert words not in shown
+
+
+@pytest.fixture(scope="module")
+def mixed_up(shared_data):
+    """A system of real embeddings, as it is and with its rows out of order."""
+    file = np.load(shared_data / "lfw_facenet" / "lfw_facenet.npz")
+    shuffled = np.random.default_rng(0).permutation(file["embedding"])
+    return [
+        EmbeddingData(X, file["identity"], {"gender": file["gender"]})
+        for X in (file["embedding"], shuffled)
+    ]
+
+
+def test_verdicts_are_withheld_where_scores_carry_no_information(mixed_up):
+    asked = {"far": 0.01, "limits": {"max_fmr": 0.1, "max_fnmr": 0.5}}
+    told, withheld = (audit_data(d, **asked, n_resamples=20) for d in mixed_up)
+    assert told.exit_code == 0
+    assert {f.verdict for f in told.audits[0].levels[0].findings} != {"untested"}
+    assert (withheld.exit_code, {c.verdict for c in withheld.checks}) == (
+        3,
+        {"undetermined"},
+    )
+    (found,) = withheld.audits
+    assert {f.verdict for f in found.levels[0].findings} == {"untested"}
+    text = " ".join(withheld.to_text().split())
+    for shown in (text, withheld.to_html(), withheld.to_card()):
+        assert "scores are no better than chance" in shown
+        assert "distances" not in shown and "is treated worse" not in shown
+    assert text.count("but scores are no better than chance") == 2
+    assert any("hardly tell genuine pairs" in note for note in found.notes)
+
+
+def test_systems_that_carry_no_information_are_not_compared(mixed_up):
+    asked = {"far": 0.01, "n_resamples": 20, "fail_on_harm": True, "names": ("A", "B")}
+    found = compare_systems(*mixed_up, **asked)
+    assert not found.harm and not found.improved and not found.levelling_down
+    assert (found.exit_code, found.settings["withheld"]) == (
+        3,
+        {"B": "uninformative_scores"},
+    )
+    for shown in (found.to_text(), found.to_html()):
+        assert "No verdict: scores are no better than chance." in shown
+        assert "Verdicts are withheld. In B, scores" in " ".join(shown.split())
 
 
 def test_the_other_average_is_withheld_with_the_first():
