@@ -21,7 +21,7 @@ except ImportError:  # on Windows
     resource = None
 
 from skfairfr import __version__
-from skfairfr.utils._folder import FULL, Contents, replaced, staging
+from skfairfr.utils._folder import FULL, Contents, check_replaceable, replaced, staging
 
 DEMO_IDENTITIES = 500
 DEMO_ENDING = """\
@@ -1145,8 +1145,6 @@ def _with_places(text, written, figures, name):
 
 def _report_folder(arguments):
     """As _writable_folder, for a report; an older one stays unless it is to be replaced."""
-    from skfairfr.report._records import check_replaceable
-
     out = _writable_folder(arguments.out)
     if out is not None:
         check_replaceable(out, arguments.replace)

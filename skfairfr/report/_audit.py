@@ -364,8 +364,7 @@ def audit_data(
             found = _checked(found, judged, asked, data, threshold_from)
             audits.append(_drawn(found, data, own, folder))
         with collecting([]):
-            missed = [note for own in audited for note in own.missed_levels()]
-            notes += [*dict.fromkeys(missed)]
+            notes += dict.fromkeys(n for own in audited for n in own.missed_levels())
             # Without the repeats, pairs take as much memory again.
             del roc, audited, own
             notes += _about_repeats(data, chosen[0], audits[0], points, options)

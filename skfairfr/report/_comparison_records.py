@@ -4,11 +4,11 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from skfairfr.report._records import REPORT, Curves, check_replaceable, read_schema
+from skfairfr.report._records import Curves, read_schema
 from skfairfr.report._tables import changes_of, to_csv
 from skfairfr.report._text_comparison import to_text
 from skfairfr.utils._errors import all_spelled
-from skfairfr.utils._folder import replaced
+from skfairfr.utils._folder import REPORT, check_replaceable, replaced
 from skfairfr.utils._json_form import plain_form
 from skfairfr.utils._validation import check_path
 

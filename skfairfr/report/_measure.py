@@ -219,7 +219,10 @@ class AuditedROC:
         for far in self.points.far[self.points.far <= self.points.far_max].tolist():
             # The threshold is just above the score with which the level is exceeded.
             threshold = self.roc.threshold_at(far)
-            both = [threshold, tail.scores[tail.positions(threshold)]]
+            next_score = tail.scores[tail.positions(threshold) :][:1]
+            if not next_score.size:
+                continue  # the level is 1 but for rounding
+            both = [threshold, *next_score]
             (found, above), (n_found, n_above) = self._points("far", None, both)
             if found < 0.9 * far and n_above > n_found + 1:
                 notes.append(

@@ -17,34 +17,12 @@ import numpy as np
 from skfairfr.report._tables import disparities_of, rates_of, to_csv, to_frame
 from skfairfr.report._text import in_short, to_text
 from skfairfr.report._text_layout import in_words
-from skfairfr.utils._errors import Argument, ArgumentError, all_spelled
-from skfairfr.utils._folder import Contents, replaced
+from skfairfr.utils._errors import all_spelled
+from skfairfr.utils._folder import REPORT, check_replaceable, replaced
 from skfairfr.utils._json_form import plain_form
 from skfairfr.utils._validation import check_path
 
 SCHEMA_VERSION = 5
-# What reports and comparisons leave in a folder.
-REPORT = Contents(
-    records=("audit.json", "comparison.json"),
-    others=(
-        *("report.html", "rates.csv", "disparities.csv", "figures"),
-        *("comparison.txt", "changes.csv"),
-    ),
-)
-
-
-def check_replaceable(folder, replace=False):
-    """Raise where a folder holds a report that is not to be replaced."""
-    held = [name for name in REPORT.records if (Path(folder) / name).exists()]
-    if held and not replace:
-        raise ArgumentError(
-            Argument("folder"),
-            f" {str(folder)!r} holds an older report ({held[0]});",
-            remedy=("name another, or give ", Argument("replace", True), "."),
-            value=folder,
-        )
-
-
 # A field that stays out of the JSON.
 HIDDEN = {"json": False}
 
