@@ -6,6 +6,7 @@ each image of embeddings, two for each scored pair. They hold arrays, also those
 
 import os
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from hashlib import file_digest, sha256
 from itertools import product
 
@@ -383,6 +384,11 @@ class PairData:
         codes : ndarray of int, shape (2 * n_pairs,), or None
             None where they are not named.
         """
+        return self._images
+
+    @cached_property
+    def _images(self):
+        # Kept, since a million names take seconds.
         # Names of one side alone are an error that fit_pairs raises.
         if self.image_names[0] is None or self.image_names[1] is None:
             return None
@@ -401,8 +407,8 @@ class PairData:
         repeated = np.zeros(len(self.y_score), dtype=bool)
         images = self.images()
         if images is not None:
-            ends = np.sort(images.astype(np.int64).reshape(2, -1), axis=0)
-            pairs = ends[0] * (images.max() + 1) + ends[1]
+            one, other = images.astype(np.int64).reshape(2, -1)
+            pairs = np.minimum(one, other) * (images.max() + 1) + np.maximum(one, other)
             repeated[:] = True
             repeated[np.unique(pairs, return_index=True)[1]] = False
         return repeated, (
