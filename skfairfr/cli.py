@@ -22,7 +22,7 @@ except ImportError:  # on Windows
     resource = None
 
 from skfairfr import __version__
-from skfairfr.utils._folder import FULL, Contents, replaced, staging
+from skfairfr.utils._folder import FULL, Contents, check_replaceable, replaced, staging
 
 DEMO_IDENTITIES = 500
 DEMO_ENDING = """\
@@ -82,6 +82,7 @@ OTHER_NAMES = {
     "y": "identity",
     "path": "path",
     "figures": "--out",
+    "folder": "--out",
     "attributes": "--attribute",
     "columns": "--attribute",
     "sensitive_features": "--attribute",
@@ -831,6 +832,12 @@ def _add_common(
     parser.add_argument(
         "--out", metavar="DIR", help=f"folder that {written} written to{how}"
     )
+    if how:  # else an earlier run is gone on from
+        parser.add_argument(
+            "--replace",
+            action="store_true",
+            help="replace an older report in the folder of --out",
+        )
     parser.add_argument(
         "--format",
         choices=formats,
@@ -1024,7 +1031,7 @@ def _compare(arguments):
     given = vars(arguments)
     reading = {name: given[name] for name in (*READING, "image") if name in given}
     paths = [arguments.before, arguments.after, *arguments.more]
-    _writable_folder(arguments.out)
+    _report_folder(arguments)
     found = compare_systems(
         *(read_data(path, arguments.attribute, **reading) for path in paths),
         progress=not arguments.quiet and sys.stderr.isatty(),
@@ -1034,7 +1041,7 @@ def _compare(arguments):
     ).spelled(_spell)
     text = _formatted(found, arguments.format)
     if arguments.out is not None:
-        written = found.save(arguments.out, version=__version__)
+        written = found.save(arguments.out, replace=True, version=__version__)
         text = _with_places(text, written, (), arguments.format)
     return text, found.exit_code
 
@@ -1120,7 +1127,7 @@ def _report(arguments, data, source, **options):
     """Text of a report, which goes to --out as well, and exit code."""
     from skfairfr.report import audit_data
 
-    out = _writable_folder(arguments.out)
+    out = _report_folder(arguments)
     with nullcontext() if out is None else staging(out) as drawn:
         report = audit_data(
             data,
@@ -1132,7 +1139,7 @@ def _report(arguments, data, source, **options):
         ).spelled(_spell)
         text = _formatted(report, arguments.format, source)
         if out is not None:
-            written = report.save(out, source, version=__version__)
+            written = report.save(out, source, replace=True, version=__version__)
             names = {path.parent.name for path in report.figures}
             places = sorted(str(out / "figures" / name) for name in names)
             text = _with_places(text, written, places, arguments.format)
@@ -1155,6 +1162,14 @@ def _with_places(text, written, figures, name):
         return text
     text += f"\nWritten: {', '.join(map(str, written))}\n"
     return text + "".join(f"Figures: {place}\n" for place in figures)
+
+
+def _report_folder(arguments):
+    """As _writable_folder, for a report; an older one stays unless it is to be replaced."""
+    out = _writable_folder(arguments.out)
+    if out is not None:
+        check_replaceable(out, arguments.replace)
+    return out
 
 
 def _writable_folder(folder):

@@ -552,8 +552,54 @@ def test_compare_names_who_is_harmed(capsys, two_systems, tmp_path):
     written = json.loads((folder / "comparison.json").read_text())
     assert {row["group"] for row in written["harm"]} >= {"female"}
     assert (folder / "comparison.txt").read_text() in out
-    failing = run(capsys, "compare", *two_systems, *arguments, "--fail-on-harm")
+    again = (*arguments, "--replace", "--fail-on-harm")
+    failing = run(capsys, "compare", *two_systems, *again)
     assert failing[0] == 1
+
+
+@pytest.mark.parametrize("record", ["audit.json", "comparison.json"])
+@pytest.mark.parametrize("command", ["audit", "compare", "demo"])
+def test_an_older_report_is_refused_before_the_work(
+    capsys, monkeypatch, faces, tmp_path, command, record
+):
+    (tmp_path / record).write_text("old")
+    for work in ("audit_data", "compare_systems"):
+        monkeypatch.setattr(
+            f"skfairfr.report.{work}", lambda *_, **__: pytest.fail("work")
+        )
+    data = {"audit": [faces], "compare": [faces, faces], "demo": []}[command]
+    attribute = ["--attribute", "gender"] if data else []
+    said = run(capsys, command, *data, *attribute, "--out", tmp_path)
+    assert_one_line(*said, command=command)
+    assert f"--out {str(tmp_path)!r} holds an older report ({record})" in said[2]
+    assert "give --replace." in said[2]
+
+
+def test_an_older_report_is_replaced_on_demand(capsys, monkeypatch, faces, tmp_path):
+    without_rendering(monkeypatch)
+    (tmp_path / "audit.json").write_text("old")
+    arguments = ("--attribute", "gender", "--out", tmp_path, *QUICK, "--replace")
+    assert run(capsys, "audit", faces, *arguments)[0] == 0
+    assert json.loads((tmp_path / "audit.json").read_text())["audits"]
+
+
+def test_the_labels_of_one_image_are_named_by_both(capsys, pairs):
+    said = run(capsys, "audit", pairs, "--distance", "--attribute", "gender_2")
+    assert_one_line(*said)
+    assert "give --attribute gender, which reads both." in said[2]
+
+
+def test_failed_extractions_are_to_be_counted(capsys, tmp_path):
+    X, y, groups = synthetic(4)
+    for missing in (np.nan, 0.0):
+        X[3] = missing
+        np.savez(tmp_path / "faces.npz", embedding=X, identity=y, gender=groups)
+        said = run(capsys, "audit", tmp_path / "faces.npz", "--attribute", "gender")
+        assert_one_line(*said)
+        assert (
+            "row" in said[2]
+            and "counts failed extractions by group with --fte" in said[2]
+        )
 
 
 def test_compare_tells_what_cannot_be_paired(capsys, two_systems):

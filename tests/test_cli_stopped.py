@@ -94,13 +94,13 @@ def texts(folder):
 
 
 def audit(faces, folder):
-    return "audit", faces, "--attribute", "gender", "--out", folder, *QUICK
+    return given("audit", faces, folder)
 
 
 def given(command, faces, folder):
     """Arguments of a short run."""
     others = [faces] if command == "compare" else []
-    quick = QUICK_BENCH if command == "bench" else QUICK
+    quick = QUICK_BENCH if command == "bench" else (*QUICK, "--replace")
     return [command, faces, *others, "--attribute", "gender", "--out", folder, *quick]
 
 

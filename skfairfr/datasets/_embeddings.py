@@ -21,7 +21,7 @@ from skfairfr.datasets._files import (
     warn_of_words,
 )
 from skfairfr.datasets._tables import read_table
-from skfairfr.utils._errors import Argument, ArgumentError, place
+from skfairfr.utils._errors import FAILED_EXTRACTIONS, Argument, ArgumentError, place
 from skfairfr.utils._validation import check_path
 
 EMBEDDING_NAMES = ("embedding", "embeddings", "X")
@@ -241,7 +241,7 @@ def check_finite(name, vectors):
         raise ArgumentError(
             Argument("embedding"),
             f": {name} has nan or infinite values in row {bad[0]} ({bad.size} such rows);",
-            remedy="remove failed extractions, with their labels.",
+            remedy=FAILED_EXTRACTIONS,
         )
 
 

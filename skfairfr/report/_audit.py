@@ -39,6 +39,7 @@ from skfairfr.report._figures import make_folders, write_figures
 from skfairfr.report._limits import limits_of
 from skfairfr.report._measure import (
     ENOUGH_IMPOSTORS,
+    RATES,
     SMALLEST_FAR,
     AuditedROC,
     Points,
@@ -48,10 +49,11 @@ from skfairfr.report._notes import (
     mixed_people,
     notes_of,
     reason_to_withhold,
+    similar_labels,
 )
 from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
-from skfairfr.report._text_layout import WITHHELD, printable
+from skfairfr.report._text_layout import WITHHELD, level_name, number, printable
 from skfairfr.report._verdicts import judge
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value, plain
 from skfairfr.utils._validation import check_container
@@ -334,6 +336,7 @@ def audit_data(
     folders = [None] * len(names) if figures is None else make_folders(figures, names)
     notes = [INDEPENDENT] if data.independent else []
     notes += [] if reading is None else list(reading.notes)
+    notes += similar_labels(groups, chosen)
     audits = []
     with show_progress(progress, len(names) + 2 + (threshold_from is not None)):
         if threshold_from is not None:
@@ -360,6 +363,11 @@ def audit_data(
             found = _audit_by(own, data, attributes, options, judged, whole)
             found = _checked(found, judged, asked, data, threshold_from)
             audits.append(_drawn(found, data, own, folder))
+        with collecting([]):
+            notes += dict.fromkeys(n for own in audited for n in own.missed_levels())
+            # Without the repeats, pairs take as much memory again.
+            del roc, audited, own
+            notes += _about_repeats(data, chosen[0], audits[0], points, options)
     code = reason_to_withhold(warnings)
     if code is not None:
         audits = [_withheld(audit, code) for audit in audits]
@@ -367,6 +375,31 @@ def audit_data(
     audits[0] = replace(audits[0], notes=first)
     combined = [attributes for attributes in chosen if len(attributes) > 1]
     return Report(tuple(audits), tuple(cross(data, names) for names in combined))
+
+
+def _about_repeats(data, attributes, audit, points, options):
+    """A note on images or pairs that stand more than once, in a list; empty without any."""
+    repeated, words = data.repeats()
+    if not repeated.any():
+        return []
+    threshold = np.array([level.threshold for level in audit.levels])
+    points = replace(points, threshold=threshold)
+    try:
+        roc = _fit(data.take(~repeated), tuple(data.columns), options, points)
+    except ValueError:
+        return [f"{words} Without them there is nothing to compare."]
+    without = AuditedROC(roc.by(attributes), points)
+    rates = zip(*(without._points(r, None, threshold)[0] for r in RATES), strict=True)
+    told = [
+        f"at {level_name(level, audit.settings)}, FAR {number(far)} instead of "
+        f"{number(level.rates[0].far.value)} and FRR {number(frr)} instead of "
+        f"{number(level.rates[0].frr.value)}"
+        for level, (far, frr) in zip(audit.levels, rates, strict=True)
+    ]
+    return [
+        f"{words} Rates count them. Without them, at the same thresholds: "
+        f"{'; '.join(told)}."
+    ]
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,12 @@ from skfairfr.report._comparison_records import (
 from skfairfr.report._data import EmbeddingData
 from skfairfr.report._far_max import choose_far_max
 from skfairfr.report._measure import RATES, AuditedROC, Points
-from skfairfr.report._notes import collecting, notes_of, reason_to_withhold
+from skfairfr.report._notes import (
+    collecting,
+    notes_of,
+    reason_to_withhold,
+    similar_labels,
+)
 from skfairfr.report._overlap import overlap
 from skfairfr.report._text_layout import printable
 from skfairfr.utils._errors import Argument, ArgumentError, plain
@@ -137,6 +142,7 @@ def compare_systems(
     far_max, note = choose_far_max(common[0], groups, points, options)
     points = replace(points, far_max=far_max)
     notes = [n for one in data if one.reading is not None for n in one.reading.notes]
+    notes += similar_labels(groups, chosen)
     with show_progress(progress, len(data) + 2):
         named = zip(names, common, strict=True)
         fits = [_fit(name, one, options, far_max) for name, one in named]

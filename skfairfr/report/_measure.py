@@ -210,6 +210,27 @@ class AuditedROC:
             for level in range(points.size)
         )
 
+    def missed_levels(self):
+        """Notes about levels that ties of scores miss by more than a tenth, a list."""
+        if self.points.set_on != "these data":
+            return []
+        notes = []
+        tail = self.roc._engine.pairs.impostors(None)
+        for far in self.points.far[self.points.far <= self.points.far_max].tolist():
+            # The threshold is just above the score with which the level is exceeded.
+            threshold = self.roc.threshold_at(far)
+            next_score = tail.scores[tail.positions(threshold) :][:1]
+            if not next_score.size:
+                continue  # the level is 1 but for rounding
+            both = [threshold, *next_score]
+            (found, above), (n_found, n_above) = self._points("far", None, both)
+            if found < 0.9 * far and n_above > n_found + 1:
+                notes.append(
+                    f"FAR {far:g} cannot be met: scores are tied, the nearest attainable "
+                    f"levels are {found:.3g} and {above:.3g}; the first is used."
+                )
+        return notes
+
     def curves(self, whole):
         """Both rates of everyone and of every group over levels of the overall FAR.
 

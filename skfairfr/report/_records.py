@@ -18,19 +18,11 @@ from skfairfr.report._tables import disparities_of, rates_of, to_csv, to_frame
 from skfairfr.report._text import in_short, to_text
 from skfairfr.report._text_layout import in_words
 from skfairfr.utils._errors import all_spelled
-from skfairfr.utils._folder import Contents, replaced
+from skfairfr.utils._folder import REPORT, check_replaceable, replaced
 from skfairfr.utils._json_form import plain_form
 from skfairfr.utils._validation import check_path
 
 SCHEMA_VERSION = 6
-# What reports and comparisons leave in a folder.
-REPORT = Contents(
-    records=("audit.json", "comparison.json"),
-    others=(
-        *("report.html", "rates.csv", "disparities.csv", "figures"),
-        *("comparison.txt", "changes.csv"),
-    ),
-)
 # A field that stays out of the JSON.
 HIDDEN = {"json": False}
 
@@ -502,12 +494,14 @@ class Audit:
         """
         return Report((self,)).to_card(source, version=version)
 
-    def save(self, folder, source=None, *, version=None, date=None):
+    def save(self, folder, source=None, *, replace=False, version=None, date=None):
         """Write a report of this audit alone; see :meth:`Report.save`.
 
         Parameters
         ----------
         folder : path-like
+            As of :meth:`Report.save`.
+        replace : bool, default=False
             As of :meth:`Report.save`.
         source, version, date : str, default=None
             As of :meth:`Report.save`.
@@ -516,7 +510,8 @@ class Audit:
         -------
         paths : tuple of pathlib.Path
         """
-        return Report((self,)).save(folder, source, version=version, date=date)
+        about = {"version": version, "date": date}
+        return Report((self,)).save(folder, source, replace=replace, **about)
 
     def _repr_html_(self):
         return Report((self,))._repr_html_()
@@ -714,7 +709,7 @@ class Report:
 
         return to_card(self, source, version)
 
-    def save(self, folder, source=None, *, version=None, date=None):
+    def save(self, folder, source=None, *, replace=False, version=None, date=None):
         """Write ``audit.json``, ``report.html``, both tables and the figures to a folder.
 
         The folder changes at once, when all is written: a writer that is killed leaves an
@@ -723,7 +718,9 @@ class Report:
         Parameters
         ----------
         folder : path-like
-            Made if it does not exist. Files of a report in it are replaced, others stay.
+            Made if it does not exist.
+        replace : bool, default=False
+            Whether a report that the folder holds is replaced; files of others stay.
         source, version, date : str, default=None
             As of :meth:`to_html`.
 
@@ -735,10 +732,11 @@ class Report:
         Raises
         ------
         ArgumentError
-            If the folder is no path.
+            If the folder is no path, or holds a report that is not to be replaced.
         OSError
             If it cannot be written to.
         """
+        check_replaceable(check_path(folder, "folder"), replace)
         about = {"version": version, "source": source}
         about = {name: value for name, value in about.items() if value is not None}
         written = {
@@ -747,7 +745,7 @@ class Report:
             "rates.csv": to_csv(rates_of(self.audits)),
             "disparities.csv": to_csv(disparities_of(self.audits)),
         }
-        with replaced(check_path(folder, "folder"), REPORT) as staged:
+        with replaced(folder, REPORT) as staged:
             for name, text in written.items():
                 (staged / name).write_text(text, encoding="utf-8", newline="")
             for path in self.figures:

@@ -134,8 +134,9 @@ def _threshold(value):
 
 
 def printable(label):
-    """A label as text in which nothing moves the cursor."""
-    return "".join(c if c.isprintable() else "?" for c in str(label))
+    """A label as text in which nothing moves the cursor; quoted where space surrounds it."""
+    text = "".join(c if c.isprintable() else "?" for c in str(label))
+    return text if text == text.strip() else repr(text)
 
 
 def short(label):
@@ -218,7 +219,8 @@ def in_words(reasons, source="all pairs"):
     texts = []
     for words, run in groupby(reasons, lambda reason: OTHER_WORDS.get(reason.code)):
         texts.append((words or join_reasons)(run))
-    return "; ".join(filter(None, [*texts, SOURCES[source]]))
+    # A label at the start may begin with space.
+    return "; ".join(filter(None, [*texts, SOURCES[source]])).strip()
 
 
 def _below_resolution(reasons):

@@ -16,7 +16,12 @@ from skfairfr._core._resampling import Images
 from skfairfr.metrics._pairs._checks import check_pairs
 from skfairfr.metrics._roc._partitions import EmbeddingPartitions, ListedPartitions
 from skfairfr.metrics._roc._records import ReversedScoresWarning
-from skfairfr.utils._errors import Argument, ArgumentError, Message
+from skfairfr.utils._errors import (
+    FAILED_EXTRACTIONS,
+    Argument,
+    ArgumentError,
+    Message,
+)
 from skfairfr.utils._labels import (
     Labels,
     check_length,
@@ -624,7 +629,7 @@ def _check_rows(X, similarity):
             Argument("X"),
             f" has a zero row ({zero[0]}, {zero.size} in all), whose cosine similarity is "
             "undefined;",
-            remedy="remove failed extractions, with their labels.",
+            remedy=FAILED_EXTRACTIONS,
         )
 
 
