@@ -139,8 +139,7 @@ class Reason:
         "no_errors", "few_errors", "few_people" (they come from too few people) or
         "one_person" (one is in too many of them); "undefined" and "undefined_resamples";
         "below_resolution" of a FAR level, "few_groups" and "all_errors" (all rates are 1)
-        of a disparity, and "no_pairs" of the kind that ``rate`` needs; "set", in a report,
-        of the FAR that sets a threshold.
+        of a disparity, and "no_pairs" of the kind that ``rate`` needs.
     groups : tuple of labels, default=None
         One group, or two; empty for all pairs. None where the reason is about the whole
         estimate.
@@ -307,7 +306,4 @@ REASONS = {
     "undefined": lambda reason: "undefined",
     "undefined_resamples": lambda reason: f"undefined in {reason.found} resamples",
     "below_resolution": lambda reason: "the FAR level is below 1 / n_impostor",
-    "set": lambda reason: (
-        "set: the threshold is the one at which it meets the level, in resamples too"
-    ),
 }

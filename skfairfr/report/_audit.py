@@ -42,6 +42,7 @@ from skfairfr.report._measure import (
     SMALLEST_FAR,
     AuditedROC,
     Points,
+    chosen_thresholds,
 )
 from skfairfr.report._notes import (
     collecting,
@@ -441,7 +442,7 @@ def points_on(threshold_from, data, points, options):
         with collecting(warnings):
             there = replace(points, far_max=far_max)
             roc = _fit(other, attributes, options, there)
-            threshold = np.asarray(roc.threshold_at(points.far))
+            threshold = chosen_thresholds(roc, points.far)
     except ValueError as error:
         raise restated(error, "threshold_from", threshold_from) from None
     notes = [] if other.reading is None else list(other.reading.notes)
@@ -538,7 +539,7 @@ def _audit_by(audited, data, attributes, options, judged, whole):
     next_step(f"auditing by {printable(name)}")
     people, images = data.people(), data.images()
     group = data.groups(attributes)
-    warnings = []
+    warnings = audited.warnings
     with collecting(warnings):
         groups = audited.groups(people, images, group)
         if data.independent:
@@ -645,7 +646,7 @@ def _drawn(audit, data, audited, folder):
     points, reading = audited.points, data.reading
     distance = reading is not None and reading.options["distance"]
     shown = _title(data, audit, points), distance, limits_of(audit)
-    written = write_figures(audited.roc, folder, points, *shown)
+    written = write_figures(audited, audit.levels, folder, *shown)
     return replace(audit, figures=tuple(written))
 
 
@@ -691,6 +692,8 @@ def _fit(data, attributes, options, points, figures=False):
 def _settings_of(data, points):
     """Operating points, as the audit's settings show them."""
     far, threshold = points.far, points.threshold
+    if points.set_on == "these data":
+        threshold = None
     about = {"independent_pairs": True} if data.independent else {}
     similarity = getattr(data, "similarity", "cosine")
     if similarity != "cosine":

@@ -5,6 +5,7 @@ from itertools import groupby
 from textwrap import wrap
 
 from skfairfr._core._intervals import join_reasons
+from skfairfr._core._rates import in_digits
 
 WIDTH = 100
 LABEL_WIDTH = 24
@@ -101,12 +102,8 @@ def withheld(settings):
 def accepted(threshold, settings):
     """Which pairs a threshold accepts, on the scale of the caller's scores."""
     if settings.get("distance"):
-        return f"accepted up to distance {_threshold(-threshold)}"
-    return f"accepted from similarity {_threshold(threshold)} on"
-
-
-def _threshold(value):
-    return f"{value:.4f}" if value == 0 or abs(value) >= 0.01 else f"{value:.4g}"
+        return f"accepted up to distance {in_digits(-threshold)}"
+    return f"accepted from similarity {in_digits(threshold)} on"
 
 
 # ---- lines ---------------------------------------------------------------------------
@@ -139,11 +136,11 @@ def level_name(level, settings):
     return given_point(level.threshold, settings)
 
 
-def given_point(threshold, settings, digits=6):
+def given_point(threshold, settings):
     """A threshold that was given, on the scale of the caller's scores."""
     if settings.get("distance"):
-        return f"distance {-threshold:.{digits}g}"
-    return f"threshold {threshold:.{digits}g}"
+        return f"distance {in_digits(-threshold)}"
+    return f"threshold {in_digits(threshold)}"
 
 
 def disparity_label(disparity):
