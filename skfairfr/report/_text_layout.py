@@ -75,7 +75,7 @@ def mark(found):
 
 def times(wider, narrower):
     """How many times as large the first standard error is."""
-    if not math.isfinite(wider.standard_error):
+    if not 1e-9 * narrower.standard_error < wider.standard_error < math.inf:
         return ""
     # Rounding leaves a little where nothing varies.
     if not narrower.standard_error > 1e-9 * max(wider.standard_error, 1e-9):
