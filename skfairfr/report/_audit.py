@@ -77,6 +77,9 @@ def audit(
 ):
     """Assess which groups a verification system treats worse, and how sure that is.
 
+    Rates, intervals and verdicts are about the thresholds in the report: a FAR level only
+    chooses one, which then holds for other people too.
+
     Parameters
     ----------
     X : array-like, shape (n_samples, n_features)
@@ -241,8 +244,10 @@ def audit_data(
     data : EmbeddingData or PairData
         Such as :func:`read_data` gives.
     far : float in (0, 1) or array-like, shape (n_levels,), default=None
-        Levels to operate at; None takes 1e-2 and 1e-3, and 1e-4 where two groups of every
-        attribute have 300,000 impostor pairs.
+        Levels, each of which chooses a threshold on the audited data, the shortest number
+        that accepts the same pairs; the audit is then about it as though it had been
+        given. None takes 1e-2 and 1e-3, and 1e-4 where two groups of every attribute have
+        300,000 impostor pairs.
     threshold : float or array-like, shape (n_levels,), default=None
         Similarities from which on a deployed system accepts, instead; of data that were
         read as distances, distances up to which it does.
