@@ -192,13 +192,9 @@ def in_words(reasons, source="all pairs"):
     text : str
     """
     texts = []
-    for words, run in groupby(reasons, lambda reason: OTHER_WORDS.get(reason.code)):
-        texts.append((words or join_reasons)(run))
+    for lacking, run in groupby(reasons, lambda reason: reason.code == "no_pairs"):
+        texts.append((_no_pairs if lacking else join_reasons)(run))
     return "; ".join(filter(None, [*texts, SOURCES[source]]))
-
-
-def _below_resolution(reasons):
-    return "; ".join("the FAR level is below 1 / (impostor pairs)" for _ in reasons)
 
 
 def _no_pairs(reasons):
@@ -208,10 +204,6 @@ def _no_pairs(reasons):
         kinds = " and ".join(reason.words.removesuffix(" pair") for reason in of_label)
         texts.append(": ".join(filter(None, (label, f"{kinds} pair"))))
     return "; ".join(texts)
-
-
-# Codes whose words in a report are not those of Reason.
-OTHER_WORDS = {"below_resolution": _below_resolution, "no_pairs": _no_pairs}
 
 
 def reasons(name, figures):

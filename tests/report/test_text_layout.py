@@ -101,12 +101,10 @@ def reason(code, group, found, needed):
             (
                 reason("no_errors", "a", 0, 30),
                 reason("no_errors", "b", 0, 30),
-                Reason("below_resolution", found=1e-5, needed=1e-4),
                 Reason("undefined_resamples", found=3, needed=1),
             ),
             "all pairs",
-            "a: no errors, 30 needed; b: no errors, 30 needed; the FAR level is below 1 / "
-            "(impostor pairs); undefined in 3 resamples",
+            "a: no errors, 30 needed; b: no errors, 30 needed; undefined in 3 resamples",
         ),
         (
             (Reason("no_pairs", rate="frr"),),
