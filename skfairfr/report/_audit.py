@@ -43,6 +43,7 @@ from skfairfr.report._measure import (
     SMALLEST_FAR,
     AuditedROC,
     Points,
+    chosen_thresholds,
 )
 from skfairfr.report._notes import (
     collecting,
@@ -77,6 +78,9 @@ def audit(
     **options,
 ):
     """Assess which groups a verification system treats worse, and how sure that is.
+
+    Rates, intervals and verdicts are about the thresholds in the report: a FAR level only
+    chooses one, which then holds for other people too.
 
     Parameters
     ----------
@@ -242,8 +246,10 @@ def audit_data(
     data : EmbeddingData or PairData
         Such as :func:`read_data` gives.
     far : float in (0, 1) or array-like, shape (n_levels,), default=None
-        Levels to operate at; None takes 1e-2 and 1e-3, and 1e-4 where two groups of every
-        attribute have 300,000 impostor pairs.
+        Levels, each of which chooses a threshold on the audited data, the shortest number
+        that accepts the same pairs; the audit is then about it as though it had been
+        given. None takes 1e-2 and 1e-3, and 1e-4 where two groups of every attribute have
+        300,000 impostor pairs.
     threshold : float or array-like, shape (n_levels,), default=None
         Similarities from which on a deployed system accepts, instead; of data that were
         read as distances, distances up to which it does.
@@ -475,7 +481,7 @@ def points_on(threshold_from, data, points, options):
         with collecting(warnings):
             there = replace(points, far_max=far_max)
             roc = _fit(other, attributes, options, there)
-            threshold = np.asarray(roc.threshold_at(points.far))
+            threshold = chosen_thresholds(roc, points.far)
     except ValueError as error:
         raise restated(error, "threshold_from", threshold_from) from None
     notes = [] if other.reading is None else list(other.reading.notes)
@@ -572,7 +578,7 @@ def _audit_by(audited, data, attributes, options, judged, whole):
     next_step(f"auditing by {printable(name)}")
     people, images = data.people(), data.images()
     group = data.groups(attributes)
-    warnings = []
+    warnings = audited.warnings
     with collecting(warnings):
         groups = audited.groups(people, images, group)
         if data.independent:
@@ -684,7 +690,7 @@ def _drawn(audit, data, audited, folder):
     points, reading = audited.points, data.reading
     distance = reading is not None and reading.options["distance"]
     shown = _title(data, audit, points), distance, limits_of(audit)
-    written = write_figures(audited.roc, folder, points, *shown)
+    written = write_figures(audited, audit.levels, folder, *shown)
     return replace(audit, figures=tuple(written))
 
 
@@ -730,6 +736,8 @@ def _fit(data, attributes, options, points, figures=False):
 def _settings_of(data, points):
     """Operating points, as the audit's settings show them."""
     far, threshold = points.far, points.threshold
+    if points.set_on == "these data":
+        threshold = None
     about = {"independent_pairs": True} if data.independent else {}
     similarity = getattr(data, "similarity", "cosine")
     if similarity != "cosine":

@@ -393,7 +393,9 @@ def _disparities(name, roc, first, attributes, points, changes):
     here, there = (r.by(attributes) for r in (roc, first))
     attribute, found = " & ".join(attributes), []
     for rate in RATES:
-        compared = here.compare(there, **points.arguments(), rate=rate, how="max_min")
+        compared = here.compare(
+            there, points.far, threshold=points.threshold, rate=rate, how="max_min"
+        )
         values = []
         for engine in (there._engine, here._engine):
             question = _question(engine, points, rate, how="max_min")

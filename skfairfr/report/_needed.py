@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from skfairfr._core._old_family import bounds, deviates, ratios_of
-from skfairfr._core._old_few_errors import Effective, lower_bound, upper_bound
 from skfairfr._core._old_family import p_values as quantile_of
+from skfairfr._core._old_few_errors import Effective, lower_bound, upper_bound
 
 # People of one group beyond whom nothing counts as settled.
 MOST_PEOPLE = 10_000_000

@@ -106,8 +106,8 @@ def _below_resolution(far, smallest, group=None):
     about = "" if group is None else "This is about BFAR and BFRR. "
     return Message(
         f"FAR {far:g} is below 1 / (impostor pairs) = {smallest:.3g}, the smallest FAR that "
-        f"{whose} can resolve. {about}The threshold is the one just above their largest "
-        "score. Give a larger ",
+        f"{whose} can resolve. {about}The threshold is above their largest score. "
+        "Give a larger ",
         *(Argument("far"), " or more people."),
     )
 

@@ -89,9 +89,8 @@ def unsupported_of(audit):
         where = place_of(level, audit)
         for found in level.rates:
             for rate, name in RATES.items():
-                if not (found.group is None and _is_set(level, rate)):
-                    figure = getattr(found, rate)
-                    _note(texts, name, _who(found.group), attribute, where, figure)
+                figure = getattr(found, rate)
+                _note(texts, name, _who(found.group), attribute, where, figure)
         for finding in level.findings:
             if finding.worst is None:
                 text = f"{RATES[finding.rate]} by {attribute} at {where}: not compared"
@@ -130,11 +129,6 @@ def _who(group):
     return "everyone" if group is None else printable(group)
 
 
-def _is_set(level, rate):
-    """Whether a rate of everyone is the level itself."""
-    return rate == "far" and level.set_on == "these data"
-
-
 def _short(level, audit):
     """The name of a level in a legend."""
     if level.set_on == "these data":
@@ -161,8 +155,6 @@ def figure_of(audit, prefix):
     )
     if limits:
         caption += "Dashed vertical lines are the limits given. "
-    if any(_is_set(level, "far") for level in audit.levels):
-        caption += "The threshold sets the FMR of everyone, which has no interval. "
     caption += HOLLOW
     figures = group_rates(audit.levels, names, limits, confidence, f"{prefix}-rates")
     return {"kind": "figure", "figures": figures, "caption": caption}
@@ -179,8 +171,6 @@ def _rates(level, audit):
 def rates_row(level, found, size, place=""):
     """Comparisons, errors and rates of a group; ``size`` is its GroupRow."""
     far = cell(percent(found.far.value), *_marks(found.far, percents))
-    if found.group is None and _is_set(level, "far"):
-        far = cell(percent(found.far.value), more="set by the threshold")
     frr = cell(percent(found.frr.value), *_marks(found.frr, percents))
     cells = [
         cell(count(size.n_impostor)),
@@ -419,8 +409,6 @@ def _averages(audit):
         for rate in RATES:
             pairs = zip(level.rates, beside.rates, strict=True)
             for both in pairs:
-                if both[0].group is None and _is_set(level, rate):
-                    continue
                 name = f"{RATES[rate]} of {_who(both[0].group)}"
                 rows.append(
                     row(name, [_of_rate(getattr(r, rate)) for r in both], place=place)
@@ -456,8 +444,6 @@ def _resampled(audit):
         place = f"at {place_of(level, audit)}"
         for both in zip(level.rates, beside.rates, strict=True):
             for rate in RATES:
-                if both[0].group is None and _is_set(level, rate):
-                    continue
                 name = f"{RATES[rate]} of {_who(both[0].group)}"
                 rows.append(
                     row(name, [_of_rate(getattr(r, rate)) for r in both], place=place)

@@ -1,5 +1,6 @@
 """The sections of a page that are alike in all: how it was computed, limits, glossary."""
 
+from skfairfr._core._rates import in_digits
 from skfairfr.report._page_parts import bullets
 from skfairfr.report._page_words import DRAWN
 
@@ -110,14 +111,11 @@ def method(audit):
 def settings_of(settings):
     """Settings by name, thresholds on the scale of the caller's scores."""
     shown = {k: v for k, v in settings.items() if v is not None and k != "sha256"}
-    if settings.get("distance") and "threshold" in shown:
-        shown["threshold"] = _negated(shown["threshold"])
+    if "threshold" in shown:
+        sign = -1 if settings.get("distance") else 1
+        shown["threshold"] = [in_digits(sign * v) for v in shown["threshold"]]
     rows = [(name, _plain(value)) for name, value in shown.items()]
     return {"kind": "facts", "rows": rows}
-
-
-def _negated(value):
-    return [-v for v in value] if isinstance(value, list | tuple) else -value
 
 
 def _accepted(settings):
@@ -146,16 +144,16 @@ def _similarity(settings):
 
 def _threshold(audit):
     if audit.levels[0].set_on == "given":
-        return "The threshold was given, and does not vary in the intervals."
+        return "The threshold was given; intervals are about it."
     impostors = {
         "all": "all non-mated comparisons",
         "same_group": "the non-mated comparisons within a group",
     }[audit.settings["impostors"]]
-    where = "these data"
-    if audit.levels[0].set_on == "other data":
-        where = "other data, and it does not vary in the intervals"
+    where = "other" if audit.levels[0].set_on == "other data" else "these"
     return (
-        f"A threshold is set where the FMR of {impostors} meets the level, on {where}."
+        f"A threshold is set where the FMR of {impostors} meets the level, on {where} data: "
+        "the shortest number that accepts the same comparisons. Intervals are about this "
+        "threshold, not about one that other people would have set."
     )
 
 

@@ -251,7 +251,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Level:
-    """Everything at one FAR level, or at one threshold.
+    """Everything at one threshold, which was given or chosen by a FAR level.
 
     Attributes
     ----------
@@ -259,8 +259,9 @@ class Level:
         The level that the threshold was set for; None of a given one.
     threshold, worst_group_threshold : float
         Similarity (minus a distance) from which on a pair is accepted, so that the FAR of
-        all impostor pairs, or that of every group, meets the level; the second is nan where the
-        threshold was not set on these data.
+        all impostor pairs, or that of every group, meets the level: the shortest number that
+        accepts the same pairs. The second is nan where the threshold was not set on these
+        data.
     rates : tuple of GroupRates
         At ``threshold``; everyone first, then the groups.
     disparities : tuple of Disparity

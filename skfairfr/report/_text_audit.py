@@ -251,7 +251,7 @@ def _groups(audit):
 
 def _level(level, settings):
     rates = [
-        [label(row.group), _far(row, level), figure(row.frr)] for row in level.rates
+        [label(row.group), figure(row.far), figure(row.frr)] for row in level.rates
     ]
     disparities = [
         [disparity_label(d), *(_disparity(d, level, rate) for rate in RATE_NAMES)]
@@ -264,7 +264,7 @@ def _level(level, settings):
         *table([["disparity (if equal)", "of the FAR", "of the FRR"]], TWO_COLUMNS),
         *table([_ratio_row(level), *disparities], TWO_COLUMNS),
     ]
-    if level.set_on == "these data":
+    if math.isfinite(level.worst_group_threshold):
         lines += paragraph(
             "* max / min at the threshold where no group's FAR exceeds the level: "
             f"{accepted(level.worst_group_threshold, settings)}."
@@ -313,9 +313,7 @@ def _level_reasons(level):
     """
     lines = []
     for rate, name in RATE_NAMES.items():
-        of_groups = rate == "far" and level.set_on == "these data"
-        rows = level.rates[1:] if of_groups else level.rates
-        figures = [getattr(row, rate) for row in rows]
+        figures = [getattr(row, rate) for row in level.rates]
         lines += reasons(name, figures)
         for reason, names in _reasons_of_disparities(level, rate, figures).items():
             lines += reason_lines(names, reason, UNSUPPORTED)
@@ -381,8 +379,6 @@ def _resampled(audit):
                 ratio = times(*(reversed(pair) if swapped else pair))
                 cells += [figure(pair[1]), ratio]
             rows.append([name, *cells])
-        if level.set_on == "these data":
-            rows[0][1:3] = [_far(level.rates[0], level), ""]
         lines += ["", *table([[*names, COLUMNS["frr"], "x"], *rows], FOUR_COLUMNS)]
     return lines
 
@@ -406,12 +402,10 @@ def _averaged(audit):
         name = level_name(level, audit.settings)
         found = [[name, f"average by {own}", f"average by {other}"]]
         rows = list(zip(_figures(level), _figures(beside), strict=True))
-        is_set = level.set_on == "these data"
         for column, name in enumerate(RATE_NAMES.values(), start=1):
-            # The FAR of everyone comes first; where it is set, it is the level itself.
             found += [
                 [f"{name}  {a[0]}", figure(a[column]), figure(b[column])]
-                for a, b in rows[is_set and column == 1 :]
+                for a, b in rows
             ]
         lines += ["", *table(found, TWO_COLUMNS)]
     return lines
@@ -461,20 +455,10 @@ def _how_threshold_is_set(level, settings):
         "same_group": "the impostor pairs within a group",
     }[settings["impostors"]]
     if level.set_on == "given":
-        return "The thresholds were given, and do not vary in the intervals."
-    if level.set_on == "other data":
-        return (
-            "The threshold of a level is the one at which, on the other data, the FAR over "
-            f"{impostors} meets it; here it is given, and does not vary in the intervals."
-        )
+        return "The thresholds were given; intervals are about them."
+    where = "other" if level.set_on == "other data" else "these"
     return (
-        f"The threshold of a level is the one at which the FAR over {impostors} meets it, "
-        "which is what (set) says."
+        f"The threshold of a level is set where, on {where} data, the FAR over {impostors} "
+        "meets it: the shortest number that accepts the same pairs. Intervals are about "
+        "this threshold, not about one that other people would have set."
     )
-
-
-def _far(row, level):
-    """The FAR of a group; that of everyone is the level, and varies in no resample."""
-    if row.group is None and level.set_on == "these data":
-        return f"{number(row.far.value)} (set)"
-    return figure(row.far)

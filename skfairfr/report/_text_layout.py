@@ -5,6 +5,7 @@ from itertools import groupby
 from textwrap import wrap
 
 from skfairfr._core._intervals import join_reasons
+from skfairfr._core._rates import in_digits
 
 WIDTH = 100
 LABEL_WIDTH = 24
@@ -74,7 +75,7 @@ def mark(found):
 
 def times(wider, narrower):
     """How many times as large the first standard error is."""
-    if not math.isfinite(wider.standard_error):
+    if not 1e-9 * narrower.standard_error < wider.standard_error < math.inf:
         return ""
     # Rounding leaves a little where nothing varies.
     if not narrower.standard_error > 1e-9 * max(wider.standard_error, 1e-9):
@@ -122,12 +123,8 @@ def withheld(settings):
 def accepted(threshold, settings):
     """Which pairs a threshold accepts, on the scale of the caller's scores."""
     if settings.get("distance"):
-        return f"accepted up to distance {_threshold(-threshold)}"
-    return f"accepted from similarity {_threshold(threshold)} on"
-
-
-def _threshold(value):
-    return f"{value:.4f}" if value == 0 or abs(value) >= 0.01 else f"{value:.4g}"
+        return f"accepted up to distance {in_digits(-threshold)}"
+    return f"accepted from similarity {in_digits(threshold)} on"
 
 
 # ---- lines ---------------------------------------------------------------------------
@@ -161,11 +158,11 @@ def level_name(level, settings):
     return given_point(level.threshold, settings)
 
 
-def given_point(threshold, settings, digits=6):
+def given_point(threshold, settings):
     """A threshold that was given, on the scale of the caller's scores."""
     if settings.get("distance"):
-        return f"distance {-threshold:.{digits}g}"
-    return f"threshold {threshold:.{digits}g}"
+        return f"distance {in_digits(-threshold)}"
+    return f"threshold {in_digits(threshold)}"
 
 
 def disparity_label(disparity):
@@ -217,14 +214,10 @@ def in_words(reasons, source="all pairs"):
     text : str
     """
     texts = []
-    for words, run in groupby(reasons, lambda reason: OTHER_WORDS.get(reason.code)):
-        texts.append((words or join_reasons)(run))
+    for lacking, run in groupby(reasons, lambda reason: reason.code == "no_pairs"):
+        texts.append((_no_pairs if lacking else join_reasons)(run))
     # A label at the start may begin with space.
     return "; ".join(filter(None, [*texts, SOURCES[source]])).strip()
-
-
-def _below_resolution(reasons):
-    return "; ".join("the FAR level is below 1 / (impostor pairs)" for _ in reasons)
 
 
 def _no_pairs(reasons):
@@ -234,10 +227,6 @@ def _no_pairs(reasons):
         kinds = " and ".join(reason.words.removesuffix(" pair") for reason in of_label)
         texts.append(": ".join(filter(None, (label, f"{kinds} pair"))))
     return "; ".join(texts)
-
-
-# Codes whose words in a report are not those of Reason.
-OTHER_WORDS = {"below_resolution": _below_resolution, "no_pairs": _no_pairs}
 
 
 def reasons(name, figures):
