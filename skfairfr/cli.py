@@ -43,8 +43,7 @@ READING = (
 )
 MEASUREMENT = (
     *("far", "threshold", "threshold_from", "policy"),
-    *("resample", "average", "impostors", "method"),
-    *("n_resamples", "confidence_level"),
+    *("average", "impostors", "n_resamples", "confidence_level"),
 )
 LIMITS = (
     *("max_fmr", "max_fnmr"),
@@ -656,19 +655,7 @@ def _add_checks(group):
 
 
 def _add_measurement(audit):
-    audit.add_argument(
-        "--resample",
-        choices=("identities", "images", "both"),
-        default="identities",
-        help="intervals for other people, other photographs, or both (default: %(default)s)",
-    )
     _add_weights(audit)
-    audit.add_argument(
-        "--method",
-        choices=("wilson", "recentered", "naive", "multiplicative", "offdiagonal"),
-        help="how intervals are made (default: wilson for other people, else recentered); "
-        "findings and checks do not depend on it",
-    )
     # None, so that a policy may set it.
     _add_resamples(audit, None)
 

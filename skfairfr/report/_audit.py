@@ -123,7 +123,7 @@ def audit(
     >>> data = make_face_embeddings(n_identities=200, random_state=0)
     >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2, n_resamples=100)
     >>> finding = found.levels[0].findings[0]
-    >>> finding.rate, finding.worst, finding.verdict
+    >>> finding.rate, finding.group, finding.verdict
     ('far', 'female', 'worse')
     """
     check_options(options)
@@ -230,10 +230,8 @@ def audit_data(
     policy=None,
     figures=None,
     progress=False,
-    resample="identities",
     average="pair",
     impostors="all",
-    method=None,
     n_resamples=1000,
     confidence_level=None,
     n_jobs=None,
@@ -271,20 +269,13 @@ def audit_data(
         own; made if it does not exist. None writes none.
     progress : bool, default=False
         Whether a bar on standard error shows how far the measurement is.
-    resample : {"identities", "images", "both"}, default="identities"
-        Whether intervals are about other people of the same population, other photographs
-        of these people, or both.
     average : {"pair", "identity"}, default="pair"
         Whether every pair weighs the same, or every person.
     impostors : {"all", "same_group"}, default="all"
         Pairs whose FAR sets the threshold.
-    method : {"wilson", "recentered", "naive", "multiplicative", "offdiagonal"}, \
-            default=None
-        How an interval is made, as in :class:`~skfairfr.metrics.SimilarityROC`; None takes
-        "wilson" with ``resample="identities"`` and "recentered" otherwise. Findings and
-        checks do not depend on it: they are about other people of the same population.
     n_resamples : int, default=1000
-        Bootstrap resamples.
+        Bootstrap resamples of people, for disparities without a formula and equal error
+        rates.
     confidence_level : float in (0, 1), default=None
         Of the intervals; None takes 0.95.
     n_jobs : int, default=None
@@ -319,13 +310,9 @@ def audit_data(
     given = far, threshold, threshold_from, limits, confidence_level
     asked = settle(policy, data, *given)
     data = asked.data
-    if data.independent:  # pairs are drawn, whatever is resampled
-        resample = "identities"
     options = AuditOptions(
-        resample,
         average,
         impostors,
-        method or _usual_method(resample),
         plain(n_resamples),
         asked.confidence_level,
         n_jobs,
@@ -412,18 +399,12 @@ def _about_repeats(data, attributes, audit, points, options):
 class AuditOptions:
     """How an audit measures, as in SimilarityROC."""
 
-    resample: str
     average: str
     impostors: str
-    method: str
     n_resamples: int
     confidence_level: float
     n_jobs: int | None
     random_state: int
-
-    def verdicts(self):
-        """What verdicts depend on."""
-        return self.confidence_level, self.random_state
 
     def settings(self):
         """What an audit's numbers depend on."""
@@ -550,11 +531,6 @@ def _settings_of_files(data, threshold_from):
     }
 
 
-def _usual_method(resample):
-    """The method of intervals about other people, or about photographs."""
-    return "wilson" if resample == "identities" else "recentered"
-
-
 def _reach_further(roc, columns):
     """Whether two groups of every attribute have the pairs for the smallest level."""
     enough = [
@@ -568,7 +544,7 @@ def _judge_all(audited, chosen, options, operating_points):
     """Verdicts of all attributes and their combinations, which have one error rate."""
     sizes = [len(attributes) for attributes in chosen]
     with collecting([]):  # the notes of each audit hold what this would warn of
-        return judge(audited, sizes, *options.verdicts(), operating_points)
+        return judge(audited, sizes, options.confidence_level, operating_points)
 
 
 def _audit_by(audited, data, attributes, options, judged, whole):
@@ -598,24 +574,11 @@ def _audit_by(audited, data, attributes, options, judged, whole):
         share = np.nan
     # The notes already hold what these would warn of.
     with collecting([]):
-        other = _other(options.resample, "identities", "images")
-        lacks = other == "images" or data.independent
-        reason = data.lack_of_images() if lacks else ""
-        resampled = Other("resample", other, (), reason)
-        if not reason:
-            method = _usual_method(other)
-            changed = AuditedROC(audited.roc.by(resample=other, method=method), points)
-            found = changed.levels({}, in_short=True)
-            found = tuple(
-                replace(new, findings=_as_found(changed, place, old.findings))
-                for place, (new, old) in enumerate(zip(found, levels, strict=True))
-            )
-            resampled = replace(resampled, levels=found)
         averaged = None
         if share > DOMINANT_SHARE:
             other = _other(options.average, "pair", "identity")
             changed = AuditedROC(audited.roc.by(average=other), points)
-            (told,) = judge([changed], [len(attributes)], *options.verdicts())
+            (told,) = judge([changed], [len(attributes)], options.confidence_level)
             averaged = Other("average", other, changed.levels(told, in_short=True))
     members = people if images is None else images
     notes = [
@@ -631,7 +594,6 @@ def _audit_by(audited, data, attributes, options, judged, whole):
         share,
         groups,
         levels,
-        resampled,
         averaged,
         tuple(filter(None, notes)),
         failures=failures,
@@ -674,10 +636,7 @@ def _without_verdicts(levels):
     return tuple(
         replace(
             level,
-            findings=tuple(
-                replace(f, verdict="untested", direction=None, at_least=1.0)
-                for f in level.findings
-            ),
+            findings=tuple(replace(f, verdict="untested") for f in level.findings),
         )
         for level in levels
     )
@@ -713,19 +672,9 @@ def _title(data, audit, points):
     return f"By {audit.attribute}: {', '.join(source)}\n{intervals}"
 
 
-def _as_found(changed, level, findings):
-    """The findings with the ratios' intervals under another setting."""
-    return tuple(
-        f
-        if f.worst is None
-        else replace(f, ratio=changed.ratio(f.rate, level, f.best, f.worst))
-        for f in findings
-    )
-
-
 def _fit(data, attributes, options, points, figures=False):
     """A SimilarityROC of the data, ready for the points and, if asked, for figures."""
-    roc = SimilarityROC(**vars(options) | {"far_max": points.far_max})
+    roc = SimilarityROC(**vars(options), method="wilson", far_max=points.far_max)
     lowest = None if points.threshold is None else float(points.threshold.min())
     roc._expected = Expected(
         equal_error=True, histogram=True, lowest=lowest, scores=figures

@@ -113,7 +113,7 @@ def _check(audit, place, level, name, limit, judged):
     known = [] if found is None else found.labels
     not_covered = tuple(row.group for row in level.rates[1:] if row.group not in known)
     if name in RATE_LIMITS:
-        figure, groups = _of_rates(level, rate, limit, found, audit)
+        figure, groups = _of_rates(level, rate, limit, found)
     else:
         figure, groups = _of_ratios(level, rate, operating_point, limit, found)
     overall = operating_point == "overall"
@@ -122,7 +122,7 @@ def _check(audit, place, level, name, limit, judged):
     verdict = verdict_of(figure, limit)
     reason = ""
     if verdict == "passed":
-        of_ratio = None if name in RATE_LIMITS else found.rates
+        of_ratio = None if name in RATE_LIMITS else found.sums.rate
         reason = _why_not_passed(level, of_ratio, not_covered)
         verdict = "undetermined" if reason else verdict
     needed = ()
@@ -165,16 +165,17 @@ def _size(row, rate):
     return row.n_identities, growth
 
 
-def _of_rates(level, rate, limit, found, audit):
+def _of_rates(level, rate, limit, found):
     """Figure and groups of a limit that the rate of each group has to keep."""
     figures = {row.group: getattr(row, rate) for row in level.rates[1:]}
     if found is None:  # no group has pairs
         return next(iter(figures.values())), ()
-    low, high = found.one_sided(audit.settings["confidence_level"])
-    worst = found.labels[int(np.argmax(high))]
+    low, high = found.one_sided()
+    known = np.where(np.isnan(high), np.inf, high)
+    worst = found.labels[int(np.argmax(known))]
     # Groups above the limit, that with the largest lower bound first.
     exceeding = tuple(found.labels[g] for g in np.argsort(-low) if low[g] > limit)
-    ends = {"low": float(low.max()), "high": float(high.max())}
+    ends = {"low": float(np.nanmax(low, initial=0.0)), "high": float(high.max())}
     return replace(figures[worst], **ends), exceeding or (worst,)
 
 
@@ -186,10 +187,12 @@ def _of_ratios(level, rate, operating_point, limit, found):
         if (d.how, d.operating_point) == ("max_min", operating_point)
     )
     figure = getattr(disparity, rate)
-    if found is None or len(found.labels) < 2:
+    if found is None or not found.compared.n_tests:
         return figure, ()
-    low, high, lowest, highest = found.largest_ratio()
-    return replace(figure, low=low, high=high), lowest if low > limit else highest
+    low, high, *ends = found.compared.largest_ratio(found.tail)
+    above, below = ends[0] if low > limit else ends[1]
+    groups = found.named(above) + found.named(below)
+    return replace(figure, low=low, high=high), groups
 
 
 def verdict_of(figure, limit):

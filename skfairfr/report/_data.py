@@ -239,19 +239,6 @@ class EmbeddingData:
             lacking = "No person has an image in each domain"
         return f"{lacking}{NO_FRR}"
 
-    def lack_of_images(self):
-        """Say why no other photographs can be drawn of these people.
-
-        Returns
-        -------
-        reason : str
-            Empty if they can.
-        """
-        if self.images_by_side().max() > 1:
-            return ""
-        where = "" if self.domain is None else " in each domain"
-        return f"every person has one image{where}, so that there are no others to draw"
-
     def images_by_side(self):
         """Count the images of each identity on each side.
 
@@ -479,23 +466,6 @@ class PairData:
         if self.independent:
             return "No pair is genuine, so that no FRR can be measured."
         return f"No pair is of two images of one person{NO_FRR}"
-
-    def lack_of_images(self):
-        """Say why no other photographs can be drawn of these people.
-
-        Returns
-        -------
-        reason : str
-            Empty if they can.
-        """
-        if self.independent:
-            return "no person is known, and pairs were drawn as they are"
-        images = self.images()
-        if images is None:
-            return "the pairs do not name their images (image_1 and image_2)"
-        if np.unique(images).size > np.unique(self.people()).size:
-            return ""
-        return "every person has one image, so that there are no others to draw"
 
 
 def read_data(

@@ -239,8 +239,13 @@ class AuditedROC:
                 self._group_rates(rates, errors, level),
                 tuple(of_levels[level] for of_levels in disparities),
                 tuple(
-                    self._finding(r, level, judged.get((r, "overall", level)))
-                    for r in ([] if judged is None else RATES)
+                    finding
+                    for rate in ([] if judged is None else RATES)
+                    for finding in self._findings(
+                        rate,
+                        [figures[level] for figures in rates[rate]],
+                        judged.get((rate, "overall", level)),
+                    )
                 ),
                 points.set_on,
                 () if in_short else self._indices(rates, level),
@@ -400,36 +405,52 @@ class AuditedROC:
         n_groups = np.count_nonzero(self.n_pairs[rate][1:])
         return None if n_groups > 1 else _only(n_groups)
 
-    def _finding(self, rate, level, judged):
-        """The two groups that differ most certainly at a level."""
-        compared = [] if judged is None else judged.labels
+    def _findings(self, rate, figures, judged):
+        """The groups that differ from the others at a level, or the most certain one."""
+        found = [] if judged is None else judged.found()
+        compared = [] if judged is None else judged.compared_labels
         left_out = tuple(label for label in self.labels[1:] if label not in compared)
-        if len(compared) < 2:
+        if not found:
             n_groups = np.count_nonzero(self.n_pairs[rate][1:])
             why = self._few_groups(rate) or _only(min(n_groups, 1))
-            return Finding.untested(rate, Figure.undefined(why), left_out)
-        worst, best, p_value, p_adjusted, low, high = judged.most_certain()
-        differs = p_adjusted <= 1 - self.roc.confidence_level
-        ratio = replace(self.ratio(rate, level, best, worst), low=low, high=high)
+            return [Finding.untested(rate, Figure.undefined(why), left_out)]
+        of_group = dict(zip(self.labels, figures, strict=True))
+        return [
+            self._finding(rate, of_group, judged, place, differs, left_out)
+            for place, differs in found
+        ]
+
+    def _finding(self, rate, of_group, judged, place, differs, left_out):
+        """One group against the others, whose figures are known."""
+        group, others, numbers = judged.against(place)
+        reasons = [r for g in (group, *others) for r in of_group[g].reasons]
+        sources = {of_group[g].source for g in (group, *others)}
+        source = "all pairs" if len(sources) > 1 else sources.pop()
+        ratio = Figure(
+            *numbers[:4],
+            not reasons,
+            in_words(reasons, source),
+            source,
+            tuple(reasons),
+            p_value=numbers[4],
+        )
+        verdict = "undecided"
+        if differs:
+            verdict = "worse" if ratio.value > 1 else "better"
+        with np.errstate(divide="ignore"):
+            logs = np.log([of_group[g].value for g in others])
         return Finding(
             rate,
-            worst,
-            best,
-            worst if differs else None,
-            max(1.0, low),
+            group,
+            others,
+            of_group[group].value,
+            float(np.exp(logs.mean())),
             ratio,
-            p_value,
-            p_adjusted,
+            float(judged.p_adjusted[place]),
             judged.n_comparisons,
-            len(compared),
             left_out,
-            "worse" if differs else "undecided",
+            verdict,
         )
-
-    def ratio(self, rate, level, best, worst):
-        """Figure of the rate of one group over that of another at a level."""
-        how = ("ratio", best, worst)
-        return figures_of(self._estimate("overall", rate=rate, how=how))[level]
 
 
 def figures_of(estimate):

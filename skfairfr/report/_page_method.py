@@ -2,7 +2,6 @@
 
 from skfairfr._core._rates import in_digits
 from skfairfr.report._page_parts import bullets
-from skfairfr.report._page_words import DRAWN
 
 GLOSSARY = (
     (
@@ -80,13 +79,6 @@ GLOSSARY = (
         "on errors more than a third of which come from one person.",
     ),
 )
-METHODS = {
-    "wilson": "Wilson intervals",
-    "recentered": "recentred bootstrap percentiles",
-    "naive": "bootstrap percentiles",
-    "multiplicative": "bootstrap percentiles, rescaled",
-    "offdiagonal": "bootstrap percentiles without pairs of an image with itself",
-}
 
 
 def method(audit):
@@ -101,8 +93,8 @@ def method(audit):
         f"Every {'comparison' if settings['average'] == 'pair' else 'person'} weighs the "
         "same in a rate.",
         _intervals(settings),
-        "Comparisons of groups are two-sided tests of the ratio of two rates, which allow "
-        f"for {_dependence(settings)}the number of comparisons made.",
+        "Each group is compared with the geometric mean of the others by a two-sided test, "
+        f"which allows for {_dependence(settings)}the number of comparisons made (Holm).",
     ]
     head = {"kind": "heading", "text": "Settings"}
     return [bullets(texts), head, settings_of(settings)]
@@ -158,15 +150,16 @@ def _threshold(audit):
 
 
 def _intervals(settings):
-    drawn = DRAWN[settings["resample"]]
+    drawn, how = "other people of the same population", "people who are in many errors"
     if settings.get("independent_pairs"):
-        drawn = "other pairs of the same kind, as if no two shared a person"
-    how = METHODS.get(settings["method"], settings["method"])
-    if settings["method"] == "wilson" and not settings.get("independent_pairs"):
-        how += " whose variance allows for people who are in many pairs"
+        drawn, how = "other pairs of the same kind, as if no two shared a person", "few"
+        how = "few errors"
     return (
-        f"Intervals are about {drawn}, at {100 * settings['confidence_level']:g} %: "
-        f"{how}. Where resampling is needed, {settings['n_resamples']:,} resamples are drawn."
+        f"Intervals are about {drawn}, at {100 * settings['confidence_level']:g} %, each "
+        "alone. Those of rates, ratios and max / min come from the errors of each person, "
+        f"on a scale that allows for {how}; the largest contrast of an attribute allows for "
+        f"the number of its groups. Other disparities take {settings['n_resamples']:,} "
+        "resamples."
     )
 
 

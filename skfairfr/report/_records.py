@@ -197,55 +197,47 @@ class Disparity:
 
 @dataclass(frozen=True)
 class Finding:
-    """The two groups whose rates differ most certainly, out of every two.
+    """A group whose rate differs from that of the others; else the most certain one.
 
     Attributes
     ----------
     rate : {"far", "frr"}
-    worst, best : labels
-        The group with the higher rate and the other; None where there are not two.
-    direction : label or None
-        The group that is treated worse by the test; None where it finds no difference.
-    at_least : float >= 1
-        Lower bound of the factor between the two rates in the population. Those of all
-        comparisons hold at once.
+    group : label
+        None where there are no two groups to compare.
+    others : tuple of labels
+        Those that it is compared with: all that have enough errors.
+    value, other_value : float
+        Rate of the group, and the geometric mean of the others'.
     ratio : Figure
-        Rate of ``worst`` over that of ``best``; its interval holds with those of all
-        comparisons at once.
-    p_value, p_adjusted : float in (0, 1]
-        Of the hypothesis that both groups have the same rate in the population: of this
-        comparison alone, and adjusted for all comparisons of the report. nan without two
-        groups.
+        Of the two, with the interval and the p-value of this comparison alone: the interval
+        excludes 1 where the p-value is below one minus the confidence level.
+    p_adjusted : float in (0, 1]
+        The p-value, adjusted for all comparisons of the report; nan without two groups.
     n_comparisons : int
-        That it is adjusted for: every two groups, of each rate, level and attribute (or
-        of each combination of attributes).
-    n_compared : int
-        Groups that the two were picked from.
+        That it is adjusted for: every group, or both of two at once, of each rate, level
+        and attribute (or of each combination of attributes).
     not_compared : tuple of labels
-        Groups without the pairs.
-    verdict : {"worse", "undecided", "untested"}
-        Whether the test finds a difference or finds none; "untested" if it has no two
-        groups to compare, or if verdicts are withheld since scores look like distances or
-        are no better than chance.
+        Groups without the pairs of two people.
+    verdict : {"worse", "better", "undecided", "untested"}
+        Whether the test finds the group worse or better than the others, or finds no
+        difference; "untested" if there are no two groups, or if verdicts are withheld.
     """
 
     rate: str
-    worst: object
-    best: object
-    direction: object
-    at_least: float
+    group: object
+    others: tuple
+    value: float
+    other_value: float
     ratio: Figure
-    p_value: float
     p_adjusted: float
     n_comparisons: int
-    n_compared: int
     not_compared: tuple
     verdict: str
 
     @classmethod
     def untested(cls, rate, ratio, not_compared):
         """That fewer than two groups have the pairs."""
-        none = (None, None, None, 1.0, ratio, math.nan, math.nan, 0, 0)
+        none = (None, (), math.nan, math.nan, ratio, math.nan, 0)
         return cls(rate, *none, not_compared, "untested")
 
 
@@ -266,7 +258,8 @@ class Level:
         At ``threshold``; everyone first, then the groups.
     disparities : tuple of Disparity
     findings : tuple of Finding
-        Of the FAR, then of the FRR.
+        Of the FAR, then of the FRR: all groups that differ from the others, the most
+        certain first, or one that does not.
     set_on : {"these data", "other data", "given"}
         Where the threshold comes from.
     indices : tuple of Index
@@ -295,19 +288,16 @@ class Other:
 
     Attributes
     ----------
-    setting : {"resample", "average"}
+    setting : {"average"}
     value : str
         What the setting was changed to.
     levels : tuple of Level
-        With max_min at the overall threshold alone; empty if impossible.
-    reason : str
-        Why impossible.
+        With max_min at the overall threshold alone.
     """
 
     setting: str
     value: str
     levels: tuple
-    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -327,7 +317,8 @@ class Check:
     figure : Figure
         The disparity, or the rate of the group with the largest upper bound. ``low`` is
         the largest of the lower bounds, which hold for all groups at once, ``high`` the
-        largest of the upper bounds, which hold one by one; bounds of rates are one-sided.
+        largest of the upper bounds, which hold one by one and are the ends of the intervals
+        shown.
     groups : tuple of labels
         Those that the verdict is about: all that exceed the limit, or else those with the
         largest upper bound; of a ratio the worse group, then the better one.
@@ -378,8 +369,6 @@ class Audit:
         Everyone first.
     levels : tuple of Level
         Largest FAR first.
-    resampled : Other
-        With what intervals are about changed.
     averaged : Other or None
         With the average changed, where one person supplies over 5 % of the genuine pairs.
     notes : tuple of str
@@ -400,7 +389,6 @@ class Audit:
     largest_genuine_share: float
     groups: tuple
     levels: tuple
-    resampled: Other
     averaged: Other | None
     notes: tuple
     checks: tuple = field(default=(), metadata=HIDDEN)

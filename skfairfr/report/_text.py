@@ -104,8 +104,8 @@ def in_short(audit):
         said = []
         for finding in level.findings:
             name = RATE_NAMES[finding.rate]
-            if finding.verdict == "worse":
-                said.append(f"{name} worse for {short(finding.worst)}")
+            if finding.verdict in ("worse", "better"):
+                said.append(f"{name} {finding.verdict} for {short(finding.group)}")
             else:
                 said.append(f"{name} {finding.verdict}")
         lines.append(f"  at {level_name(level, audit.settings)}: {', '.join(said)}")
@@ -213,17 +213,6 @@ def check_lines(checks, settings):
     """
     policy = settings.get("policy")
     lines = title("Checks" + (f" of the policy {printable(policy)}" if policy else ""))
-    if any(check.name not in ("max_fmr", "max_fnmr") for check in checks):
-        text = (
-            "The lower end of a ratio here holds together with all comparisons of the "
-            "report. It can therefore be lower than that of max / min above."
-        )
-        if any(check.name in ("max_bfar", "max_bfrr") for check in checks):
-            text += (
-                " Limits on BFAR and BFRR add comparisons to those of the report, which "
-                "can make all its lower ends lower."
-            )
-        lines += paragraph(text)
     for check in checks:
         lines += paragraph(check_sentence(check, settings), "- ", "  ")
     return lines
@@ -237,7 +226,7 @@ def _why(check, of_ratio):
     but = f", but {check.reason}" if check.reason else ""
     verdict = "passed" if but and found.high <= check.limit else check.verdict
     if of_ratio:
-        pair = f"{groups[0]} over {groups[1]}"
+        pair = f"{groups[0]} over {' and '.join(groups[1:])}"
         ends = {
             "passed": f"largest for {pair}, at most {number(found.high)}",
             "failed": f"{pair} is at least {number(found.low)}",

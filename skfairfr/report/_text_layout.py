@@ -73,16 +73,6 @@ def mark(found):
     return "" if found.source == "all pairs" else SAMPLED
 
 
-def times(wider, narrower):
-    """How many times as large the first standard error is."""
-    if not 1e-9 * narrower.standard_error < wider.standard_error < math.inf:
-        return ""
-    # Rounding leaves a little where nothing varies.
-    if not narrower.standard_error > 1e-9 * max(wider.standard_error, 1e-9):
-        return ""
-    return f"{wider.standard_error / narrower.standard_error:.1f}"
-
-
 # Why verdicts are withheld, in short and at length, by the code of the warning.
 WITHHELD = {
     "reversed_scores": (

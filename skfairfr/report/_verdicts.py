@@ -70,9 +70,32 @@ class Judged:
             ]
         return [(g, True) for g in differing] or [(g, False) for g in order[:1]]
 
+    @property
+    def compared_labels(self):
+        """Groups that are compared with others."""
+        return self.named(np.flatnonzero((self.compared.weights != 0).any(axis=1)))
+
     def named(self, places):
         """Labels of the groups at some positions."""
         return tuple(self.labels[g] for g in places)
+
+    def against(self, place):
+        """A group and the others, and what is known of the ratio of their rates.
+
+        Returns
+        -------
+        group : label
+        others : tuple of labels
+        numbers : tuple of floats
+            The ratio, its interval, the standard error of its logarithm, and the p-value of
+            this comparison alone.
+        """
+        tests = self.compared.tests
+        low, high = (float(end[place]) for end in tests.bounds(self.tail))
+        others = self.named(np.flatnonzero(self.compared.weights[place] < 0))
+        value = float(np.exp(tests.value[place]))
+        error, p = float(tests.lower[1][place]), float(tests.p_value[place])
+        return self.labels[place], others, (value, low, high, error, p)
 
     def one_sided(self):
         """Lower and upper bounds of the groups' rates, each (n_groups,).

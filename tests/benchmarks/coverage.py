@@ -364,16 +364,16 @@ def share(values):
 def loosest(n_people, seed, limit=1e-2, n_levels=40):
     """Whether the loosest threshold that keeps a limit in both groups exceeds it in truth.
 
-    At level t the rate of two people is t f_k f_h: their pair errs from the level on where
-    an exponential number is below it. Factors are exp(.5 N) in one group.
+    At level t the rate of two people is t f_k f_h, with factors exp(.5 N), in the one group
+    and half of t in the other, so that the first decides.
     """
     rng = np.random.default_rng([n_people, seed])
     levels = limit * np.geomspace(1.5, 0.1, n_levels)
     kept = np.ones(n_levels, dtype=bool)
-    for spread in (0.5, 0.0):
+    for spread, times in ((0.5, 1.0), (0.0, 0.5)):
         factor = np.exp(spread * rng.standard_normal(n_people) - spread**2 / 2)
         k, h = np.triu_indices(n_people, 1)
-        chance = np.minimum(levels[0] * factor[k] * factor[h], 1.0)
+        chance = np.minimum(times * levels[0] * factor[k] * factor[h], 1.0)
         hit = np.repeat(np.arange(k.size), 4)[
             rng.random(4 * k.size) < np.repeat(chance, 4)
         ]
