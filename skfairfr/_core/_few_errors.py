@@ -362,6 +362,27 @@ def rate_bounds(sums, tail, added=0.0):
     )
 
 
+def never_falling(high, rate, by_level):
+    """Upper ends of a rate, no smaller than those where the rate cannot be larger.
+
+    Parameters
+    ----------
+    high : ndarray, shape (n_levels, ...)
+        At increasing thresholds, or at increasing FAR levels.
+    rate : {"far", "frr"}
+    by_level : bool
+
+    Returns
+    -------
+    high : ndarray, shape (n_levels, ...)
+    """
+    rising = (rate == "frr") != by_level
+    ordered = high if rising else high[::-1]
+    found = np.fmax.accumulate(ordered, axis=0)
+    found = np.where(np.isnan(ordered), np.nan, found)
+    return found if rising else found[::-1]
+
+
 def _bounds(sums, tail, added):
     """Bounds of a rate below one half; ``high`` may exceed 1, or be infinite."""
     clump, rate = sums.clump, sums.rate

@@ -14,10 +14,12 @@ from skfairfr.metrics import (
     inequity_rate,
 )
 from skfairfr.metrics._plot._from_roc import as_compared, default_levels
+from skfairfr.metrics._roc._analytic import place_of
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import (
     Curves,
     Disparity,
+    Effective,
     Figure,
     Finding,
     GroupRates,
@@ -216,10 +218,11 @@ class AuditedROC:
         in_short : bool, default=False
         """
         points = self.points
-        rates, errors = {}, {}
+        rates, errors, worth = {}, {}, {}
         for rate in RATES:
             rates[rate] = self._rates(rate)
             errors[rate] = None if in_short else self._errors(rate)
+            worth[rate] = None if in_short else self._effective(rate)
         hows = [("max_min", "overall")]
         worst_group = np.full(points.size, np.nan)
         if not in_short:
@@ -236,7 +239,7 @@ class AuditedROC:
                 None if points.far is None else float(points.far[level]),
                 float(points.threshold[level]),
                 float(worst_group[level]),
-                self._group_rates(rates, errors, level),
+                self._group_rates(rates, errors, worth, level),
                 tuple(of_levels[level] for of_levels in disparities),
                 tuple(
                     finding
@@ -316,12 +319,32 @@ class AuditedROC:
             found.append(errors)
         return found
 
-    def _group_rates(self, rates, errors, level):
+    def _effective(self, rate):
+        """What the errors of every group at every level are worth."""
+        found = []
+        for row, label in enumerate(self.labels):
+            worth = [None] * self.points.size
+            if self.n_pairs[rate][row]:
+                asked = (None, self.points.threshold, rate, label, None, "overall")
+                question = self.roc._engine.question(*asked)
+                evidence = self.roc._engine.evidence(question)
+                sums = evidence.sums.columns(place_of(evidence, question.scope))
+                columns = sums.effective_errors, sums.effective_people
+                columns = (question.in_shape(column).tolist() for column in columns)
+                worth = [Effective(*both) for both in zip(*columns, strict=True)]
+            found.append(worth)
+        return found
+
+    def _group_rates(self, rates, errors, worth, level):
         rows = []
         for row, label in enumerate(self.labels):
             figures = (rates[rate][row][level] for rate in RATES)
-            counts = (errors[r] and errors[r][row][level] for r in RATES)
-            rows.append(GroupRates(label, *figures, *counts))
+            more = (
+                found[r] and found[r][row][level]
+                for found in (errors, worth)
+                for r in RATES
+            )
+            rows.append(GroupRates(label, *figures, *more))
         return tuple(rows)
 
     def _indices(self, rates, level):

@@ -172,14 +172,25 @@ def rates_row(level, found, size, place=""):
     frr = cell(percent(found.frr.value), *_marks(found.frr, percents))
     cells = [
         cell(count(size.n_impostor)),
-        cell(count(found.far_errors, found.far.source)),
+        cell(
+            count(found.far_errors, found.far.source), more=worth(found.far_effective)
+        ),
         far,
         cell(count(size.n_genuine)),
-        cell(count(found.frr_errors, found.frr.source)),
+        cell(
+            count(found.frr_errors, found.frr.source), more=worth(found.frr_effective)
+        ),
         frr,
         *_generalised(level, found.group),
     ]
     return row(name_of(found.group), cells, found.group is None, place)
+
+
+def worth(effective):
+    """What errors are worth, of how many people."""
+    if effective is None or not effective.errors:
+        return ""
+    return f"{round(effective.errors):,} of {round(effective.people):,} people"
 
 
 def rates_table(rows, settings, generalised=False):
@@ -187,7 +198,10 @@ def rates_table(rows, settings, generalised=False):
     head = ["Group", "Non-mated comparisons", "False matches", "FMR (FAR)"]
     head += ["Mated comparisons", "False non-matches", "FNMR (FRR)"]
     head += ["GFAR", "GFRR"] if generalised else []
-    caption = "Comparisons, errors and error rates of each group, with intervals. "
+    caption = (
+        "Comparisons, errors and error rates of each group, with intervals. Beneath errors: "
+        "as how many independent ones, of how many people alike, they tell. "
+    )
     if settings["average"] == "identity":
         caption += "Every person weighs the same, so that a rate is not errors over comparisons. "
     return table(caption, head, rows)

@@ -81,11 +81,20 @@ class GroupRow:
 
 
 @dataclass(frozen=True)
+class Effective:
+    """How many independent errors, of how many people, a rate is as well known from."""
+
+    errors: float
+    people: float
+
+
+@dataclass(frozen=True)
 class GroupRates:
     """Rates of a group at the threshold of a level; ``group`` None is over all pairs.
 
     ``far_errors`` impostor pairs were accepted and ``frr_errors`` genuine pairs rejected;
-    the first is rounded where the rate was not counted over all pairs.
+    the first is rounded where the rate was not counted over all pairs. ``far_effective``
+    and ``frr_effective`` are what these errors are worth.
     """
 
     group: object
@@ -93,6 +102,8 @@ class GroupRates:
     frr: Figure
     far_errors: int | None = None
     frr_errors: int | None = None
+    far_effective: Effective | None = None
+    frr_effective: Effective | None = None
 
 
 @dataclass(frozen=True)
@@ -258,8 +269,8 @@ class Level:
         At ``threshold``; everyone first, then the groups.
     disparities : tuple of Disparity
     findings : tuple of Finding
-        Of the FAR, then of the FRR: all groups that differ from the others, the most
-        certain first, or one that does not.
+        Of the FAR, then of the FRR: all groups that differ from the others, the worse
+        ones first, or one that does not.
     set_on : {"these data", "other data", "given"}
         Where the threshold comes from.
     indices : tuple of Index

@@ -250,6 +250,12 @@ def _level(level, settings):
         *title(_level_title(level, settings)),
         *table([["group", *COLUMNS.values()], *rates], TWO_COLUMNS),
         "",
+        *table(
+            [["errors: worth", *(f"in the {n}" for n in RATE_NAMES.values())]],
+            TWO_COLUMNS,
+        ),
+        *table([_errors(row) for row in level.rates], TWO_COLUMNS),
+        "",
         *table([["disparity (if equal)", "of the FAR", "of the FRR"]], TWO_COLUMNS),
         *table(disparities, TWO_COLUMNS),
     ]
@@ -268,6 +274,20 @@ def _level_title(level, settings):
     if level.set_on == "other data":
         set_by += f" on {printable(settings.get('threshold_from') or 'other data')}"
     return f"{set_by}: {accepted(level.threshold, settings)}"
+
+
+def _errors(row):
+    """Numbers of errors, and as how many independent ones of how many people they tell."""
+    cells = []
+    for rate in RATE_NAMES:
+        errors, worth = (
+            getattr(row, f"{rate}_{name}") for name in ("errors", "effective")
+        )
+        text = "-" if errors is None else f"{errors:,}"
+        if errors and worth is not None:
+            text += f": {round(worth.errors):,} of {round(worth.people):,} people"
+        cells.append(text)
+    return [label(row.group), *cells]
 
 
 def _disparity(disparity, level, rate):
@@ -380,6 +400,9 @@ def reading(audit):
                 "Disparities: larger is less fair; in brackets the value when all groups "
                 "have the same rate. Chance alone makes rates differ: the number in "
                 "brackets after a disparity is an estimate without that part.",
+                "errors: worth. Errors of one person, or of the same two people, come "
+                "together: as how many independent errors, of how many people alike, the errors "
+                "tell of the rate.",
                 f"? marks what rests on few errors (under {MIN_ERRORS} in a group, from "
                 f"under {MIN_IDENTITIES} people, or one person in over a third of them): "
                 "do not conclude from its size. What the data say, the checks, and intervals "
