@@ -101,7 +101,9 @@ class ErrorSums:
 
     @property
     def _variance(self):
-        return np.maximum(self.variance, self.clump * self.errors)
+        """No less than that of clumps that err independently."""
+        right = np.nan_to_num(1 - self.rate)
+        return np.maximum(self.variance, self.clump * self.errors * right)
 
     def worth(self, added=0.0):
         """What the errors say of the logarithm of the rate.
