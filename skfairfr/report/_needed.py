@@ -2,28 +2,23 @@
 
 A group of K times as many people has K times as many genuine pairs, K**2 times as many
 impostor pairs where everybody is compared with everybody (K times where a list holds fewer),
-and people who differ as much as before: ``enlarged`` errors. The rule that judged the check
-then judges them again.
+and people who differ as much as before: ``enlarged`` sums. The bounds that judged the check
+then judge them again.
 """
 
-from dataclasses import replace
 from math import ceil
 
 import numpy as np
 from scipy.special import ndtri
 
-from skfairfr._core._old_family import bounds, deviates, ratios_of
-from skfairfr._core._old_few_errors import Effective, lower_bound, upper_bound
-from skfairfr._core._old_family import p_values as quantile_of
+from skfairfr._core._few_errors import contrasts, every_two, rate_bounds
+from skfairfr._core._planning import enlarged
 
 # People of one group beyond whom nothing counts as settled.
 MOST_PEOPLE = 10_000_000
 # Share of such data sets in which the check is settled then: at half of them, errors are
 # more than expected, or fewer, and one comparison of two is as likely as not.
 POWER = 0.8
-# Pairs of groups that may exceed a limit of ratios, the most certain first, out of which
-# the one that takes the fewest people is named.
-MOST_CANDIDATES = 5
 
 
 def people_needed(judged, of_each, limit, confidence_level, sizes):
@@ -48,15 +43,10 @@ def people_needed(judged, of_each, limit, confidence_level, sizes):
         with a probability of ``POWER`` if rates are as found; empty where no number up to
         ``MOST_PEOPLE`` does.
     """
-    people, growth = (
-        np.array([sizes[label][i] for label in judged.labels], dtype=np.float64)
-        for i in (0, 1)
-    )
-    if of_each:
-        found = _of_rates(judged, limit, confidence_level, people, growth)
-    else:
-        found = _of_ratios(judged, limit, confidence_level, people, growth)
-    return tuple((judged.labels[g], int(more)) for g, more in sorted(found.items()))
+    people, growth = np.array([sizes[g] for g in judged.labels], dtype=np.float64).T
+    more = _More(judged, people, growth, limit, (1 - confidence_level) / 2)
+    found = more.of_rates() if of_each else more.of_ratios()
+    return tuple((judged.labels[g], int(n)) for g, n in sorted(found.items()))
 
 
 def growth_of(n_people, n_impostor):
@@ -65,137 +55,102 @@ def growth_of(n_people, n_impostor):
     return 2 if n_impostor >= n_people**2 / 8 else 1
 
 
-def enlarged(effective, factor, growth):
-    """Effective errors of so many times as many people, who err at the same rate.
+class _More:
+    """The groups of a check, and a search for more people."""
 
-    Parameters
-    ----------
-    effective : Effective
-    factor, growth : floats or ndarrays, shape (n_groups,)
-        How many times as many people, and with which power of it pairs grow.
+    def __init__(self, judged, people, growth, limit, tail):
+        self.sums, self.people, self.growth = judged.sums, people, growth
+        self.compared, self.limit, self.tail = judged.compared, limit, tail
+        self.added = self.compared.evidence.added[self.compared.level]
 
-    Returns
-    -------
-    effective : Effective
-    """
-    pairs = np.power(factor, growth)
-    return Effective(
-        effective.errors * pairs,
-        effective.pairs * pairs,
-        effective.between / factor,
-        effective.freedom * factor,
-        effective.unseen * pairs,
-        effective.unseen_freedom * factor,
-    )
+    def of_rates(self):
+        """Position of each group -> more people, for a limit of each group's rate."""
+        n, rate = len(self.people), self.sums.rate
+        tail = min(self.tail, 2 * self.tail / n)
 
+        def settles(g, side, n_verdicts):
+            def at(people):
+                factors = np.ones(n)
+                factors[g] = people / self.people[g]
+                sums, shrunk, unlucky = self._enlarged(factors, n_verdicts)
+                moved = np.exp(side * unlucky)
+                sums = enlarged(sums, np.ones(n), self.growth, moved)
+                added = self.added * shrunk
+                low, high = rate_bounds(sums, tail if side < 0 else self.tail, added)
+                return low[g] > self.limit if side < 0 else high[g] <= self.limit
 
-def _of_rates(judged, limit, confidence_level, people, growth):
-    """Position of each group -> more people, for a limit of each group's rate."""
-    rate, n_groups = judged.effective.rate, len(judged.labels)
-    of_one = [_one_group(judged, g) for g in range(rate.size)]
+            return at
 
-    def settles(g, side, n_verdicts=1):
-        effective, share = of_one[g]
+        above = np.flatnonzero(rate > self.limit)
+        if above.size:
+            # One group that certainly exceeds the limit is enough.
+            found = {g: _least(settles(g, -1, 1), self.people[g]) for g in above}
+            found = {g: more for g, more in found.items() if more is not None}
+            return dict(sorted(found.items(), key=lambda item: item[1])[:1])
+        _, high = rate_bounds(self.sums, self.tail, self.added)
+        (unsettled,) = np.nonzero(~(high <= self.limit))
+        found = {
+            g: _least(settles(g, 1, unsettled.size), self.people[g]) for g in unsettled
+        }
+        return {} if None in found.values() else found
 
-        def at(n):
-            times = n / people[g]
-            more = enlarged(effective, times, growth[g])
-            spread = np.sqrt(more.log_variance * share * _new(times, growth[g]))
-            moved = np.exp(side * _reach(n_verdicts) * spread)
-            errors = np.minimum(more.errors * moved, more.pairs)
-            more = replace(more, errors=errors)
-            if side > 0:
-                return upper_bound(more, confidence_level, share)[0] <= limit
-            return lower_bound(more, confidence_level, n_groups, share)[0] > limit
+    def of_ratios(self):
+        """The same for a limit of the largest ratio of two groups' rates."""
+        weights = every_two(self.sums)
+        found = self.compared.contrasts(weights)
+        exceeding = np.log(self.limit) < found.value
+        if exceeding.any():
+            tail, side = 2 * self.tail / len(weights), -1
+            chosen = [np.argmax(np.where(exceeding, found.bounds(tail)[0], -np.inf))]
+        else:
+            tail, side = self.tail, 1
+            (chosen,) = np.nonzero(~(found.bounds(tail)[1] <= self.limit))
+        if len(chosen) == 0:
+            return {}
+        weights = weights[chosen]
+        members = np.flatnonzero(weights.any(axis=0))
+        variance = self.sums.worth().variance
+        least_known = members[np.argmax(variance[members])]
 
-        return at
+        def factors(people):
+            # Groups that are known as well already stay as they are.
+            times = people / self.people[least_known] * variance / variance[least_known]
+            grown = np.isin(np.arange(times.size), members)
+            return np.where(grown, np.maximum(times, 1.0), 1.0)
 
-    above = np.flatnonzero(rate > limit)
-    if above.size:
-        # One group that certainly exceeds the limit is enough.
-        found = {g: _least(settles(g, -1), people[g]) for g in above}
-        found = {g: more for g, more in found.items() if more is not None}
-        fewest = sorted(found, key=found.get)[:1]
-        return {g: found[g] for g in fewest}
-    _, high = judged.one_sided(confidence_level)
-    open_ones = np.flatnonzero(~(high <= limit))
-    found = {g: _least(settles(g, 1, open_ones.size), people[g]) for g in open_ones}
-    return {} if None in found.values() else found
+        def settles(people):
+            # All ratios have to stay within; independent are all groups but one.
+            n_verdicts = members.size - 1 if side > 0 else 1
+            sums, shrunk, unlucky = self._enlarged(factors(people), n_verdicts)
+            spread = np.sqrt(weights**2 @ unlucky**2)
+            added = self.compared.evidence.added_to(self.compared.level, weights)
+            added = added * (weights**2 @ shrunk) / (weights**2).sum(axis=1)
+            low, high = contrasts(sums, weights, added).bounds(tail)
+            if side < 0:
+                return (low * np.exp(-spread) > self.limit).all()
+            return (high * np.exp(spread) <= self.limit).all()
 
+        more = _least(settles, self.people[least_known])
+        total = factors(self.people[least_known] + (more or 0)) * self.people
+        if more is None or total.max() > MOST_PEOPLE:
+            return {}
+        return {
+            g: ceil(total[g] - self.people[g])
+            for g in members
+            if total[g] > self.people[g]
+        }
 
-def _of_ratios(judged, limit, confidence_level, people, growth):
-    """The same for a limit of the largest ratio of two groups' rates."""
-    pairs = judged.pairs
-    # Every two groups in both orders, since either may have the larger rate.
-    first = np.concatenate([pairs.first, pairs.second])
-    second = np.concatenate([pairs.second, pairs.first])
-    ratios = ratios_of(judged.effective, first, second)
-    exceeding = np.flatnonzero(ratios.raw > limit)
-    if exceeding.size:
-        certain = deviates(ratios, limit)[exceeding]
-        candidates = exceeding[np.argsort(-certain)][:MOST_CANDIDATES]
-        quantile, side = judged.quantile, -1
-        chosen = [candidates[[i]] for i in range(candidates.size)]
-    else:
-        quantile, side = quantile_of(confidence_level), 1
-        _, high = bounds(ratios, quantile)
-        chosen = [np.flatnonzero(~(high <= limit))]
-    found = []
-    for places in filter(len, chosen):
-        ends = first[places], second[places]
-        more = _of_pairs(judged, limit, quantile, side, ends, people, growth)
-        if more:
-            found.append(more)
-    return min(found, key=lambda more: sum(more.values()), default={})
+    def _enlarged(self, factors, n_verdicts):
+        """Sums of more people, what is left of the variances, and unlucky deviations.
 
-
-def _of_pairs(judged, limit, quantile, side, ends, people, growth):
-    """More people of the groups of some pairs, so that each ratio keeps a bound's side."""
-    members = np.unique(np.concatenate(ends))
-    variance = judged.effective.log_variance
-    # All pairs have to stay within a limit; independent are at most all groups but one.
-    reach = side * _reach(members.size - 1 if side > 0 else 1)
-    least_known = members[np.argmax(variance[members])]
-
-    def factors(n):
-        # Groups that are known as well already stay as they are.
-        found = np.ones(people.size)
-        times = n / people[least_known] * variance[members] / variance[least_known]
-        found[members] = np.maximum(times, 1.0)
-        return found
-
-    def settles(n):
-        times = factors(n)
-        effective = enlarged(judged.effective, times, growth)
-        ratios = ratios_of(effective, *ends)
-        variance = effective.log_variance * _new(times, growth)
-        spread = np.sqrt(variance[ends[0]] + variance[ends[1]])
-        moved = ratios.middle * np.exp(reach * spread)
-        low, high = bounds(replace(ratios, middle=moved), quantile)
-        return (low > limit).all() if side < 0 else (high <= limit).all()
-
-    more = _least(settles, people[least_known])
-    if more is None:
-        return {}
-    total = factors(people[least_known] + more) * people
-    if total.max() > MOST_PEOPLE:
-        return {}
-    return {g: ceil(total[g] - people[g]) for g in members if total[g] > people[g]}
-
-
-def _one_group(judged, group):
-    """Effective errors of one group and the share left of their variance, each (1,)."""
-    return judged.effective.columns([group]), judged.share[[group]]
-
-
-def _reach(n_verdicts):
-    """Standard deviations that so many verdicts at once exceed in 1 - ``POWER`` of cases."""
-    return -ndtri((1 - POWER) / n_verdicts)
-
-
-def _new(times, growth):
-    """Share of the pairs of so many times as many people that are new, and so can vary."""
-    return 1 - 1 / np.power(times, growth)
+        Deviations are those of the logarithms of the rates by new pairs, which one of so
+        many verdicts exceeds in 1 - ``POWER`` of cases.
+        """
+        sums = enlarged(self.sums, factors, self.growth)
+        variance = sums.worth().variance
+        new = 1 - 1 / np.power(factors, self.growth)
+        unlucky = -ndtri((1 - POWER) / n_verdicts) * np.sqrt(variance * new)
+        return sums, variance / self.sums.worth().variance, unlucky
 
 
 def _least(settles, people):
