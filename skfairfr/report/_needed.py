@@ -6,16 +6,14 @@ and people who differ as much as before: ``enlarged`` sums. The bounds that judg
 then judge them again.
 """
 
-from math import ceil
-
 import numpy as np
 from scipy.special import ndtri
 
 from skfairfr._core._few_errors import contrasts, every_two, rate_bounds
-from skfairfr._core._planning import enlarged
+from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number
 
 # People of one group beyond whom nothing counts as settled.
-MOST_PEOPLE = 10_000_000
+MOST_PEOPLE = MAX_PEOPLE
 # Share of such data sets in which the check is settled then: at half of them, errors are
 # more than expected, or fewer, and one comparison of two is as likely as not.
 POWER = 0.8
@@ -43,10 +41,10 @@ def people_needed(judged, of_each, limit, confidence_level, sizes):
         with a probability of ``POWER`` if rates are as found; empty where no number up to
         ``MOST_PEOPLE`` does.
     """
-    people, growth = np.array([sizes[g] for g in judged.labels], dtype=np.float64).T
-    more = _More(judged, people, growth, limit, (1 - confidence_level) / 2)
-    found = more.of_rates() if of_each else more.of_ratios()
-    return tuple((judged.labels[g], int(n)) for g, n in sorted(found.items()))
+    groups = _Groups(judged, sizes)
+    ask = _of_rates if of_each else _of_ratios
+    found = ask(judged, groups, limit, (1 - confidence_level) / 2)
+    return tuple((judged.labels[g], more) for g, more in sorted(found.items()))
 
 
 def growth_of(n_people, n_impostor):
@@ -55,112 +53,110 @@ def growth_of(n_people, n_impostor):
     return 2 if n_impostor >= n_people**2 / 8 else 1
 
 
-class _More:
-    """The groups of a check, and a search for more people."""
+def _of_rates(judged, groups, limit, tail):
+    """Position of each group -> more people, for a limit of each group's rate."""
+    low, high = judged.one_sided()
+    added = judged.compared.evidence.added[judged.compared.level]
+    above, unsettled = judged.sums.rate > limit, ~(high <= limit)
+    side = -1 if above.any() else 1
+    asked = np.flatnonzero(above if side < 0 else unsettled)
+    tail = min(tail, 2 * tail / low.size) if side < 0 else tail
 
-    def __init__(self, judged, people, growth, limit, tail):
-        self.sums, self.people, self.growth = judged.sums, people, growth
-        self.compared, self.limit, self.tail = judged.compared, limit, tail
-        self.added = self.compared.evidence.added[self.compared.level]
+    def settles(sums, kept, unlucky):
+        sums = enlarged(sums, np.ones(low.size), 1, np.exp(side * unlucky))
+        low_then, high_then = rate_bounds(sums, tail, added * kept)
+        return low_then > limit if side < 0 else high_then <= limit
 
-    def of_rates(self):
-        """Position of each group -> more people, for a limit of each group's rate."""
-        n, rate = len(self.people), self.sums.rate
-        tail = min(self.tail, 2 * self.tail / n)
+    found = [
+        groups.more(
+            [g], asked.size if side > 0 else 1, lambda *more, g=g: settles(*more)[g]
+        )
+        for g in asked
+    ]
+    if side < 0:
+        # One group that certainly exceeds the limit is enough.
+        return min(
+            filter(None, found), key=lambda of_one: sum(of_one.values()), default={}
+        )
+    return {} if {} in found else {g: n for more in found for g, n in more.items()}
 
-        def settles(g, side, n_verdicts):
-            def at(people):
-                factors = np.ones(n)
-                factors[g] = people / self.people[g]
-                sums, shrunk, unlucky = self._enlarged(factors, n_verdicts)
-                moved = np.exp(side * unlucky)
-                sums = enlarged(sums, np.ones(n), self.growth, moved)
-                added = self.added * shrunk
-                low, high = rate_bounds(sums, tail if side < 0 else self.tail, added)
-                return low[g] > self.limit if side < 0 else high[g] <= self.limit
 
-            return at
+def _of_ratios(judged, groups, limit, tail):
+    """The same for a limit of the largest ratio of two groups' rates."""
+    compared, weights = judged.compared, every_two(judged.sums)
+    found = compared.contrasts(weights)
+    exceeding = found.value > np.log(limit)
+    if exceeding.any():
+        side, tail = -1, 2 * tail / len(weights)
+        low, _ = found.bounds(tail)
+        chosen = np.argmax(np.where(exceeding, low, -np.inf), keepdims=True)
+    else:
+        side = 1
+        chosen = np.flatnonzero(~(found.bounds(tail)[1] <= limit))
+    squared = weights[chosen] ** 2
+    members = np.flatnonzero(squared.any(axis=0))
+    if members.size == 0:
+        return {}
+    added = compared.evidence.added_to(compared.level, weights[chosen])
 
-        above = np.flatnonzero(rate > self.limit)
-        if above.size:
-            # One group that certainly exceeds the limit is enough.
-            found = {g: _least(settles(g, -1, 1), self.people[g]) for g in above}
-            found = {g: more for g, more in found.items() if more is not None}
-            return dict(sorted(found.items(), key=lambda item: item[1])[:1])
-        _, high = rate_bounds(self.sums, self.tail, self.added)
-        (unsettled,) = np.nonzero(~(high <= self.limit))
-        found = {
-            g: _least(settles(g, 1, unsettled.size), self.people[g]) for g in unsettled
-        }
-        return {} if None in found.values() else found
+    def settles(sums, kept, unlucky):
+        spread = np.exp(side * np.sqrt(squared @ unlucky**2))
+        # Of a threshold that moves, as much is left as of the rates' own variances.
+        left = added * (squared @ kept) / squared.sum(axis=1)
+        low, high = contrasts(sums, weights[chosen], left).bounds(tail)
+        return (low * spread > limit if side < 0 else high * spread <= limit).all()
 
-    def of_ratios(self):
-        """The same for a limit of the largest ratio of two groups' rates."""
-        weights = every_two(self.sums)
-        found = self.compared.contrasts(weights)
-        exceeding = np.log(self.limit) < found.value
-        if exceeding.any():
-            tail, side = 2 * self.tail / len(weights), -1
-            chosen = [np.argmax(np.where(exceeding, found.bounds(tail)[0], -np.inf))]
-        else:
-            tail, side = self.tail, 1
-            (chosen,) = np.nonzero(~(found.bounds(tail)[1] <= self.limit))
-        if len(chosen) == 0:
-            return {}
-        weights = weights[chosen]
-        members = np.flatnonzero(weights.any(axis=0))
-        variance = self.sums.worth().variance
-        least_known = members[np.argmax(variance[members])]
+    # All ratios have to stay within; independent are all groups but one.
+    return groups.more(members, members.size - 1 if side > 0 else 1, settles)
+
+
+class _Groups:
+    """The groups of a check, their people, and with which power of them pairs grow."""
+
+    def __init__(self, judged, sizes):
+        columns = zip(*(sizes[label] for label in judged.labels), strict=True)
+        self.people, self.growth = map(np.array, columns)
+        self.sums = judged.sums
+        self.variance = self.sums.worth().variance
+
+    def more(self, members, n_verdicts, settles):
+        """Position of each group -> more people, with whom an unlucky case settles.
+
+        Parameters
+        ----------
+        members : sequence of int
+            Groups that get more people, so that their rates are known equally well.
+        n_verdicts : int
+            How many verdicts at once have to be lucky enough.
+        settles : callable
+            Asked with ErrorSums, the share that is left of each variance, and deviations
+            of the logarithms of the rates which one verdict exceeds too rarely to matter.
+        """
+        least_known = members[np.argmax(self.variance[members])]
 
         def factors(people):
-            # Groups that are known as well already stay as they are.
-            times = people / self.people[least_known] * variance / variance[least_known]
-            grown = np.isin(np.arange(times.size), members)
-            return np.where(grown, np.maximum(times, 1.0), 1.0)
+            found = np.ones(self.people.size)
+            times = self.variance[members] / self.variance[least_known]
+            times = times * people / self.people[least_known]
+            found[members] = np.maximum(times, 1.0)
+            return found
 
-        def settles(people):
-            # All ratios have to stay within; independent are all groups but one.
-            n_verdicts = members.size - 1 if side > 0 else 1
-            sums, shrunk, unlucky = self._enlarged(factors(people), n_verdicts)
-            spread = np.sqrt(weights**2 @ unlucky**2)
-            added = self.compared.evidence.added_to(self.compared.level, weights)
-            added = added * (weights**2 @ shrunk) / (weights**2).sum(axis=1)
-            low, high = contrasts(sums, weights, added).bounds(tail)
-            if side < 0:
-                return (low * np.exp(-spread) > self.limit).all()
-            return (high * np.exp(spread) <= self.limit).all()
+        def holds(people):
+            times = factors(people)
+            sums = enlarged(self.sums, times, self.growth)
+            variance = sums.worth().variance
+            new = 1 - 1 / times**self.growth
+            unlucky = -ndtri((1 - POWER) / n_verdicts) * np.sqrt(variance * new)
+            return settles(sums, variance / self.variance, unlucky)
 
-        more = _least(settles, self.people[least_known])
-        total = factors(self.people[least_known] + (more or 0)) * self.people
-        if more is None or total.max() > MOST_PEOPLE:
+        people = first_number(holds, int(self.people[least_known]) + 1)
+        if people is None:
+            return {}
+        total = np.ceil(factors(people) * self.people - 1e-6)
+        if total.max() > MOST_PEOPLE:
             return {}
         return {
-            g: ceil(total[g] - self.people[g])
+            g: int(total[g] - self.people[g])
             for g in members
             if total[g] > self.people[g]
         }
-
-    def _enlarged(self, factors, n_verdicts):
-        """Sums of more people, what is left of the variances, and unlucky deviations.
-
-        Deviations are those of the logarithms of the rates by new pairs, which one of so
-        many verdicts exceeds in 1 - ``POWER`` of cases.
-        """
-        sums = enlarged(self.sums, factors, self.growth)
-        variance = sums.worth().variance
-        new = 1 - 1 / np.power(factors, self.growth)
-        unlucky = -ndtri((1 - POWER) / n_verdicts) * np.sqrt(variance * new)
-        return sums, variance / self.sums.worth().variance, unlucky
-
-
-def _least(settles, people):
-    """The smallest number of people more that settles; None up to ``MOST_PEOPLE``."""
-    low, high = int(people), int(people) + 1
-    while not settles(high):
-        if high >= MOST_PEOPLE:
-            return None
-        low, high = high, min(2 * high, MOST_PEOPLE)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if settles(middle) else (middle, high)
-    return high - int(people)
