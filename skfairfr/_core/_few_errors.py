@@ -101,7 +101,9 @@ class ErrorSums:
 
     @property
     def _variance(self):
-        return np.maximum(self.variance, self.clump * self.errors)
+        """No less than that of clumps that err independently."""
+        right = np.nan_to_num(1 - self.rate)
+        return np.maximum(self.variance, self.clump * self.errors * right)
 
     def worth(self, added=0.0):
         """What the errors say of the logarithm of the rate.
@@ -360,6 +362,27 @@ def rate_bounds(sums, tail, added=0.0):
     return tuple(
         np.clip(np.where(undefined, np.nan, end), 0.0, 1.0) for end in (low, high)
     )
+
+
+def never_falling(high, rate, by_level):
+    """Upper ends of a rate, no smaller than those where the rate cannot be larger.
+
+    Parameters
+    ----------
+    high : ndarray, shape (n_levels, ...)
+        At increasing thresholds, or at increasing FAR levels.
+    rate : {"far", "frr"}
+    by_level : bool
+
+    Returns
+    -------
+    high : ndarray, shape (n_levels, ...)
+    """
+    rising = (rate == "frr") != by_level
+    ordered = high if rising else high[::-1]
+    found = np.fmax.accumulate(ordered, axis=0)
+    found = np.where(np.isnan(ordered), np.nan, found)
+    return found if rising else found[::-1]
 
 
 def _bounds(sums, tail, added):

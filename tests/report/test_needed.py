@@ -21,13 +21,13 @@ def judged_sums(sums):
     """Groups a, b, ... at a given threshold, each sum (n_groups,), judged alone."""
     n = sums.errors.size
     evidence = SimpleNamespace(
-        sums=SimpleNamespace(rows=lambda level: sums),
+        sums=sums.rows(None),  # one level
         added=np.zeros((1, n)),
         added_to=lambda level, weights: np.zeros(len(weights)),
     )
     compared = ComparedGroups(evidence, 0)
     p = np.minimum(compared.tests.p_value * compared.n_tests, 1.0)
-    return Judged([*"abcdefgh"][:n], compared, p, compared.n_tests, LEVEL)
+    return Judged("far", [*"abcdefgh"][:n], compared, p, compared.n_tests, LEVEL)
 
 
 def judged(errors, pairs):
