@@ -63,9 +63,14 @@ def _of_rates(judged, groups, limit, tail):
     tail = min(tail, 2 * tail / low.size) if side < 0 else tail
 
     def settles(sums, kept, unlucky):
-        sums = enlarged(sums, np.ones(low.size), 1, np.exp(side * unlucky))
-        low_then, high_then = rate_bounds(sums, tail, added * kept)
-        return low_then > limit if side < 0 else high_then <= limit
+        # The bounds of very few errors fall where there are more.
+        ends = [
+            rate_bounds(enlarged(sums, 1.0, 1, moved), tail, added * kept)
+            for moved in (np.exp(-unlucky), np.exp(unlucky))
+        ]
+        if side < 0:
+            return np.min([low for low, _ in ends], axis=0) > limit
+        return np.max([high for _, high in ends], axis=0) <= limit
 
     found = [
         groups.more(
