@@ -26,11 +26,11 @@ N_SETS = 1000
 MAX_PEOPLE = 10**7
 # Clumps that are drawn of a group, on average: sums of a larger one are enlarged from
 # those of at least so many people.
-MOST_CLUMPS, FEWEST_PEOPLE = 1000, 150
+MOST_CLUMPS, FEWEST_PEOPLE = 400, 100
 # How often two people are drawn again who are the same one.
 MOST_TRIES = 20
 # To which numbers of people are searched for: a thousand data sets tell no more.
-PRECISION = 0.01
+PRECISION = 0.02
 # Correlations of 0 and 1 are limits of the beta-binomial distribution.
 NEXT_TO_0 = 1e-9
 

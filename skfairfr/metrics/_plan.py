@@ -421,7 +421,7 @@ def plan_test(
     A thousand data sets are drawn for each number of people, and judged by the bounds and
     tests of an audit [1]_; the rules of 3 and 30 [2]_ stand beside them. Errors of a person,
     or of two, are beta-binomial, and people's own rates lognormal. Of groups with more
-    than a thousand clumps of errors fewer people are drawn, and their sums enlarged. All
+    than 400 clumps of errors fewer people are drawn, and their sums enlarged. All
     pairs within a group are compared, at a given threshold; one that the same data set, for
     a level, adds an error of its own, or takes some away.
 
