@@ -757,7 +757,7 @@ def _add_truth(group):
     group.add_argument(
         "--assumed",
         type=float,
-        default=0.0,
+        default=0.5,
         metavar="SHARE",
         help="of the way from no error, or from equal groups, to the limit; above 1 a limit "
         "of a policy or of ratios is to be shown to be exceeded (default: %(default)g)",
@@ -779,22 +779,22 @@ def _add_truth(group):
 
 def _add_size(group):
     for name, default, meaning in (
-        ("groups", 2, "number of groups"),
-        ("images-per-person", 2, "images of everybody"),
+        ("groups", None, "number of groups (default: the pilot's, or 2)"),
+        ("images-per-person", 2, "images of everybody (default: %(default)s)"),
+        (
+            "comparisons",
+            None,
+            "tests of groups that share the error rate (default: those of an audit of both "
+            "rates at its levels)",
+        ),
     ):
         group.add_argument(
             f"--{name}",
             type=_number(int, lambda n: n >= 1, "an integer of at least 1"),
             default=default,
             metavar="N",
-            help=f"{meaning} (default: %(default)s)",
+            help=meaning,
         )
-    group.add_argument(
-        "--comparisons",
-        type=_number(int, lambda n: n >= 1, "an integer of at least 1"),
-        metavar="N",
-        help="for whose number bounds of ratios are widened (default: the pairs of groups)",
-    )
     group.add_argument(
         "--power",
         type=float,
@@ -951,7 +951,6 @@ def _plan(arguments):
         *flags, last = ("--" + name.replace("_", "-") for name in asked)
         raise ValueError(f"Nothing was asked. Give {', '.join(flags)} or {last}.")
     _check_rates_are_asked(given, limits if arguments.policy is None else policy.limits)
-    options["far"] = options["far"] or [1e-3]
     pilot, notes = _pilot(given)
     text = plan_test(policy=policy, pilot=pilot, **options).to_text()
     return text + "".join(f"Note on the pilot: {note}\n" for note in notes), 0
