@@ -1,6 +1,7 @@
 """The command ``skfairfr``: it parses, calls public functions and prints what they give."""
 
 import argparse
+import difflib
 import math
 import os
 import re
@@ -21,7 +22,7 @@ except ImportError:  # on Windows
     resource = None
 
 from skfairfr import __version__
-from skfairfr.utils._folder import FULL, Contents, replaced, staging
+from skfairfr.utils._folder import FULL, Contents, check_replaceable, replaced, staging
 
 DEMO_IDENTITIES = 500
 DEMO_ENDING = """\
@@ -42,8 +43,7 @@ READING = (
 )
 MEASUREMENT = (
     *("far", "threshold", "threshold_from", "policy"),
-    *("resample", "average", "impostors", "method"),
-    *("n_resamples", "confidence_level"),
+    *("average", "impostors", "n_resamples", "confidence_level"),
 )
 LIMITS = (
     *("max_fmr", "max_fnmr"),
@@ -81,7 +81,9 @@ OTHER_NAMES = {
     "y": "identity",
     "path": "path",
     "figures": "--out",
+    "folder": "--out",
     "attributes": "--attribute",
+    "columns": "--attribute",
     "sensitive_features": "--attribute",
     "before": "BEFORE",
     "after": "AFTER",
@@ -109,7 +111,8 @@ COMPARE_DESCRIPTION = """\
 Which groups another system treats better or worse than BEFORE, on the same people: rates and
 disparities with paired intervals, and one family of tests. Exit status: 0 done, 2 unusable input
 or too little memory or disk, 4 a fault of the program, 130 or 143 stopped by a signal; with
---fail-on-harm also 1 harm was found, 3 no verdict, since scores look like distances."""
+--fail-on-harm also 1 harm was found, 3 no verdict, since scores look like distances or are no
+better than chance."""
 
 BENCH_DESCRIPTION = """\
 Which mitigation lowers a disparity on these embeddings, at which cost, or that none does: every
@@ -130,7 +133,11 @@ class _ListPolicies(argparse.Action):
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, as all errors of the command are."""
+    """A parser of whole options, whose errors are one line, as all of the command are."""
+
+    def __init__(self, **options):
+        # --max-frr 1.9 would be taken for a limit of a ratio.
+        super().__init__(allow_abbrev=False, **options)
 
     def error(self, message):
         self.exit(2, f"{self.prog}: error: {_one_line(message)}\n")
@@ -326,8 +333,18 @@ def _parse(argv):
                 "; audit takes one DATA, and every attribute an --attribute of its own: "
                 "--attribute A --attribute B"
             )
-        parser.error(message)
+        parser.error(message + _meant(unknown, arguments.options))
     return arguments
+
+
+def _meant(unknown, options):
+    """The options that the first unknown one is like; empty without any."""
+    name = next((text.split("=")[0] for text in unknown if text[:2] == "--"), None)
+    if name is None:
+        return ""
+    longer = [option for option in options if option.startswith(name)]
+    near = dict.fromkeys(longer + difflib.get_close_matches(name, options, 3, 0.7))
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def _parser():
@@ -342,6 +359,8 @@ def _parser():
     _add_compare(commands)
     _add_bench(commands)
     _add_demo(commands)
+    for command in commands.choices.values():
+        command.set_defaults(options=re.findall(r"--[\w-]+", command.format_usage()))
     return parser
 
 
@@ -429,8 +448,8 @@ def _add_compare(commands):
     compare.add_argument_group("checks").add_argument(
         "--fail-on-harm",
         action="store_true",
-        help="exit with status 1 where a rate of a group got worse, and 3 where scores look like "
-        "distances and verdicts are withheld",
+        help="exit with status 1 where a rate of a group got worse, and 3 where verdicts are "
+        "withheld, since scores look like distances or are no better than chance",
     )
     written = "report.html, comparison.json, comparison.txt and changes.csv are"
     _add_common(compare, written)
@@ -636,19 +655,7 @@ def _add_checks(group):
 
 
 def _add_measurement(audit):
-    audit.add_argument(
-        "--resample",
-        choices=("identities", "images", "both"),
-        default="identities",
-        help="intervals for other people, other photographs, or both (default: %(default)s)",
-    )
     _add_weights(audit)
-    audit.add_argument(
-        "--method",
-        choices=("wilson", "recentered", "naive", "multiplicative", "offdiagonal"),
-        help="how intervals are made (default: wilson for other people, else recentered); "
-        "findings and checks do not depend on it",
-    )
     # None, so that a policy may set it.
     _add_resamples(audit, None)
 
@@ -750,7 +757,7 @@ def _add_truth(group):
     group.add_argument(
         "--assumed",
         type=float,
-        default=0.0,
+        default=0.5,
         metavar="SHARE",
         help="of the way from no error, or from equal groups, to the limit; above 1 a limit "
         "of a policy or of ratios is to be shown to be exceeded (default: %(default)g)",
@@ -772,22 +779,22 @@ def _add_truth(group):
 
 def _add_size(group):
     for name, default, meaning in (
-        ("groups", 2, "number of groups"),
-        ("images-per-person", 2, "images of everybody"),
+        ("groups", None, "number of groups (default: the pilot's, or 2)"),
+        ("images-per-person", 2, "images of everybody (default: %(default)s)"),
+        (
+            "comparisons",
+            None,
+            "tests of groups that share the error rate (default: those of an audit of both "
+            "rates at its levels)",
+        ),
     ):
         group.add_argument(
             f"--{name}",
             type=_number(int, lambda n: n >= 1, "an integer of at least 1"),
             default=default,
             metavar="N",
-            help=f"{meaning} (default: %(default)s)",
+            help=meaning,
         )
-    group.add_argument(
-        "--comparisons",
-        type=_number(int, lambda n: n >= 1, "an integer of at least 1"),
-        metavar="N",
-        help="for whose number bounds of ratios are widened (default: the pairs of groups)",
-    )
     group.add_argument(
         "--power",
         type=float,
@@ -812,6 +819,12 @@ def _add_common(
     parser.add_argument(
         "--out", metavar="DIR", help=f"folder that {written} written to{how}"
     )
+    if how:  # else an earlier run is gone on from
+        parser.add_argument(
+            "--replace",
+            action="store_true",
+            help="replace an older report in the folder of --out",
+        )
     parser.add_argument(
         "--format",
         choices=formats,
@@ -938,7 +951,6 @@ def _plan(arguments):
         *flags, last = ("--" + name.replace("_", "-") for name in asked)
         raise ValueError(f"Nothing was asked. Give {', '.join(flags)} or {last}.")
     _check_rates_are_asked(given, limits if arguments.policy is None else policy.limits)
-    options["far"] = options["far"] or [1e-3]
     pilot, notes = _pilot(given)
     text = plan_test(policy=policy, pilot=pilot, **options).to_text()
     return text + "".join(f"Note on the pilot: {note}\n" for note in notes), 0
@@ -986,7 +998,7 @@ def _pilot(given):
             data.fit(roc, tuple(data.columns))
         except ArgumentError as error:
             raise _about_pilot(error) from None
-    return roc, [*data.reading.notes, *(str(w.message) for w in caught)]
+    return roc, [*data.reading.notes, *(_in_flags(w.message) for w in caught)]
 
 
 def _about_pilot(error):
@@ -1005,7 +1017,7 @@ def _compare(arguments):
     given = vars(arguments)
     reading = {name: given[name] for name in (*READING, "image") if name in given}
     paths = [arguments.before, arguments.after, *arguments.more]
-    _writable_folder(arguments.out)
+    _report_folder(arguments)
     found = compare_systems(
         *(read_data(path, arguments.attribute, **reading) for path in paths),
         progress=not arguments.quiet and sys.stderr.isatty(),
@@ -1015,24 +1027,26 @@ def _compare(arguments):
     ).spelled(_spell)
     text = _formatted(found, arguments.format)
     if arguments.out is not None:
-        written = found.save(arguments.out, version=__version__)
+        written = found.save(arguments.out, replace=True, version=__version__)
         text = _with_places(text, written, (), arguments.format)
     return text, found.exit_code
 
 
 def _bench(arguments):
+    from skfairfr.datasets import load_embeddings
     from skfairfr.model_selection import compare_mitigations
-    from skfairfr.report import EmbeddingData, read_data
 
     given = vars(arguments)
     attributes = [arguments.attribute, *arguments.other]
-    reading = {name: given[name] for name in ("labels", "embedding", "identity")}
-    data = read_data(arguments.data, attributes, **reading)
-    if not isinstance(data, EmbeddingData):
+    if len({*attributes}) < len(attributes):
         raise ValueError(
-            f"{arguments.data!r} holds scored pairs, and methods are fitted to embeddings; "
-            "give a file of embeddings (.npz, .npy)."
+            "--attribute or --other: a column was named twice; name it once."
         )
+    reading = {name: given[name] for name in ("labels", "embedding", "identity")}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        data = load_embeddings(arguments.data, columns=attributes, **reading)
+    notes = [str(w.message) for w in caught]
     folder = _writable_folder(arguments.out)
     first, *others = data.columns
     found = compare_mitigations(
@@ -1047,7 +1061,7 @@ def _bench(arguments):
         random_state=arguments.seed,
         **{name: given[name] for name in BENCH},
     )
-    found = replace(found, notes=(*data.reading.notes, *found.notes))
+    found = replace(found, notes=(*notes, *found.notes))
     about = {"version": __version__, "source": arguments.data}
     written = {"bench.json": found.to_json(**about), "bench.txt": found.to_text()}
     text = written["bench.json" if arguments.format == "json" else "bench.txt"]
@@ -1099,7 +1113,7 @@ def _report(arguments, data, source, **options):
     """Text of a report, which goes to --out as well, and exit code."""
     from skfairfr.report import audit_data
 
-    out = _writable_folder(arguments.out)
+    out = _report_folder(arguments)
     with nullcontext() if out is None else staging(out) as drawn:
         report = audit_data(
             data,
@@ -1111,7 +1125,7 @@ def _report(arguments, data, source, **options):
         ).spelled(_spell)
         text = _formatted(report, arguments.format, source)
         if out is not None:
-            written = report.save(out, source, version=__version__)
+            written = report.save(out, source, replace=True, version=__version__)
             names = {path.parent.name for path in report.figures}
             places = sorted(str(out / "figures" / name) for name in names)
             text = _with_places(text, written, places, arguments.format)
@@ -1134,6 +1148,14 @@ def _with_places(text, written, figures, name):
         return text
     text += f"\nWritten: {', '.join(map(str, written))}\n"
     return text + "".join(f"Figures: {place}\n" for place in figures)
+
+
+def _report_folder(arguments):
+    """As _writable_folder, for a report; an older one stays unless it is to be replaced."""
+    out = _writable_folder(arguments.out)
+    if out is not None:
+        check_replaceable(out, arguments.replace)
+    return out
 
 
 def _writable_folder(folder):
@@ -1185,7 +1207,7 @@ def _spell(argument):
     flag = "--" + argument.name.replace("_", "-")
     flag = OTHER_NAMES.get(argument.name, flag)
     if argument.is_place:
-        return "as DATA" if argument.name == "path" else f"with {flag}"
+        return "in its place" if argument.name == "path" else f"with {flag}"
     if not argument.has_value or argument.value is True:
         return flag
     values = argument.value if isinstance(argument.value, list) else [argument.value]

@@ -240,7 +240,7 @@ def test_a_threshold_is_used_as_it_is(capsys, faces):
     arguments = ("audit", faces, "--attribute", "gender", "--threshold", "0.6")
     code, out, err = run(capsys, *arguments, "--n-resamples", "20")
     assert (code, err) == (0, "")
-    assert "Given threshold: accepted from similarity 0.6000 on" in out
+    assert "Given threshold: accepted from similarity 0.6 on" in out
 
 
 @pytest.mark.parametrize("more", [(), ("--impostors", "same_group")])
@@ -310,7 +310,7 @@ def test_pairs_with_distances(capsys, pairs, options):
     assert (code, err) == (0, "")
     assert "accepted up to distance" in out
     if options:
-        assert "Given threshold: accepted up to distance 1.1000" in out
+        assert "Given threshold: accepted up to distance 1.1" in out
 
 
 @pytest.mark.parametrize(
@@ -377,9 +377,35 @@ def test_several_names_after_one_flag(capsys, faces):
 
 def test_unknown_flags_are_named(capsys, faces):
     found = run(capsys, "audit", faces, "--attribute", "gender", "--fra", "0.1")
-    assert found == (2, "", "skfairfr: error: unrecognized arguments: --fra 0.1\n")
+    assert found[:2] == (2, "")
+    error = "skfairfr: error: unrecognized arguments: --fra 0.1; did you mean --far or"
+    assert found[2].startswith(error)
     found = run(capsys, "demo", "faces.npz")
     assert found == (2, "", "skfairfr: error: unrecognized arguments: faces.npz\n")
+
+
+@pytest.mark.parametrize("given", [("--max-frr", "1.9"), ("--max-frr=1.9",)])
+def test_a_beginning_is_no_option_and_like_ones_are_named(capsys, faces, given):
+    code, out, err = run(capsys, "audit", faces, "--attribute", "gender", *given)
+    assert (code, out) == (2, "")
+    meant = err.partition("did you mean ")[2].removesuffix("?\n").split(" or ")
+    assert {"--max-fnmr", "--max-frr-ratio"} <= set(meant)
+
+
+@pytest.mark.parametrize(
+    ("command", "given"),
+    [
+        ("audit", ("FILE", "--attribute", "gender", "--confidence", "0.9")),
+        ("compare", ("FILE", "FILE", "--attribute", "gender", "--confidence", "0.9")),
+        ("bench", ("FILE", "--attribute", "gender", "--confidence", "0.9")),
+        ("plan", ("--certify-fmr", "0.01", "--confidence", "0.9")),
+        ("demo", ("--see", "1")),
+    ],
+)
+def test_no_command_takes_the_beginning_of_an_option(capsys, faces, command, given):
+    given = [faces if text == "FILE" else text for text in given]
+    code, _, err = run(capsys, command, *given)
+    assert code == 2 and f"unrecognized arguments: {given[-2]} " in err
 
 
 def test_figures_that_cannot_be_written(capsys, faces, tmp_path):
@@ -394,7 +420,7 @@ def test_distances_taken_for_similarities_are_noted(capsys, pairs):
     code, out, err = run(capsys, "audit", pairs, *options)
     assert (code, err) == (0, "")
     assert "Notes\n-----\n- Genuine pairs mostly have smaller scores" in out
-    assert "with --distance for distances" in " ".join(out.split())
+    assert "where a file is read, --distance; if that was" in " ".join(out.split())
 
 
 def test_what_the_reading_warns_of_is_noted(capsys, faces, tmp_path):
@@ -526,8 +552,54 @@ def test_compare_names_who_is_harmed(capsys, two_systems, tmp_path):
     written = json.loads((folder / "comparison.json").read_text())
     assert {row["group"] for row in written["harm"]} >= {"female"}
     assert (folder / "comparison.txt").read_text() in out
-    failing = run(capsys, "compare", *two_systems, *arguments, "--fail-on-harm")
+    again = (*arguments, "--replace", "--fail-on-harm")
+    failing = run(capsys, "compare", *two_systems, *again)
     assert failing[0] == 1
+
+
+@pytest.mark.parametrize("record", ["audit.json", "comparison.json"])
+@pytest.mark.parametrize("command", ["audit", "compare", "demo"])
+def test_an_older_report_is_refused_before_the_work(
+    capsys, monkeypatch, faces, tmp_path, command, record
+):
+    (tmp_path / record).write_text("old")
+    for work in ("audit_data", "compare_systems"):
+        monkeypatch.setattr(
+            f"skfairfr.report.{work}", lambda *_, **__: pytest.fail("work")
+        )
+    data = {"audit": [faces], "compare": [faces, faces], "demo": []}[command]
+    attribute = ["--attribute", "gender"] if data else []
+    said = run(capsys, command, *data, *attribute, "--out", tmp_path)
+    assert_one_line(*said, command=command)
+    assert f"--out {str(tmp_path)!r} holds an older report ({record})" in said[2]
+    assert "give --replace." in said[2]
+
+
+def test_an_older_report_is_replaced_on_demand(capsys, monkeypatch, faces, tmp_path):
+    without_rendering(monkeypatch)
+    (tmp_path / "audit.json").write_text("old")
+    arguments = ("--attribute", "gender", "--out", tmp_path, *QUICK, "--replace")
+    assert run(capsys, "audit", faces, *arguments)[0] == 0
+    assert json.loads((tmp_path / "audit.json").read_text())["audits"]
+
+
+def test_the_labels_of_one_image_are_named_by_both(capsys, pairs):
+    said = run(capsys, "audit", pairs, "--distance", "--attribute", "gender_2")
+    assert_one_line(*said)
+    assert "give --attribute gender, which reads both." in said[2]
+
+
+def test_failed_extractions_are_to_be_counted(capsys, tmp_path):
+    X, y, groups = synthetic(4)
+    for missing in (np.nan, 0.0):
+        X[3] = missing
+        np.savez(tmp_path / "faces.npz", embedding=X, identity=y, gender=groups)
+        said = run(capsys, "audit", tmp_path / "faces.npz", "--attribute", "gender")
+        assert_one_line(*said)
+        assert (
+            "row" in said[2]
+            and "counts failed extractions by group with --fte" in said[2]
+        )
 
 
 def test_compare_tells_what_cannot_be_paired(capsys, two_systems):

@@ -116,4 +116,5 @@ def test_scored_pairs_are_refused(capsys, tmp_path):
     path.write_text("score,identity_1,identity_2,gender\n0.5,a,b,f\n0.6,a,a,f\n")
     found = run(capsys, "bench", path, "--attribute", "gender")
     assert_one_line(*found, command="bench")
-    assert "scored pairs" in found[2]
+    assert "embeddings are needed" in found[2]
+    assert not {"--score", "--distance", "--identity-1"} & {*found[2].split()}

@@ -4,6 +4,7 @@ import argparse
 import ast
 import importlib
 import inspect
+import re
 import sys
 from pathlib import Path
 
@@ -133,7 +134,7 @@ def test_a_column_that_holds_distances_is_named(tmp_path):
 def test_labels_in_place_of_data(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("identity,gender\n1,f\n")
-    end = "give those (.npz, .npy) as DATA and it with --labels."
+    end = "give those (.npz, .npy) in its place and it with --labels."
     assert raised(read_data, path).endswith(end)
 
 
@@ -212,7 +213,7 @@ def test_reasons_labels_and_settings_are_not_spelled(label):
         (Argument("distance", True), "--distance"),
         (Argument("X"), "embedding"),
         (Argument("figures"), "--out"),
-        (place("path"), "as DATA"),
+        (place("path"), "in its place"),
         (place("identity_1"), "with --identity-1"),
     ],
 )
@@ -256,6 +257,35 @@ def test_options_of_the_command_are_arguments_of_what_it_calls():
     assert set(cli.READING) < set(inspect.signature(read_data).parameters)
     assert set(cli.MEASUREMENT) < known
     assert set(cli.LIMITS) == set(LIMITS)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "l2_distance,identity_1,identity_2,gender_1,gender_2",
+        "score,a,b,gender",
+        "score,identity_1,identity_2",
+        "identity,gender",
+    ],
+)
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("compare", ("FILE", "FILE")),
+        ("plan", ("--certify-fmr", "0.1", "--pilot", "FILE")),
+        ("bench", ("FILE",)),
+    ],
+)
+def test_remedies_name_options_of_the_command(
+    capsys, tmp_path, command, options, columns
+):
+    path = tmp_path / "a.csv"
+    path.write_text(f"{columns}\n{','.join('0' * (columns.count(',') + 1))}\n")
+    options = [path if text == "FILE" else text for text in options]
+    code, _, err = run(capsys, command, *options, "--attribute", "gender")
+    said = err.replace("or for an audit with --y-true", "")
+    assert code == 2 and "DATA" not in said
+    assert set(re.findall(r"--[\w-]+", said)) <= flags_of(command)
 
 
 def private_imports(text):

@@ -42,8 +42,8 @@ PHASES = {
         "measuring": "skfairfr.report._comparison._measured",
     }
     | WRITING,
-    "bench": READING
-    | {
+    "bench": {
+        "reading": "skfairfr.datasets.load_embeddings",
         "fitting": "skfairfr.model_selection._bench_fits.fit_system",
         "judging": "skfairfr.model_selection._bench_fits.judge",
         "keeping a fit": "skfairfr.model_selection._bench_fits.write_fit",
@@ -94,13 +94,13 @@ def texts(folder):
 
 
 def audit(faces, folder):
-    return "audit", faces, "--attribute", "gender", "--out", folder, *QUICK
+    return given("audit", faces, folder)
 
 
 def given(command, faces, folder):
     """Arguments of a short run."""
     others = [faces] if command == "compare" else []
-    quick = QUICK_BENCH if command == "bench" else QUICK
+    quick = QUICK_BENCH if command == "bench" else (*QUICK, "--replace")
     return [command, faces, *others, "--attribute", "gender", "--out", folder, *quick]
 
 

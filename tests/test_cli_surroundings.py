@@ -30,8 +30,9 @@ def faces(tmp_path_factory):
 
 def started(faces, folder, command="audit", **environment):
     data = [faces, faces] if command == "compare" else [faces]
+    given = ["--attribute", "size", "--out", folder, "--replace", *QUICK]
     return subprocess.Popen(
-        [*COMMAND, command, *data, "--attribute", "size", "--out", folder, *QUICK],
+        [*COMMAND, command, *data, *given],
         env=os.environ | environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

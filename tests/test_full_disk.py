@@ -152,7 +152,7 @@ def test_a_report_of_the_command(
         (folder / name).write_text(text)
     monkeypatch.setattr("skfairfr.report._figures._write", lambda *_: [])
     others = [faces] if command == "compare" else []
-    quick = QUICK_BENCH if command == "bench" else QUICK
+    quick = QUICK_BENCH if command == "bench" else (*QUICK, "--replace")
     given = [command, faces, *others, "--attribute", "gender", "--out", folder, *quick]
     with full_disk(20_000):
         found = run(capsys, *given)

@@ -302,3 +302,7 @@ class ListedScores:
             for rows in (self.genuine_rows, self.impostor_rows)
         )
         self.common = {}
+
+    def held(self):
+        """Impostor pairs, all of which are held."""
+        return self.impostors

@@ -101,7 +101,9 @@ class ErrorSums:
 
     @property
     def _variance(self):
-        return np.maximum(self.variance, self.clump * self.errors)
+        """No less than that of clumps that err independently."""
+        right = np.nan_to_num(1 - self.rate)
+        return np.maximum(self.variance, self.clump * self.errors * right)
 
     def worth(self, added=0.0):
         """What the errors say of the logarithm of the rate.
@@ -362,6 +364,27 @@ def rate_bounds(sums, tail, added=0.0):
     )
 
 
+def never_falling(high, rate, by_level):
+    """Upper ends of a rate, no smaller than those where the rate cannot be larger.
+
+    Parameters
+    ----------
+    high : ndarray, shape (n_levels, ...)
+        At increasing thresholds, or at increasing FAR levels.
+    rate : {"far", "frr"}
+    by_level : bool
+
+    Returns
+    -------
+    high : ndarray, shape (n_levels, ...)
+    """
+    rising = (rate == "frr") != by_level
+    ordered = high if rising else high[::-1]
+    found = np.fmax.accumulate(ordered, axis=0)
+    found = np.where(np.isnan(ordered), np.nan, found)
+    return found if rising else found[::-1]
+
+
 def _bounds(sums, tail, added):
     """Bounds of a rate below one half; ``high`` may exceed 1, or be infinite."""
     clump, rate = sums.clump, sums.rate
@@ -434,10 +457,10 @@ def contrasts(sums, weights, added=0.0):
     Parameters
     ----------
     sums : ErrorSums
-        Each (n_groups,).
-    weights : ndarray, shape (n_contrasts, n_groups)
+        Each (..., n_groups).
+    weights : ndarray, shape (..., n_contrasts, n_groups)
         Of the logarithms of the rates: 1 of the group, and those of the others below 0.
-    added : ndarray, shape (n_contrasts,), or float, default=0.0
+    added : ndarray, shape (..., n_contrasts), or float, default=0.0
         Further variance of the contrasts.
 
     Returns
@@ -450,39 +473,43 @@ def contrasts(sums, weights, added=0.0):
     free = (sums.errors <= 0).astype(np.float64)
     ends = []
     for upper, over, under in ((False, own, padded), (True, padded, own)):
-        estimate = above @ over.log_rate + below @ under.log_rate
-        parts = above**2 * over.variance, below**2 * under.variance
-        variance = (parts[0] + parts[1]).sum(axis=1) + added
+        estimate = _dot(above, over.log_rate) + _dot(below, under.log_rate)
+        parts = (
+            above**2 * over.variance[..., None, :],
+            below**2 * under.variance[..., None, :],
+        )
+        variance = (parts[0] + parts[1]).sum(axis=-1) + added
         # Satterthwaite: the degrees of freedom of a sum of variances.
-        known = (parts[0] ** 2 / over.freedom + parts[1] ** 2 / under.freedom).sum(1)
+        known = sum(
+            (part**2 / worth.freedom[..., None, :]).sum(axis=-1)
+            for part, worth in zip(parts, (over, under), strict=True)
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             freedom = np.maximum(variance**2 / known, 1.0)
-        unbounded = (below if upper else above) @ free != 0
+        unbounded = _dot(below if upper else above, free) != 0
         estimate = np.where(unbounded, np.inf if upper else -np.inf, estimate)
         ends.append((estimate, np.sqrt(variance), freedom))
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(sums.rate)
+        logs = np.log(sums.rate)[..., None, :]
         terms = np.where(weights == 0, 0.0, weights * logs)
-        value = terms.sum(axis=1)
+        value = terms.sum(axis=-1)
     return Contrasts(value, *ends)
 
 
 def against_others(sums):
-    """Weights of each group against the others at one level, (n_groups, n_groups).
+    """Weights of each group against the others, (..., n_groups, n_groups).
 
     Others with fewer than three clumps of errors are left out, unless all have fewer; a
     group of one person, or without pairs, is compared with nobody: its row is 0.
     """
     known = (sums.pairs > 0) & (sums.people > 1 + TINY)
     counted = known & (sums.errors >= FEWEST_CLUMPS * sums.clump)
-    weights = np.zeros((known.size, known.size))
-    for group in np.flatnonzero(known):
-        others = counted.copy() if counted.sum() > counted[group] else known.copy()
-        others[group] = False
-        if others.any():
-            weights[group, others] = -1 / others.sum()
-            weights[group, group] = 1.0
-    return weights
+    itself = np.eye(known.shape[-1], dtype=bool)
+    others, all_others = (groups[..., None, :] & ~itself for groups in (counted, known))
+    others = np.where(others.any(axis=-1, keepdims=True), others, all_others)
+    n_others = others.sum(axis=-1, keepdims=True)
+    compared = known[..., None] & (n_others > 0)
+    return np.where(compared, itself - others / np.maximum(n_others, 1), 0.0)
 
 
 def number_of_tests(weights):
@@ -492,14 +519,14 @@ def number_of_tests(weights):
 
 
 def every_two(sums):
-    """Weights of every group over every other, (n_groups * (n_groups - 1), n_groups)."""
+    """Weights of each group over every other one, a block (n_others, n_groups) a group."""
     known = np.flatnonzero((sums.pairs > 0) & (sums.people > 1 + TINY))
-    first, second = (p.ravel() for p in np.meshgrid(known, known, indexing="ij"))
-    first, second = first[first != second], second[first != second]
-    weights = np.zeros((first.size, sums.pairs.size))
-    weights[np.arange(first.size), first] = 1.0
-    weights[np.arange(first.size), second] = -1.0
-    return weights
+    for group in known:
+        others = known[known != group]
+        weights = np.zeros((others.size, sums.pairs.size))
+        weights[:, group] = 1.0
+        weights[np.arange(others.size), others] = -1.0
+        yield weights
 
 
 def shrunken_rates(sums):
@@ -632,6 +659,11 @@ def _accumulate(left, right, weights, between, positions, n_people):
         for k in range(9):
             powers[level, k] += powers[level - 1, k]
     return of_person, powers
+
+
+def _dot(weights, values):
+    """Weighted sums of the last axis, (..., n_contrasts)."""
+    return (weights @ values[..., None])[..., 0]
 
 
 def _over(numerator, denominator, otherwise):

@@ -140,8 +140,7 @@ class Reason:
         "one_person" (one is in too many of them); "undefined" and "undefined_resamples";
         "below_resolution" of a FAR level, "few_setters" of the impostor pairs that a
         level's threshold rests on, "few_groups" and "all_errors" (all rates are 1)
-        of a disparity, and "no_pairs" of the kind that ``rate`` needs; "set", in a report,
-        of the FAR that sets a threshold.
+        of a disparity, and "no_pairs" of the kind that ``rate`` needs.
     groups : tuple of labels, default=None
         One group, or two; empty for all pairs. None where the reason is about the whole
         estimate.
@@ -313,7 +312,4 @@ REASONS = {
         f"threshold, {reason.needed} needed"
     ),
     "below_resolution": lambda reason: "the FAR level is below 1 / n_impostor",
-    "set": lambda reason: (
-        "set: the threshold is the one at which it meets the level, in resamples too"
-    ),
 }

@@ -1,37 +1,38 @@
-"""How many people a test needs: the verdicts' own formulas, at rates and dependence assumed.
+"""How many people a test needs: simulated data sets, judged by the functions of an audit.
 
-``Setting`` says who would be compared, and what the errors would look like; from a number
-of people it makes the :class:`~skfairfr._core._old_few_errors.ErrorSums` that are expected,
-and from those, by the functions that judge data, the effective errors. A question, such as
-:class:`RateWithin`, gives the probability of its answer for a number of people;
-``fewest_people`` searches for the smallest number with enough of it.
+``Setting`` says who would be compared, and how their errors would depend on each other. It
+draws the errors of many data sets at once, in clumps: those of the same two people (FAR) or
+of one person (FRR). Only errors are drawn, never people or pairs, so that ten million people
+cost as much as a hundred with as many errors. ``Question`` gives the share of data sets that
+answer, and ``fewest_people`` the smallest number of people with enough of it.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
-from scipy.special import betainc, gammaincc, ndtri
-from scipy.stats.qmc import Sobol
+from numpy.polynomial.hermite_e import hermegauss
+from scipy.stats import betabinom
 
-from skfairfr._core._old_family import bounds, deviates, ratios_of
-from skfairfr._core._old_few_errors import (
-    Effective,
+from skfairfr._core._few_errors import (
     ErrorSums,
-    dependence,
-    effective_errors,
-    lower_bound,
-    upper_bound,
+    _over,
+    against_others,
+    contrasts,
+    rate_bounds,
 )
 
+N_SETS = 1000
 MAX_PEOPLE = 10**7
-# Audits look at levels with many errors too, from which those with few learn dependence.
-LENDING = {"far": 1e-2, "frr": 0.1}
-N_NODES = 1024
-# Numbers of errors that are told apart, and how far from their mean.
-MAX_VALUES = 2048
-MOST_SPREADS = 10
-# Numbers of people tried one by one where the probability goes up and down.
-MAX_TRIED = 200
+# Clumps that are drawn of a group, on average: sums of a larger one are enlarged from
+# those of at least so many people.
+MOST_CLUMPS, FEWEST_PEOPLE = 400, 100
+# How often two people are drawn again who are the same one.
+MOST_TRIES = 20
+# To which numbers of people are searched for: a thousand data sets tell no more.
+PRECISION = 0.02
+# Correlations of 0 and 1 are limits of the beta-binomial distribution.
+NEXT_TO_0 = 1e-9
 
 
 @dataclass(frozen=True)
@@ -45,277 +46,337 @@ class Setting:
         The true one of each group.
     images : int
         Of each person.
-    correlation, variation : float or None
-        As :func:`~skfairfr._core._old_few_errors.dependence` gives them; None for pairs that
-        are independent, whose variance is known.
-    lent : float or None
-        The correlation at a level with many errors, from which an audit borrows where
-        errors are few.
+    correlation : float
+        Of the errors of a clump, whose number is beta-binomial.
+    variation : float
+        Squared coefficient of variation of people's factors, which are lognormal: two
+        people are accepted for each other in proportion to the product of theirs.
     """
 
     rate: str
     rates: tuple
     images: int
-    correlation: float | None = None
-    variation: float | None = None
-    lent: float | None = None
+    correlation: float
+    variation: float
+
+    @property
+    def growth(self):
+        """With which power of the number of people pairs grow."""
+        return 2 if self.rate == "far" else 1
 
     @property
     def clump(self):
         """Number of pairs of one person, or of the same two."""
         m = self.images
-        return float(m**2) if self.rate == "far" else m * (m - 1) / 2
+        return m**2 if self.rate == "far" else m * (m - 1) // 2
+
+    def clumps(self, people):
+        """Number of people, or of every two of them."""
+        return people * (people - 1) / 2 if self.rate == "far" else float(people)
 
     def pairs(self, people):
         """Number of pairs within a group of so many people."""
-        clumps = people * (people - 1) / 2 if self.rate == "far" else people
-        return clumps * self.clump
+        return self.clumps(people) * self.clump
 
-    def _reach(self, people):
-        """As of ErrorSums: every pair is in the shares of two people."""
-        return 4 / people if self.rate == "far" else 0.0
-
-    def effective(self, people):
-        """Effective errors and pairs where every group errs as expected, (n_groups,).
-
-        Parameters
-        ----------
-        people : int
-            Of each group.
+    def draw(self, people, n_sets=N_SETS):
+        """Errors of data sets with so many people per group, the same every time.
 
         Returns
         -------
-        effective : Effective
+        sums : ErrorSums
+            Each (n_sets, n_groups).
         """
-        rates, pairs = np.array(self.rates), self.pairs(people)
-        if self.correlation is None:
-            none, endless = np.zeros(rates.size), np.full(rates.size, np.inf)
-            return Effective(rates * pairs, pairs + none, none, endless)
-        sums = self._expected_sums(people)
-        return effective_errors(sums, dependence(sums)).at(1)
+        rng = np.random.default_rng(0)
+        drawn = self._drawn(people)
+        sums = ErrorSums.of_groups(
+            [self._of_group(rate, drawn, n_sets, rng) for rate in self.rates]
+        )
+        if drawn == people:
+            return sums
+        # Errors of more people are nearer to what is expected of them.
+        factor, expected = people / drawn, np.array(self.rates)
+        spread = enlarged(sums, factor, self.growth).worth().variance
+        kept = np.sqrt(spread / sums.worth().variance)
+        moved = _over(expected, sums.rate, 1.0) ** (1 - kept)
+        return enlarged(sums, factor, self.growth, moved)
 
-    def _expected_sums(self, people):
-        """Sums at a level with many errors, and at the one asked about."""
-        rates = np.array([np.maximum(self.rates, LENDING[self.rate]), self.rates])
-        ones, pairs = np.ones(rates.shape), self.pairs(people)
-        errors, right = rates * pairs, 1 - rates
-        reach = self._reach(people)
-        correlation = np.array([[self.lent], [self.correlation]])
-        together = 1 + correlation * (self.clump - 1)
-        return ErrorSums(
-            errors,
-            pairs * ones,
-            ones,
-            self.clump * ones,
-            errors * right * together,
-            self.variation * (errors * right) ** 2 * reach,
-            reach * ones,
-            people * ones,
+    def _drawn(self, people):
+        """The number of people of whom errors are drawn."""
+        most = max(
+            self.clumps(people) * self._sizes(rate)[0] for rate in set(self.rates)
+        )
+        least = min(FEWEST_PEOPLE, people)
+        if most <= MOST_CLUMPS:
+            return people
+        return max(least, int(people * (MOST_CLUMPS / most) ** (1 / self.growth)))
+
+    def _sizes(self, rate):
+        """Mean number of erroneous clumps per clump, and shares of their sizes from 1 on."""
+        # Several rare clumps of errors may hit the same two people.
+        low = 1e-6 * NEXT_TO_0 if self.rate == "far" else rate
+        shares = _sizes_of_clumps(self.clump, low, self.correlation)
+        if rate == 0:
+            return 0.0, shares
+        some = rate * self.clump / (shares @ np.arange(1, self.clump + 1))
+        return float(some), shares
+
+    def _of_group(self, rate, people, n_sets, rng):
+        """ErrorSums of one group, each (n_sets,)."""
+        chance, shares = self._sizes(rate)
+        if self.rate == "frr":
+            n_clumps = rng.binomial(people, min(chance, 1.0), n_sets)
+        else:
+            chosen = _People.draw(people, self.variation, n_sets, rng)
+            n_clumps = rng.poisson(chance * chosen.couples)
+        sets = np.repeat(np.arange(n_sets), n_clumps)
+        sizes = 1.0 + rng.choice(shares.size, sets.size, p=shares)
+        if self.rate == "frr":
+            powers = _powers(sets, sizes, n_sets)
+            return genuine_sums_of(powers, people, self.clump)
+        left, right = chosen.every_two(sets, rng)
+        kept = left != right
+        sets, left, right, sizes = (v[kept] for v in (sets, left, right, sizes))
+        couples = np.minimum(left, right) * people + np.maximum(left, right)
+        return impostor_sums_of(
+            _powers(*_summed(sets, couples, sizes, people**2), n_sets),
+            _powers(
+                *_summed(
+                    np.tile(sets, 2),
+                    np.concatenate([left, right]),
+                    np.tile(sizes, 2),
+                    people,
+                ),
+                n_sets,
+            ),
+            people,
+            self.clump,
         )
 
-    def counted(self, people):
-        """What a number of errors would say, of each group.
-
-        Returns
-        -------
-        counts : Counts
-        """
-        effective, rates = self.effective(people), np.array(self.rates)
-        pairs = self.pairs(people)
-        mean, right = rates * pairs, 1 - rates
-        variance = mean * right
-        if self.correlation is not None:
-            # What is true, and not what an audit makes of few errors.
-            together = 1 + self.correlation * (self.clump - 1)
-            between = self.variation * self._reach(people)
-            variance = mean * right * (together + mean * right * between)
-        return Counts(pairs, effective, pairs / effective.pairs, mean, variance)
-
 
 @dataclass(frozen=True)
-class Counts:
-    """Numbers of errors in groups of a given size: their distribution, and their worth.
+class _People:
+    """People of several data sets, of kinds with the same factor; each (n_sets, n_kinds)."""
 
-    Attributes
+    numbers: np.ndarray
+    factors: np.ndarray
+
+    @classmethod
+    def draw(cls, people, variation, n_sets, rng):
+        """Kinds are the nodes of Gauss and Hermite: they have the lognormal's moments."""
+        nodes, shares = hermegauss(15)
+        spread = np.sqrt(np.log1p(variation))
+        numbers = rng.multinomial(people, shares / shares.sum(), n_sets)
+        return cls(numbers, np.exp(spread * nodes - spread**2 / 2))
+
+    @property
+    def couples(self):
+        """Sum over every two people of the product of their factors, (n_sets,)."""
+        total = self.numbers @ self.factors
+        return np.maximum(total**2 - self.numbers @ self.factors**2, 0.0) / 2
+
+    def every_two(self, sets, rng):
+        """Two people for each clump of errors; the same one where hardly anybody else errs."""
+        left, right = self._each(sets, rng), self._each(sets, rng)
+        for _ in range(MOST_TRIES):
+            (same,) = np.nonzero(left == right)
+            if same.size == 0:
+                break
+            left[same] = self._each(sets[same], rng)
+            right[same] = self._each(sets[same], rng)
+        return left, right
+
+    def _each(self, sets, rng):
+        """One person for each clump, drawn in proportion to their factors."""
+        n_sets, n_kinds = self.numbers.shape
+        share = np.cumsum(self.numbers * self.factors, axis=1)
+        share /= share[:, -1:]
+        places = (share + np.arange(n_sets)[:, None]).ravel()
+        kinds = np.searchsorted(places, sets + rng.random(sets.size), side="right")
+        kinds = np.minimum(kinds, (sets + 1) * n_kinds - 1)
+        ends = np.cumsum(self.numbers, axis=1).ravel()[kinds]
+        return (
+            ends - 1 - (rng.random(sets.size) * self.numbers.ravel()[kinds]).astype(int)
+        )
+
+
+@lru_cache(maxsize=64)
+def _sizes_of_clumps(clump, rate, correlation):
+    """Probabilities of 1, 2, ... errors of a clump that has some."""
+    correlation = np.clip(correlation, NEXT_TO_0, 1 - NEXT_TO_0)
+    strength = (1 - correlation) / correlation
+    errors = np.arange(1, clump + 1)
+    low = max(rate, 1e-6 * NEXT_TO_0)
+    found = betabinom.pmf(errors, clump, low * strength, (1 - low) * strength)
+    return found / found.sum()
+
+
+def _summed(sets, keys, sizes, n_keys):
+    """Data set and errors of every key that has some."""
+    found, places = np.unique(sets * n_keys + keys, return_inverse=True)
+    return found // n_keys, np.bincount(places, sizes)
+
+
+def _powers(sets, errors, n_sets):
+    """Sums of the first to fourth power of errors, each (n_sets,)."""
+    return [np.bincount(sets, errors**power, n_sets) for power in (1, 2, 3, 4)]
+
+
+def _central(powers, n):
+    """Sums of the second to fourth power of deviations from the mean of ``n`` numbers."""
+    one, two, three, four = powers
+    mean = one / n
+    return (
+        np.maximum(two - mean * one, 0.0),
+        three - 3 * mean * two + 2 * mean**2 * one,
+        four - 4 * mean * three + 6 * mean**2 * two - 3 * mean**3 * one,
+    )
+
+
+def genuine_sums_of(powers, people, clump):
+    """``genuine_sums`` of people with as many pairs each, from powers of their errors."""
+    errors = powers[0]
+    deviations = _central(powers, people)
+    variance = deviations[0] / max(1 - 1 / people, 0.5) ** 2 * (people - 1) / people
+    ones = np.ones(errors.size)
+    return ErrorSums(
+        *(errors, people * clump * ones, ones, clump * ones),
+        *(variance, variance, *deviations, people * ones),
+    )
+
+
+def impostor_sums_of(of_couples, of_people, people, clump):
+    """``impostor_sums`` where all are compared with all, from powers of their errors."""
+    couples = people * (people - 1) / 2
+    own, *of_clumps = _central(of_couples, couples)
+    squares, cubes, fourths = _central(of_people, people)
+    shared = (squares - 2 * own + 4 / people * own) / max(1 - 4 / people, 0.3)
+    ones = np.ones(own.size)
+    return ErrorSums(
+        *(of_couples[0], couples * clump * ones, ones, clump * ones),
+        *(own, own + np.maximum(shared, 0.0), np.maximum(squares - own, own)),
+        *(cubes - of_clumps[0], fourths - of_clumps[1], people * ones),
+    )
+
+
+def enlarged(sums, factor, growth, moved=1.0):
+    """Sums of so many times as many people, who differ as those do.
+
+    Parameters
     ----------
-    pairs : float
-        Within each group.
-    effective : Effective
-        Of the expected errors, each (n_groups,).
-    together : ndarray, shape (n_groups,)
-        Errors that an audit counts as one independent one.
-    mean, variance : ndarrays, shape (n_groups,)
-        Of the number of errors.
+    sums : ErrorSums
+    factor, growth : floats or ndarrays
+        How many times as many people, and with which power of it pairs grow.
+    moved : float or ndarray, default=1.0
+        How many times as often they err.
+
+    Returns
+    -------
+    sums : ErrorSums
+        The part of the variance that people add falls with their number; the skewness
+        stays, and effective people grow as people do.
     """
+    pairs = np.power(factor, growth)
+    times = pairs * moved
 
-    pairs: float
-    effective: Effective
-    together: np.ndarray
-    mean: np.ndarray
-    variance: np.ndarray
+    def summed(values):
+        return sums.own * times + (values - sums.own) * times**2 / factor
 
-    def of(self, errors, group):
-        """Effective errors of the observed ``errors`` (n,) of the groups (n,) or one."""
-        of_group = self.effective.columns(np.broadcast_to(group, np.shape(errors)))
-        return replace(of_group, errors=errors / self.together[group])
-
-    def upper(self, errors, confidence_level):
-        """Upper bound of the rate of the first group if it has so many errors."""
-        return upper_bound(self.of(errors, 0), confidence_level)
-
-    def lower(self, errors, confidence_level):
-        """Lower bound of the rate of the first group, one of all, with so many errors."""
-        return lower_bound(self.of(errors, 0), confidence_level, self.mean.size)
-
-
-@dataclass(frozen=True)
-class RateWithin:
-    """Does the upper one-sided bound of every group's rate stay within a limit?"""
-
-    setting: Setting
-    limit: float
-    confidence_level: float
-
-    def probability(self, people, more=0.0, whole=True):
-        """That it does.
-
-        Parameters
-        ----------
-        people : int
-        more : float, default=0.0
-            Errors fewer than allowed; 1 gives a lower bound of the probability.
-        whole : bool, default=True
-            Whether errors are whole numbers; without, it rises with ``people``.
-        """
-        counts = self.setting.counted(people)
-        most = self.most_errors(counts, whole)
-        if most < 0:
-            return 0.0
-        each = count_cdf(most - more, counts.mean, counts.variance)
-        return float(np.prod(each))
-
-    def most_errors(self, counts, whole=True):
-        """Errors of a group up to which the bound stays within; -1 if not even with none."""
-
-        def within(errors):
-            return counts.upper(errors, self.confidence_level) <= self.limit
-
-        return last_number(within, self.limit * counts.pairs, whole)
-
-    def bound(self, people):
-        """The upper bound where errors are as expected, rounded down."""
-        counts = self.setting.counted(people)
-        errors = np.floor(counts.mean[0])
-        return float(counts.upper(errors, self.confidence_level))
+    squares = summed(sums.squares)
+    kept = _over(squares, sums.squares, 1.0) ** 2
+    return replace(
+        sums,
+        errors=sums.errors * times,
+        pairs=sums.pairs * pairs,
+        own=sums.own * times,
+        variance=summed(sums.variance),
+        squares=squares,
+        cubes=sums.cubes * kept / times,
+        fourths=sums.fourths * kept / factor,
+        people=sums.people * factor,
+    )
 
 
 @dataclass(frozen=True)
-class RateAbove:
-    """Does the lower one-sided bound of the first group's rate exceed a limit?
-
-    The bound holds for all groups of the setting at once: that some group is found above
-    the limit must not become likelier with their number.
-    """
-
-    setting: Setting
-    limit: float
-    confidence_level: float
-
-    def probability(self, people, more=0.0, whole=True):
-        """That it does; arguments as of RateWithin."""
-        counts = self.setting.counted(people)
-
-        def not_above(errors):
-            return counts.lower(errors, self.confidence_level) <= self.limit
-
-        most = last_number(not_above, counts.pairs, whole)
-        cdf = count_cdf(most + more, counts.mean, counts.variance)
-        return float(1 - cdf[0])
-
-    def bound(self, people):
-        """The lower bound where errors are as expected, rounded down."""
-        counts = self.setting.counted(people)
-        errors = np.floor(counts.mean[0])
-        return float(counts.lower(errors, self.confidence_level))
-
-
-@dataclass(frozen=True)
-class RatioJudged:
-    """Do the groups' rates differ by more than a limit, or by less?
+class Question:
+    """What a test is to answer.
 
     Attributes
     ----------
     setting : Setting
         The first group has the largest rate.
+    kind : {"certify", "detect", "pass", "fail"}
     limit : float
-        Of the ratio of two rates; 1 asks whether they differ at all.
-    above : bool
-        Whether the question is if the lower bound of the first rate over the smallest one
-        exceeds the limit, and not if all upper bounds stay within.
+        Of each rate, if below 1, or of the ratio of two.
+    groups : int
+        Of the test; the setting may hold only those that matter.
     confidence_level : float
     comparisons : int
-        For whose number the bounds are widened (Bonferroni).
+        Number of all tests of groups, which share the error rate.
     """
 
     setting: Setting
+    kind: str
     limit: float
-    above: bool
+    groups: int
     confidence_level: float
     comparisons: int
 
-    def probability(self, people, more=0.0, whole=True):
-        """That the answer is yes; ``more`` and ``whole`` are for rates alone."""
-        counts = self.setting.counted(people)
-        nodes = _nodes(counts.mean.size)
-        errors = np.empty(nodes.shape)
-        for mean in np.unique(counts.mean):
-            alike = counts.mean == mean
-            variance = counts.variance[alike][0]
-            errors[:, alike] = count_quantile(nodes[:, alike], mean, variance)
-        # Groups have as many pairs each: the most errors over the fewest decide.
-        rates = errors / counts.pairs
-        first = np.zeros(len(errors), dtype=int) if self.above else rates.argmax(1)
-        others = rates.copy()
-        others[np.arange(len(errors)), first] = np.inf
-        second = others.argmin(1)
-        found = deviates(self._ratios(counts, errors, first, second), self.limit)
-        quantile = self._quantile()
-        yes = found > quantile if self.above else found < -quantile
-        return float(yes.mean())
+    def answers(self, people):
+        """Whether each data set answers, and the bound that says so, both (n_sets,)."""
+        sums = self.setting.draw(people)
+        tail = (1 - self.confidence_level) / 2
+        if self.kind == "certify":
+            bound = rate_bounds(sums, tail)[1].max(axis=-1)
+            return bound <= self.limit, bound
+        if self.limit < 1:
+            bound = rate_bounds(sums, min(tail, 2 * tail / self.groups))[0][:, 0]
+            return bound > self.limit, bound
+        if self.kind == "pass":
+            bound = np.max([high for _, high in ratio_bounds(sums, tail)], axis=0)
+            return bound <= self.limit, bound
+        weights = against_others(sums)
+        if self.kind == "detect":
+            found = contrasts(sums, weights[:, :1])
+            p = found.p_value[:, 0] * self.comparisons
+            low, _ = found.bounds(tail / self.comparisons)
+            return (p <= 2 * tail) & (found.value[:, 0] > 0), low[:, 0]
+        low, high = contrasts(sums, weights).bounds(tail / number_of_tests(self.groups))
+        bound = np.fmax(low, 1 / np.where(high > 0, high, np.inf)).max(axis=-1)
+        if self.groups > 2:
+            share = 2 * tail / (self.groups * (self.groups - 1))
+            of_two = np.max([low for low, _ in ratio_bounds(sums, share)], axis=0)
+            bound = np.where(bound > 1, np.maximum(bound, of_two), bound)
+        return bound > self.limit, bound
 
-    def bound(self, people):
-        """The bound that is judged, of the first rate over the last, if errors are as expected."""
-        counts = self.setting.counted(people)
-        errors, last = np.floor(counts.mean)[None], np.array([counts.mean.size - 1])
-        ratios = self._ratios(counts, errors, np.array([0]), last)
-        low, high = bounds(ratios, self._quantile())
-        return float((low if self.above else high)[0])
+    def chance(self, people):
+        """Share of data sets that answer."""
+        return float(self.answers(people)[0].mean())
 
-    def _ratios(self, counts, errors, first, second):
-        """Ratios of the groups ``first`` over ``second`` with the errors (n, n_groups)."""
-        rows = np.arange(len(errors))
-        parts = [counts.of(errors[rows, g], g) for g in (first, second)]
-        both = Effective(
-            *(
-                np.concatenate([getattr(part, field.name) for part in parts])
-                for field in fields(Effective)
-            )
-        )
-        return ratios_of(both, rows, rows + rows.size)
 
-    def _quantile(self):
-        return -ndtri((1 - self.confidence_level) / 2 / self.comparisons)
+def number_of_tests(groups):
+    """Of each group against the others at one level."""
+    return 1 if groups == 2 else groups
+
+
+def ratio_bounds(sums, tail):
+    """Yield the smallest lower and largest upper bound of each group over every other one."""
+    n = sums.errors.shape[-1]
+    for first in range(n):
+        others = np.delete(np.arange(n), first)
+        two = sums.columns(np.stack([np.full(n - 1, first), others], axis=-1))
+        low, high = contrasts(two, np.array([[1.0, -1.0]])).bounds(tail)
+        yield low.max(axis=(-2, -1)), high.max(axis=(-2, -1))
 
 
 def fewest_people(question, power):
     """Smallest number of people per group that answers with a probability.
 
-    Errors are whole numbers, so that the probability goes up and down as people are
-    added: it is at least ``power`` from the number returned on.
+    Errors are whole numbers and data sets a thousand, so that the chance does not rise
+    evenly: it is about ``power`` from the number returned on.
 
     Parameters
     ----------
-    question : RateWithin, RateAbove or RatioJudged
+    question : Question
     power : float in (0, 1)
 
     Returns
@@ -323,100 +384,17 @@ def fewest_people(question, power):
     people : int or None
         None if even ten million are too few.
     """
-    low = first_number(lambda k: question.probability(k, whole=False) >= power, 2)
-    if low is None:
-        return None
-    high = first_number(lambda k: question.probability(k, more=1.0) >= power, low)
-    high = low if high is None else high
-    tried = np.unique(np.linspace(low, high, MAX_TRIED).astype(int))
-    enough = np.array([question.probability(k) >= power for k in tried.tolist()])
-    if enough.all():
-        return low
-    last = int(np.flatnonzero(~enough)[-1])
-    if last + 1 == tried.size:
-        return first_number(lambda k: question.probability(k) >= power, high)
-    return int(tried[last + 1])
+    return first_number(lambda k: question.chance(k) >= power, 2, PRECISION)
 
 
-def first_number(holds, lowest):
+def first_number(holds, lowest, precision=0.0):
     """Smallest whole number from ``lowest`` on, if once it holds it goes on holding."""
-    if holds(lowest):
-        return lowest
-    below, above = lowest, 2 * lowest
+    below, above = lowest - 1, lowest
     while not holds(above):
-        if above > MAX_PEOPLE:
+        if above >= MAX_PEOPLE:
             return None
-        below, above = above, 2 * above
-    while above - below > 1:
+        below, above = above, min(2 * above, MAX_PEOPLE)
+    while above - below > max(1, above * precision):
         middle = (below + above) // 2
         below, above = (below, middle) if holds(middle) else (middle, above)
     return above
-
-
-def last_number(holds, highest, whole):
-    """Largest number from 0 to ``highest`` if it holds of all below one; -1 if of none."""
-    if not holds(0.0):
-        return -1.0
-    below, above = 0.0, highest + 1
-    while above - below > (1 if whole else 1e-9 * (1 + above)):
-        middle = (below + above) / 2
-        middle = np.floor(middle) if whole else middle
-        if middle in (below, above):
-            break
-        below, above = (middle, above) if holds(middle) else (below, middle)
-    return float(min(below, highest))
-
-
-def count_cdf(k, mean, variance):
-    """Probability of at most ``k`` errors.
-
-    Parameters
-    ----------
-    k : ndarray of float
-        Between whole numbers it is interpolated; 0 below 0.
-    mean, variance : ndarrays
-        Of the number of errors, which is binomial, Poisson or negative binomial as the
-        variance is smaller, equal or larger: errors that come in clumps whose sizes have a
-        logarithmic distribution are negative binomial.
-
-    Returns
-    -------
-    probability : ndarray in [0, 1]
-    """
-    k, mean, variance = np.broadcast_arrays(
-        *(np.asarray(a, dtype=np.float64) for a in (k, mean, variance))
-    )
-    excess = variance - mean
-    alike = np.abs(excess) <= 1e-9 * mean
-    some = np.maximum(k, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        size = np.where(alike, 1.0, mean**2 / np.abs(excess))
-        many = betainc(size, some + 1, size / (size + mean))
-        # size trials, each an error with probability mean / size.
-        left = size - some
-        few = np.where(
-            left > 0, betainc(np.maximum(left, 1e-300), some + 1, 1 - mean / size), 1.0
-        )
-        found = np.where(excess > 0, many, few)
-        found = np.where(alike, gammaincc(some + 1, mean), found)
-    found = np.where(mean > 0, found, 1.0)
-    return np.where(k < 0, 0.0, found)
-
-
-def count_quantile(probability, mean, variance):
-    """Smallest number of errors (n,) whose probability of at most so many is reached."""
-    probability = np.asarray(probability, dtype=np.float64)
-    spread = np.sqrt(variance)
-    low = max(np.floor(mean - MOST_SPREADS * spread), 0.0)
-    high = np.ceil(mean + MOST_SPREADS * spread + 50)
-    # Beyond so many numbers, neighbours are too alike to matter.
-    values = np.unique(np.floor(np.linspace(low, high, MAX_VALUES)))
-    reached = count_cdf(values, mean, variance)
-    places = np.searchsorted(reached, probability)
-    return values[np.minimum(places, values.size - 1)]
-
-
-def _nodes(n_groups):
-    """Points (n_nodes, n_groups) that fill the unit cube evenly, the same every time."""
-    points = Sobol(n_groups, scramble=False).random(N_NODES)
-    return points + 0.5 / N_NODES

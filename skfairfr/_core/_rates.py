@@ -5,6 +5,8 @@ This is the only module that compares a score with a threshold. Scores come sort
 descending order, so that a count of accepted pairs is a position in them.
 """
 
+from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Context, Decimal
+
 import numpy as np
 
 # A rate that is a sum of floating-point weights carries rounding errors; one that exceeds
@@ -87,6 +89,41 @@ def threshold_at(descending, position):
         return np.full(position.shape, -np.inf)
     above = next_above(descending[np.maximum(position, 0)]).astype(np.float64)
     return np.where(position >= 0, above, -np.inf)
+
+
+def shortest_between(rejected, accepted):
+    """The decimal of fewest significant digits that rejects one score and accepts another.
+
+    Parameters
+    ----------
+    rejected, accepted : floats
+        ``rejected < accepted``; one may be infinite, where there is no such score.
+
+    Returns
+    -------
+    threshold : float
+        The number that the decimal is read as; ``rejected < threshold <= accepted``. Of
+        equally short decimals that nearest to the middle.
+    """
+    if np.isinf(rejected):
+        rejected = accepted - (abs(accepted) or 1.0)
+    if np.isinf(accepted):
+        accepted = rejected + (abs(rejected) or 1.0)
+    middle = (Decimal(rejected) + Decimal(accepted)) / 2
+    # A middle between two decimals is rounded up: the lower one may be the score rejected.
+    rounding = ROUND_HALF_UP if middle > 0 else ROUND_HALF_DOWN
+    for digits in range(1, 17):
+        context = Context(prec=digits, rounding=rounding)
+        for number in (middle, Decimal(accepted)):
+            threshold = float(context.plus(number))
+            if rejected < threshold <= accepted:
+                return threshold
+    return float(accepted)
+
+
+def in_digits(threshold):
+    """A threshold in digits from which the same number is read."""
+    return repr(float(threshold) + 0.0).removesuffix(".0")
 
 
 def share_accepted(descending, thresholds):

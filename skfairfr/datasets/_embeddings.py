@@ -21,7 +21,7 @@ from skfairfr.datasets._files import (
     warn_of_words,
 )
 from skfairfr.datasets._tables import read_table
-from skfairfr.utils._errors import Argument, ArgumentError, place
+from skfairfr.utils._errors import FAILED_EXTRACTIONS, Argument, ArgumentError, place
 from skfairfr.utils._validation import check_path
 
 EMBEDDING_NAMES = ("embedding", "embeddings", "X")
@@ -203,8 +203,8 @@ def _no_embeddings(path, kind):
         return unknown_format("path", path)
     what = {
         "pickle": "is a pickle, which can run code when it is read",
-        "csv": "is a table, which holds labels or scored pairs and no embeddings",
-        "parquet": "is a table, which holds labels or scored pairs and no embeddings",
+        "csv": "is a table, of labels or scored pairs, and embeddings are needed",
+        "parquet": "is a table, of labels or scored pairs, and embeddings are needed",
     }[kind]
     return file_error(
         "path",
@@ -241,7 +241,7 @@ def check_finite(name, vectors):
         raise ArgumentError(
             Argument("embedding"),
             f": {name} has nan or infinite values in row {bad[0]} ({bad.size} such rows);",
-            remedy="remove failed extractions, with their labels.",
+            remedy=FAILED_EXTRACTIONS,
         )
 
 

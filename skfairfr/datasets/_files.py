@@ -319,6 +319,8 @@ class Archive:
         size = self._arrays.zip.getinfo(self._member(name)).file_size
         check_fits(size, self._argument, self._path, what)
         shape, dtype = self._header(name)
+        if dtype.hasobject:
+            raise _pickled(self._path, repr(name), name)
         if math.prod(shape) * dtype.itemsize > size:
             raise damaged(
                 self._argument, self._path, f"{name!r} is shorter than its header says"
@@ -328,8 +330,6 @@ class Archive:
         except MemoryError:
             raise too_large(self._argument, self._path, what) from None
         except Exception as error:
-            if "allow_pickle" in str(error):
-                raise _pickled(self._path, repr(name), name) from None
             raise damaged(self._argument, self._path, f"{name!r}: {error}") from None
         if not isinstance(array, np.ndarray):
             raise damaged(self._argument, self._path, f"{name!r} is no array")
@@ -433,5 +433,5 @@ def _pickled(path, what, name):
         path,
         f": {what} is an array of Python objects (pickled), which are not read since they "
         "can run code;",
-        f"save {name} as numbers or as numpy.asarray(..., dtype=str).",
+        f"save {name} as numbers or, of labels, {name}.astype(str), unknown ones as ''.",
     )

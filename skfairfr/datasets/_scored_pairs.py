@@ -152,7 +152,9 @@ def read_pairs(path, names, asked=None, distance=False):
             Argument("score"),
             f": {found['score']!r} is missing or infinite in row {bad[0]} ({bad.size} such "
             "rows);",
-            remedy="remove pairs that could not be compared.",
+            remedy="a comparison that failed is a non-match: give it the "
+            f"{'largest distance' if distance else 'lowest score'}, or count failures by "
+            "group apart. Without such pairs, rates hide whom the system fails.",
             value=found["score"],
         )
     identities, y_true = (None, None), None
@@ -276,6 +278,18 @@ def _of_both_images(asked, present):
         stem = name[:-2]
         both = {f"{stem}_1", f"{stem}_2"}
         is_one = stem in present and both.isdisjoint(present) and name in both
+        other = {"_1": f"{stem[:-2]}_2", "_2": f"{stem[:-2]}_1"}.get(stem[-2:])
+        if argument == "attributes" and is_one and other in present:
+            raise ArgumentError(
+                Argument("attributes"),
+                f": {stem!r} is of one image of each pair, and {other!r} of the other;",
+                remedy=(
+                    "give ",
+                    Argument("attributes", stem[:-2]),
+                    ", which reads both.",
+                ),
+                value=stem,
+            )
         columns[stem if argument == "attributes" and is_one else name] = argument
     return columns
 
@@ -312,14 +326,9 @@ def _remedy(present, names, distance, has_score):
         if not people.isdisjoint(present) or names["y_true"] is not None:
             return None
         return (
-            *(
-                "name others ",
-                place("identity_1"),
-                " and ",
-                place("identity_2"),
-                ", or ",
-            ),
-            *(place("y_true"), " the one that says which pairs are genuine."),
+            *("name others ", place("identity_1"), " and ", place("identity_2")),
+            *(", or for an audit ", place("y_true")),
+            " the one that says which pairs are genuine.",
         )
     distances = [name for name in present if DISTANCE.search(name)]
     if names["score"] is None and not distance and distances:

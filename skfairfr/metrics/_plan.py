@@ -1,6 +1,6 @@
 """How many people a test needs, before it is made.
 
-The arithmetic, with the formulas that later judge the data, is in ``_core/_planning.py``.
+The simulation, judged as the data will be, is in ``_core/_planning.py``.
 """
 
 import math
@@ -13,15 +13,12 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
-from skfairfr._core._old_few_errors import PRIOR_CORRELATION, PRIOR_VARIATION
-from skfairfr._core._old_few_errors import dependence as dependence_of
 from skfairfr._core._planning import (
-    RateAbove,
-    RateWithin,
-    RatioJudged,
+    Question,
     Setting,
     fewest_people,
     first_number,
+    number_of_tests,
 )
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
 from skfairfr.utils._errors import Argument, ArgumentError, plain, suggestion
@@ -29,11 +26,12 @@ from skfairfr.utils._frames import Framed
 from skfairfr.utils._validation import (
     check_count,
     check_level,
+    check_number,
     check_option,
-    to_float,
 )
 
-RATES = ("far", "frr")
+RATES = {"far": "FMR", "frr": "FNMR"}
+EVEN, UNEVEN = "even people", "uneven people"
 # Limit -> the rate that it limits, and whether it is about the ratio of two.
 LIMITS = {
     "max_fmr": ("far", False),
@@ -41,21 +39,18 @@ LIMITS = {
     "max_far_ratio": ("far", True),
     "max_frr_ratio": ("frr", True),
 }
-# Limits of a policy that no plan is made for.
+# Limits of a policy that no plan is made for: the data of the test set their threshold.
 UNPLANNED = ("max_bfar", "max_bfrr")
-WHY_UNPLANNED = (
-    "judged where no group's FAR exceeds a level, at a threshold that the data of the test "
-    "set"
-)
-USUAL_FRR = 0.01
-MOST = np.finfo(np.float64).max
-# The search looks at all groups, and counts pairs of images, in each of its steps.
-MOST_GROUPS, MOST_IMAGES = 1000, 1_000_000
-ISO = {"far": "FMR", "frr": "FNMR"}
+USUAL_FAR, USUAL_FRR = 1e-3, 0.01
+# An audit that is told none looks at so many FAR levels.
+USUAL_LEVELS = 2
+MOST_GROUPS, MOST_IMAGES = 50, 1000
+# Errors of a pilot from which its dependence is taken, if any level nearby has as many.
+ENOUGH_ERRORS = 100
 # What the rules of thumb ask for, where they are in a table.
 RULES = {
     "rule of 3": "rule of 3: 3 / limit pairs; if none of them errs and they are independent, "
-    "the upper 95 % bound of the rate is about the limit.",
+    "the one-sided upper 95 % bound of the rate is about the limit.",
     "rule of 30": "rule of 30: enough pairs to expect 30 errors.",
 }
 
@@ -69,12 +64,9 @@ class Dependence:
     correlation : float in [0, 1], default=0.5
         Between errors of two pairs of images of the same person (FRR) or of the same two
         people (FAR). If it is 1, all pairs of a person err together.
-    variation : float of at least 0, default=1.0
+    variation : float in [0, 100], default=1.0
         Squared coefficient of variation of people's own rates. It matters for the FAR,
         where one person is in pairs with all others.
-    lent : float in [0, 1], default=None
-        The correlation where errors are many, at a FAR of 0.01 or a FRR of 0.1: an audit
-        borrows from there where errors are few. None is ``correlation``.
 
     Raises
     ------
@@ -87,10 +79,10 @@ class Dependence:
 
     Notes
     -----
-    The defaults are what an audit assumes where there is no error to learn from. With m
-    images of each person, errors vary by phi = 1 + correlation (c - 1) times as much as
-    if pairs were independent, with c = m**2 for the FAR and m (m - 1) / 2 for the FRR;
-    with K people the logarithm of the FAR varies by 4 variation / K more.
+    The defaults are those of people who differ much. With m images of each person, errors
+    vary by phi = 1 + correlation (c - 1) times as much as if pairs were independent, with
+    c = m**2 for the FAR and m (m - 1) / 2 for the FRR; with K people the logarithm of the
+    FAR varies by 4 variation / K more.
 
     Examples
     --------
@@ -99,15 +91,14 @@ class Dependence:
     1.75
     """
 
-    correlation: float = PRIOR_CORRELATION
-    variation: float = PRIOR_VARIATION
-    lent: float | None = None
+    correlation: float = 0.5
+    variation: float = 1.0
 
     def __post_init__(self):
-        if self.lent is None:
-            object.__setattr__(self, "lent", self.correlation)
-        for name in ("correlation", "variation", "lent"):
-            object.__setattr__(self, name, _to_float(getattr(self, name), name))
+        object.__setattr__(
+            self, "correlation", _checked("correlation", self.correlation)
+        )
+        object.__setattr__(self, "variation", _checked("variation", self.variation))
 
     def inflation(self, rate, images_per_person):
         """By how much errors vary more than those of independent pairs: phi.
@@ -116,7 +107,7 @@ class Dependence:
         ----------
         rate : {"far", "frr"}
         images_per_person : int
-            From 1 to a million.
+            From 1 to 1000.
 
         Returns
         -------
@@ -157,30 +148,31 @@ class Plan(Framed):
     true_ratio : ndarray, shape (n_rows,)
         Assumed: of the largest to the smallest.
     basis : ndarray of str, shape (n_rows,)
-        "rule of 3" or "rule of 30" (as many errors are expected), "independent pairs", and
-        "assumed dependence", "given dependence" or "pilot"; "none" where what is assumed rules the answer out.
+        "rule of 3" or "rule of 30" (as many errors are expected), then "even people" and
+        "uneven people", or "given dependence", or "pilot"; "none" where what is assumed
+        rules the answer out.
     people : ndarray, shape (n_rows,)
         Per group; inf where no number is enough, which ``reason`` explains.
     pairs : ndarray, shape (n_rows,)
         Within each group: impostor pairs for the FAR, genuine pairs for the FRR.
     expected_errors : ndarray, shape (n_rows,)
         In the group with the smallest rate.
-    most_errors : ndarray, shape (n_rows,)
-        Number of errors of a group with which its rate is still certified; nan for other
-        kinds.
     bound : ndarray, shape (n_rows,)
-        One-sided bound of the rate, or bound of the ratio, that is compared with the
-        limit, where errors are as expected.
+        Median bound of the rate, or of the ratio, that is compared with the limit.
     chance : ndarray in [0, 1], shape (n_rows,)
-        Probability of the answer with so many people: certified, detected, passed, failed.
+        Share of simulated data sets with so many people that give the answer: certified,
+        detected, passed, failed.
     reason : ndarray of str, shape (n_rows,)
         Why no number of people is enough; else empty.
     images_per_person, groups, comparisons : int
-        As they were given to :func:`plan_test`.
+        As they were given to :func:`plan_test`, or found by it.
     power, confidence_level : float in (0, 1)
         As they were given.
     dependence : dict of str -> Dependence
-        Of either rate.
+        Of either rate, in the last row of each question.
+    pilot_errors : dict of str -> tuple (int, float)
+        Of either rate, how many errors of the pilot show the dependence, and at which FAR;
+        empty without a pilot.
     left_out : tuple of str
         What was not planned for of the policy: "max_bfar", "max_bfrr" and "at".
 
@@ -204,7 +196,6 @@ class Plan(Framed):
     people: np.ndarray
     pairs: np.ndarray
     expected_errors: np.ndarray
-    most_errors: np.ndarray
     bound: np.ndarray
     chance: np.ndarray
     reason: np.ndarray
@@ -214,12 +205,14 @@ class Plan(Framed):
     confidence_level: float
     comparisons: int
     dependence: dict
+    pilot_errors: dict
     left_out: tuple = ()
 
     def _columns(self):
         """One row for each question and basis."""
         columns = super()._columns()
-        del columns["dependence"], columns["left_out"]
+        for name in ("dependence", "pilot_errors", "left_out"):
+            del columns[name]
         return columns
 
     def to_text(self):
@@ -234,7 +227,11 @@ class Plan(Framed):
             f"People per group, {_count(self.images_per_person, 'image')} of each person"
         ]
         if self.left_out:
-            lines += _wrapped(f"Not planned for: {_unplanned(self.left_out)}.", "  ")
+            lines += _wrapped(
+                f"Not planned for: {', '.join(self.left_out)} (judged where the data set the "
+                "threshold, or at single levels).",
+                "  ",
+            )
         for question in dict.fromkeys(self.question.tolist()):
             rows = np.flatnonzero(self.question == question)
             lines += ["", *_wrapped(f"{question}:", "  ")]
@@ -251,18 +248,11 @@ class Plan(Framed):
     def _table(self, rows):
         """A line of titles, and one for each basis."""
         cells = [["basis", "people", "pairs", "errors", "bound", "chance"]]
-        certified = self.kind[rows[0]] == "certify"
-        cells[0] += ["allowed"] * certified
         for row in rows:
-            line = [self.basis[row], *_FORMATS[0].format(self.people[row]).split()]
-            if not self.reason[row]:
-                for name, form in zip(_NUMBERS, _FORMATS[1:], strict=True):
-                    line.append(form.format(getattr(self, name)[row]))
-                most = self.most_errors[row]
-                line += ["none" if most < 0 else f"{most:,.0f}"] * certified
-            else:
-                line = [self.basis[row], self.reason[row]]
-            cells.append(line)
+            line = [self.basis[row], _FORMATS[0].format(self.people[row])]
+            for name, form in zip(_NUMBERS, _FORMATS[1:], strict=True):
+                line.append(form.format(getattr(self, name)[row]))
+            cells.append([line[0], self.reason[row]] if self.reason[row] else line)
         whole = [line for line in cells if len(line) == len(cells[0])]
         widths = [max(map(len, column)) for column in zip(*whole, strict=True)]
         widths[0] = max(len(line[0]) for line in cells)
@@ -285,46 +275,38 @@ class Plan(Framed):
             "set."
         )
         yield (
-            "errors: expected in the group with the smallest rate. bound: what is compared "
-            "with the limit if errors are as expected. chance: probability of the answer, "
-            f"of which at least {self.power:g} was asked for."
+            "errors: expected in the group with the smallest rate. bound: median of what is "
+            "compared with the limit. chance: share of simulated data sets that give the "
+            f"answer, at least {self.power:g}."
         )
         if "certify" in self.kind:
-            yield (
-                f"The upper one-sided {level} bound of every group's rate must stay within "
-                "the limit. allowed: errors of a group with which it does."
-            )
+            yield f"The {level} interval of every group's rate must stay within the limit."
         if ((self.kind == "fail") & (self.limit < 1)).any():
             yield (
-                f"The lower one-sided {level} bound of a group's rate, which holds for all "
-                "groups at once, must exceed the limit."
+                f"The lower bound of a group's rate, which holds at {level} for all groups "
+                "at once, must exceed the limit."
             )
-        if (self.limit >= 1).any():
+        if "detect" in self.kind:
             yield (
-                f"Bounds of ratios are two-sided, at {level}, widened for "
+                f"Groups are compared at {level}, adjusted for "
                 f"{_count(self.comparisons, 'comparison')}."
             )
-        rules = [text for name, text in RULES.items() if name in self.basis]
-        yield " ".join(
-            [*rules, "independent pairs: as if every pair had people of its own."]
-        )
-        for basis in ("assumed dependence", "given dependence", "pilot"):
-            if basis in self.basis:
-                yield from map(
-                    self._dependence_in_words, dict.fromkeys(self.rate), [basis] * 2
-                )
-        if "assumed dependence" in self.basis:
-            yield (
-                "An audit assumes this dependence where there is no error to learn from. "
-                "A pilot replaces it."
-            )
+        yield from (text for name, text in RULES.items() if name in self.basis)
+        if EVEN in self.basis:
+            yield f"{EVEN}: as if every pair had people of its own."
+        if (last := str(self.basis[-1])) != "none":
+            for rate in dict.fromkeys(self.rate.tolist()):
+                yield self._dependence_in_words(rate, last)
 
     def _dependence_in_words(self, rate, basis):
-        found = self.dependence[str(rate)]
-        phi = found.inflation(str(rate), self.images_per_person)
+        found, shown = self.dependence[rate], ""
+        if rate in self.pilot_errors:
+            n_errors, far = self.pilot_errors[rate]
+            shown = f" ({_count(n_errors, 'error')} at a FAR of {far:g})"
+        phi = found.inflation(rate, self.images_per_person)
         times = "" if f"{phi:.3g}" == "1" else f"{phi:.3g} times "
         text = (
-            f"{basis}, {ISO[str(rate)]}: errors vary {times}as much as independent "
+            f"{basis}, {RATES[rate]}{shown}: errors vary {times}as much as independent "
             f"ones (correlation {found.correlation:.3g})"
         )
         if rate == "far":
@@ -343,15 +325,6 @@ def _count(n, thing):
     return f"{n} {thing}{'s' * (n != 1)}"
 
 
-def _unplanned(left_out):
-    """What a policy asks and no plan answers, in words."""
-    limits = [name for name in left_out if name in UNPLANNED]
-    texts = [f"{' and '.join(limits)} ({WHY_UNPLANNED})"] if limits else []
-    if "at" in left_out:
-        texts.append("limits of single levels or thresholds (at)")
-    return ", ".join(texts)
-
-
 def _wrapped(text, indent):
     """Lines of at most 88 characters, all but the first indented."""
     return textwrap.wrap(text, 88, subsequent_indent=indent)
@@ -364,10 +337,10 @@ def plan_test(
     detect_factor=None,
     rate="far",
     policy=None,
-    far=1e-3,
+    far=None,
     frr=None,
-    assumed=0.0,
-    groups=2,
+    assumed=0.5,
+    groups=None,
     images_per_person=2,
     power=0.8,
     confidence_level=None,
@@ -380,17 +353,16 @@ def plan_test(
     Questions are to certify that the rate of every group is within a limit
     (``certify_fmr``, ``certify_fnmr``), to detect that the rates of two groups differ by a
     ``detect_factor``, and to pass or fail a ``policy``; several may be asked at once. Lower
-    rates are better. Each question is answered as if pairs were independent, and with the
-    dependence of errors that an audit allows for.
+    rates are better. Each question is answered for people who are even, whose errors do
+    not depend on each other, and for uneven ones, or for the people of a pilot.
 
     Parameters
     ----------
     certify_fmr, certify_fnmr : float in (0, 1), default=None
-        Certify that every group's FAR, or FRR, is at most this: its upper one-sided bound
-        stays within.
+        Certify that every group's FAR, or FRR, is at most this: its interval stays
+        within.
     detect_factor : float above 1, default=None
-        Detect that one group's rate is so many times that of the others, by a two-sided
-        test at 1 - ``confidence_level``.
+        Detect that one group's rate is so many times that of the others.
     rate : {"far", "frr"}, default="far"
         The one that ``detect_factor`` is about.
     policy : mapping or object, default=None
@@ -399,35 +371,35 @@ def plan_test(
         with such a mapping as its attribute ``limits``, and ``far``, ``confidence_level``.
         ``max_bfar``, ``max_bfrr`` and limits of single levels (``at``) are not planned for;
         a policy of nothing else is an error.
-    far : float in (0, 1), or several, default=1e-3
-        FAR of the groups that have the smaller one, for ``detect_factor`` and ``max_far_ratio``;
-        of a policy object, its own.
+    far : float in (0, 1), or several, default=None
+        FAR of the groups that have the smaller one, for ``detect_factor`` and
+        ``max_far_ratio``; of a policy object, its own, and None is 0.001.
     frr : float in (0, 1), default=None
         FRR of the groups that have the smaller one, for ``detect_factor`` and
         ``max_frr_ratio``; None is that of the pilot, or 0.01.
-    assumed : float of at least 0, default=0.0
+    assumed : float of at least 0, default=0.5
         What is true, as a share of the way from no error, or equal groups, to the limit:
         with 0.5 the FMR is half of ``certify_fmr``, and a limit of 2 for ratios is met with
-        1.5. Above 1 the plan of a policy is one for its failure.
-    groups : int, default=2
-        Number of groups, at most 1000, with as many people each; the first has the larger
-        rate where rates differ.
+        1.5. Above 1 the plan of a policy is one for its failure, by one group.
+    groups : int, default=None
+        Number of groups, at most 50, with as many people each; the first has the larger
+        rate where rates differ. None is that of the pilot, or 2.
     images_per_person : int, default=2
-        Of everybody, at least 1, and 2 for the FRR; at most a million.
+        Of everybody, at least 1, and 2 for the FRR; at most 1000.
     power : float in (0, 1), default=0.8
         Probability with which the answer is to be got, in all groups at once.
     confidence_level : float in (0.5, 1), default=None
         Of the bounds and tests; None is that of a policy object, or 0.95.
     comparisons : int, default=None
-        For how many comparisons of two groups tests and bounds of ratios are widened
-        (Bonferroni); None is the number of pairs of groups. For an audit of several
-        levels, rates or attributes give their total.
+        For how many tests of groups ``detect_factor`` is adjusted. None is as many as an
+        audit makes of the groups, each against the others, over both rates and its levels:
+        those of the policy or of ``far``, or the usual two.
     dependence : Dependence, or dict of "far" and "frr" to one, default=None
-        How errors depend on each other. None is what the pilot shows or, without one,
-        what an audit assumes where it sees no errors.
+        How errors depend on each other. None is what the pilot shows or, without one, a
+        row for either end of what is usual.
     pilot : SimilarityROC, default=None
         Fitted, best with groups: its errors show the dependence, at the smallest FAR that
-        is asked about or as near as its pairs allow.
+        is asked about if there are a hundred, or else at one nearby with more.
 
     Returns
     -------
@@ -446,19 +418,21 @@ def plan_test(
 
     Notes
     -----
-    Numbers are searched for with the formulas that judge the data: Wilson's bound [1]_ of
-    the effective number of errors or the exact one, whichever is farther from the rate
-    (that of a binomial number of errors where a rate must lie within its limit, of a Poisson
-    number where it must be shown to lie above), and the F test of the ratio of two rates; the rules of 3 and 30
-    [2]_ stand beside them. The number of errors is binomial, Poisson or negative
-    binomial, as its variance demands. All pairs within a group are compared, at a given
-    threshold; one that the same data set, for a level, adds an error of its own, or takes
-    some away.
+    A thousand data sets are drawn for each number of people, and judged by the bounds and
+    tests of an audit [1]_; the rules of 3 and 30 [2]_ stand beside them. Errors of a person,
+    or of two, are beta-binomial, and people's own rates lognormal. Of groups with more
+    than 400 clumps of errors fewer people are drawn, and their sums enlarged. All
+    pairs within a group are compared, at a given threshold; one that the same data set, for
+    a level, adds an error of its own, or takes some away.
+
+    With E errors, of variance own by clumps and variance in all, of K people, a pilot has
+    the correlation (own / (E (1 - rate)) - 1) / (c - 1) and the variation
+    (variance - own) K / (4 E**2).
 
     References
     ----------
     .. [1] Fogliato, R., Patil, P., & Perona, P. (2024). Confidence Intervals for Error
-       Rates in 1:1 Matching Tasks. IJCV. Wilson's interval with dependent pairs.
+       Rates in 1:1 Matching Tasks. IJCV. The variance of dependent pairs.
     .. [2] Doddington, G., Przybocki, M., Martin, A., & Reynolds, D. (2000). The NIST
        speaker recognition evaluation. Speech Communication 31. The rule of 30; ISO/IEC
        19795-1 has it too, and the rule of 3.
@@ -466,68 +440,57 @@ def plan_test(
     Examples
     --------
     >>> from skfairfr.metrics import plan_test
-    >>> plan = plan_test(certify_fmr=1e-4, images_per_person=1)
+    >>> plan = plan_test(certify_fmr=1e-4, images_per_person=4)
     >>> dict(zip(plan.basis.tolist(), plan.people.astype(int).tolist()))
-    {'rule of 3': 246, 'independent pairs': 246, 'assumed dependence': 247}
+    {}
     """
-    limits, levels, confidence_level, left_out = _read_policy(
+    limits, left_out, levels, confidence_level = _read_policy(
         policy, far, confidence_level
     )
-    certify_fmr, certify_fnmr, detect_factor = (
-        None if value is None else _to_float(value, name)
-        for name, value in (
-            ("certify_fmr", certify_fmr),
-            ("certify_fnmr", certify_fnmr),
-            ("detect_factor", detect_factor),
-        )
-    )
-    at = [limit for limit in (certify_fmr, limits.get("max_fmr")) if limit is not None]
-    if not at or detect_factor or certify_fnmr or len(limits) > ("max_fmr" in limits):
-        at += levels
-    known, frr_there = _known(dependence, pilot, min(at))
-    frr = frr_there if frr is None else frr
-    assumed, power, confidence_level, frr = (
-        _to_float(value, name)
-        for name, value in (
-            ("assumed", assumed),
-            ("power", power),
-            ("confidence_level", confidence_level),
-            ("frr", frr),
-        )
-    )
-    groups = check_count(groups, "groups", 1, MOST_GROUPS)
+    given = {
+        "certify_fmr": certify_fmr,
+        "certify_fnmr": certify_fnmr,
+        "detect_factor": detect_factor,
+    }
+    given = {k: _checked(k, v) for k, v in given.items() if v is not None}
+    of_fmr = [v for v in (given.get("certify_fmr"), limits.get("max_fmr")) if v]
+    others = {*given, *limits} - {"certify_fmr", "max_fmr"}
+    at = [*of_fmr, *(levels if others or not of_fmr else [])]
+    bases, pilot_errors, shown = _bases(dependence, pilot, min(at or [USUAL_FAR]))
+    n_groups = shown["groups"] if groups is None else groups
+    n_groups = check_count(n_groups, "groups", 1, MOST_GROUPS)
     images = check_count(images_per_person, "images_per_person", 1, MOST_IMAGES)
     if comparisons is None:
-        comparisons = max(groups * (groups - 1) // 2, 1)
-    comparisons = check_count(comparisons, "comparisons", 1)
+        n_levels = len(levels) or USUAL_LEVELS
+        comparisons = number_of_tests(n_groups) * min(images, len(RATES)) * n_levels
     check_option(rate, "rate", RATES)
-    base = {"far": levels, "frr": [frr]}
+    test = {
+        "images_per_person": images,
+        "groups": n_groups,
+        "power": _checked("power", power),
+        "confidence_level": _checked("confidence_level", confidence_level),
+        "comparisons": check_count(comparisons, "comparisons", 1),
+    }
+    assumed = _checked("assumed", assumed)
+    frr = _checked("frr", shown["frr"] if frr is None else frr)
+    base = {"far": levels or [USUAL_FAR], "frr": [frr]}
     asked = []
-    for of, limit in (("far", certify_fmr), ("frr", certify_fnmr)):
-        if limit is not None:
-            asked.append(_asked_of_rate(of, limit, assumed, True))
-    if detect_factor is not None:
-        asked += [_Asked("detect", rate, 1.0, a, detect_factor) for a in base[rate]]
-    for name, limit in limits.items():
-        kind, of_ratio = LIMITS[name]
-        if of_ratio:
-            asked += [_asked_of_ratio(kind, limit, assumed, a) for a in base[kind]]
-        else:
-            asked.append(_asked_of_rate(kind, limit, assumed, False))
-    _check_asked(asked, groups, images)
-    test = _Test(groups, images, power, confidence_level, comparisons)
-    name = "pilot" if pilot is not None else "given dependence"
-    name = "assumed dependence" if pilot is None and dependence is None else name
-    rows = [row for a in asked for row in test.rows(a, name, known[a.rate])]
+    for name, limit in (given | limits).items():
+        if name == "detect_factor":
+            asked += [_Asked("detect", rate, 1.0, true, limit) for true in base[rate]]
+            continue
+        of, of_ratio = LIMITS[name.replace("certify", "max")]
+        trues = base[of] if of_ratio else [limit * assumed]
+        asked += [_asked(name, of, limit, true, assumed) for true in trues]
+    _check_asked(asked, n_groups, images)
+    rows = [row for a in asked for row in _rows(a, bases, test)]
     columns = {key: np.array([row[key] for row in rows]) for key in rows[0]}
+    known = [*bases.values()][-1]
     return Plan(
         **columns,
-        images_per_person=images,
-        groups=groups,
-        power=power,
-        confidence_level=confidence_level,
-        comparisons=comparisons,
+        **test,
         dependence=known,
+        pilot_errors=pilot_errors,
         left_out=left_out,
     )
 
@@ -543,221 +506,146 @@ class _Asked:
     true_ratio: float = 1.0
     reason: str = ""
 
-    def words(self, groups):
+    @property
+    def question(self):
         """The question as a sentence."""
-        name = ISO[self.rate]
+        name, limit, true = RATES[self.rate], f"{self.limit:g}", f"{self.true_rate:g}"
+        ratio = f"{self.true_ratio:g}"
         if self.kind == "detect":
-            return (
-                f"To detect that the {name} of a group is {self.true_ratio:g} times that of "
-                f"another, {self.true_rate:g}"
-            )
+            return f"To detect that the {name} of a group is {ratio} times that of others, {true}"
+        if self.kind == "certify":
+            return f"To certify that every group's {name} is at most {limit}, if it is {true}"
         if self.limit < 1:
-            goal = "certify that" if self.kind == "certify" else "show that not"
             return (
-                f"To {goal} every group's {name} is at most {self.limit:g}, if it is "
-                f"{self.true_rate:g}"
+                f"To show that not every group's {name} is at most {limit}, if that of one "
+                f"is {true}"
             )
-        goal = "show that all" if self.kind == "pass" else "show that not all"
+        goal = "all" if self.kind == "pass" else "not all"
         return (
-            f"To {goal} ratios of two groups' {name} are at most {self.limit:g}, if the "
-            f"largest is {self.true_ratio:g} and the smaller {name} {self.true_rate:g}"
+            f"To show that {goal} ratios of two groups' {name} are at most {limit}, if the "
+            f"largest is {ratio} and the smaller {name} {true}"
         )
 
 
-def _asked_of_rate(rate, limit, assumed, only_certify):
-    """About a limit of every group's rate; above it, only a policy can be failed."""
-    true, name = limit * assumed, ISO[rate]
-    if assumed < 1:
-        return _Asked("certify", rate, limit, true)
-    above = "at" if assumed == 1 else "above"
-    if only_certify or assumed == 1:
-        reason = (
-            f"cannot be certified: the assumed {name}, {true:g}, is {above} the limit"
-        )
-        return _Asked("certify", rate, limit, true, reason=reason)
-    if true >= 1:
-        reason = f"the assumed {name} would be {true:g}; give a smaller share"
-        return _Asked("fail", rate, limit, true, reason=reason)
-    return _Asked("fail", rate, limit, true)
-
-
-def _asked_of_ratio(rate, limit, assumed, smaller):
-    """About a limit of the ratio of two groups' rates."""
-    ratio = 1 + assumed * (limit - 1)
-    if assumed == 1:
+def _asked(name, rate, limit, true, assumed):
+    """About a limit of every group's rate, or of the ratio of two."""
+    of_ratio, reason = limit >= 1, ""
+    kind = "fail" if assumed > 1 else "pass" if of_ratio else "certify"
+    if of_ratio and assumed == 1:
         reason = "can be neither passed nor failed: the assumed ratio is at the limit"
-        return _Asked("pass", rate, limit, smaller, ratio, reason)
-    kind = "pass" if assumed < 1 else "fail"
-    return _Asked(kind, rate, limit, smaller, ratio)
+    elif not of_ratio and (assumed == 1 or (assumed > 1 and "certify" in name)):
+        kind, where = "certify", "at" if assumed == 1 else "above"
+        reason = f"cannot be certified: the assumed {RATES[rate]}, {true:g}, is {where} the limit"
+    elif true >= 1:
+        reason = f"the assumed {RATES[rate]} would be {true:g}; give a smaller share"
+    ratio = 1 + assumed * (limit - 1) if of_ratio else 1.0
+    return _Asked(kind, rate, limit, true, ratio, reason)
 
 
-@dataclass(frozen=True)
-class _Test:
-    """Who is compared, and how surely an answer is wanted."""
+def _rows(asked, bases, test):
+    """A row, as a dict, for each basis of a question."""
+    about = {**vars(asked), "question": asked.question}
+    none = dict.fromkeys(_NUMBERS, math.nan) | {"people": math.inf}
+    if asked.reason:
+        return [about | none | {"basis": "none"}]
+    even = _simulated(asked, Dependence(0.0, 0.0), test)
+    rule, wanted = "rule of 3", 3 / asked.limit
+    if asked.true_rate > 0:
+        rule, wanted = "rule of 30", 30 / asked.true_rate
+    enough = first_number(lambda k: even.setting.pairs(k) >= wanted, 2)
+    found = [(rule, even, enough)]
+    for basis, dependence in bases.items():
+        question = _simulated(asked, dependence[asked.rate], test)
+        found.append((basis, question, fewest_people(question, test["power"])))
+    rows = []
+    for basis, question, people in found:
+        row = none | {"reason": "more than ten million people"}
+        if people is not None:
+            pairs = question.setting.pairs(people)
+            answered, bounds = question.answers(people)
+            row = {"people": float(people), "pairs": pairs, "reason": ""}
+            row |= {"expected_errors": pairs * asked.true_rate}
+            row |= {"bound": np.median(bounds), "chance": answered.mean()}
+        rows.append(about | row | {"basis": basis})
+    return rows
 
-    groups: int
-    images: int
-    power: float
-    confidence_level: float
-    comparisons: int
 
-    def rows(self, asked, basis, dependence):
-        """A row, as a dict, for each basis of a question."""
-        if asked.reason:
-            return [self._row(asked, "none", None, None, asked.reason)]
-        alone = self._question(asked)
-        given = self._question(
-            asked, dependence.correlation, dependence.variation, dependence.lent
-        )
-        few = asked.true_rate == 0
-        wanted = 3 / asked.limit if few else 30 / asked.true_rate
-        by_rule = first_number(lambda k: alone.setting.pairs(k) >= wanted, 2)
-        return [
-            self._row(asked, "rule of 3" if few else "rule of 30", alone, by_rule),
-            *(
-                self._row(asked, name, question, fewest_people(question, self.power))
-                for name, question in (("independent pairs", alone), (basis, given))
-            ),
-        ]
-
-    def _question(self, asked, *dependence):
-        """What the arithmetic asks; the first group has the largest rate."""
-        rates = (asked.true_rate * asked.true_ratio,)
-        rates += (asked.true_rate,) * (self.groups - 1)
-        setting = Setting(asked.rate, rates, self.images, *dependence)
-        level = self.confidence_level
-        if asked.kind == "certify":
-            return RateWithin(setting, asked.limit, level)
-        if asked.limit < 1:
-            return RateAbove(setting, asked.limit, level)
-        above = asked.kind != "pass"
-        return RatioJudged(setting, asked.limit, above, level, self.comparisons)
-
-    def _row(self, asked, basis, question, people, reason=""):
-        """One row; without a number of people there is none that is enough."""
-        row = {
-            "question": asked.words(self.groups),
-            "kind": asked.kind,
-            "rate": asked.rate,
-            "limit": float(asked.limit),
-            "true_rate": float(asked.true_rate),
-            "true_ratio": float(asked.true_ratio),
-            "basis": basis,
-        }
-        unknown = ("pairs", "expected_errors", "most_errors", "bound", "chance")
-        if people is None:
-            reason = reason or "more than ten million people"
-            row |= {"people": math.inf, **dict.fromkeys(unknown, math.nan)}
-            return row | {"reason": reason}
-        counts = question.setting.counted(people)
-        most = question.most_errors(counts) if asked.kind == "certify" else math.nan
-        found = (
-            counts.pairs,
-            counts.mean[-1],
-            most,
-            question.bound(people),
-            question.probability(people),
-        )
-        row |= {"people": float(people), **dict(zip(unknown, found, strict=True))}
-        return row | {"reason": reason}
+def _simulated(asked, dependence, test):
+    """What is simulated; the first group has the largest rate."""
+    rates = (asked.true_rate * asked.true_ratio,)
+    if asked.kind != "fail" or asked.limit >= 1:
+        rates += (asked.true_rate,) * (test["groups"] - 1)
+    known = dependence.correlation, dependence.variation
+    return Question(
+        Setting(asked.rate, rates, test["images_per_person"], *known),
+        *(asked.kind, asked.limit, test["groups"]),
+        *(test["confidence_level"], test["comparisons"]),
+    )
 
 
 # ---- arguments -----------------------------------------------------------------------
 
-# Argument -> lowest and highest number, whether they are allowed, and the range in words.
+_SHARE = (lambda x: 0 < x < 1, "must be a number in (0, 1)")
+_FACTOR = (lambda x: 1 < x < math.inf, "must be a finite number above 1")
+# Argument -> its range, and that in words.
 _RANGES = {
-    "correlation": (0, 1, True, "a number in [0, 1]"),
-    "lent": (0, 1, True, "a number in [0, 1]"),
-    "variation": (0, MOST, True, "a finite number of at least 0"),
+    "correlation": (lambda x: 0 <= x <= 1, "must be a number in [0, 1]"),
+    "variation": (lambda x: 0 <= x <= 100, "must be a number in [0, 100]"),
     "assumed": (
-        *(0, MOST, True),
-        "a finite number of at least 0: 0 for no error and equal groups, 1 for the limit "
-        "itself",
+        lambda x: 0 <= x < math.inf,
+        "must be a finite number of at least 0: 0 for no error and equal groups, 1 for the "
+        "limit itself",
     ),
-    "power": (0, 1, False, "a number in (0, 1)"),
-    "confidence_level": (0.5, 1, False, "a number in (0.5, 1)"),
-    "frr": (0, 1, False, "a number in (0, 1)"),
-    "certify_fmr": (0, 1, False, "a number in (0, 1)"),
-    "certify_fnmr": (0, 1, False, "a number in (0, 1)"),
-    "detect_factor": (1, math.inf, False, "a finite number above 1"),
+    "confidence_level": (lambda x: 0.5 < x < 1, "must be a number in (0.5, 1)"),
+    **dict.fromkeys(("detect_factor", "max_far_ratio", "max_frr_ratio"), _FACTOR),
+    **dict.fromkeys(UNPLANNED, _FACTOR),
 }
 
 
-def _to_float(value, name):
-    """An argument as a float, or an error where it is out of its range."""
-    low, high, ends, meaning = _RANGES[name]
-    if not _is_number(value, low, high, ends):
-        raise ArgumentError(
-            Argument(name), f" must be {meaning}; got {plain(value)!r}.", value=value
-        )
-    return float(value)
-
-
-def _is_number(value, low, high, ends=False):
-    value = to_float(value)
-    return low <= value <= high if ends else low < value < high
+def _checked(name, value):
+    """An argument, or a limit, as a float, or an error where it is out of its range."""
+    return check_number(value, name, *_RANGES.get(name, _SHARE))
 
 
 def _read_policy(policy, far, confidence_level):
-    """Limits by name, FAR levels, confidence level, and what is not planned for."""
-    limits, left_out, level = {}, (), 0.95
+    """Limits by name, what is not planned for, FAR levels and confidence level."""
+    limits, left_out = {}, ()
     if policy is not None:
-        limits, left_out = _limits_of(policy)
-    if not isinstance(policy, Mapping):
-        of_policy = getattr(policy, "far", None)
-        far = far if of_policy is None or np.size(of_policy) == 0 else of_policy
-        level = getattr(policy, "confidence_level", level)
-    levels = np.unique(check_level(far)).tolist()
-    level = level if confidence_level is None else confidence_level
-    return limits, levels, level, left_out
+        limits = policy if isinstance(policy, Mapping) else getattr(policy, "limits", 0)
+        if not isinstance(limits, Mapping):
+            raise ArgumentError(
+                Argument("policy"),
+                " must be a mapping of limits, as {'max_fmr': 1e-4} is, or have one as its "
+                f"attribute limits; got {plain(policy)!r}.",
+                value=policy,
+            )
+        known = (*LIMITS, *UNPLANNED)
+        for name in limits:
+            if name not in known:
+                raise ArgumentError(
+                    Argument("policy", getattr(policy, "name", limits)),
+                    f" has an unknown limit, {plain(name)!r}.",
+                    remedy=f"{suggestion(name, known)}Known are {', '.join(known)}.",
+                )
+        limits = {name: _checked(name, limit) for name, limit in limits.items()}
+        left_out = tuple(name for name in UNPLANNED if limits.pop(name, None))
+        left_out += ("at",) if getattr(policy, "at", None) else ()
+        if left_out and not limits:
+            raise ArgumentError(
+                Argument("policy", getattr(policy, "name", policy)),
+                f" holds nothing that can be planned for, only {', '.join(left_out)}.",
+                remedy=f"Give one of {', '.join(LIMITS)} for all levels.",
+            )
+    of_policy = None if isinstance(policy, Mapping) else getattr(policy, "far", None)
+    far = far if of_policy is None or np.size(of_policy) == 0 else of_policy
+    levels = [] if far is None else np.unique(check_level(far)).tolist()
+    if confidence_level is None:
+        confidence_level = getattr(policy, "confidence_level", 0.95)
+    return limits, left_out, levels, confidence_level
 
 
-def _limits_of(policy):
-    """Limits of a policy that are planned for, by name, and names of what is not."""
-    limits = policy
-    if not isinstance(policy, Mapping):
-        limits = getattr(policy, "limits", None)
-    if not isinstance(limits, Mapping):
-        raise ArgumentError(
-            Argument("policy"),
-            " must be a mapping of limits, as {'max_fmr': 1e-4} is, or have one as its "
-            f"attribute limits; got {plain(policy)!r}.",
-            value=policy,
-        )
-    about = Argument("policy", getattr(policy, "name", limits))
-    for name, limit in limits.items():
-        _check_limit(about, name, limit)
-    left_out = tuple(name for name in UNPLANNED if name in limits)
-    planned = {name: float(limit) for name, limit in limits.items() if name in LIMITS}
-    at = ("at",) if getattr(policy, "at", None) else ()
-    if (left_out or at) and not planned:
-        raise ArgumentError(
-            about,
-            f" holds nothing that can be planned for, only {_unplanned(left_out + at)}.",
-            remedy=f"Give one of {', '.join(LIMITS)} for all levels.",
-        )
-    return planned, left_out + at
-
-
-def _check_limit(policy, name, limit):
-    """Raise unless a limit is known, and a number in its range."""
-    known = (*LIMITS, *UNPLANNED)
-    if name not in known:
-        raise ArgumentError(
-            policy,
-            f" has an unknown limit, {plain(name)!r}.",
-            remedy=f"{suggestion(name, known)}Known are {', '.join(known)}.",
-        )
-    of_ratio = name in UNPLANNED or LIMITS[name][1]
-    if not _is_number(limit, of_ratio, math.inf if of_ratio else 1):
-        meaning = "a finite number above 1" if of_ratio else "a number in (0, 1)"
-        raise ArgumentError(
-            Argument(name), f" must be {meaning}; got {plain(limit)!r}.", value=limit
-        )
-
-
-def _known(dependence, pilot, far):
-    """A Dependence for either rate, and the FRR that is usual.
+def _bases(dependence, pilot, far):
+    """Dependence of either rate for each basis, and what else a pilot shows.
 
     Parameters
     ----------
@@ -765,9 +653,19 @@ def _known(dependence, pilot, far):
         As of :func:`plan_test`.
     far : float
         Level at which the pilot is asked.
+
+    Returns
+    -------
+    bases : dict of str -> dict of str -> Dependence
+    pilot_errors : dict of str -> tuple (int, float)
+    shown : dict
+        Number of "groups", and "frr".
     """
+    usual = {"groups": 2, "frr": USUAL_FRR}
     if pilot is None:
-        return _by_rate(Dependence() if dependence is None else dependence), USUAL_FRR
+        bases = {EVEN: Dependence(0.0, 0.0), UNEVEN: Dependence()}
+        bases = bases if dependence is None else {"given dependence": dependence}
+        return {name: _by_rate(known) for name, known in bases.items()}, {}, usual
     if dependence is not None:
         raise ArgumentError(
             *(Argument("dependence"), " and ", Argument("pilot"), " were both given;"),
@@ -786,39 +684,57 @@ def _known(dependence, pilot, far):
             " names no people, so that it cannot show how errors depend on each other;",
             remedy="name whom the two images of each pair show, or leave it out.",
         )
-    found, frr = {}, USUAL_FRR
+    known, pilot_errors, n_groups = {}, {}, []
     for rate in RATES:
-        sums, row = _sums_of_pilot(pilot, rate, far)
-        if sums is None:
-            found[rate] = Dependence()
+        # Levels with more errors, from the one that is asked about on.
+        steps = 10.0 ** (np.arange(3) if rate == "far" else -np.arange(3))
+        levels = np.minimum(far * steps, pilot._engine.far_max)
+        sums = [_sums_of_pilot(pilot, rate, level) for level in levels.tolist()]
+        if sums[0] is None:
+            known[rate] = Dependence()
             continue
-        shown = dependence_of(sums)
-        most = np.argmax(sums.errors.sum(axis=1))
-        # Of the group with the most of either, which needs the most people.
-        found[rate] = Dependence(
-            float(shown.correlation[row].max()),
-            float(shown.variation[row].max()),
-            float(shown.correlation[most].max()),
-        )
-        errors = float(sums.errors[row].sum())
-        if rate == "frr" and errors:
-            frr = errors / float(sums.pairs[row].sum())
-    return found, min(frr, 1 - USUAL_FRR)
+        errors = np.array([of_level.errors.sum() for of_level in sums])
+        place = int(np.argmax(np.minimum(errors, ENOUGH_ERRORS)))
+        known[rate] = _shown_by(sums[place])
+        pilot_errors[rate] = round(errors[place]), float(levels[place])
+        n_groups.append(sums[0].errors.size)
+        if rate == "frr" and errors[0]:
+            usual["frr"] = min(errors[0] / sums[0].pairs.sum(), 1 - USUAL_FRR)
+    if pilot.groups_.size > 1:
+        usual["groups"] = max(n_groups, default=2)
+    return {"pilot": known}, pilot_errors, usual
 
 
 def _sums_of_pilot(roc, rate, far):
-    """ErrorSums of the groups, or of everybody, and the row that is about the level."""
+    """ErrorSums of the groups, or of everybody, at a level, each (n_groups,)."""
     engine = roc._engine
-    # Levels with more errors, as an audit has them, show more of their dependence.
-    levels = np.array([min(far, engine.far_max), 0.1 * engine.far_max, engine.far_max])
     how = "gini" if roc.groups_.size > 1 else None
-    levels, rows = np.unique(levels, return_inverse=True)
-    question = engine.question(levels, None, rate, None, how, "overall")
+    question = engine.question(far, None, rate, None, how, "overall")
     with warnings.catch_warnings():
         # A level that the pilot cannot resolve shows no error, which is no fault here.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         evidence = engine.evidence(question)
-    return None if evidence is None else evidence.sums, rows[0]
+    return None if evidence is None else evidence.sums.rows(0)
+
+
+def _shown_by(sums):
+    """The Dependence of the errors of all groups together; the usual one without any."""
+    errors = sums.errors.sum()
+    wrong = (sums.errors * (1 - sums.rate)).sum()
+    if not wrong:
+        return Dependence()
+    single, clump = (
+        sums.errors @ sums.single / errors,
+        sums.errors @ sums.clumped / errors,
+    )
+    correlation = 0.0
+    if clump > single:
+        correlation = (sums.own.sum() / wrong - single) / (clump - single)
+    between = ((sums.variance - sums.own) * sums.people / 4).sum()
+    variation = between / (sums.errors**2).sum()
+    return Dependence(
+        float(np.clip(correlation, 0, 1)), float(np.clip(variation, 0, 100))
+    )
 
 
 def _by_rate(dependence):

@@ -39,19 +39,22 @@ from skfairfr.report._figures import make_folders, write_figures
 from skfairfr.report._limits import limits_of
 from skfairfr.report._measure import (
     ENOUGH_IMPOSTORS,
+    RATES,
     SMALLEST_FAR,
     AuditedROC,
     Points,
+    chosen_thresholds,
 )
 from skfairfr.report._notes import (
     collecting,
-    has_reversed_scores,
     mixed_people,
     notes_of,
+    reason_to_withhold,
+    similar_labels,
 )
 from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
-from skfairfr.report._text_layout import printable
+from skfairfr.report._text_layout import WITHHELD, level_name, number, printable
 from skfairfr.report._verdicts import judge
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value, plain
 from skfairfr.utils._validation import check_container
@@ -75,6 +78,9 @@ def audit(
     **options,
 ):
     """Assess which groups a verification system treats worse, and how sure that is.
+
+    Rates, intervals and verdicts are about the thresholds in the report: a FAR level only
+    chooses one, which then holds for other people too.
 
     Parameters
     ----------
@@ -117,7 +123,7 @@ def audit(
     >>> data = make_face_embeddings(n_identities=200, random_state=0)
     >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2, n_resamples=100)
     >>> finding = found.levels[0].findings[0]
-    >>> finding.rate, finding.worst, finding.verdict
+    >>> finding.rate, finding.group, finding.verdict
     ('far', 'female', 'worse')
     """
     check_options(options)
@@ -224,10 +230,8 @@ def audit_data(
     policy=None,
     figures=None,
     progress=False,
-    resample="identities",
     average="pair",
     impostors="all",
-    method=None,
     n_resamples=1000,
     confidence_level=None,
     n_jobs=None,
@@ -240,8 +244,10 @@ def audit_data(
     data : EmbeddingData or PairData
         Such as :func:`read_data` gives.
     far : float in (0, 1) or array-like, shape (n_levels,), default=None
-        Levels to operate at; None takes 1e-2 and 1e-3, and 1e-4 where two groups of every
-        attribute have 300,000 impostor pairs.
+        Levels, each of which chooses a threshold on the audited data, the shortest number
+        that accepts the same pairs; the audit is then about it as though it had been
+        given. None takes 1e-2 and 1e-3, and 1e-4 where two groups of every attribute have
+        300,000 impostor pairs.
     threshold : float or array-like, shape (n_levels,), default=None
         Similarities from which on a deployed system accepts, instead; of data that were
         read as distances, distances up to which it does.
@@ -263,20 +269,13 @@ def audit_data(
         own; made if it does not exist. None writes none.
     progress : bool, default=False
         Whether a bar on standard error shows how far the measurement is.
-    resample : {"identities", "images", "both"}, default="identities"
-        Whether intervals are about other people of the same population, other photographs
-        of these people, or both.
     average : {"pair", "identity"}, default="pair"
         Whether every pair weighs the same, or every person.
     impostors : {"all", "same_group"}, default="all"
         Pairs whose FAR sets the threshold.
-    method : {"wilson", "recentered", "naive", "multiplicative", "offdiagonal"}, \
-            default=None
-        How an interval is made, as in :class:`~skfairfr.metrics.SimilarityROC`; None takes
-        "wilson" with ``resample="identities"`` and "recentered" otherwise. Findings and
-        checks do not depend on it: they are about other people of the same population.
     n_resamples : int, default=1000
-        Bootstrap resamples.
+        Bootstrap resamples of people, for disparities without a formula and equal error
+        rates.
     confidence_level : float in (0, 1), default=None
         Of the intervals; None takes 0.95.
     n_jobs : int, default=None
@@ -311,13 +310,9 @@ def audit_data(
     given = far, threshold, threshold_from, limits, confidence_level
     asked = settle(policy, data, *given)
     data = asked.data
-    if data.independent:  # pairs are drawn, whatever is resampled
-        resample = "identities"
     options = AuditOptions(
-        resample,
         average,
         impostors,
-        method or _usual_method(resample),
         plain(n_resamples),
         asked.confidence_level,
         n_jobs,
@@ -334,6 +329,7 @@ def audit_data(
     folders = [None] * len(names) if figures is None else make_folders(figures, names)
     notes = [INDEPENDENT] if data.independent else []
     notes += [] if reading is None else list(reading.notes)
+    notes += similar_labels(groups, chosen)
     audits = []
     with show_progress(progress, len(names) + 2 + (threshold_from is not None)):
         if threshold_from is not None:
@@ -346,7 +342,7 @@ def audit_data(
         with collecting(warnings):
             columns = tuple(data.columns)
             roc = _fit(data, columns, options, points, figures is not None)
-        notes += notes_of(warnings, reading is not None)
+        notes += notes_of(warnings)
         if asked.by_default and _reach_further(roc, columns):
             points = replace(points, far=np.append(points.far, SMALLEST_FAR))
         audited = [AuditedROC(roc.by(attributes), points) for attributes in chosen]
@@ -360,30 +356,55 @@ def audit_data(
             found = _audit_by(own, data, attributes, options, judged, whole)
             found = _checked(found, judged, asked, data, threshold_from)
             audits.append(_drawn(found, data, own, folder))
-    if has_reversed_scores(warnings):
-        audits = [_withheld(audit) for audit in audits]
+        with collecting([]):
+            notes += dict.fromkeys(n for own in audited for n in own.missed_levels())
+            # Without the repeats, pairs take as much memory again.
+            del roc, audited, own
+            notes += _about_repeats(data, chosen[0], audits[0], points, options)
+    code = reason_to_withhold(warnings)
+    if code is not None:
+        audits = [_withheld(audit, code) for audit in audits]
     first = (*notes, *filter(None, [note_of_memory]), *audits[0].notes)
     audits[0] = replace(audits[0], notes=first)
     combined = [attributes for attributes in chosen if len(attributes) > 1]
     return Report(tuple(audits), tuple(cross(data, names) for names in combined))
 
 
+def _about_repeats(data, attributes, audit, points, options):
+    """A note on images or pairs that stand more than once, in a list; empty without any."""
+    repeated, words = data.repeats()
+    if not repeated.any():
+        return []
+    threshold = np.array([level.threshold for level in audit.levels])
+    points = replace(points, threshold=threshold)
+    try:
+        roc = _fit(data.take(~repeated), tuple(data.columns), options, points)
+    except ValueError:
+        return [f"{words} Without them there is nothing to compare."]
+    without = AuditedROC(roc.by(attributes), points)
+    rates = zip(*(without._points(r, None, threshold)[0] for r in RATES), strict=True)
+    told = [
+        f"at {level_name(level, audit.settings)}, FAR {number(far)} instead of "
+        f"{number(level.rates[0].far.value)} and FRR {number(frr)} instead of "
+        f"{number(level.rates[0].frr.value)}"
+        for level, (far, frr) in zip(audit.levels, rates, strict=True)
+    ]
+    return [
+        f"{words} Rates count them. Without them, at the same thresholds: "
+        f"{'; '.join(told)}."
+    ]
+
+
 @dataclass(frozen=True)
 class AuditOptions:
     """How an audit measures, as in SimilarityROC."""
 
-    resample: str
     average: str
     impostors: str
-    method: str
     n_resamples: int
     confidence_level: float
     n_jobs: int | None
     random_state: int
-
-    def verdicts(self):
-        """What verdicts depend on."""
-        return self.confidence_level, self.random_state
 
     def settings(self):
         """What an audit's numbers depend on."""
@@ -441,11 +462,11 @@ def points_on(threshold_from, data, points, options):
         with collecting(warnings):
             there = replace(points, far_max=far_max)
             roc = _fit(other, attributes, options, there)
-            threshold = np.asarray(roc.threshold_at(points.far))
+            threshold = chosen_thresholds(roc, points.far)
     except ValueError as error:
         raise restated(error, "threshold_from", threshold_from) from None
     notes = [] if other.reading is None else list(other.reading.notes)
-    notes += [*filter(None, [note]), *notes_of(warnings, other.reading is not None)]
+    notes += [*filter(None, [note]), *notes_of(warnings)]
     return replace(points, threshold=threshold, set_on="other data"), notes
 
 
@@ -510,11 +531,6 @@ def _settings_of_files(data, threshold_from):
     }
 
 
-def _usual_method(resample):
-    """The method of intervals about other people, or about photographs."""
-    return "wilson" if resample == "identities" else "recentered"
-
-
 def _reach_further(roc, columns):
     """Whether two groups of every attribute have the pairs for the smallest level."""
     enough = [
@@ -528,7 +544,7 @@ def _judge_all(audited, chosen, options, operating_points):
     """Verdicts of all attributes and their combinations, which have one error rate."""
     sizes = [len(attributes) for attributes in chosen]
     with collecting([]):  # the notes of each audit hold what this would warn of
-        return judge(audited, sizes, *options.verdicts(), operating_points)
+        return judge(audited, sizes, options.confidence_level, operating_points)
 
 
 def _audit_by(audited, data, attributes, options, judged, whole):
@@ -538,7 +554,7 @@ def _audit_by(audited, data, attributes, options, judged, whole):
     next_step(f"auditing by {printable(name)}")
     people, images = data.people(), data.images()
     group = data.groups(attributes)
-    warnings = []
+    warnings = audited.warnings
     with collecting(warnings):
         groups = audited.groups(people, images, group)
         if data.independent:
@@ -558,29 +574,16 @@ def _audit_by(audited, data, attributes, options, judged, whole):
         share = np.nan
     # The notes already hold what these would warn of.
     with collecting([]):
-        other = _other(options.resample, "identities", "images")
-        lacks = other == "images" or data.independent
-        reason = data.lack_of_images() if lacks else ""
-        resampled = Other("resample", other, (), reason)
-        if not reason:
-            method = _usual_method(other)
-            changed = AuditedROC(audited.roc.by(resample=other, method=method), points)
-            found = changed.levels({}, in_short=True)
-            found = tuple(
-                replace(new, findings=_as_found(changed, place, old.findings))
-                for place, (new, old) in enumerate(zip(found, levels, strict=True))
-            )
-            resampled = replace(resampled, levels=found)
         averaged = None
         if share > DOMINANT_SHARE:
             other = _other(options.average, "pair", "identity")
             changed = AuditedROC(audited.roc.by(average=other), points)
-            (told,) = judge([changed], [len(attributes)], *options.verdicts())
+            (told,) = judge([changed], [len(attributes)], options.confidence_level)
             averaged = Other("average", other, changed.levels(told, in_short=True))
     members = people if images is None else images
     notes = [
         data.lack_of_genuine(),
-        *notes_of(warnings, data.reading is not None),
+        *notes_of(warnings),
         "" if data.independent else mixed_people(people, group, name),
         *lost_groups(failures),
     ]
@@ -591,7 +594,6 @@ def _audit_by(audited, data, attributes, options, judged, whole):
         share,
         groups,
         levels,
-        resampled,
         averaged,
         tuple(filter(None, notes)),
         failures=failures,
@@ -606,16 +608,21 @@ def _checked(audit, judged, asked, data, threshold_from):
     return replace(audit, checks=tuple(check(audit, judged, asked.limits, asked.at)))
 
 
-def _withheld(audit):
-    """The audit without verdicts, since its scores seem to be distances."""
+def _withheld(audit, code):
+    """The audit without verdicts, for the reason that a code of WITHHELD stands for."""
     averaged = audit.averaged
     if averaged is not None:
         averaged = replace(averaged, levels=_without_verdicts(averaged.levels))
     checks = tuple(
-        replace(check, verdict="undetermined", people_needed=())
+        replace(
+            check,
+            verdict="undetermined",
+            people_needed=(),
+            reason=WITHHELD[code][0],
+        )
         for check in audit.checks
     )
-    settings = audit.settings | {"reversed_scores": True}
+    settings = audit.settings | {"withheld": code}
     return replace(
         audit,
         levels=_without_verdicts(audit.levels),
@@ -629,10 +636,7 @@ def _without_verdicts(levels):
     return tuple(
         replace(
             level,
-            findings=tuple(
-                replace(f, verdict="untested", direction=None, at_least=1.0)
-                for f in level.findings
-            ),
+            findings=tuple(replace(f, verdict="untested") for f in level.findings),
         )
         for level in levels
     )
@@ -645,7 +649,7 @@ def _drawn(audit, data, audited, folder):
     points, reading = audited.points, data.reading
     distance = reading is not None and reading.options["distance"]
     shown = _title(data, audit, points), distance, limits_of(audit)
-    written = write_figures(audited.roc, folder, points, *shown)
+    written = write_figures(audited, audit.levels, folder, *shown)
     return replace(audit, figures=tuple(written))
 
 
@@ -668,19 +672,9 @@ def _title(data, audit, points):
     return f"By {audit.attribute}: {', '.join(source)}\n{intervals}"
 
 
-def _as_found(changed, level, findings):
-    """The findings with the ratios' intervals under another setting."""
-    return tuple(
-        f
-        if f.worst is None
-        else replace(f, ratio=changed.ratio(f.rate, level, f.best, f.worst))
-        for f in findings
-    )
-
-
 def _fit(data, attributes, options, points, figures=False):
     """A SimilarityROC of the data, ready for the points and, if asked, for figures."""
-    roc = SimilarityROC(**vars(options) | {"far_max": points.far_max})
+    roc = SimilarityROC(**vars(options), method="wilson", far_max=points.far_max)
     lowest = None if points.threshold is None else float(points.threshold.min())
     roc._expected = Expected(
         equal_error=True, histogram=True, lowest=lowest, scores=figures
@@ -691,6 +685,8 @@ def _fit(data, attributes, options, points, figures=False):
 def _settings_of(data, points):
     """Operating points, as the audit's settings show them."""
     far, threshold = points.far, points.threshold
+    if points.set_on == "these data":
+        threshold = None
     about = {"independent_pairs": True} if data.independent else {}
     similarity = getattr(data, "similarity", "cosine")
     if similarity != "cosine":

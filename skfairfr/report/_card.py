@@ -81,8 +81,6 @@ def _level(audit, level):
     for row in level.rates:
         name = "everyone" if row.group is None else _text(row.group)
         cells = [_figure(f, percent, percents) for f in (row.far, row.frr)]
-        if row.group is None and level.set_on == "these data":
-            cells[0] = percent(row.far.value)
         lines.append(f"| {name} | {cells[0]} | {cells[1]} |")
     lines += ["", "| Disparity | of the FMR | of the FNMR |", "|---|---|---|"]
     names = {"gini": "FPD, FND", "max_min": "largest / smallest (1 if equal)"}

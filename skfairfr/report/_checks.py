@@ -113,21 +113,45 @@ def _check(audit, place, level, name, limit, judged):
     known = [] if found is None else found.labels
     not_covered = tuple(row.group for row in level.rates[1:] if row.group not in known)
     if name in RATE_LIMITS:
-        figure, groups = _of_rates(level, rate, limit, found, audit)
+        figure, groups = _of_rates(level, rate, limit, found)
     else:
         figure, groups = _of_ratios(level, rate, operating_point, limit, found)
     overall = operating_point == "overall"
     threshold = level.threshold if overall else level.worst_group_threshold
     about = (name, limit, audit.attribute, level.far, threshold)
     verdict = verdict_of(figure, limit)
-    if verdict == "passed" and name in RATE_LIMITS and not_covered:
-        verdict = "undetermined"  # the limit is about each group
+    reason = ""
+    if verdict == "passed":
+        of_ratio = None if name in RATE_LIMITS else found.sums.rate
+        reason = _why_not_passed(level, of_ratio, not_covered)
+        verdict = "undetermined" if reason else verdict
     needed = ()
     if verdict_of(figure, limit) == "undetermined" and groups:
         sizes = {row.group: _size(row, rate) for row in audit.groups[1:]}
         wanted = audit.settings["confidence_level"]
         needed = people_needed(found, name in RATE_LIMITS, limit, wanted, sizes)
-    return Check(*about, figure, groups, not_covered, verdict, needed)
+    return Check(*about, figure, groups, not_covered, verdict, needed, reason)
+
+
+def _why_not_passed(level, of_ratio, not_covered):
+    """Why a limit that is kept tells nothing of the system; empty if it does.
+
+    Parameters
+    ----------
+    level : Level
+    of_ratio : ndarray, shape (n_groups,), or None
+        Rates whose ratios are limited; None where each rate is.
+    not_covered : tuple of labels
+    """
+    everyone = level.rates[0]
+    rejected = np.array([1 - everyone.far.value, everyone.frr.value])
+    for share, accepted in ((0, "every pair"), (1, "no pair")):
+        if np.allclose(rejected, share, rtol=0, atol=1e-12):
+            return f"the threshold lies beyond all scores: {accepted} is accepted"
+        if of_ratio is not None and np.allclose(of_ratio, share, rtol=0, atol=1e-12):
+            return f"all rates are {share}"
+    # A limit on rates is about each group.
+    return "not every group has the pairs" if of_ratio is None and not_covered else ""
 
 
 def _size(row, rate):
@@ -141,16 +165,17 @@ def _size(row, rate):
     return row.n_identities, growth
 
 
-def _of_rates(level, rate, limit, found, audit):
+def _of_rates(level, rate, limit, found):
     """Figure and groups of a limit that the rate of each group has to keep."""
     figures = {row.group: getattr(row, rate) for row in level.rates[1:]}
     if found is None:  # no group has pairs
         return next(iter(figures.values())), ()
-    low, high = found.one_sided(audit.settings["confidence_level"])
-    worst = found.labels[int(np.argmax(high))]
+    low, high = found.one_sided()
+    known = np.where(np.isnan(high), np.inf, high)
+    worst = found.labels[int(np.argmax(known))]
     # Groups above the limit, that with the largest lower bound first.
     exceeding = tuple(found.labels[g] for g in np.argsort(-low) if low[g] > limit)
-    ends = {"low": float(low.max()), "high": float(high.max())}
+    ends = {"low": float(np.nanmax(low, initial=0.0)), "high": float(high.max())}
     return replace(figures[worst], **ends), exceeding or (worst,)
 
 
@@ -162,10 +187,12 @@ def _of_ratios(level, rate, operating_point, limit, found):
         if (d.how, d.operating_point) == ("max_min", operating_point)
     )
     figure = getattr(disparity, rate)
-    if found is None or len(found.labels) < 2:
+    if found is None or not found.compared.n_tests:
         return figure, ()
-    low, high, lowest, highest = found.largest_ratio()
-    return replace(figure, low=low, high=high), lowest if low > limit else highest
+    low, high, *ends = found.compared.largest_ratio(found.tail)
+    above, below = ends[0] if low > limit else ends[1]
+    groups = found.named(above) + found.named(below)
+    return replace(figure, low=low, high=high), groups
 
 
 def verdict_of(figure, limit):

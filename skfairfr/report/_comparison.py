@@ -24,7 +24,12 @@ from skfairfr.report._comparison_records import (
 from skfairfr.report._data import EmbeddingData
 from skfairfr.report._far_max import choose_far_max
 from skfairfr.report._measure import RATES, AuditedROC, Points
-from skfairfr.report._notes import collecting, has_reversed_scores, notes_of
+from skfairfr.report._notes import (
+    collecting,
+    notes_of,
+    reason_to_withhold,
+    similar_labels,
+)
 from skfairfr.report._overlap import overlap
 from skfairfr.report._text_layout import printable
 from skfairfr.utils._errors import Argument, ArgumentError, plain
@@ -137,11 +142,12 @@ def compare_systems(
     far_max, note = choose_far_max(common[0], groups, points, options)
     points = replace(points, far_max=far_max)
     notes = [n for one in data if one.reading is not None for n in one.reading.notes]
+    notes += similar_labels(groups, chosen)
     with show_progress(progress, len(data) + 2):
         named = zip(names, common, strict=True)
         fits = [_fit(name, one, options, far_max) for name, one in named]
         rocs = [roc for roc, _ in fits]
-        notes += notes_of(chain(*(w for _, w in fits)), reading is not None)
+        notes += notes_of(chain(*(w for _, w in fits)))
         # What is undefined is nan, as the tables show.
         with collecting([]):
             next_step("comparing systems")
@@ -183,7 +189,7 @@ def compare_systems(
         fail_on_harm,
         tuple(measured),
     )
-    return _withheld(found, [has_reversed_scores(warnings) for _, warnings in fits])
+    return _withheld(found, [reason_to_withhold(warnings) for _, warnings in fits])
 
 
 @dataclass(frozen=True)
@@ -277,16 +283,14 @@ def _fit(name, data, options, far_max):
     return roc, warnings
 
 
-def _withheld(found, is_reversed):
-    """The comparison, without verdicts if scores of a system seem to be distances."""
-    if not any(is_reversed):
+def _withheld(found, codes):
+    """The comparison, without verdicts if a system has a code of WITHHELD."""
+    why = {name: code for name, code in zip(found.systems, codes, strict=True) if code}
+    if not why:
         return found
-    names = [
-        name for name, wrong in zip(found.systems, is_reversed, strict=True) if wrong
-    ]
     return replace(
         found,
-        settings=found.settings | {"reversed_scores": names},
+        settings=found.settings | {"withheld": why},
         changes=tuple(replace(c, verdict="untested") for c in found.changes),
         disparities=tuple(replace(d, levelling_down=False) for d in found.disparities),
     )
@@ -389,7 +393,9 @@ def _disparities(name, roc, first, attributes, points, changes):
     here, there = (r.by(attributes) for r in (roc, first))
     attribute, found = " & ".join(attributes), []
     for rate in RATES:
-        compared = here.compare(there, **points.arguments(), rate=rate, how="max_min")
+        compared = here.compare(
+            there, points.far, threshold=points.threshold, rate=rate, how="max_min"
+        )
         values = []
         for engine in (there._engine, here._engine):
             question = _question(engine, points, rate, how="max_min")

@@ -4,15 +4,15 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from skfairfr.report._records import REPORT, Curves, read_schema
+from skfairfr.report._records import Curves, read_schema
 from skfairfr.report._tables import changes_of, to_csv
 from skfairfr.report._text_comparison import to_text
 from skfairfr.utils._errors import all_spelled
-from skfairfr.utils._folder import replaced
+from skfairfr.utils._folder import REPORT, check_replaceable, replaced
 from skfairfr.utils._json_form import plain_form
 from skfairfr.utils._validation import check_path
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class SystemsComparison:
     @property
     def exit_code(self):
         """0 unless ``fail_on_harm`` is set; then 1 for harm, 3 for withheld verdicts."""
-        if self.fail_on_harm and self.settings.get("reversed_scores"):
+        if self.fail_on_harm and self.settings.get("withheld"):
             return 3
         return int(self.fail_on_harm and bool(self.harm))
 
@@ -255,7 +255,7 @@ class SystemsComparison:
 
         return comparison_to_junit(self)
 
-    def save(self, folder, *, version=None, date=None):
+    def save(self, folder, *, replace=False, version=None, date=None):
         """Write the page, the JSON, the text and a table of changes to a folder.
 
         The folder changes at once, when all is written, as that of :meth:`Report.save`.
@@ -263,7 +263,9 @@ class SystemsComparison:
         Parameters
         ----------
         folder : path-like
-            Made if it does not exist. Files of a report in it are replaced, others stay.
+            Made if it does not exist.
+        replace : bool, default=False
+            Whether a report that the folder holds is replaced; files of others stay.
         version, date : str, default=None
             As of :meth:`to_html`.
 
@@ -275,10 +277,11 @@ class SystemsComparison:
         Raises
         ------
         ArgumentError
-            If the folder is no path.
+            If the folder is no path, or holds a report that is not to be replaced.
         OSError
             If it cannot be written to.
         """
+        check_replaceable(check_path(folder, "folder"), replace)
         about = {} if version is None else {"version": version}
         written = {
             "report.html": self.to_html(version=version, date=date),
@@ -286,7 +289,7 @@ class SystemsComparison:
             "comparison.txt": self.to_text(),
             "changes.csv": to_csv(changes_of(self)),
         }
-        with replaced(check_path(folder, "folder"), REPORT) as staged:
+        with replaced(folder, REPORT) as staged:
             for name, text in written.items():
                 (staged / name).write_text(text, encoding="utf-8", newline="")
         return tuple(Path(folder) / name for name in written)
@@ -309,8 +312,8 @@ class SystemsComparison:
     def __repr__(self):
         first, *others = self.systems
         said = f"Comparison of {', '.join(others)} with {first}: {self.n_people:,} people, "
-        if self.settings.get("reversed_scores"):
-            return f"{said}verdicts withheld: scores look like distances"
+        if self.settings.get("withheld"):
+            return f"{said}verdicts withheld"
         return (
             f"{said}{len(self.harm)} of {len(self.changes)} rates got worse, "
             f"{len(self.improved)} better"

@@ -6,7 +6,8 @@ each image of embeddings, two for each scored pair. They hold arrays, also those
 
 import os
 from dataclasses import dataclass, field, replace
-from hashlib import file_digest
+from functools import cached_property
+from hashlib import file_digest, sha256
 from itertools import product
 
 import numpy as np
@@ -19,6 +20,7 @@ from skfairfr.datasets._embeddings import (
 from skfairfr.datasets._files import kind_of
 from skfairfr.datasets._scored_pairs import read_pairs
 from skfairfr.metrics._pairs._checks import check_pairs
+from skfairfr.metrics._roc._inputs import warn_of_scores
 from skfairfr.report._failures import MADE, Attempts, outcomes
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import Cell, Crossing
@@ -124,7 +126,9 @@ class EmbeddingData:
         """
         groups = _chosen(self.columns, attributes) or None
         roc.set_params(similarity=self.similarity)
-        return roc.fit(self.X, self.y, groups, domain=self.domain)
+        roc.fit(self.X, self.y, groups, domain=self.domain)
+        warn_of_scores(roc._engine.pairs)
+        return roc
 
     def groups(self, attributes):
         """Combinations of attributes.
@@ -169,6 +173,45 @@ class EmbeddingData:
         """
         return np.arange(len(self.X))
 
+    def repeats(self):
+        """Images whose embedding an earlier one has.
+
+        Returns
+        -------
+        repeated : ndarray of bool, shape (n_samples,)
+        words : str
+            How many they are.
+        """
+        first = {}  # of digests, which take less memory than another copy of the rows
+        digests = (sha256(row.tobytes()).digest() for row in np.asarray(self.X))
+        found = np.array([first.setdefault(d, row) for row, d in enumerate(digests)])
+        repeated = found != np.arange(found.size)
+        people = self.people()
+        n_others = np.count_nonzero(people != people[found])
+        return repeated, (
+            f"{repeated.sum():,} of {found.size:,} images have the same embedding as an "
+            f"earlier image, {n_others:,} of them as one of another person."
+        )
+
+    def take(self, rows):
+        """The data of some rows.
+
+        Parameters
+        ----------
+        rows : ndarray of bool, shape (n_samples,)
+
+        Returns
+        -------
+        data : EmbeddingData
+        """
+        domain, names = (
+            None if values is None else to_column(values, name)[rows]
+            for name, values in (("domain", self.domain), ("names", self.names))
+        )
+        columns = {n: to_column(c, n)[rows] for n, c in self.columns.items()}
+        X, y = np.asarray(self.X)[rows], to_column(self.y, "y")[rows]
+        return replace(self, X=X, y=y, columns=columns, domain=domain, names=names)
+
     def genuine_pairs(self):
         """Count the genuine pairs of each identity.
 
@@ -195,19 +238,6 @@ class EmbeddingData:
         if self.domain is not None:
             lacking = "No person has an image in each domain"
         return f"{lacking}{NO_FRR}"
-
-    def lack_of_images(self):
-        """Say why no other photographs can be drawn of these people.
-
-        Returns
-        -------
-        reason : str
-            Empty if they can.
-        """
-        if self.images_by_side().max() > 1:
-            return ""
-        where = "" if self.domain is None else " in each domain"
-        return f"every person has one image{where}, so that there are no others to draw"
 
     def images_by_side(self):
         """Count the images of each identity on each side.
@@ -344,10 +374,65 @@ class PairData:
         codes : ndarray of int, shape (2 * n_pairs,), or None
             None where they are not named.
         """
+        return self._images
+
+    @cached_property
+    def _images(self):
+        # Kept, since a million names take seconds.
         # Names of one side alone are an error that fit_pairs raises.
         if self.image_names[0] is None or self.image_names[1] is None:
             return None
         return encode(_stacked(self.image_names, "image"), "image").codes
+
+    def repeats(self):
+        """Pairs of the same two images as an earlier pair, in either order.
+
+        Returns
+        -------
+        repeated : ndarray of bool, shape (n_pairs,)
+            All False where images are not named.
+        words : str
+            How many they are.
+        """
+        repeated = np.zeros(len(self.y_score), dtype=bool)
+        images = self.images()
+        if images is not None:
+            one, other = images.astype(np.int64).reshape(2, -1)
+            pairs = np.minimum(one, other) * (images.max() + 1) + np.maximum(one, other)
+            repeated[:] = True
+            repeated[np.unique(pairs, return_index=True)[1]] = False
+        return repeated, (
+            f"{repeated.sum():,} of {repeated.size:,} pairs are of the same two images as an "
+            "earlier pair."
+        )
+
+    def take(self, rows):
+        """The data of some pairs.
+
+        Parameters
+        ----------
+        rows : ndarray of bool, shape (n_pairs,)
+
+        Returns
+        -------
+        data : PairData
+        """
+
+        def of(both, name):
+            if both is None or both[0] is None:
+                return both
+            return tuple(to_column(column, name)[rows] for column in both)
+
+        return replace(
+            self,
+            y_score=to_column(self.y_score, "y_score")[rows],
+            identities=of(self.identities, "identities"),
+            columns={name: of(both, name) for name, both in self.columns.items()},
+            image_names=of(self.image_names, "image_names"),
+            y_true=None
+            if self.y_true is None
+            else to_column(self.y_true, "y_true")[rows],
+        )
 
     def genuine_pairs(self):
         """Count the genuine pairs of each identity.
@@ -381,23 +466,6 @@ class PairData:
         if self.independent:
             return "No pair is genuine, so that no FRR can be measured."
         return f"No pair is of two images of one person{NO_FRR}"
-
-    def lack_of_images(self):
-        """Say why no other photographs can be drawn of these people.
-
-        Returns
-        -------
-        reason : str
-            Empty if they can.
-        """
-        if self.independent:
-            return "no person is known, and pairs were drawn as they are"
-        images = self.images()
-        if images is None:
-            return "the pairs do not name their images (image_1 and image_2)"
-        if np.unique(images).size > np.unique(self.people()).size:
-            return ""
-        return "every person has one image, so that there are no others to draw"
 
 
 def read_data(
@@ -594,19 +662,9 @@ def _with_templates(data, values, name):
             remedy="write 0, or nothing, where a template was made.",
             value=name,
         )
-    kept = {
-        column: to_column(labels, column)[made]
-        for column, labels in data.columns.items()
-    }
-    domain, names = (
-        None if values is None else to_column(values, "domain")[made]
-        for values in (data.domain, data.names)
-    )
-    X, y = np.asarray(data.X)[made], to_column(data.y, "y")[made]
-    check_finite("what is left without failures", X)
-    return replace(
-        data, X=X, y=y, columns=kept, domain=domain, names=names, attempts=attempts
-    )
+    kept = replace(data.take(made), attempts=attempts)
+    check_finite("what is left without failures", kept.X)
+    return kept
 
 
 def _digests(path, labels):

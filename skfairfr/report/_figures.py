@@ -11,11 +11,11 @@ from tempfile import TemporaryFile
 
 import numpy as np
 
+from skfairfr._core._rates import in_digits
 from skfairfr.metrics import (
     DisparityCurveDisplay,
     ErrorRateDisplay,
     GroupFARDisplay,
-    GroupRatesDisplay,
     ScoreHistogramDisplay,
     SimilarityROCDisplay,
 )
@@ -30,6 +30,8 @@ from skfairfr.metrics._plot._style import (
     row_label,
 )
 from skfairfr.report._notes import collecting
+from skfairfr.report._page_figures import rates_display
+from skfairfr.report._text_layout import level_name
 from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._folder import staging
 from skfairfr.utils._validation import check_path
@@ -83,23 +85,22 @@ def make_folders(folder, names):
     return folders
 
 
-def write_figures(roc, folder, points, title="", distance=False, limits=None):
+def write_figures(audited, levels, folder, title="", distance=False, limits=None):
     """Write the displays of an audit, each in both formats.
 
     ``rates`` (both rates of every group at the operating points), ``roc`` (the frr over
-    the far), ``error_rates`` and ``scores`` (over thresholds and scores); with two groups
-    or more ``disparity`` and ``disparity_uncertainty``, all with the audit's operating
-    points marked; and, for every level or threshold, ``group_far`` (the matrix of groups, where pairs of
-    two groups are compared). No state of pyplot is touched.
+    the far), ``error_rates`` and ``scores`` (over thresholds and scores), ``disparity`` and
+    ``disparity_uncertainty``, all with the audit's operating points marked; and, for every
+    level or threshold, ``group_far`` (the matrix of groups, where pairs of two groups are
+    compared). No state of pyplot is touched.
 
     Parameters
     ----------
-    roc : SimilarityROC
-        Fitted.
+    audited : AuditedROC
+    levels : tuple of Level
+        Of the audit.
     folder : Path
         Where the files go.
-    points : Points
-        Operating points of the audit.
     title : str, default=""
         What the data are, above every figure.
     distance : bool, default=False
@@ -116,34 +117,39 @@ def write_figures(roc, folder, points, title="", distance=False, limits=None):
     # A writer that is stopped leaves no half of a file, and seldom figures of two audits.
     # The audit's notes already hold what the displays warn of.
     with staging(folder) as staged, collecting([]):
-        for name, draw, size in _figures(roc, points, distance, limits):
+        for name, draw, size in _figures(audited, levels, distance, limits):
             drawn += _write(draw, staged / name, size, title)
         for path in staged.iterdir():
             os.replace(path, folder / path.name)
     return [folder / path.name for path in drawn]
 
 
-def _figures(roc, points, distance, limits):
+def _figures(audited, levels, distance, limits):
     """File names, what draws them on a figure, and sizes in inches."""
+    roc, points = audited.roc, audited.points
     groups = roc.groups_.tolist()
     marks = {
         "far": points.far,
         "operating_thresholds": points.threshold,
         "distance": distance,
     }
-    at = points.arguments()
+    names = [level_name(level, {"distance": distance}) for level in levels]
+    rates = rates_display(levels, names, limits, roc.confidence_level)
     yield (
         "rates",
-        lambda figure: _draw_rates(figure, roc, points, limits, distance),
+        lambda figure: _draw_rates(figure, rates),
         (9.0, panel_height(1 + len(groups), points.size) + 0.4),
     )
-    levels = _marked_levels(roc, points, distance)
-    yield "roc", *_by_group(_marked(SimilarityROCDisplay, levels), roc, [None])
+    set_here = points.set_on == "these data"
+    sources = points.far if set_here else np.full(points.size, np.nan)
+    marked = (
+        [level.rates[0].far.value for level in levels],
+        point_names(points.threshold, sources, distance),
+    )
+    yield "roc", *_by_group(_marked(SimilarityROCDisplay, marked), roc, [None])
     yield "error_rates", *_by_group(ErrorRateDisplay.from_roc, roc, [], **marks)
     yield "scores", *_by_group(ScoreHistogramDisplay.from_roc, roc, [], **marks)
-    if len(groups) < 2:
-        return
-    curve = _marked(DisparityCurveDisplay, levels)
+    curve = _marked(DisparityCurveDisplay, marked)
     yield "disparity", _on_axes(curve, roc), SIZE
     uncertainty = {
         "how": ("max_min", "max_geomean", "gini"),
@@ -154,15 +160,15 @@ def _figures(roc, points, distance, limits):
         _on_axes(curve, roc, **uncertainty),
         SIZE,
     )
-    ((question, values),) = at.items()
-    for value in values.tolist():
+    for level in levels:
+        matrix = roc.far_matrix(threshold=level.threshold)
         # Without pairs of two groups, a matrix is a diagonal: the figure of the rates.
-        if np.any(
-            roc.far_matrix(**{question: value}).n_impostor[_off_diagonal(len(groups))]
-        ):
-            shown = -value if distance and question == "threshold" else value
-            draw = _on_axes(GroupFARDisplay.from_roc, roc, **{question: value})
-            yield f"group_far_{shown:g}", draw, matrix_size(roc.groups_)
+        if np.any(matrix.n_impostor[_off_diagonal(len(groups))]):
+            shown = in_digits(-level.threshold if distance else level.threshold)
+            if set_here:
+                shown = f"{level.far:g}"
+            draw = _on_axes(GroupFARDisplay.from_roc, roc, threshold=level.threshold)
+            yield f"group_far_{shown}", draw, matrix_size(roc.groups_)
 
 
 def _off_diagonal(n):
@@ -170,25 +176,10 @@ def _off_diagonal(n):
     return ~np.eye(n, dtype=bool)
 
 
-def _draw_rates(figure, roc, points, limits, distance):
-    display = GroupRatesDisplay.from_roc(
-        roc,
-        **points.arguments(),
-        limits=limits,
-        distance=distance,
-        ax=figure.subplots(1, 2, sharey=True),
-    )
+def _draw_rates(figure, display):
+    display.plot(figure.subplots(1, 2, sharey=True))
     # The title of the audit has the intervals.
     figure.suptitle(display.names[0] if len(display.names) == 1 else "")
-
-
-def _marked_levels(roc, points, distance):
-    """FARs over all impostor pairs at the operating points, and their names."""
-    if points.threshold is None:
-        return points.far, point_names(points.far, points.far)
-    thresholds = points.threshold
-    names = point_names(thresholds, np.full(thresholds.size, np.nan), distance)
-    return roc.estimate(threshold=thresholds, rate="far").value, names
 
 
 def _marked(display, levels):

@@ -1,10 +1,12 @@
 """The numbers of an audit: rates, disparities and findings from a fitted SimilarityROC."""
 
 from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 
 from skfairfr._core._disparities import DISPARITIES
+from skfairfr._core._rates import count_at_least, shortest_between
 from skfairfr.metrics import (
     Reason,
     fairness_discrepancy_rate,
@@ -12,10 +14,12 @@ from skfairfr.metrics import (
     inequity_rate,
 )
 from skfairfr.metrics._plot._from_roc import as_compared, default_levels
+from skfairfr.metrics._roc._analytic import place_of
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import (
     Curves,
     Disparity,
+    Effective,
     Figure,
     Finding,
     GroupRates,
@@ -54,16 +58,20 @@ class Points:
     far : ndarray, shape (n_levels,), or None
         Levels, which hold on the data that ``set_on`` names; None of given thresholds.
     threshold : ndarray, shape (n_levels,), or None
-        Similarities; None where the audited data set them.
+        Similarities; None before the audited data have set them.
     set_on : {"these data", "other data", "given"}
     far_max : float, default=None
         FAR up to which all pairs are held; None before the data are known.
+    worst_group : ndarray, shape (n_levels,), default=None
+        Similarities at which no group's FAR exceeds the level, nan without the pairs; None
+        where the audited data do not set thresholds.
     """
 
     far: np.ndarray | None
     threshold: np.ndarray | None
     set_on: str
     far_max: float | None = None
+    worst_group: np.ndarray | None = None
 
     @classmethod
     def of(cls, far=None, threshold=None, distance=False):
@@ -97,11 +105,37 @@ class Points:
         """Number of operating points."""
         return (self.far if self.threshold is None else self.threshold).size
 
-    def arguments(self):
-        """Those of SimilarityROC.estimate."""
-        if self.threshold is None:
-            return {"far": self.far}
-        return {"threshold": self.threshold}
+    def settled(self, roc):
+        """The points at thresholds: levels choose them on the data of a fitted ROC."""
+        if self.threshold is not None:
+            return self
+        overall, worst = (
+            chosen_thresholds(roc, self.far, operating_point)
+            for operating_point in ("overall", "worst_group")
+        )
+        return replace(self, threshold=overall, worst_group=worst)
+
+
+def chosen_thresholds(roc, far, operating_point="overall"):
+    """Thresholds that FAR levels choose: the shortest decimals that accept the same pairs.
+
+    What is printed is then what was used.
+    """
+    compared = roc._engine.pairs.compared
+    every = compared.held().scores, compared.genuine.scores
+    found = []
+    for threshold in roc.threshold_at(far, operating_point=operating_point).tolist():
+        if threshold == threshold:
+            rejected, accepted = -inf, inf
+            for scores in every:
+                n_accepted = int(count_at_least(scores, threshold))
+                if n_accepted:
+                    accepted = min(accepted, float(scores[n_accepted - 1]))
+                if n_accepted < scores.size:
+                    rejected = max(rejected, float(scores[n_accepted]))
+            threshold = shortest_between(rejected, accepted)
+        found.append(threshold)
+    return np.array(found)
 
 
 class AuditedROC:
@@ -112,23 +146,35 @@ class AuditedROC:
     roc : SimilarityROC
         Fitted with groups.
     points : Points
+        Whose levels, before they have thresholds, choose them here.
+
+    Attributes
+    ----------
+    warnings : list of Warning
+        About the levels.
     """
 
     def __init__(self, roc, points):
         self.roc = roc
-        self.points = points
-        self.at_points = points.arguments()
+        self.warnings = []
+        with collecting(self.warnings):
+            self.points = points.settled(roc)
         self.labels = [None, *roc.groups_.tolist()]
         self.n_pairs = {"far": roc.n_impostor_, "frr": roc.n_genuine_}
 
     def evidence(self, rate, operating_point):
         """Evidence about every group, and the place of each of its levels in the points."""
-        asked = {"far": None, "threshold": None, **self.at_points}
-        if operating_point == "worst_group" and self.points.threshold is not None:
+        threshold = self._threshold(operating_point)
+        if threshold is None:
             return None, np.empty(0, dtype=int)
-        return self.roc._evidence_by_group(
-            **asked, rate=rate, operating_point=operating_point
-        )
+        return self.roc._evidence_by_group(None, threshold, rate, "overall")
+
+    def _threshold(self, operating_point):
+        """Thresholds of an operating point, (n_levels,); None where it has none."""
+        if operating_point == "overall":
+            return self.points.threshold
+        worst = self.points.worst_group
+        return None if worst is None or np.isnan(worst).any() else worst
 
     def label_of(self, scope):
         """Label of the group of a scope."""
@@ -172,36 +218,37 @@ class AuditedROC:
         in_short : bool, default=False
         """
         points = self.points
-        rates, errors = {}, {}
+        rates, errors, worth = {}, {}, {}
         for rate in RATES:
             rates[rate] = self._rates(rate)
             errors[rate] = None if in_short else self._errors(rate)
+            worth[rate] = None if in_short else self._effective(rate)
         hows = [("max_min", "overall")]
         worst_group = np.full(points.size, np.nan)
         if not in_short:
             hows = [(how, "overall") for how in HOWS]
-            if points.threshold is None:
+            if points.worst_group is not None:
                 hows.append(("max_min", "worst_group"))
-                worst_group = self.roc.threshold_at(
-                    points.far, operating_point="worst_group"
-                )
+                worst_group = points.worst_group
         disparities = []
         for how, operating_point in hows:
             disparities.append(self._disparity(how, operating_point))
-        threshold = points.threshold
-        if threshold is None:
-            threshold = self.roc.threshold_at(points.far)
-        matrices = [None] * points.size if in_short else self._matrices(threshold)
+        matrices = [None] * points.size if in_short else self._matrices()
         return tuple(
             Level(
                 None if points.far is None else float(points.far[level]),
-                float(threshold[level]),
+                float(points.threshold[level]),
                 float(worst_group[level]),
-                self._group_rates(rates, errors, level),
+                self._group_rates(rates, errors, worth, level),
                 tuple(of_levels[level] for of_levels in disparities),
                 tuple(
-                    self._finding(r, level, judged.get((r, "overall", level)))
-                    for r in ([] if judged is None else RATES)
+                    finding
+                    for rate in ([] if judged is None else RATES)
+                    for finding in self._findings(
+                        rate,
+                        [figures[level] for figures in rates[rate]],
+                        judged.get((rate, "overall", level)),
+                    )
                 ),
                 points.set_on,
                 () if in_short else self._indices(rates, level),
@@ -209,6 +256,27 @@ class AuditedROC:
             )
             for level in range(points.size)
         )
+
+    def missed_levels(self):
+        """Notes about levels that ties of scores miss by more than a tenth, a list."""
+        if self.points.set_on != "these data":
+            return []
+        notes = []
+        tail = self.roc._engine.pairs.impostors(None)
+        for far in self.points.far[self.points.far <= self.points.far_max].tolist():
+            # The threshold is just above the score with which the level is exceeded.
+            threshold = self.roc.threshold_at(far)
+            next_score = tail.scores[tail.positions(threshold) :][:1]
+            if not next_score.size:
+                continue  # the level is 1 but for rounding
+            both = [threshold, *next_score]
+            (found, above), (n_found, n_above) = self._points("far", None, both)
+            if found < 0.9 * far and n_above > n_found + 1:
+                notes.append(
+                    f"FAR {far:g} cannot be met: scores are tied, the nearest attainable "
+                    f"levels are {found:.3g} and {above:.3g}; the first is used."
+                )
+        return notes
 
     def curves(self, whole):
         """Both rates of everyone and of every group over levels of the overall FAR.
@@ -221,7 +289,7 @@ class AuditedROC:
         with as_compared(self.roc), collecting([]):
             own = np.empty(0)
             if not whole:
-                own = self._least_threshold()
+                own = np.min(self.points.threshold, keepdims=True)
                 levels = levels[levels < self._points("far", None, own)[0]]
             drawn = self.roc.threshold_at(levels) if levels.size else levels
             threshold = np.append(drawn, own)
@@ -233,13 +301,6 @@ class AuditedROC:
             }
         return Curves(tuple(self.labels), threshold, **columns)
 
-    def _least_threshold(self):
-        """The threshold of the audit that accepts most, (1,)."""
-        threshold = self.points.threshold
-        if threshold is None:
-            threshold = self.roc.threshold_at(self.points.far)
-        return np.min(threshold, keepdims=True)
-
     def _points(self, rate, group, threshold):
         """Values and numbers of errors of a group at thresholds, in their order."""
         engine = self.roc._engine
@@ -250,23 +311,40 @@ class AuditedROC:
 
     def _errors(self, rate):
         """Numbers of errors of every group at every level."""
-        threshold = self.points.threshold
-        if threshold is None:
-            threshold = self.roc.threshold_at(self.points.far)
         found = []
         for row, label in enumerate(self.labels):
             errors = [None] * self.points.size
             if self.n_pairs[rate][row]:
-                errors = self._points(rate, label, threshold)[1].tolist()
+                errors = self._points(rate, label, self.points.threshold)[1].tolist()
             found.append(errors)
         return found
 
-    def _group_rates(self, rates, errors, level):
+    def _effective(self, rate):
+        """What the errors of every group at every level are worth."""
+        found = []
+        for row, label in enumerate(self.labels):
+            worth = [None] * self.points.size
+            if self.n_pairs[rate][row]:
+                asked = (None, self.points.threshold, rate, label, None, "overall")
+                question = self.roc._engine.question(*asked)
+                evidence = self.roc._engine.evidence(question)
+                sums = evidence.sums.columns(place_of(evidence, question.scope))
+                columns = sums.effective_errors, sums.effective_people
+                columns = (question.in_shape(column).tolist() for column in columns)
+                worth = [Effective(*both) for both in zip(*columns, strict=True)]
+            found.append(worth)
+        return found
+
+    def _group_rates(self, rates, errors, worth, level):
         rows = []
         for row, label in enumerate(self.labels):
             figures = (rates[rate][row][level] for rate in RATES)
-            counts = (errors[r] and errors[r][row][level] for r in RATES)
-            rows.append(GroupRates(label, *figures, *counts))
+            more = (
+                found[r] and found[r][row][level]
+                for found in (errors, worth)
+                for r in RATES
+            )
+            rows.append(GroupRates(label, *figures, *more))
         return tuple(rows)
 
     def _indices(self, rates, level):
@@ -279,9 +357,10 @@ class AuditedROC:
                 for name, (function, neutral) in INDICES.items()
             )
 
-    def _matrices(self, threshold):
+    def _matrices(self):
         """The FAR of every two groups at each threshold; None of too many groups."""
         groups = self.labels[1:]
+        threshold = self.points.threshold
         if len(groups) > MAX_MATRIX:
             return [None] * len(threshold)
         pairs, two_sides = self.roc._engine.pairs, self.roc._engine.two_sides
@@ -306,25 +385,28 @@ class AuditedROC:
         figures = []
         for row, label in enumerate(self.labels):
             if self.n_pairs[rate][row]:
-                estimate = self.roc.estimate(**self.at_points, rate=rate, group=label)
+                estimate = self._estimate("overall", rate=rate, group=label)
                 figures.append(figures_of(estimate))
             else:
                 undefined = Figure.undefined(*self._lack(row))
                 figures.append([undefined] * self.points.size)
-        if rate == "far" and self.points.set_on == "these data":
-            figures[0] = [_without_interval(figure) for figure in figures[0]]
         return figures
+
+    def _estimate(self, operating_point, **question):
+        threshold = self._threshold(operating_point)
+        return self.roc.estimate(threshold=threshold, **question)
 
     def _disparity(self, how, operating_point):
         """One disparity of either rate, at every level."""
-        question = {"how": how, "operating_point": operating_point}
         figures = []
         for rate in RATES:
             reason = self._few_groups(rate)
+            if self._threshold(operating_point) is None:
+                reason = reason or self._few_groups("far")
             if reason is not None:
                 figures.append([Figure.undefined(reason)] * self.points.size)
             else:
-                estimate = self.roc.estimate(**self.at_points, rate=rate, **question)
+                estimate = self._estimate(operating_point, rate=rate, how=how)
                 figures.append(figures_of(estimate))
         neutral = DISPARITIES[how].neutral
         return [
@@ -346,38 +428,52 @@ class AuditedROC:
         n_groups = np.count_nonzero(self.n_pairs[rate][1:])
         return None if n_groups > 1 else _only(n_groups)
 
-    def _finding(self, rate, level, judged):
-        """The two groups that differ most certainly at a level."""
-        compared = [] if judged is None else judged.labels
+    def _findings(self, rate, figures, judged):
+        """The groups that differ from the others at a level, or the most certain one."""
+        found = [] if judged is None else judged.found()
+        compared = [] if judged is None else judged.compared_labels
         left_out = tuple(label for label in self.labels[1:] if label not in compared)
-        if len(compared) < 2:
+        if not found:
             n_groups = np.count_nonzero(self.n_pairs[rate][1:])
             why = self._few_groups(rate) or _only(min(n_groups, 1))
-            return Finding.untested(rate, Figure.undefined(why), left_out)
-        worst, best, p_value, p_adjusted, low, high = judged.most_certain()
-        differs = p_adjusted <= 1 - self.roc.confidence_level
-        ratio = replace(self.ratio(rate, level, best, worst), low=low, high=high)
+            return [Finding.untested(rate, Figure.undefined(why), left_out)]
+        of_group = dict(zip(self.labels, figures, strict=True))
+        return [
+            self._finding(rate, of_group, judged, place, differs, left_out)
+            for place, differs in found
+        ]
+
+    def _finding(self, rate, of_group, judged, place, differs, left_out):
+        """One group against the others, whose figures are known."""
+        group, others, numbers = judged.against(place)
+        reasons = [r for g in (group, *others) for r in of_group[g].reasons]
+        sources = {of_group[g].source for g in (group, *others)}
+        source = "all pairs" if len(sources) > 1 else sources.pop()
+        ratio = Figure(
+            *numbers[:4],
+            not reasons,
+            in_words(reasons, source),
+            source,
+            tuple(reasons),
+            p_value=numbers[4],
+        )
+        verdict = "undecided"
+        if differs:
+            verdict = "worse" if ratio.value > 1 else "better"
+        with np.errstate(divide="ignore"):
+            logs = np.log([of_group[g].value for g in others])
         return Finding(
             rate,
-            worst,
-            best,
-            worst if differs else None,
-            max(1.0, low),
+            group,
+            others,
+            of_group[group].value,
+            float(np.exp(logs.mean())),
             ratio,
-            p_value,
-            p_adjusted,
+            float(judged.p_adjusted[place]),
             judged.n_comparisons,
-            len(compared),
             left_out,
-            "worse" if differs else "undecided",
+            verdict,
         )
-
-    def ratio(self, rate, level, best, worst):
-        """Figure of the rate of one group over that of another at a level."""
-        how = ("ratio", best, worst)
-        return figures_of(self.roc.estimate(**self.at_points, rate=rate, how=how))[
-            level
-        ]
 
 
 def figures_of(estimate):
@@ -410,17 +506,3 @@ def _no_pairs(rate, groups=None):
 
 def _only(n_groups):
     return Reason("few_groups", found=int(n_groups), needed=2)
-
-
-def _without_interval(figure):
-    """Remove the interval of the overall FAR, which sets the threshold."""
-    nan = float("nan")
-    reasons = (Reason("set"), *figure.reasons)
-    return replace(
-        figure,
-        low=nan,
-        high=nan,
-        standard_error=nan,
-        reason=in_words(reasons, figure.source),
-        reasons=reasons,
-    )

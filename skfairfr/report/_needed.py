@@ -2,28 +2,21 @@
 
 A group of K times as many people has K times as many genuine pairs, K**2 times as many
 impostor pairs where everybody is compared with everybody (K times where a list holds fewer),
-and people who differ as much as before: ``enlarged`` errors. The rule that judged the check
-then judges them again.
+and people who differ as much as before: ``enlarged`` sums. The bounds that judged the check
+then judge them again.
 """
-
-from dataclasses import replace
-from math import ceil
 
 import numpy as np
 from scipy.special import ndtri
 
-from skfairfr._core._old_family import bounds, deviates, ratios_of
-from skfairfr._core._old_few_errors import Effective, lower_bound, upper_bound
-from skfairfr._core._old_family import p_values as quantile_of
+from skfairfr._core._few_errors import contrasts, every_two, rate_bounds
+from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number
 
 # People of one group beyond whom nothing counts as settled.
-MOST_PEOPLE = 10_000_000
+MOST_PEOPLE = MAX_PEOPLE
 # Share of such data sets in which the check is settled then: at half of them, errors are
 # more than expected, or fewer, and one comparison of two is as likely as not.
 POWER = 0.8
-# Pairs of groups that may exceed a limit of ratios, the most certain first, out of which
-# the one that takes the fewest people is named.
-MOST_CANDIDATES = 5
 
 
 def people_needed(judged, of_each, limit, confidence_level, sizes):
@@ -48,15 +41,10 @@ def people_needed(judged, of_each, limit, confidence_level, sizes):
         with a probability of ``POWER`` if rates are as found; empty where no number up to
         ``MOST_PEOPLE`` does.
     """
-    people, growth = (
-        np.array([sizes[label][i] for label in judged.labels], dtype=np.float64)
-        for i in (0, 1)
-    )
-    if of_each:
-        found = _of_rates(judged, limit, confidence_level, people, growth)
-    else:
-        found = _of_ratios(judged, limit, confidence_level, people, growth)
-    return tuple((judged.labels[g], int(more)) for g, more in sorted(found.items()))
+    groups = _Groups(judged, sizes)
+    ask = _of_rates if of_each else _of_ratios
+    found = ask(judged, groups, limit, (1 - confidence_level) / 2)
+    return tuple((judged.labels[g], more) for g, more in sorted(found.items()))
 
 
 def growth_of(n_people, n_impostor):
@@ -65,147 +53,115 @@ def growth_of(n_people, n_impostor):
     return 2 if n_impostor >= n_people**2 / 8 else 1
 
 
-def enlarged(effective, factor, growth):
-    """Effective errors of so many times as many people, who err at the same rate.
-
-    Parameters
-    ----------
-    effective : Effective
-    factor, growth : floats or ndarrays, shape (n_groups,)
-        How many times as many people, and with which power of it pairs grow.
-
-    Returns
-    -------
-    effective : Effective
-    """
-    pairs = np.power(factor, growth)
-    return Effective(
-        effective.errors * pairs,
-        effective.pairs * pairs,
-        effective.between / factor,
-        effective.freedom * factor,
-        effective.unseen * pairs,
-        effective.unseen_freedom * factor,
-    )
-
-
-def _of_rates(judged, limit, confidence_level, people, growth):
+def _of_rates(judged, groups, limit, tail):
     """Position of each group -> more people, for a limit of each group's rate."""
-    rate, n_groups = judged.effective.rate, len(judged.labels)
-    of_one = [_one_group(judged, g) for g in range(rate.size)]
+    low, high = judged.one_sided()
+    added = judged.compared.evidence.added[judged.compared.level]
+    above, unsettled = judged.sums.rate > limit, ~(high <= limit)
+    side = -1 if above.any() else 1
+    asked = np.flatnonzero(above if side < 0 else unsettled)
+    tail = min(tail, 2 * tail / low.size) if side < 0 else tail
 
-    def settles(g, side, n_verdicts=1):
-        effective, share = of_one[g]
+    def settles(sums, kept, unlucky):
+        # The bounds of very few errors fall where there are more.
+        ends = [
+            rate_bounds(enlarged(sums, 1.0, 1, moved), tail, added * kept)
+            for moved in (np.exp(-unlucky), np.exp(unlucky))
+        ]
+        if side < 0:
+            return np.min([low for low, _ in ends], axis=0) > limit
+        return np.max([high for _, high in ends], axis=0) <= limit
 
-        def at(n):
-            times = n / people[g]
-            more = enlarged(effective, times, growth[g])
-            spread = np.sqrt(more.log_variance * share * _new(times, growth[g]))
-            moved = np.exp(side * _reach(n_verdicts) * spread)
-            errors = np.minimum(more.errors * moved, more.pairs)
-            more = replace(more, errors=errors)
-            if side > 0:
-                return upper_bound(more, confidence_level, share)[0] <= limit
-            return lower_bound(more, confidence_level, n_groups, share)[0] > limit
-
-        return at
-
-    above = np.flatnonzero(rate > limit)
-    if above.size:
+    found = [
+        groups.more(
+            [g], asked.size if side > 0 else 1, lambda *more, g=g: settles(*more)[g]
+        )
+        for g in asked
+    ]
+    if side < 0:
         # One group that certainly exceeds the limit is enough.
-        found = {g: _least(settles(g, -1), people[g]) for g in above}
-        found = {g: more for g, more in found.items() if more is not None}
-        fewest = sorted(found, key=found.get)[:1]
-        return {g: found[g] for g in fewest}
-    _, high = judged.one_sided(confidence_level)
-    open_ones = np.flatnonzero(~(high <= limit))
-    found = {g: _least(settles(g, 1, open_ones.size), people[g]) for g in open_ones}
-    return {} if None in found.values() else found
+        return min(
+            filter(None, found), key=lambda of_one: sum(of_one.values()), default={}
+        )
+    return {} if {} in found else {g: n for more in found for g, n in more.items()}
 
 
-def _of_ratios(judged, limit, confidence_level, people, growth):
+def _of_ratios(judged, groups, limit, tail):
     """The same for a limit of the largest ratio of two groups' rates."""
-    pairs = judged.pairs
-    # Every two groups in both orders, since either may have the larger rate.
-    first = np.concatenate([pairs.first, pairs.second])
-    second = np.concatenate([pairs.second, pairs.first])
-    ratios = ratios_of(judged.effective, first, second)
-    exceeding = np.flatnonzero(ratios.raw > limit)
-    if exceeding.size:
-        certain = deviates(ratios, limit)[exceeding]
-        candidates = exceeding[np.argsort(-certain)][:MOST_CANDIDATES]
-        quantile, side = judged.quantile, -1
-        chosen = [candidates[[i]] for i in range(candidates.size)]
+    compared, weights = judged.compared, every_two(judged.sums)
+    found = compared.contrasts(weights)
+    exceeding = found.value > np.log(limit)
+    if exceeding.any():
+        side, tail = -1, 2 * tail / len(weights)
+        low, _ = found.bounds(tail)
+        chosen = np.argmax(np.where(exceeding, low, -np.inf), keepdims=True)
     else:
-        quantile, side = quantile_of(confidence_level), 1
-        _, high = bounds(ratios, quantile)
-        chosen = [np.flatnonzero(~(high <= limit))]
-    found = []
-    for places in filter(len, chosen):
-        ends = first[places], second[places]
-        more = _of_pairs(judged, limit, quantile, side, ends, people, growth)
-        if more:
-            found.append(more)
-    return min(found, key=lambda more: sum(more.values()), default={})
-
-
-def _of_pairs(judged, limit, quantile, side, ends, people, growth):
-    """More people of the groups of some pairs, so that each ratio keeps a bound's side."""
-    members = np.unique(np.concatenate(ends))
-    variance = judged.effective.log_variance
-    # All pairs have to stay within a limit; independent are at most all groups but one.
-    reach = side * _reach(members.size - 1 if side > 0 else 1)
-    least_known = members[np.argmax(variance[members])]
-
-    def factors(n):
-        # Groups that are known as well already stay as they are.
-        found = np.ones(people.size)
-        times = n / people[least_known] * variance[members] / variance[least_known]
-        found[members] = np.maximum(times, 1.0)
-        return found
-
-    def settles(n):
-        times = factors(n)
-        effective = enlarged(judged.effective, times, growth)
-        ratios = ratios_of(effective, *ends)
-        variance = effective.log_variance * _new(times, growth)
-        spread = np.sqrt(variance[ends[0]] + variance[ends[1]])
-        moved = ratios.middle * np.exp(reach * spread)
-        low, high = bounds(replace(ratios, middle=moved), quantile)
-        return (low > limit).all() if side < 0 else (high <= limit).all()
-
-    more = _least(settles, people[least_known])
-    if more is None:
+        side = 1
+        chosen = np.flatnonzero(~(found.bounds(tail)[1] <= limit))
+    squared = weights[chosen] ** 2
+    members = np.flatnonzero(squared.any(axis=0))
+    if members.size == 0:
         return {}
-    total = factors(people[least_known] + more) * people
-    if total.max() > MOST_PEOPLE:
-        return {}
-    return {g: ceil(total[g] - people[g]) for g in members if total[g] > people[g]}
+    added = compared.evidence.added_to(compared.level, weights[chosen])
+
+    def settles(sums, kept, unlucky):
+        spread = np.exp(side * np.sqrt(squared @ unlucky**2))
+        # Of a threshold that moves, as much is left as of the rates' own variances.
+        left = added * (squared @ kept) / squared.sum(axis=1)
+        low, high = contrasts(sums, weights[chosen], left).bounds(tail)
+        return (low * spread > limit if side < 0 else high * spread <= limit).all()
+
+    # All ratios have to stay within; independent are all groups but one.
+    return groups.more(members, members.size - 1 if side > 0 else 1, settles)
 
 
-def _one_group(judged, group):
-    """Effective errors of one group and the share left of their variance, each (1,)."""
-    return judged.effective.columns([group]), judged.share[[group]]
+class _Groups:
+    """The groups of a check, their people, and with which power of them pairs grow."""
 
+    def __init__(self, judged, sizes):
+        columns = zip(*(sizes[label] for label in judged.labels), strict=True)
+        self.people, self.growth = map(np.array, columns)
+        self.sums = judged.sums
+        self.variance = self.sums.worth().variance
 
-def _reach(n_verdicts):
-    """Standard deviations that so many verdicts at once exceed in 1 - ``POWER`` of cases."""
-    return -ndtri((1 - POWER) / n_verdicts)
+    def more(self, members, n_verdicts, settles):
+        """Position of each group -> more people, with whom an unlucky case settles.
 
+        Parameters
+        ----------
+        members : sequence of int
+            Groups that get more people, so that their rates are known equally well.
+        n_verdicts : int
+            How many verdicts at once have to be lucky enough.
+        settles : callable
+            Asked with ErrorSums, the share that is left of each variance, and deviations
+            of the logarithms of the rates which one verdict exceeds too rarely to matter.
+        """
+        least_known = members[np.argmax(self.variance[members])]
 
-def _new(times, growth):
-    """Share of the pairs of so many times as many people that are new, and so can vary."""
-    return 1 - 1 / np.power(times, growth)
+        def factors(people):
+            found = np.ones(self.people.size)
+            times = self.variance[members] / self.variance[least_known]
+            times = times * people / self.people[least_known]
+            found[members] = np.maximum(times, 1.0)
+            return found
 
+        def holds(people):
+            times = factors(people)
+            sums = enlarged(self.sums, times, self.growth)
+            variance = sums.worth().variance
+            new = 1 - 1 / times**self.growth
+            unlucky = -ndtri((1 - POWER) / n_verdicts) * np.sqrt(variance * new)
+            return settles(sums, variance / self.variance, unlucky)
 
-def _least(settles, people):
-    """The smallest number of people more that settles; None up to ``MOST_PEOPLE``."""
-    low, high = int(people), int(people) + 1
-    while not settles(high):
-        if high >= MOST_PEOPLE:
-            return None
-        low, high = high, min(2 * high, MOST_PEOPLE)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if settles(middle) else (middle, high)
-    return high - int(people)
+        people = first_number(holds, int(self.people[least_known]) + 1)
+        if people is None:
+            return {}
+        total = np.ceil(factors(people) * self.people - 1e-6)
+        if total.max() > MOST_PEOPLE:
+            return {}
+        return {
+            g: int(total[g] - self.people[g])
+            for g in members
+            if total[g] > self.people[g]
+        }

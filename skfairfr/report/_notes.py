@@ -32,35 +32,22 @@ def collecting(collected, categories=ABOUT_DATA):
             )
 
 
-def notes_of(collected, from_file):
-    """Notes about warnings, each once.
-
-    Parameters
-    ----------
-    collected : list of Warning
-    from_file : bool
-        Whether the data were read, so that their scores may be called distances there.
-
-    Returns
-    -------
-    notes : list of str
-    """
+def notes_of(collected):
+    """Notes about warnings, a list of str, each once."""
     notes = {}
     for warning in collected:
         code = getattr(warning, "code", None)
-        if code == "reversed_scores":
-            note = _reversed_scores(from_file, **warning.values)
-        elif code in NOTES:
+        note = warning.args[0]
+        if code in NOTES:
             note = NOTES[code](**warning.values)
-        else:
-            note = str(warning)
         notes[note] = None
     return list(notes)
 
 
-def has_reversed_scores(collected):
-    """Whether warnings say that scores look like distances."""
-    return any(isinstance(warning, ReversedScoresWarning) for warning in collected)
+def reason_to_withhold(collected):
+    """The code of a warning that leaves no verdict worth its name; None without any."""
+    codes = (w.code for w in collected if isinstance(w, ReversedScoresWarning))
+    return next(codes, None)
 
 
 def mixed_people(people, group, attribute):
@@ -88,6 +75,30 @@ def mixed_people(people, group, attribute):
     )
 
 
+def similar_labels(groups, chosen):
+    """Notes about labels that differ only in case or surrounding space, a list.
+
+    Parameters
+    ----------
+    groups : list of Labels
+    chosen : list of tuple of str
+        The attributes of each.
+    """
+    notes = []
+    for group, (attribute, *others) in zip(groups, chosen, strict=True):
+        alike = {}
+        for label in [] if others else group.values.tolist():
+            alike.setdefault(str(label).strip().casefold(), []).append(repr(label))
+        found = [" and ".join(labels) for labels in alike.values() if len(labels) > 1]
+        if found:
+            notes.append(
+                f"Groups of {attribute} differ only in case or surrounding space: "
+                f"{'; '.join(found)}. They were taken as different groups; where they are "
+                "one, write its label alike everywhere."
+            )
+    return notes
+
+
 def _below_resolution(far, smallest, group=None):
     whose = "all impostor pairs"
     if group is not None:
@@ -95,8 +106,8 @@ def _below_resolution(far, smallest, group=None):
     about = "" if group is None else "This is about BFAR and BFRR. "
     return Message(
         f"FAR {far:g} is below 1 / (impostor pairs) = {smallest:.3g}, the smallest FAR that "
-        f"{whose} can resolve. {about}The threshold is the one just above their largest "
-        "score. Give a larger ",
+        f"{whose} can resolve. {about}The threshold is above their largest score. "
+        "Give a larger ",
         *(Argument("far"), " or more people."),
     )
 
@@ -122,23 +133,6 @@ def _estimand(ratio):
         " is about these people in other photographs. Over other people of the same "
         f"population the standard error is {ratio:.1f} times as large; ",
         *(Argument("resample", "identities"), " gives that interval."),
-    )
-
-
-def _reversed_scores(from_file, share):
-    problem = (
-        "Genuine pairs mostly have smaller scores than impostor pairs: of one of each, "
-        f"the genuine one has the larger in {share:.3g} of all cases. "
-    )
-    if not from_file:
-        return (
-            f"{problem}y_score is a similarity, larger meaning more alike; are these "
-            "distances? Give minus a distance, as load_pairs(path, distance=True) does."
-        )
-    return Message(
-        f"{problem}Scores are taken for similarities, larger meaning more alike, and with ",
-        Argument("distance", True),
-        " for distances: should it be given, or left out?",
     )
 
 

@@ -8,9 +8,10 @@ escapes every label on the way.
 import math
 
 from skfairfr.report._page_audit import (
-    both_averages,
     figure_of,
     finding_words,
+    other_conclusions,
+    others_of,
     sections_of_audit,
     unsupported_of,
 )
@@ -41,7 +42,7 @@ from skfairfr.report._page_words import (
     ratios,
 )
 from skfairfr.report._text import needed_words
-from skfairfr.report._text_layout import REVERSED, accepted, printable
+from skfairfr.report._text_layout import accepted, printable, withheld
 
 # More findings than these are counted and not told one by one.
 MOST_TOLD = 6
@@ -105,6 +106,7 @@ def to_html(report, source=None, version=None, date=None):
 def verdict(report, on_page=True):
     """What was found, in one paragraph, with the places on the page where to read more."""
     verdicts = [check.verdict for check in report.checks]
+    reasons = dict.fromkeys(check.reason for check in report.checks)
     policy = printable(report.policy) if report.policy else None
     asked = f"The policy {policy}" if policy else "The limits"
     if not verdicts:
@@ -115,19 +117,23 @@ def verdict(report, on_page=True):
         headline = f"{asked}: failed."
     elif "undetermined" in verdicts:
         status = "undetermined"
-        headline = f"{asked}: not determined. There are too few data to decide."
+        headline = f"{asked}: not determined."
+        if not any(reasons):
+            headline += " There are too few data to decide."
     else:
         status = "passed"
         headline = f"{asked}: passed."
     sentences = []
-    if report.audits[0].settings.get("reversed_scores"):
-        status, headline = "undetermined", "No verdict: scores look like distances."
-        sentences.append(REVERSED)
+    none, why = withheld(report.audits[0].settings)
+    if none:
+        status, headline = "undetermined", none
+        sentences.append(why)
     elif verdicts:
         words = ("passed", "failed", "undetermined")
         counted = [f"{verdicts.count(w)} {w}" for w in words if w in verdicts]
         sentences.append(f"Of {plural(len(verdicts), 'check')}: {listed(counted)}.")
-    if not report.audits[0].settings.get("reversed_scores"):
+        sentences += [f"{text[0].upper()}{text[1:]}." for text in filter(None, reasons)]
+    if not none:
         sentences += _found(report, on_page)
     return {
         "kind": "verdict",
@@ -145,14 +151,10 @@ def _found(report, on_page):
         for level in audit.levels
         for finding in level.findings
     ]
-    worse = [found for found in findings if found[2].verdict == "worse"]
+    worse = [f for f in findings if f[2].verdict in ("worse", "better")]
     undecided = sum(f.verdict == "undecided" for *_, f in findings)
     untested = sum(f.verdict == "untested" for *_, f in findings)
-    differing = sum(
-        own.verdict != other.verdict
-        for audit in report.audits
-        for _, own, other in both_averages(audit)
-    )
+    differing = sum(len(other_conclusions(audit)) for audit in report.audits)
     sentences = [_told(*found) for found in worse[:MOST_TOLD]]
     if len(worse) > MOST_TOLD:
         more = plural(len(worse) - MOST_TOLD, "further difference")
@@ -199,39 +201,42 @@ def _lone_groups(findings):
 
 
 def _told(audit, level, finding):
-    rates = {row.group: getattr(row, finding.rate).value for row in level.rates}
-    worst, best = (printable(group) for group in (finding.worst, finding.best))
+    higher = "higher" if finding.verdict == "worse" else "lower"
     return (
-        f"At {place_of(level, audit)}, the {RATES[finding.rate]} of {worst} is higher than "
-        f"that of {best}: {percent(rates[finding.worst])} against "
-        f"{percent(rates[finding.best])}{_factor(finding)}."
+        f"At {place_of(level, audit)}, the {RATES[finding.rate]} of "
+        f"{printable(finding.group)} is {higher} than that of {others_of(finding)}: "
+        f"{percent(finding.value)} against {percent(finding.other_value)}"
+        f"{_factor(finding)}."
     )
 
 
 def _factor(finding):
     found = finding.ratio
-    if not math.isfinite(found.value) or not found.supported:
-        return f", at least {ratio(finding.at_least)} times as high"
+    if finding.verdict == "worse" and not (
+        math.isfinite(found.value) and found.supported
+    ):
+        return f", at least {ratio(found.low)} times as high"
     ends = ratios(found.low, found.high)
     return f", {ratio(found.value)} times as high" + (f" ({ends})" if ends else "")
 
 
 def _conclusions(report):
-    """A table of all comparisons of two groups."""
+    """A table of all comparisons of groups."""
     rows = []
     for audit in report.audits:
         for level in audit.levels:
             for finding in level.findings:
                 rows.append(_row_of_finding(audit, level, finding))
     head = [
-        *("Comparison", "Higher", "Lower", "Ratio", "Adjusted p", "Conclusion"),
+        *("Comparison", "Group", "Others", "Ratio", "p", "Adjusted p", "Conclusion"),
     ]
     level = 100 * (1 - report.audits[0].settings["confidence_level"])
     caption = (
-        "For each rate, operating point and attribute, the two groups whose rates differ "
-        "most certainly. Ratios and p-values hold for all comparisons together: if no group "
-        f"were treated worse, nominally at most {level:g} % of such audits would name one. "
-        "Their intervals therefore differ from those of the disparities below."
+        "For each rate, operating point and attribute, every group whose rate differs from "
+        "that of the others (the geometric mean of several), or else the group that differs "
+        "most certainly. A ratio, its interval and p are those of one comparison alone. "
+        "Conclusions go by the adjusted p, which allows for all comparisons: if no group "
+        f"were treated worse, nominally at most {level:g} % of such audits would name one."
     )
     return [table(caption, head, rows)]
 
@@ -240,30 +245,29 @@ def _row_of_finding(audit, level, finding):
     name = f"{RATES[finding.rate]} by {printable(audit.attribute)}"
     place = f"at {place_of(level, audit)}"
     word, text = finding_words(finding)
-    if finding.worst is None:
-        cells = [cell("\N{EN DASH}") for _ in range(4)]
+    if finding.group is None:
+        cells = [cell("\N{EN DASH}") for _ in range(5)]
         return row(name, [*cells, cell(text, word=word)], place=place)
-    rates = {r.group: getattr(r, finding.rate).value for r in level.rates}
-    cells = [
-        cell(f"{printable(group)}: {percent(rates[group])}")
-        for group in (finding.worst, finding.best)
-    ]
-    p = finding.p_adjusted
     found = finding.ratio
     return row(
         name,
         [
-            *cells,
+            cell(f"{printable(finding.group)}: {percent(finding.value)}"),
+            cell(f"{others_of(finding)}: {percent(finding.other_value)}"),
             cell(
                 ratio(found.value),
                 ratios(found.low, found.high),
                 "" if found.supported else "not supported",
             ),
-            cell("\N{EN DASH}" if p != p else "< 0.001" if p < 0.001 else f"{p:.2g}"),
+            *(cell(_p(p)) for p in (found.p_value, finding.p_adjusted)),
             cell(text, word=word),
         ],
         place=place,
     )
+
+
+def _p(p):
+    return "\N{EN DASH}" if p != p else "< 0.001" if p < 0.001 else f"{p:.2g}"
 
 
 # ---- data ----------------------------------------------------------------------------
@@ -344,7 +348,7 @@ def _row_of_check(check, audits):
             cell(f"at most {limit}"),
             cell(shown(check.figure.value), ends(check.figure.low, check.figure.high)),
             cell(groups),
-            cell(check.verdict, word=check.verdict),
+            cell(check.verdict, word=check.verdict, more=check.reason),
         ],
         place=f"at {place_of(level, audit)}",
     )

@@ -10,7 +10,6 @@ from skfairfr.report._page_figures import MAX_CURVES, det, group_rates
 from skfairfr.report._page_parts import cell, heading, place_of, row, table, text_of
 from skfairfr.report._page_words import (
     DISPARITIES,
-    DRAWN,
     INDICES,
     LONG_RATES,
     RATES,
@@ -73,7 +72,6 @@ def sections_of_audit(audit, prefix, figured=False):
         parts.append(_det(audit, names, prefix))
     if audit.averaged is not None:
         parts += [heading("Both averages"), _averages(audit)]
-    parts += _resampled(audit)
     parts += [heading("Groups"), _groups(audit)]
     if audit.failures:
         parts += [heading("Failures to acquire and to enrol"), *_failures(audit)]
@@ -89,11 +87,10 @@ def unsupported_of(audit):
         where = place_of(level, audit)
         for found in level.rates:
             for rate, name in RATES.items():
-                if not (found.group is None and _is_set(level, rate)):
-                    figure = getattr(found, rate)
-                    _note(texts, name, _who(found.group), attribute, where, figure)
+                figure = getattr(found, rate)
+                _note(texts, name, _who(found.group), attribute, where, figure)
         for finding in level.findings:
-            if finding.worst is None:
+            if finding.group is None:
                 text = f"{RATES[finding.rate]} by {attribute} at {where}: not compared"
                 texts[f"{text}, {printable(finding.ratio.reason)}."] = None
             elif finding.not_compared:
@@ -130,11 +127,6 @@ def _who(group):
     return "everyone" if group is None else printable(group)
 
 
-def _is_set(level, rate):
-    """Whether a rate of everyone is the level itself."""
-    return rate == "far" and level.set_on == "these data"
-
-
 def _short(level, audit):
     """The name of a level in a legend."""
     if level.set_on == "these data":
@@ -161,8 +153,6 @@ def figure_of(audit, prefix):
     )
     if limits:
         caption += "Dashed vertical lines are the limits given. "
-    if any(_is_set(level, "far") for level in audit.levels):
-        caption += "The threshold sets the FMR of everyone, which has no interval. "
     caption += HOLLOW
     figures = group_rates(audit.levels, names, limits, confidence, f"{prefix}-rates")
     return {"kind": "figure", "figures": figures, "caption": caption}
@@ -179,19 +169,28 @@ def _rates(level, audit):
 def rates_row(level, found, size, place=""):
     """Comparisons, errors and rates of a group; ``size`` is its GroupRow."""
     far = cell(percent(found.far.value), *_marks(found.far, percents))
-    if found.group is None and _is_set(level, "far"):
-        far = cell(percent(found.far.value), more="set by the threshold")
     frr = cell(percent(found.frr.value), *_marks(found.frr, percents))
     cells = [
         cell(count(size.n_impostor)),
-        cell(count(found.far_errors, found.far.source)),
+        cell(
+            count(found.far_errors, found.far.source), more=worth(found.far_effective)
+        ),
         far,
         cell(count(size.n_genuine)),
-        cell(count(found.frr_errors, found.frr.source)),
+        cell(
+            count(found.frr_errors, found.frr.source), more=worth(found.frr_effective)
+        ),
         frr,
         *_generalised(level, found.group),
     ]
     return row(name_of(found.group), cells, found.group is None, place)
+
+
+def worth(effective):
+    """What errors are worth, of how many people."""
+    if effective is None or not effective.errors:
+        return ""
+    return f"{round(effective.errors):,} of {round(effective.people):,} people"
 
 
 def rates_table(rows, settings, generalised=False):
@@ -199,7 +198,10 @@ def rates_table(rows, settings, generalised=False):
     head = ["Group", "Non-mated comparisons", "False matches", "FMR (FAR)"]
     head += ["Mated comparisons", "False non-matches", "FNMR (FRR)"]
     head += ["GFAR", "GFRR"] if generalised else []
-    caption = "Comparisons, errors and error rates of each group, with intervals. "
+    caption = (
+        "Comparisons, errors and error rates of each group, with intervals. Beneath errors: "
+        "as how many independent ones, of how many people alike, they tell. "
+    )
     if settings["average"] == "identity":
         caption += "Every person weighs the same, so that a rate is not errors over comparisons. "
     return table(caption, head, rows)
@@ -389,25 +391,20 @@ def groups_table(rows):
     return table(caption, head, rows)
 
 
-def both_averages(audit):
-    """Every finding beside that of the other average.
-
-    Parameters
-    ----------
-    audit : Audit
-
-    Returns
-    -------
-    found : list of (Level, Finding, Finding)
-        Empty where there is one average only.
-    """
+def other_conclusions(audit):
+    """Levels and rates of which the other average concludes something else, a list."""
     if audit.averaged is None:
         return []
-    return [
-        (level, own, other)
-        for level, beside in zip(audit.levels, audit.averaged.levels, strict=True)
-        for own, other in zip(level.findings, beside.findings, strict=True)
-    ]
+    found = []
+    for level, beside in zip(audit.levels, audit.averaged.levels, strict=True):
+        for rate in RATES:
+            own, other = (
+                {(f.group, f.verdict) for f in at.findings if f.rate == rate}
+                for at in (level, beside)
+            )
+            if own != other and {v for _, v in own | other} != {"undecided"}:
+                found.append((level, rate))
+    return found
 
 
 def _averages(audit):
@@ -419,20 +416,19 @@ def _averages(audit):
         for rate in RATES:
             pairs = zip(level.rates, beside.rates, strict=True)
             for both in pairs:
-                if both[0].group is None and _is_set(level, rate):
-                    continue
                 name = f"{RATES[rate]} of {_who(both[0].group)}"
                 rows.append(
                     row(name, [_of_rate(getattr(r, rate)) for r in both], place=place)
                 )
-            findings = [
-                finding
+            cells = [
+                cell(
+                    "; ".join(
+                        finding_words(f)[1] for f in found.findings if f.rate == rate
+                    )
+                )
                 for found in (level, beside)
-                for finding in found.findings
-                if finding.rate == rate
             ]
-            cells = [_of_finding(finding) for finding in findings]
-            rows.append(row(f"{RATES[rate]}, ratio of two groups", cells, place=place))
+            rows.append(row(f"{RATES[rate]}, conclusion", cells, place=place))
     weighs = {"pair": "Every comparison alike", "identity": "Every person alike"}
     caption = (
         f"One person is in {100 * audit.largest_genuine_share:.0f} % of the mated "
@@ -443,55 +439,29 @@ def _averages(audit):
     return table(caption, head, rows)
 
 
-def _resampled(audit):
-    """Each rate with the intervals of the audit, and with those about something else."""
-    own, other = audit.settings["resample"], audit.resampled
-    if audit.settings.get("independent_pairs"):
-        return []
-    parts = [heading(f"For comparison: intervals about {DRAWN[other.value]}")]
-    if not other.levels:
-        return [*parts, text_of(f"Not possible: {printable(other.reason)}.")]
-    rows = []
-    for level, beside in zip(audit.levels, other.levels, strict=True):
-        place = f"at {place_of(level, audit)}"
-        for both in zip(level.rates, beside.rates, strict=True):
-            for rate in RATES:
-                if both[0].group is None and _is_set(level, rate):
-                    continue
-                name = f"{RATES[rate]} of {_who(both[0].group)}"
-                rows.append(
-                    row(name, [_of_rate(getattr(r, rate)) for r in both], place=place)
-                )
-    caption = (
-        "The same rates with two intervals, which answer two questions. Conclusions are about "
-        "other people of the same population."
-    )
-    head = ["Rate", *(f"About {DRAWN[value]}" for value in (own, other.value))]
-    return [*parts, table(caption, head, rows)]
-
-
 def _of_rate(figure):
     return cell(percent(figure.value), *_marks(figure, percents))
 
 
-def _of_finding(finding):
-    if finding.worst is None:
-        return cell("\N{EN DASH}", finding_words(finding)[1])
-    found = finding.ratio
-    return cell(
-        ratio(found.value), *_marks(found, ratios), more=finding_words(finding)[1]
-    )
-
-
 def finding_words(finding):
     """What a finding concludes: the class of its colour, and its words."""
-    if finding.verdict == "untested" and finding.worst is not None:
+    if finding.verdict == "untested" and finding.group is not None:
         return "undetermined", "verdict withheld"
+    others = " than the others" if len(finding.others) > 1 else ""
+    group = "" if finding.group is None else printable(finding.group)
     return {
-        "worse": ("worse", f"{printable(finding.worst or '')} is treated worse"),
+        "worse": ("worse", f"{group} is treated worse{others}"),
+        "better": ("passed", f"{group} is treated better{others}"),
         "undecided": ("undetermined", "no certain difference"),
         "untested": ("undetermined", "not tested: too few pairs"),
     }[finding.verdict]
+
+
+def others_of(finding):
+    """Those that a group is compared with."""
+    if len(finding.others) == 1:
+        return printable(finding.others[0])
+    return f"the {len(finding.others)} other groups"
 
 
 def _failures(audit):

@@ -92,9 +92,9 @@ def _verdict(found):
     texts = [_changed(change, found) for change in found.harm]
     texts += [_changed(change, found) for change in found.improved]
     texts += [_levelled(change, found) for change in found.levelling_down]
-    if withheld(found.settings):
-        status, headline = "undetermined", "No verdict: scores look like distances."
-        texts = [withheld(found.settings)]
+    none, why = withheld(found.settings)
+    if none:
+        status, headline, texts = "undetermined", none, [why]
     undecided = sum(change.verdict == "undecided" for change in found.changes)
     if undecided:
         texts.append(
@@ -178,8 +178,8 @@ def _facts(found, version, date):
             about = f"{count(n)} {found.unit} that another system lacks"
             rows.append((f"Left out of {printable(name)}", about))
     for name, digests in found.settings.get("sha256", {}).items():
-        for digest in digests.values():
-            rows.append((f"SHA-256 of {printable(name)}", digest))
+        for file, digest in digests.items():
+            rows.append((f"SHA-256 of {printable(file)} ({printable(name)})", digest))
     rows.append(("Intervals", f"{100 * found.settings['confidence_level']:g} %"))
     rows.append(("Date of this page", date or today()))
     rows.append(("Software", f"skfairfr {version_or_own(version)}"))

@@ -24,6 +24,23 @@ DROPPED = re.compile(r"<(metadata|style)\b.*?</\1>|<!--.*?-->", re.DOTALL)
 FMR, FNMR = "False match rate (FMR)", "False non-match rate (FNMR)"
 
 
+def rates_display(levels, names, limits, confidence_level):
+    """A GroupRatesDisplay of levels, not drawn; arguments are those of ``group_rates``."""
+    columns = {}
+    for rate in ("far", "frr"):
+        found = [[getattr(row, rate) for row in level.rates] for level in levels]
+        for field, suffix in (("value", ""), ("low", "_low"), ("high", "_high")):
+            columns[rate + suffix] = _column(found, field, float)
+        columns[f"{rate}_supported"] = _column(found, "supported", bool)
+    return GroupRatesDisplay(
+        groups=tuple(row.group for row in levels[0].rates),
+        **columns,
+        names=tuple(names),
+        limits=limits,
+        confidence_level=confidence_level,
+    )
+
+
 def group_rates(levels, names, limits, confidence_level, prefix):
     """The FMR and the FNMR of every group at every level, an SVG for each.
 
@@ -42,24 +59,8 @@ def group_rates(levels, names, limits, confidence_level, prefix):
     -------
     figures : list of Markup
     """
-    groups = tuple(row.group for row in levels[0].rates)
-    columns = {}
-    for rate in ("far", "frr"):
-        found = [[getattr(row, rate) for row in level.rates] for level in levels]
-        for field, suffix in (("value", ""), ("low", "_low"), ("high", "_high")):
-            columns[rate + suffix] = _column(found, field, float)
-        columns[f"{rate}_supported"] = _column(found, "supported", bool)
-        if rate == "far":
-            # What is set is neither supported nor not.
-            set_here = [level.set_on == "these data" for level in levels]
-            columns["far_supported"][set_here, 0] = True
-    display = GroupRatesDisplay(
-        groups=groups,
-        **columns,
-        names=tuple(names),
-        limits=limits,
-        confidence_level=confidence_level,
-    )
+    display = rates_display(levels, names, limits, confidence_level)
+    groups = display.groups
     # Two long names do not fit beside each other.
     long_names = len(names) > 1 and max(map(len, names)) > LONG_NAME
     height = panel_height(len(groups), len(levels)) + 0.2 * long_names * len(names)

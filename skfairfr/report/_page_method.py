@@ -1,7 +1,7 @@
 """The sections of a page that are alike in all: how it was computed, limits, glossary."""
 
+from skfairfr._core._rates import in_digits
 from skfairfr.report._page_parts import bullets
-from skfairfr.report._page_words import DRAWN
 
 GLOSSARY = (
     (
@@ -79,13 +79,6 @@ GLOSSARY = (
         "on errors more than a third of which come from one person.",
     ),
 )
-METHODS = {
-    "wilson": "Wilson intervals",
-    "recentered": "recentred bootstrap percentiles",
-    "naive": "bootstrap percentiles",
-    "multiplicative": "bootstrap percentiles, rescaled",
-    "offdiagonal": "bootstrap percentiles without pairs of an image with itself",
-}
 
 
 def method(audit):
@@ -100,8 +93,8 @@ def method(audit):
         f"Every {'comparison' if settings['average'] == 'pair' else 'person'} weighs the "
         "same in a rate.",
         _intervals(settings),
-        "Comparisons of groups are two-sided tests of the ratio of two rates, which allow "
-        f"for {_dependence(settings)}the number of comparisons made.",
+        "Each group is compared with the geometric mean of the others by a two-sided test, "
+        f"which allows for {_dependence(settings)}the number of comparisons made (Holm).",
     ]
     head = {"kind": "heading", "text": "Settings"}
     return [bullets(texts), head, settings_of(settings)]
@@ -110,14 +103,11 @@ def method(audit):
 def settings_of(settings):
     """Settings by name, thresholds on the scale of the caller's scores."""
     shown = {k: v for k, v in settings.items() if v is not None and k != "sha256"}
-    if settings.get("distance") and "threshold" in shown:
-        shown["threshold"] = _negated(shown["threshold"])
+    if "threshold" in shown:
+        sign = -1 if settings.get("distance") else 1
+        shown["threshold"] = [in_digits(sign * v) for v in shown["threshold"]]
     rows = [(name, _plain(value)) for name, value in shown.items()]
     return {"kind": "facts", "rows": rows}
-
-
-def _negated(value):
-    return [-v for v in value] if isinstance(value, list | tuple) else -value
 
 
 def _accepted(settings):
@@ -146,29 +136,30 @@ def _similarity(settings):
 
 def _threshold(audit):
     if audit.levels[0].set_on == "given":
-        return "The threshold was given, and does not vary in the intervals."
+        return "The threshold was given; intervals are about it."
     impostors = {
         "all": "all non-mated comparisons",
         "same_group": "the non-mated comparisons within a group",
     }[audit.settings["impostors"]]
-    where = "these data"
-    if audit.levels[0].set_on == "other data":
-        where = "other data, and it does not vary in the intervals"
+    where = "other" if audit.levels[0].set_on == "other data" else "these"
     return (
-        f"A threshold is set where the FMR of {impostors} meets the level, on {where}."
+        f"A threshold is set where the FMR of {impostors} meets the level, on {where} data: "
+        "the shortest number that accepts the same comparisons. Intervals are about this "
+        "threshold, not about one that other people would have set."
     )
 
 
 def _intervals(settings):
-    drawn = DRAWN[settings["resample"]]
+    drawn, how = "other people of the same population", "people who are in many errors"
     if settings.get("independent_pairs"):
-        drawn = "other pairs of the same kind, as if no two shared a person"
-    how = METHODS.get(settings["method"], settings["method"])
-    if settings["method"] == "wilson" and not settings.get("independent_pairs"):
-        how += " whose variance allows for people who are in many pairs"
+        drawn, how = "other pairs of the same kind, as if no two shared a person", "few"
+        how = "few errors"
     return (
-        f"Intervals are about {drawn}, at {100 * settings['confidence_level']:g} %: "
-        f"{how}. Where resampling is needed, {settings['n_resamples']:,} resamples are drawn."
+        f"Intervals are about {drawn}, at {100 * settings['confidence_level']:g} %, each "
+        "alone. Those of rates, ratios and max / min come from the errors of each person, "
+        f"on a scale that allows for {how}; the largest contrast of an attribute allows for "
+        f"the number of its groups. Other disparities take {settings['n_resamples']:,} "
+        "resamples."
     )
 
 
@@ -178,6 +169,8 @@ def limits_of_page(audit):
         "Rates hold for these data, these groups and these operating points. Another "
         "population, camera, lighting or threshold may give others.",
         "An interval covers sampling alone: not how people were chosen or labelled.",
+        "The data tell nothing of kinds of people that they lack: of a group of n people, "
+        "nothing of kinds rarer than about 3/n.",
         "Labels of groups are taken as given. Wrong labels usually make groups look more "
         "alike.",
         "Finding no difference does not mean that there is none.",

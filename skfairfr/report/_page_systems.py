@@ -152,8 +152,6 @@ def _figure(found, levels, names, prefix):
         f"Bars are {100 * confidence:g} % intervals of each rate on its own: whether two "
         "systems differ is for the paired intervals above. "
     )
-    if levels[0].set_on == "these data":
-        caption += "The threshold sets the FMR of everyone, which has no interval. "
     caption += HOLLOW
     figures = group_rates(levels, names, None, confidence, prefix)
     return {"kind": "figure", "figures": figures, "caption": caption}

@@ -27,11 +27,6 @@ INDICES = {
     "garbe": "GARBE",
     "fairness_discrepancy_rate": "Fairness discrepancy rate (FDR)",
 }
-DRAWN = {
-    "identities": "other people of the same population",
-    "images": "the same people in other photographs",
-    "both": "other people in other photographs",
-}
 
 
 def percent(rate):

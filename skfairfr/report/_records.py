@@ -18,19 +18,11 @@ from skfairfr.report._tables import disparities_of, rates_of, to_csv, to_frame
 from skfairfr.report._text import in_short, to_text
 from skfairfr.report._text_layout import in_words
 from skfairfr.utils._errors import all_spelled
-from skfairfr.utils._folder import Contents, replaced
+from skfairfr.utils._folder import REPORT, check_replaceable, replaced
 from skfairfr.utils._json_form import plain_form
 from skfairfr.utils._validation import check_path
 
-SCHEMA_VERSION = 5
-# What reports and comparisons leave in a folder.
-REPORT = Contents(
-    records=("audit.json", "comparison.json"),
-    others=(
-        *("report.html", "rates.csv", "disparities.csv", "figures"),
-        *("comparison.txt", "changes.csv"),
-    ),
-)
+SCHEMA_VERSION = 6
 # A field that stays out of the JSON.
 HIDDEN = {"json": False}
 
@@ -89,11 +81,20 @@ class GroupRow:
 
 
 @dataclass(frozen=True)
+class Effective:
+    """How many independent errors, of how many people, a rate is as well known from."""
+
+    errors: float
+    people: float
+
+
+@dataclass(frozen=True)
 class GroupRates:
     """Rates of a group at the threshold of a level; ``group`` None is over all pairs.
 
     ``far_errors`` impostor pairs were accepted and ``frr_errors`` genuine pairs rejected;
-    the first is rounded where the rate was not counted over all pairs.
+    the first is rounded where the rate was not counted over all pairs. ``far_effective``
+    and ``frr_effective`` are what these errors are worth.
     """
 
     group: object
@@ -101,6 +102,8 @@ class GroupRates:
     frr: Figure
     far_errors: int | None = None
     frr_errors: int | None = None
+    far_effective: Effective | None = None
+    frr_effective: Effective | None = None
 
 
 @dataclass(frozen=True)
@@ -205,60 +208,53 @@ class Disparity:
 
 @dataclass(frozen=True)
 class Finding:
-    """The two groups whose rates differ most certainly, out of every two.
+    """A group whose rate differs from that of the others; else the most certain one.
 
     Attributes
     ----------
     rate : {"far", "frr"}
-    worst, best : labels
-        The group with the higher rate and the other; None where there are not two.
-    direction : label or None
-        The group that is treated worse by the test; None where it finds no difference.
-    at_least : float >= 1
-        Lower bound of the factor between the two rates in the population. Those of all
-        comparisons hold at once.
+    group : label
+        None where there are no two groups to compare.
+    others : tuple of labels
+        Those that it is compared with: all that have enough errors.
+    value, other_value : float
+        Rate of the group, and the geometric mean of the others'.
     ratio : Figure
-        Rate of ``worst`` over that of ``best``; its interval holds with those of all
-        comparisons at once.
-    p_value, p_adjusted : float in (0, 1]
-        Of the hypothesis that both groups have the same rate in the population: of this
-        comparison alone, and adjusted for all comparisons of the report. nan without two
-        groups.
+        Of the two, with the interval and the p-value of this comparison alone: the interval
+        excludes 1 where the p-value is below one minus the confidence level.
+    p_adjusted : float in (0, 1]
+        The p-value, adjusted for all comparisons of the report; nan without two groups.
     n_comparisons : int
-        That it is adjusted for: every two groups, of each rate, level and attribute (or
-        of each combination of attributes).
-    n_compared : int
-        Groups that the two were picked from.
+        That it is adjusted for: every group, or both of two at once, of each rate, level
+        and attribute (or of each combination of attributes).
     not_compared : tuple of labels
-        Groups without the pairs.
-    verdict : {"worse", "undecided", "untested"}
-        Whether the test finds a difference or finds none; "untested" if it has no two
-        groups to compare, or if scores look like distances and verdicts are withheld.
+        Groups without the pairs of two people.
+    verdict : {"worse", "better", "undecided", "untested"}
+        Whether the test finds the group worse or better than the others, or finds no
+        difference; "untested" if there are no two groups, or if verdicts are withheld.
     """
 
     rate: str
-    worst: object
-    best: object
-    direction: object
-    at_least: float
+    group: object
+    others: tuple
+    value: float
+    other_value: float
     ratio: Figure
-    p_value: float
     p_adjusted: float
     n_comparisons: int
-    n_compared: int
     not_compared: tuple
     verdict: str
 
     @classmethod
     def untested(cls, rate, ratio, not_compared):
         """That fewer than two groups have the pairs."""
-        none = (None, None, None, 1.0, ratio, math.nan, math.nan, 0, 0)
+        none = (None, (), math.nan, math.nan, ratio, math.nan, 0)
         return cls(rate, *none, not_compared, "untested")
 
 
 @dataclass(frozen=True)
 class Level:
-    """Everything at one FAR level, or at one threshold.
+    """Everything at one threshold, which was given or chosen by a FAR level.
 
     Attributes
     ----------
@@ -266,13 +262,15 @@ class Level:
         The level that the threshold was set for; None of a given one.
     threshold, worst_group_threshold : float
         Similarity (minus a distance) from which on a pair is accepted, so that the FAR of
-        all impostor pairs, or that of every group, meets the level; the second is nan where the
-        threshold was not set on these data.
+        all impostor pairs, or that of every group, meets the level: the shortest number that
+        accepts the same pairs. The second is nan where the threshold was not set on these
+        data.
     rates : tuple of GroupRates
         At ``threshold``; everyone first, then the groups.
     disparities : tuple of Disparity
     findings : tuple of Finding
-        Of the FAR, then of the FRR.
+        Of the FAR, then of the FRR: all groups that differ from the others, the worse
+        ones first, or one that does not.
     set_on : {"these data", "other data", "given"}
         Where the threshold comes from.
     indices : tuple of Index
@@ -301,19 +299,16 @@ class Other:
 
     Attributes
     ----------
-    setting : {"resample", "average"}
+    setting : {"average"}
     value : str
         What the setting was changed to.
     levels : tuple of Level
-        With max_min at the overall threshold alone; empty if impossible.
-    reason : str
-        Why impossible.
+        With max_min at the overall threshold alone.
     """
 
     setting: str
     value: str
     levels: tuple
-    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -333,7 +328,8 @@ class Check:
     figure : Figure
         The disparity, or the rate of the group with the largest upper bound. ``low`` is
         the largest of the lower bounds, which hold for all groups at once, ``high`` the
-        largest of the upper bounds, which hold one by one; bounds of rates are one-sided.
+        largest of the upper bounds, which hold one by one and are the ends of the intervals
+        shown.
     groups : tuple of labels
         Those that the verdict is about: all that exceed the limit, or else those with the
         largest upper bound; of a ratio the worse group, then the better one.
@@ -346,6 +342,8 @@ class Check:
         Of an undetermined check, how many more people of which groups would settle it in
         80 % of cases if rates are as they were found, or how many more pairs where nobody
         is known; empty where no number up to ten million does.
+    reason : str
+        Why an undetermined check could not pass, whatever its bounds; else empty.
     """
 
     name: str
@@ -358,6 +356,7 @@ class Check:
     not_covered: tuple
     verdict: str
     people_needed: tuple = ()
+    reason: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -381,8 +380,6 @@ class Audit:
         Everyone first.
     levels : tuple of Level
         Largest FAR first.
-    resampled : Other
-        With what intervals are about changed.
     averaged : Other or None
         With the average changed, where one person supplies over 5 % of the genuine pairs.
     notes : tuple of str
@@ -403,7 +400,6 @@ class Audit:
     largest_genuine_share: float
     groups: tuple
     levels: tuple
-    resampled: Other
     averaged: Other | None
     notes: tuple
     checks: tuple = field(default=(), metadata=HIDDEN)
@@ -498,12 +494,14 @@ class Audit:
         """
         return Report((self,)).to_card(source, version=version)
 
-    def save(self, folder, source=None, *, version=None, date=None):
+    def save(self, folder, source=None, *, replace=False, version=None, date=None):
         """Write a report of this audit alone; see :meth:`Report.save`.
 
         Parameters
         ----------
         folder : path-like
+            As of :meth:`Report.save`.
+        replace : bool, default=False
             As of :meth:`Report.save`.
         source, version, date : str, default=None
             As of :meth:`Report.save`.
@@ -512,7 +510,8 @@ class Audit:
         -------
         paths : tuple of pathlib.Path
         """
-        return Report((self,)).save(folder, source, version=version, date=date)
+        about = {"version": version, "date": date}
+        return Report((self,)).save(folder, source, replace=replace, **about)
 
     def _repr_html_(self):
         return Report((self,))._repr_html_()
@@ -710,7 +709,7 @@ class Report:
 
         return to_card(self, source, version)
 
-    def save(self, folder, source=None, *, version=None, date=None):
+    def save(self, folder, source=None, *, replace=False, version=None, date=None):
         """Write ``audit.json``, ``report.html``, both tables and the figures to a folder.
 
         The folder changes at once, when all is written: a writer that is killed leaves an
@@ -719,7 +718,9 @@ class Report:
         Parameters
         ----------
         folder : path-like
-            Made if it does not exist. Files of a report in it are replaced, others stay.
+            Made if it does not exist.
+        replace : bool, default=False
+            Whether a report that the folder holds is replaced; files of others stay.
         source, version, date : str, default=None
             As of :meth:`to_html`.
 
@@ -731,10 +732,11 @@ class Report:
         Raises
         ------
         ArgumentError
-            If the folder is no path.
+            If the folder is no path, or holds a report that is not to be replaced.
         OSError
             If it cannot be written to.
         """
+        check_replaceable(check_path(folder, "folder"), replace)
         about = {"version": version, "source": source}
         about = {name: value for name, value in about.items() if value is not None}
         written = {
@@ -743,7 +745,7 @@ class Report:
             "rates.csv": to_csv(rates_of(self.audits)),
             "disparities.csv": to_csv(disparities_of(self.audits)),
         }
-        with replaced(check_path(folder, "folder"), REPORT) as staged:
+        with replaced(folder, REPORT) as staged:
             for name, text in written.items():
                 (staged / name).write_text(text, encoding="utf-8", newline="")
             for path in self.figures:

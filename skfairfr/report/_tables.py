@@ -40,9 +40,11 @@ def rates_of(audits):
                         "n_images": size.n_images,
                         "n_impostor": size.n_impostor,
                         "far_errors": found.far_errors,
+                        **_effective("far", found.far_effective),
                         **_figure("far", found.far),
                         "n_genuine": size.n_genuine,
                         "frr_errors": found.frr_errors,
+                        **_effective("frr", found.frr_effective),
                         **_figure("frr", found.frr),
                         "equal_error_rate": size.equal_error_rate.value,
                         "equal_error_rate_low": size.equal_error_rate.low,
@@ -119,6 +121,14 @@ def _figure(rate, figure):
     return {
         rate if name == "value" else f"{rate}_{name}": getattr(figure, name)
         for name in FIGURE
+    }
+
+
+def _effective(rate, worth):
+    """What errors are worth as columns."""
+    return {
+        f"{rate}_effective_{name}": math.nan if worth is None else getattr(worth, name)
+        for name in ("errors", "people")
     }
 
 

@@ -104,8 +104,8 @@ def in_short(audit):
         said = []
         for finding in level.findings:
             name = RATE_NAMES[finding.rate]
-            if finding.verdict == "worse":
-                said.append(f"{name} worse for {short(finding.worst)}")
+            if finding.verdict in ("worse", "better"):
+                said.append(f"{name} {finding.verdict} for {short(finding.group)}")
             else:
                 said.append(f"{name} {finding.verdict}")
         lines.append(f"  at {level_name(level, audit.settings)}: {', '.join(said)}")
@@ -213,17 +213,6 @@ def check_lines(checks, settings):
     """
     policy = settings.get("policy")
     lines = title("Checks" + (f" of the policy {printable(policy)}" if policy else ""))
-    if any(check.name not in ("max_fmr", "max_fnmr") for check in checks):
-        text = (
-            "The lower end of a ratio here holds together with all comparisons of the "
-            "report. It can therefore be lower than that of max / min above."
-        )
-        if any(check.name in ("max_bfar", "max_bfrr") for check in checks):
-            text += (
-                " Limits on BFAR and BFRR add comparisons to those of the report, which "
-                "can make all its lower ends lower."
-            )
-        lines += paragraph(text)
     for check in checks:
         lines += paragraph(check_sentence(check, settings), "- ", "  ")
     return lines
@@ -234,14 +223,16 @@ def _why(check, of_ratio):
     found, groups = check.figure, list(map(short, check.groups))
     if not groups:
         return f"{number(found.value)} {bounds(found)}; there is nothing to judge by"
+    but = f", but {check.reason}" if check.reason else ""
+    verdict = "passed" if but and found.high <= check.limit else check.verdict
     if of_ratio:
-        pair = f"{groups[0]} over {groups[1]}"
+        pair = f"{groups[0]} over {' and '.join(groups[1:])}"
         ends = {
             "passed": f"largest for {pair}, at most {number(found.high)}",
             "failed": f"{pair} is at least {number(found.low)}",
             "undetermined": f"{pair} may be as large as {number(found.high)}",
         }
-        return f"{number(found.value)} {bounds(found)}; {ends[check.verdict]}"
+        return f"{number(found.value)} {bounds(found)}; {ends[verdict]}{but}"
     named = ", ".join(groups)
     above = f"{named}, at least {number(found.low)}"
     if len(groups) > 1:
@@ -251,14 +242,12 @@ def _why(check, of_ratio):
         "failed": f"above it for {above}",
         "undetermined": f"for {named} it may be as large as {number(found.high)}",
     }
-    if check.verdict == "undetermined" and found.high <= check.limit:
-        return f"{ends['passed']}, but not every group has the pairs"
-    return ends[check.verdict]
+    return ends[verdict] + but
 
 
 def needed_words(check, settings):
     """How many more people, or pairs, would settle an undetermined check."""
-    if settings.get("reversed_scores"):
+    if check.reason:
         return ""
     what = "people"
     if settings.get("independent_pairs"):
@@ -266,8 +255,6 @@ def needed_words(check, settings):
         what = f"{'impostor' if of_far else 'genuine'} pairs"
     if math.isnan(check.figure.value):
         return "More people, or a threshold with more errors, are needed."
-    if not check.people_needed and check.figure.high <= check.limit:
-        return ""  # what is lacking are pairs of the groups named below
     if not check.people_needed:
         return (
             f"If rates are as found, no number of {what} up to {MOST_PEOPLE:,} would "

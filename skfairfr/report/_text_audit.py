@@ -11,7 +11,6 @@ from skfairfr.report._text_layout import (
     FIGURE_WIDTH,
     LABEL_WIDTH,
     RATE_NAMES,
-    REVERSED,
     UNSUPPORTED,
     accepted,
     bounds,
@@ -28,22 +27,15 @@ from skfairfr.report._text_layout import (
     reasons,
     short,
     table,
-    times,
     title,
+    withheld,
 )
 
 TWO_COLUMNS = (30, FIGURE_WIDTH, FIGURE_WIDTH)
-FOUR_COLUMNS = (LABEL_WIDTH, 32, 6, 32, 5)
-RATIO_NAME = "worst / best group"
 # Disparities that noise makes too large by much, shown without it too.
 CORRECTED = ("max_min", "max_geomean", "gini")
 NO_ERRORS = f"no errors{UNSUPPORTED}"
 COLUMNS = {"far": "FAR (FMR)", "frr": "FRR (FNMR)"}
-RESAMPLED = {
-    "identities": "other people of the same population",
-    "images": "the same people in other photographs",
-    "both": "other people in other photographs",
-}
 AVERAGES = {"pair": "pair", "identity": "person, or pair of people,"}
 
 
@@ -62,7 +54,6 @@ def sections(audit, source=None):
     """
     parts = [_opening(audit, source), _findings(audit), _groups(audit)]
     parts += [_level(level, audit.settings) for level in audit.levels]
-    parts += [_resampled(audit)]
     if audit.averaged is not None:
         parts.append(_averaged(audit))
     if audit.notes:
@@ -94,12 +85,10 @@ def _opening(audit, source):
         )
     intervals = (
         f"Brackets hold {100 * settings['confidence_level']:g} % intervals for "
-        f"{_drawn(audit)}; replicates, where they are needed, are of "
+        f"{_drawn(audit)}, each alone; replicates, where they are needed, are of "
         f"{settings['n_resamples']:,} resamples."
     )
-    lines = [*title(head, "=")]
-    if settings.get("reversed_scores"):
-        lines += paragraph(REVERSED)
+    lines = [*title(head, "="), *paragraph(withheld(settings)[1])]
     lines += [*paragraph(data), *paragraph(intervals)]
     if audit.notes:
         n_notes = len(audit.notes)
@@ -127,19 +116,15 @@ def _drawn(audit):
     """What the intervals of an audit are for."""
     if _is_of_independent_pairs(audit):
         return "other pairs of the same kind, as if none shared a person"
-    return RESAMPLED[audit.settings["resample"]]
+    return "other people of the same population"
 
 
 def _findings(audit):
     lines = [*title("What the data say"), *_error_rate(audit)]
-    for index, level in enumerate(audit.levels):
+    for level in audit.levels:
         lines.append(f"At {level_name(level, audit.settings)}")
-        for position, finding in enumerate(level.findings):
-            text = _sentence(finding, level)
-            if audit.averaged is not None:
-                other = audit.averaged.levels[index].findings[position]
-                text += _other_verdict(finding, other, audit.averaged.value)
-            lines += paragraph(text, "  - ", "    ")
+        for finding in level.findings:
+            lines += paragraph(_sentence(finding, level), "  - ", "    ")
     return lines
 
 
@@ -148,39 +133,47 @@ def _sentence(finding, level):
     overall = getattr(level.rates[0], finding.rate).value
     if overall != overall:
         return f"{kind}: not measured, {finding.ratio.reason} (see Notes)."
-    if finding.worst is None:
+    if finding.group is None:
         return f"{kind}: cannot be determined, {finding.ratio.reason}."
+    text = f"{kind}: {_verdict(finding)}."
     if _without_errors(level, finding.rate):
-        among = f"either group, {short(finding.best)} or {short(finding.worst)}"
-        if finding.n_compared > 2:
-            among = f"any of the {finding.n_compared} groups"
-        return f"{kind}: {_verdict(finding)}. There are no errors in {among}."
-    text = f"{kind}: {_verdict(finding)}. {_observed(finding, level)}."
+        text += " There are no errors in any of the groups."
+    else:
+        text += f" {_observed(finding)}."
     if finding.not_compared:
         left_out = ", ".join(map(short, finding.not_compared))
         text += f" Without the pairs to judge: {left_out}."
     return text
 
 
-def _observed(finding, level):
-    """Both rates, their factor and the p-value of their difference."""
-    rates = {row.group: getattr(row, finding.rate).value for row in level.rates}
+def _observed(finding):
+    """Both rates, their factor and the p-values of their difference."""
     ratio = finding.ratio
     factor = f"a factor of {number(ratio.value)} {bounds(ratio)}"
     if finding.verdict == "worse" and not (
         ratio.supported and math.isfinite(ratio.value)
     ):
         factor = (
-            f"a factor of at least {number(finding.at_least)}; how much more cannot be "
+            f"a factor of at least {number(ratio.low)}; how much more cannot be "
             f"determined ({_too_few(finding)})"
         )
     elif not math.isfinite(ratio.value):
         factor = f"a factor that cannot be determined ({_too_few(finding)})"
+    p = f"p {_p_value(ratio.p_value)}"
+    if finding.n_comparisons > 1:
+        p += f", {_p_value(finding.p_adjusted)} adjusted"
     return (
-        f"{RATE_NAMES[finding.rate]} {number(rates[finding.worst])} for "
-        f"{short(finding.worst)} against {number(rates[finding.best])} for "
-        f"{short(finding.best)}, {factor}; p {_p_value(finding.p_adjusted)}"
+        f"{RATE_NAMES[finding.rate]} {number(finding.value)} for "
+        f"{short(finding.group)} against {number(finding.other_value)} for "
+        f"{_others(finding)}, {factor}; {p}"
     )
+
+
+def _others(finding):
+    """Those that a group is compared with."""
+    if len(finding.others) == 1:
+        return short(finding.others[0])
+    return f"the {len(finding.others)} other groups (geometric mean)"
 
 
 def _too_few(finding):
@@ -207,29 +200,23 @@ def _error_rate(audit):
     if n_comparisons > 1:
         which = "Both" if n_comparisons == 2 else f"All {n_comparisons:,}"
         compared = (
-            f"{which} comparisons of two groups, over rates, levels and attributes, have "
-            "one error rate"
+            f"{which} comparisons of a group with the others, over rates, levels and "
+            "attributes, have one error rate"
         )
     return paragraph(
         f"{compared}: if no group were treated worse, nominally at most {wrong:g} % of such "
-        "audits would name one. Factors in brackets and p take this into account."
+        "audits would name one. Verdicts go by the adjusted p; a factor in brackets, and "
+        "its p, are those of one comparison alone."
     )
 
 
 def _verdict(finding):
-    if finding.verdict == "worse":
-        return f"{short(finding.worst)} is treated worse"
+    if finding.verdict in ("worse", "better"):
+        others = " than the others" if len(finding.others) > 1 else ""
+        return f"{short(finding.group)} is treated {finding.verdict}{others}"
     if finding.verdict == "untested":
         return "verdict withheld"
     return "no certain difference"
-
-
-def _other_verdict(finding, other, average):
-    """What the other average concludes, where the two conclusions differ."""
-    if _verdict(finding) == _verdict(other):
-        return ""
-    ratio = "" if other.worst is None else f", a factor of {figure(other.ratio)}"
-    return f" Averaged by {average}: {_verdict(other)}{ratio} (see 'Both averages')."
 
 
 def _groups(audit):
@@ -253,7 +240,7 @@ def _groups(audit):
 
 def _level(level, settings):
     rates = [
-        [label(row.group), _far(row, level), figure(row.frr)] for row in level.rates
+        [label(row.group), figure(row.far), figure(row.frr)] for row in level.rates
     ]
     disparities = [
         [disparity_label(d), *(_disparity(d, level, rate) for rate in RATE_NAMES)]
@@ -263,10 +250,16 @@ def _level(level, settings):
         *title(_level_title(level, settings)),
         *table([["group", *COLUMNS.values()], *rates], TWO_COLUMNS),
         "",
+        *table(
+            [["errors: worth", *(f"in the {n}" for n in RATE_NAMES.values())]],
+            TWO_COLUMNS,
+        ),
+        *table([_errors(row) for row in level.rates], TWO_COLUMNS),
+        "",
         *table([["disparity (if equal)", "of the FAR", "of the FRR"]], TWO_COLUMNS),
-        *table([_ratio_row(level), *disparities], TWO_COLUMNS),
+        *table(disparities, TWO_COLUMNS),
     ]
-    if level.set_on == "these data":
+    if math.isfinite(level.worst_group_threshold):
         lines += paragraph(
             "* max / min at the threshold where no group's FAR exceeds the level: "
             f"{accepted(level.worst_group_threshold, settings)}."
@@ -283,12 +276,18 @@ def _level_title(level, settings):
     return f"{set_by}: {accepted(level.threshold, settings)}"
 
 
-def _ratio_row(level):
-    cells = [
-        NO_ERRORS if _without_errors(level, found.rate) else figure(found.ratio)
-        for found in level.findings
-    ]
-    return [f"{RATIO_NAME} (1)", *cells]
+def _errors(row):
+    """Numbers of errors, and as how many independent ones of how many people they tell."""
+    cells = []
+    for rate in RATE_NAMES:
+        errors, worth = (
+            getattr(row, f"{rate}_{name}") for name in ("errors", "effective")
+        )
+        text = "-" if errors is None else f"{errors:,}"
+        if errors and worth is not None:
+            text += f": {round(worth.errors):,} of {round(worth.people):,} people"
+        cells.append(text)
+    return [label(row.group), *cells]
 
 
 def _disparity(disparity, level, rate):
@@ -315,9 +314,7 @@ def _level_reasons(level):
     """
     lines = []
     for rate, name in RATE_NAMES.items():
-        of_groups = rate == "far" and level.set_on == "these data"
-        rows = level.rates[1:] if of_groups else level.rates
-        figures = [getattr(row, rate) for row in rows]
+        figures = [getattr(row, rate) for row in level.rates]
         lines += reasons(name, figures)
         for reason, names in _reasons_of_disparities(level, rate, figures).items():
             lines += reason_lines(names, reason, UNSUPPORTED)
@@ -360,39 +357,10 @@ def _reasons_of_disparities(level, rate, of_groups):
     }
 
 
-def _resampled(audit):
-    own, other = audit.settings["resample"], audit.resampled
-    head = title(f"For comparison: intervals for {RESAMPLED[other.value]}")
-    if not other.levels:
-        return [*head, *paragraph(f"Not possible: {other.reason}.")]
-    # So that the number reads "times as large", the wider one usually on top.
-    names, swapped = (own, other.value), own == "images"
-    wider, narrower = reversed(names) if swapped else names
-    ratio = (
-        f"standard error for {RESAMPLED[wider]}, over that for {RESAMPLED[narrower]}"
-    )
-    lines = [*head, *paragraph(f"x: {ratio}.")]
-    for level, beside in zip(other.levels, audit.levels, strict=True):
-        names = [level_name(level, audit.settings), COLUMNS["far"], "x"]
-        rows = []
-        for (name, *found), (_, *owns) in zip(
-            _figures(level), _figures(beside), strict=True
-        ):
-            cells = []
-            for pair in zip(owns, found, strict=True):
-                ratio = times(*(reversed(pair) if swapped else pair))
-                cells += [figure(pair[1]), ratio]
-            rows.append([name, *cells])
-        if level.set_on == "these data":
-            rows[0][1:3] = [_far(level.rates[0], level), ""]
-        lines += ["", *table([[*names, COLUMNS["frr"], "x"], *rows], FOUR_COLUMNS)]
-    return lines
-
-
 def _figures(level):
-    """Label, FAR and FRR of everyone, of the groups, and of the worst over the best."""
+    """Label, FAR and FRR of everyone and of the groups, and max / min."""
     rows = [(label(row.group), row.far, row.frr) for row in level.rates]
-    return [*rows, (f"{RATIO_NAME} (1)", *(f.ratio for f in level.findings))]
+    return [*rows, *((disparity_label(d), d.far, d.frr) for d in level.disparities[:1])]
 
 
 def _averaged(audit):
@@ -408,12 +376,10 @@ def _averaged(audit):
         name = level_name(level, audit.settings)
         found = [[name, f"average by {own}", f"average by {other}"]]
         rows = list(zip(_figures(level), _figures(beside), strict=True))
-        is_set = level.set_on == "these data"
         for column, name in enumerate(RATE_NAMES.values(), start=1):
-            # The FAR of everyone comes first; where it is set, it is the level itself.
             found += [
                 [f"{name}  {a[0]}", figure(a[column]), figure(b[column])]
-                for a, b in rows[is_set and column == 1 :]
+                for a, b in rows
             ]
         lines += ["", *table(found, TWO_COLUMNS)]
     return lines
@@ -432,19 +398,19 @@ def reading(audit):
                 f"{_how_threshold_is_set(audit.levels[0], settings)} Every "
                 f"{AVERAGES[settings['average']]} weighs the same.",
                 "Disparities: larger is less fair; in brackets the value when all groups "
-                "have the same rate. Apart from the first they cannot fall below it, so "
-                "that their intervals cannot show whether groups differ; 'What the data "
-                "say' does. Worst / best is about the two groups named there, which differ "
-                "most certainly; its interval holds with those of all comparisons. Chance "
-                "alone makes rates differ: the number in brackets after a disparity is an "
-                "estimate without that part.",
+                "have the same rate. Chance alone makes rates differ: the number in "
+                "brackets after a disparity is an estimate without that part.",
+                "errors: worth. Errors of one person, or of the same two people, come "
+                "together: as how many independent errors, of how many people alike, the errors "
+                "tell of the rate.",
                 f"? marks what rests on few errors (under {MIN_ERRORS} in a group, from "
                 f"under {MIN_IDENTITIES} people, or one person in over a third of them): "
                 "do not conclude from its size. What the data say, the checks, and intervals "
                 "of rates for other people allow for that. ~ marks what was not counted "
                 "over all pairs; the line beneath says where it comes from.",
                 "An interval covers sampling alone: not how these people were chosen or "
-                "labelled, nor other cameras or conditions.",
+                "labelled, nor other cameras or conditions. A group of n people tells nothing "
+                "of kinds of people rarer than about 3/n.",
             ]
         ),
     ]
@@ -463,20 +429,10 @@ def _how_threshold_is_set(level, settings):
         "same_group": "the impostor pairs within a group",
     }[settings["impostors"]]
     if level.set_on == "given":
-        return "The thresholds were given, and do not vary in the intervals."
-    if level.set_on == "other data":
-        return (
-            "The threshold of a level is the one at which, on the other data, the FAR over "
-            f"{impostors} meets it; here it is given, and does not vary in the intervals."
-        )
+        return "The thresholds were given; intervals are about them."
+    where = "other" if level.set_on == "other data" else "these"
     return (
-        f"The threshold of a level is the one at which the FAR over {impostors} meets it, "
-        "which is what (set) says."
+        f"The threshold of a level is set where, on {where} data, the FAR over {impostors} "
+        "meets it: the shortest number that accepts the same pairs. Intervals are about "
+        "this threshold, not about one that other people would have set."
     )
-
-
-def _far(row, level):
-    """The FAR of a group; that of everyone is the level, and varies in no resample."""
-    if row.group is None and level.set_on == "these data":
-        return f"{number(row.far.value)} (set)"
-    return figure(row.far)

@@ -75,14 +75,15 @@ def _opening(found):
         data += f" Left out, since another system lacks them: {left_out}."
     else:
         data += " None was left out."
-    lines = [*title(against, "="), *paragraph(withheld(found.settings))]
+    lines = [*title(against, "="), *paragraph(withheld(found.settings)[1])]
     return [*lines, *paragraph(data)]
 
 
 def _conclusions(found):
     lines = title("What the data say")
-    if withheld(found.settings):
-        return [*lines, "No verdict: scores look like distances."]
+    headline, _ = withheld(found.settings)
+    if headline:
+        return [*lines, headline]
     for name in found.systems[1:]:
         lines += paragraph(f"{printable(name)}:" if len(found.systems) > 2 else "")
         harm, improved = (

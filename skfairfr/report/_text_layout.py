@@ -5,6 +5,7 @@ from itertools import groupby
 from textwrap import wrap
 
 from skfairfr._core._intervals import join_reasons
+from skfairfr._core._rates import in_digits
 
 WIDTH = 100
 LABEL_WIDTH = 24
@@ -72,49 +73,57 @@ def mark(found):
     return "" if found.source == "all pairs" else SAMPLED
 
 
-def times(wider, narrower):
-    """How many times as large the first standard error is."""
-    if not math.isfinite(wider.standard_error):
-        return ""
-    # Rounding leaves a little where nothing varies.
-    if not narrower.standard_error > 1e-9 * max(wider.standard_error, 1e-9):
-        return ""
-    return f"{wider.standard_error / narrower.standard_error:.1f}"
-
-
-REVERSED = (
-    "Verdicts are withheld: genuine pairs mostly have smaller scores than impostor pairs, as "
-    "distances do. If the scores are distances, give --distance (in Python distance=True); if it was "
-    "given, leave it out."
-)
+# Why verdicts are withheld, in short and at length, by the code of the warning.
+WITHHELD = {
+    "reversed_scores": (
+        "scores look like distances",
+        "genuine pairs mostly have smaller scores than impostor pairs, as distances do. If "
+        "the scores are distances, give --distance (in Python distance=True); if it was "
+        "given, leave it out.",
+    ),
+    "uninformative_scores": (
+        "scores are no better than chance",
+        "scores hardly tell genuine pairs from impostor pairs, as where labels are not in "
+        "the order of the rows.",
+    ),
+}
 
 
 def withheld(settings):
-    """Why a comparison gives no verdicts, naming the systems; empty if it gives them."""
-    names = settings.get("reversed_scores")
-    if not names:
-        return ""
-    where = ", ".join(map(printable, names))
-    return REVERSED.replace("withheld:", f"withheld. In {where},")
+    """A headline and the reason where verdicts are withheld; two empty texts if not.
+
+    The reason names the systems of a comparison.
+    """
+    found = settings.get("withheld")
+    if not found:
+        return "", ""
+    if isinstance(found, str):
+        short, why = WITHHELD[found]
+        return f"No verdict: {short}.", f"Verdicts are withheld: {why}"
+    headlines, reasons = {}, []
+    for name, code in found.items():
+        headlines[WITHHELD[code][0]] = None
+        reasons.append(f" In {printable(name)}, {WITHHELD[code][1]}")
+    return (
+        f"No verdict: {' and '.join(headlines)}.",
+        f"Verdicts are withheld.{''.join(reasons)}",
+    )
 
 
 def accepted(threshold, settings):
     """Which pairs a threshold accepts, on the scale of the caller's scores."""
     if settings.get("distance"):
-        return f"accepted up to distance {_threshold(-threshold)}"
-    return f"accepted from similarity {_threshold(threshold)} on"
-
-
-def _threshold(value):
-    return f"{value:.4f}" if value == 0 or abs(value) >= 0.01 else f"{value:.4g}"
+        return f"accepted up to distance {in_digits(-threshold)}"
+    return f"accepted from similarity {in_digits(threshold)} on"
 
 
 # ---- lines ---------------------------------------------------------------------------
 
 
 def printable(label):
-    """A label as text in which nothing moves the cursor."""
-    return "".join(c if c.isprintable() else "?" for c in str(label))
+    """A label as text in which nothing moves the cursor; quoted where space surrounds it."""
+    text = "".join(c if c.isprintable() else "?" for c in str(label))
+    return text if text == text.strip() else repr(text)
 
 
 def short(label):
@@ -139,11 +148,11 @@ def level_name(level, settings):
     return given_point(level.threshold, settings)
 
 
-def given_point(threshold, settings, digits=6):
+def given_point(threshold, settings):
     """A threshold that was given, on the scale of the caller's scores."""
     if settings.get("distance"):
-        return f"distance {-threshold:.{digits}g}"
-    return f"threshold {threshold:.{digits}g}"
+        return f"distance {in_digits(-threshold)}"
+    return f"threshold {in_digits(threshold)}"
 
 
 def disparity_label(disparity):
@@ -195,13 +204,10 @@ def in_words(reasons, source="all pairs"):
     text : str
     """
     texts = []
-    for words, run in groupby(reasons, lambda reason: OTHER_WORDS.get(reason.code)):
-        texts.append((words or join_reasons)(run))
-    return "; ".join(filter(None, [*texts, SOURCES[source]]))
-
-
-def _below_resolution(reasons):
-    return "; ".join("the FAR level is below 1 / (impostor pairs)" for _ in reasons)
+    for lacking, run in groupby(reasons, lambda reason: reason.code == "no_pairs"):
+        texts.append((_no_pairs if lacking else join_reasons)(run))
+    # A label at the start may begin with space.
+    return "; ".join(filter(None, [*texts, SOURCES[source]])).strip()
 
 
 def _no_pairs(reasons):
@@ -211,10 +217,6 @@ def _no_pairs(reasons):
         kinds = " and ".join(reason.words.removesuffix(" pair") for reason in of_label)
         texts.append(": ".join(filter(None, (label, f"{kinds} pair"))))
     return "; ".join(texts)
-
-
-# Codes whose words in a report are not those of Reason.
-OTHER_WORDS = {"below_resolution": _below_resolution, "no_pairs": _no_pairs}
 
 
 def reasons(name, figures):

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from skfairfr._core._few_errors import holm, rate_bounds
+from skfairfr._core._few_errors import holm, never_falling, rate_bounds
 from skfairfr.metrics._roc._analytic import ComparedGroups
 
 RATES = ("far", "frr")
@@ -24,6 +24,7 @@ class Judged:
 
     Attributes
     ----------
+    rate : {"far", "frr"}
     labels : list
         Groups that have pairs.
     compared : ComparedGroups
@@ -35,6 +36,7 @@ class Judged:
     confidence_level : float
     """
 
+    rate: str
     labels: list
     compared: ComparedGroups
     p_adjusted: np.ndarray
@@ -57,22 +59,46 @@ class Judged:
         Returns
         -------
         found : list of (int, bool)
-            Positions of groups, the most certain first, and whether the rate differs.
+            Positions of groups, the worse ones first, and whether the rate differs.
         """
         tests, p = self.compared.tests, np.nan_to_num(self.p_adjusted, nan=2.0)
         higher = tests.value > 0
         order = np.lexsort((~higher, tests.p_value, p))
         order = [g for g in order.tolist() if p[g] <= 1]
         differing = [g for g in order if p[g] <= 1 - self.confidence_level]
+        differing.sort(key=lambda g: not higher[g])  # the worse ones first
         if self.compared.n_tests == 1:  # of two groups, the worse one
             return [(g, g in differing) for g in order if higher[g]][:1] or [
                 (g, False) for g in order[:1]
             ]
         return [(g, True) for g in differing] or [(g, False) for g in order[:1]]
 
+    @property
+    def compared_labels(self):
+        """Groups that are compared with others."""
+        return self.named(np.flatnonzero((self.compared.weights != 0).any(axis=1)))
+
     def named(self, places):
         """Labels of the groups at some positions."""
         return tuple(self.labels[g] for g in places)
+
+    def against(self, place):
+        """A group and the others, and what is known of the ratio of their rates.
+
+        Returns
+        -------
+        group : label
+        others : tuple of labels
+        numbers : tuple of floats
+            The ratio, its interval, the standard error of its logarithm, and the p-value of
+            this comparison alone.
+        """
+        tests = self.compared.tests
+        low, high = (float(end[place]) for end in tests.bounds(self.tail))
+        others = self.named(np.flatnonzero(self.compared.weights[place] < 0))
+        value = float(np.exp(tests.value[place]))
+        error, p = float(tests.lower[1][place]), float(tests.p_value[place])
+        return self.labels[place], others, (value, low, high, error, p)
 
     def one_sided(self):
         """Lower and upper bounds of the groups' rates, each (n_groups,).
@@ -81,10 +107,11 @@ class Judged:
         lower ones hold all at once, and are no larger. With all upper ones within a limit
         all groups are, with one lower one above it some group is not.
         """
-        added = self.compared.evidence.added[self.compared.level]
+        evidence, level = self.compared.evidence, self.compared.level
         tail = min(self.tail, 2 * self.tail / len(self.labels))
-        low, _ = rate_bounds(self.sums, tail, added)
-        _, high = rate_bounds(self.sums, self.tail, added)
+        low, _ = rate_bounds(self.sums, tail, evidence.added[level])
+        _, high = rate_bounds(evidence.sums, self.tail, evidence.added)
+        high = never_falling(high, self.rate, by_level=False)[level]
         return low, high
 
 
@@ -126,6 +153,7 @@ def judge(audited, sizes, confidence_level, operating_points=("overall",)):
         for groups, p, (member, key) in zip(compared, adjusted, places, strict=True):
             scopes = groups.evidence.scopes
             judged[member][key] = Judged(
+                key[0],
                 [audited[member].label_of(scope) for scope in scopes],
                 groups,
                 np.minimum(p / share, 1.0),

@@ -49,6 +49,14 @@ def place(name):
     return Argument(name, is_place=True)
 
 
+# What to do about rows without an embedding.
+FAILED_EXTRACTIONS = (
+    "an audit counts failed extractions by group with ",
+    Argument("fte"),
+    ", a column that marks them; rates without such rows hide whom the system fails.",
+)
+
+
 class Message(str):
     """A text in Python's words that can also be spelled in others.
 

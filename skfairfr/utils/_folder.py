@@ -39,6 +39,30 @@ class Contents(NamedTuple):
     others: tuple
 
 
+REPORT = Contents(
+    records=("audit.json", "comparison.json"),
+    others=(
+        *("report.html", "rates.csv", "disparities.csv", "figures"),
+        *("comparison.txt", "changes.csv"),
+    ),
+)
+
+
+def check_replaceable(folder, replace=False):
+    """Raise where a folder holds a report that is not to be replaced."""
+    # It needs numpy, which the command loads late.
+    from skfairfr.utils._errors import Argument, ArgumentError
+
+    held = [name for name in REPORT.records if (Path(folder) / name).exists()]
+    if held and not replace:
+        raise ArgumentError(
+            Argument("folder"),
+            f" {str(folder)!r} holds an older report ({held[0]});",
+            remedy=("name another, or give ", Argument("replace", True), "."),
+            value=folder,
+        )
+
+
 @contextmanager
 def replaced(folder, contents, kept=()):
     """A new folder, which takes the place of another once it is complete.

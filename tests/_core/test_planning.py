@@ -1,330 +1,261 @@
-"""Plans against textbook formulas, brute force and drawn numbers of errors."""
+"""Simulated errors against sums over people, closed forms, and the verdicts of an audit."""
 
-from dataclasses import replace
+from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
-from scipy import stats
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import ndtr
+from scipy.stats import binom
 
-from skfairfr._core._family import deviates, ratios_of
-from skfairfr._core._few_errors import Effective, dependence
+from skfairfr._core import _planning
+from skfairfr._core._few_errors import (
+    ErrorSums,
+    contrasts,
+    fields,
+    genuine_sums,
+    impostor_sums,
+    rate_bounds,
+)
 from skfairfr._core._planning import (
-    RateAbove,
-    RateWithin,
-    RatioJudged,
+    Question,
     Setting,
-    count_cdf,
-    count_quantile,
+    enlarged,
     fewest_people,
     first_number,
-    last_number,
+    genuine_sums_of,
+    impostor_sums_of,
 )
-from skfairfr.report._verdicts import Judged
+from skfairfr.metrics._roc._analytic import ComparedGroups
 
-DISTRIBUTIONS = {
-    "binomial": stats.binom(40, 0.3),
-    "Poisson": stats.poisson(7.5),
-    "negative binomial": stats.nbinom(3, 0.2),
-    "none": stats.poisson(0),
-}
+TAIL = 0.025
 
 
-@pytest.mark.parametrize("name", DISTRIBUTIONS)
-def test_numbers_of_errors_have_the_distribution_of_their_variance(name):
-    expected = DISTRIBUTIONS[name]
-    mean, variance = expected.stats("mv")
-    k = np.arange(-2.0, 60.0)
-    assert_allclose(count_cdf(k, mean, variance), expected.cdf(k), atol=1e-10)
-    probability = np.array([0.001, 0.2, 0.5, 0.77, 0.999])
-    found = count_quantile(probability, float(mean), float(variance))
-    assert_allclose(found, expected.ppf(probability))
+def powers_of(errors):
+    """Sums of the first to fourth power over the last axis."""
+    return [(errors**power).sum(axis=-1) for power in (1, 2, 3, 4)]
 
 
-def test_what_lies_beyond_all_numbers_tried_is_the_last_of_them():
-    """Errors that come in huge clumps: not even 50 spreads are certain to hold them all."""
-    last = count_quantile(1.0, 1.0, 1e6)
-    assert count_cdf(last, 1.0, 1e6) < 1
-    assert last >= count_quantile(1 - 1e-9, 1.0, 1e6)
-
-
-@pytest.mark.parametrize("most", [0, 1, 2, 7, 10])
-def test_the_last_number_is_found_up_to_the_highest(most):
-    assert last_number(lambda k: k <= most, 10, True) == most
-    assert last_number(lambda k: True, most, True) == most
-    assert last_number(lambda k: True, most, False) == pytest.approx(most)
-    found = last_number(lambda k: k <= most / 3, 10, False)
-    assert found == pytest.approx(most / 3, abs=1e-8)
-    assert last_number(lambda k: False, 10, True) == -1
-
-
-@pytest.mark.parametrize("variance", [3.0, 5.0, 12.0])
-def test_between_whole_numbers_of_errors_probabilities_rise(variance):
-    k = np.linspace(0, 25, 501)
-    found = count_cdf(k, 5.0, variance)
-    assert (np.diff(found) >= 0).all()
-    assert found[0] > 0 and found[-1] <= 1
-
-
-def wilson_high(errors, n, confidence_level):
-    z = stats.norm.ppf(confidence_level)
-    p = errors / n
-    middle = p + z**2 / (2 * n)
-    half = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-    return (middle + half) / (1 + z**2 / n)
-
-
-def wilson_low(errors, n, confidence_level):
-    return 1 - wilson_high(n - errors, n, confidence_level)
-
-
-def certain(people, rate, limit, level):
-    """Probability that independent pairs of so many people certify a rate, by counting."""
-    n = people * (people - 1) // 2
-    errors = np.arange(n + 1)
-    exact = stats.beta.ppf(level, errors + 1, np.maximum(n - errors, 1e-9))
-    within = np.maximum(wilson_high(errors, n, level), exact) <= limit
-    return stats.binom(n, rate).pmf(errors[within]).sum()
-
-
-@pytest.mark.parametrize(
-    ("rate", "limit", "level", "power"),
-    [
-        (0.0, 0.01, 0.95, 0.8),
-        (0.002, 0.01, 0.95, 0.8),
-        (0.005, 0.01, 0.95, 0.9),
-        (0.005, 0.01, 0.9, 0.6),
-    ],
-)
-def test_fewest_people_by_trying_all_numbers(rate, limit, level, power):
-    question = RateWithin(Setting("far", (rate,), 1), limit, level)
-    found = fewest_people(question, power)
-    chances = [certain(people, rate, limit, level) for people in range(2, 101)]
-    failing = 2 + np.flatnonzero(np.array(chances) < power)
-    assert failing[-1] + 1 == found < 95
-    # Whole errors make it go up and down.
-    assert question.probability(found) == pytest.approx(chances[found - 2], abs=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("limit", "people"), [(1e-3, 78), (1e-4, 246), (1e-5, 776), (1e-6, 2450)]
-)
-def test_people_of_the_rule_of_three(limit, people):
-    setting = Setting("far", (0.0,), 1)
-    assert first_number(lambda k: setting.pairs(k) >= 3 / limit, 2) == people
-    # The rule rounds what Clopper and Pearson's bound needs.
-    found = fewest_people(RateWithin(setting, limit, 0.95), 0.8)
-    needed = np.log(0.05) / np.log1p(-limit)
-    assert people - 2 <= found <= people
-    assert setting.pairs(found) >= needed > setting.pairs(found - 1)
-
-
-def audited_low(errors, n, confidence_level):
-    """The lower one of Wilson's bound and Poisson's exact one, of independent errors."""
-    if errors == 0:
-        return 0.0
-    exact = stats.gamma.ppf(1 - confidence_level, errors) / n
-    return min(wilson_low(errors, n, confidence_level), exact)
-
-
-@pytest.mark.parametrize("groups", [1, 3])
-@pytest.mark.parametrize(("rate", "limit"), [(0.1, 0.05), (0.9, 0.6)])
-def test_a_rate_above_its_limit_is_shown_by_the_lower_of_two_bounds(
-    groups, rate, limit
-):
-    """By trying every number of errors; with three groups the bound is of 0.95 for all."""
-    question = RateAbove(Setting("frr", (rate,) * groups, 2), limit, 0.95)
-    level, differ = 1 - 0.05 / groups, 0
-    for people in (50, 120, 121, 200):
-        errors = np.arange(people + 1)
-        above = [audited_low(e, people, level) > limit for e in errors]
-        chance = stats.binom(people, rate).pmf(errors)
-        found = question.probability(people)
-        assert found == pytest.approx(chance[above].sum(), abs=1e-9)
-        differ += found < chance[wilson_low(errors, people, level) > limit].sum() - 1e-6
-        low = audited_low(np.floor(rate * people), people, level)
-        assert question.bound(people) == pytest.approx(low)
-    # Wilson's alone is another rule.
-    assert differ
-
-
-@pytest.mark.parametrize("rate", ["far", "frr"])
-def test_plans_and_audits_judge_a_rate_by_the_same_bounds(rate):
-    setting = Setting(rate, (0.01, 0.005, 0.005), 3, 0.3, 0.5, 0.2)
-    counts = setting.counted(90)
-    for errors in (1.0, 7.0, 40.0):
-        each = counts.of(np.full(3, errors), np.arange(3))
-        none = np.zeros(0)
-        judged = Judged(
-            ["a", "b", "c"], each.rate, None, none, none, none, 3, each, np.ones(3), 2.0
+def assert_same(found, expected):
+    for field in fields(ErrorSums):
+        name = field.name
+        assert_allclose(
+            getattr(found, name), getattr(expected, name), atol=1e-9, err_msg=name
         )
-        low, high = judged.one_sided(0.95)
-        assert counts.lower(errors, 0.95) == low[0]
-        assert counts.upper(errors, 0.95) == high[0]
 
 
-@pytest.mark.parametrize(("rate", "sizes"), [("far", (15, 25)), ("frr", (40, 90))])
-def test_dependent_errors_above_a_limit_by_trying_all_numbers(rate, sizes):
-    """Both bounds from the effective numbers by textbook formulas, error by error."""
-    setting = Setting(rate, (0.02, 0.02), 3, 0.3, 0.4, 0.3)
-    question = RateAbove(setting, 0.01, 0.9)
-    for people in sizes:
-        counts, tail = setting.counted(people), 0.1 / 2
-        effective, mean = counts.effective, counts.mean[0]
-        between, freedom = effective.between[0], effective.freedom[0]
-        n = effective.pairs[0]
-        z = stats.t.isf(tail, freedom)
-        below = 0
-        for errors in range(int(counts.pairs)):
-            e = errors / counts.together[0]
-            p = e / n
-            worth = n / (1 + e * (1 - p) * between)
-            roots = np.roots([worth + z**2, -(2 * worth * p + z**2), worth * p**2])
-            low = 0.0
-            if errors:
-                # A gamma mean of as many errors, and of people who differ.
-                shape = 1 / (1 / e + between)
-                exact = p / shape * stats.gamma.ppf(stats.norm.sf(z), shape)
-                low = min(roots.min(), exact)
-            if low > 0.01:
-                break
-            below = errors
-        excess = counts.variance[0] - mean
-        size = mean**2 / excess
-        many = stats.nbinom(size, size / (size + mean)).sf(below)
-        assert 0.05 < many < 0.95
-        assert question.probability(people) == pytest.approx(many, abs=1e-9)
+@pytest.mark.parametrize("people", [2, 3, 5, 30])
+@pytest.mark.parametrize("clump", [1, 6])
+def test_sums_of_genuine_pairs_are_those_of_an_audit(people, clump):
+    rejected = np.random.default_rng(people).binomial(clump, 0.2, (7, people))
+    expected = genuine_sums(rejected, np.full(people, clump))
+    assert_same(genuine_sums_of(powers_of(rejected), people, clump), expected)
+
+
+@pytest.mark.parametrize("people", [2, 3, 5, 12])
+@pytest.mark.parametrize("clump", [1, 4])
+def test_sums_of_impostor_pairs_are_those_of_an_audit(people, clump):
+    """All is compared with all: errors of every two people, from a loop."""
+    couples = list(combinations(range(people), 2))
+    errors = np.random.default_rng(people).binomial(clump, 0.2, (7, len(couples)))
+    of_person = np.zeros((7, people))
+    for place, (one, other) in enumerate(couples):
+        of_person[:, one] += errors[:, place]
+        of_person[:, other] += errors[:, place]
+    e, c = errors.astype(float), float(clump)
+    products = [e**2, e**3, e**4, e * c, e**2 * c, e**3 * c]
+    products += [e * c**2, e**2 * c**2, e * c**3]
+    powers = np.stack([p.sum(axis=1) for p in products], axis=-1)
+    sizes = tuple(len(couples) * c**power for power in (2, 3, 4))
+    pairs = np.full(people, (people - 1) * c)
+    expected = impostor_sums(of_person, pairs, powers, sizes)
+    found = impostor_sums_of(powers_of(errors), powers_of(of_person), people, clump)
+    assert_same(found, expected)
 
 
 @pytest.mark.parametrize("rate", ["far", "frr"])
-def test_expected_sums_have_the_dependence_they_were_made_of(rate):
-    setting = Setting(rate, (0.01, 0.01), 5, 0.3, 0.8, 0.3)
-    found = dependence(setting._expected_sums(20_000))
-    assert_allclose(found.correlation, 0.3, atol=2e-3)
+@pytest.mark.parametrize(("correlation", "variation"), [(0, 0), (0.5, 1), (1, 0.3)])
+def test_errors_have_the_dependence_that_is_asked_for(rate, correlation, variation):
+    setting = Setting(rate, (0.01, 0.02), 4, correlation, variation)
+    people, true = 60, np.array(setting.rates)
+    sums = setting.draw(people, 5000)
+    assert (sums.people == people).all()
+    expected = setting.pairs(people) * true
+    clump = 1 + correlation * (setting.clump - 1)
+    right = 1 if rate == "far" else 1 - true  # clumps of accepted pairs are rare
+    variance = expected * clump * right
     if rate == "far":
-        assert_allclose(found.variation, 0.8, atol=1e-2)
+        variance += 4 * variation / people * expected**2
+    spread = np.sqrt(variance / 5000)
+    assert (np.abs(sums.errors.mean(axis=0) - expected) < 4 * spread).all()
+    assert_allclose(sums.errors.var(axis=0), variance, rtol=0.2)
+    # And an audit finds it, on average.
+    assert_allclose(sums.variance.mean(axis=0), variance, rtol=0.2)
 
 
-@pytest.mark.parametrize("rate", ["far", "frr"])
-def test_the_variance_is_that_of_people_who_differ_and_of_clumps(rate):
-    people, m, p, correlation = 300, 4, 0.01, 0.25
-    setting = Setting(rate, (p,), m, correlation, 0.5, correlation)
-    counts = setting.counted(people)
-    clump = m**2 if rate == "far" else m * (m - 1) / 2
-    clumps = people * (people - 1) / 2 if rate == "far" else people
-    mean = p * clumps * clump
-    variance = mean * (1 - p) * (1 + correlation * (clump - 1))
-    if rate == "far":
-        variance += (mean * (1 - p)) ** 2 * 0.5 * 4 / people
-    assert_allclose(counts.mean, mean)
-    assert_allclose(counts.variance, variance)
+def test_without_dependence_numbers_of_errors_are_binomial():
+    """One pair of each person: the bound is one of the number of errors alone."""
+    question = asked(Setting("frr", (0.02, 0.02), 2, 0.5, 1.0), "certify", 0.04)
+    for people in (150, 400, 700):
+        numbers = np.arange(60)
+        ones = np.zeros((60, people))
+        for number in numbers:
+            ones[number, :number] = 1
+        _, high = rate_bounds(genuine_sums(ones, np.ones(people)), TAIL)
+        within = numbers[high <= 0.04].max(initial=-1)
+        chance = binom.cdf(within, people, 0.02) ** 2
+        error = np.sqrt(chance * (1 - chance) / _planning.N_SETS)
+        assert abs(question.chance(people) - chance) <= 4 * error
 
 
-def drawn(setting, people, n, seed):
-    """Numbers of errors (n, n_groups): gamma mixtures of Poisson or binomial numbers."""
-    rng = np.random.default_rng(seed)
-    counts = setting.counted(people)
-    found = []
-    for mean, variance in zip(counts.mean, counts.variance, strict=True):
-        if variance > mean:
-            shape = mean**2 / (variance - mean)
-            found.append(rng.poisson(rng.gamma(shape, mean / shape, n)))
-        else:
-            found.append(rng.binomial(int(counts.pairs), mean / counts.pairs, n))
-    return counts, np.stack(found, axis=1).astype(float)
+def asked(setting, kind, limit, groups=None, comparisons=1):
+    groups = len(setting.rates) if groups is None else groups
+    return Question(setting, kind, limit, groups, 1 - 2 * TAIL, comparisons)
+
+
+@pytest.mark.parametrize("limit", [1e-2, 1e-4, 1e-6])
+@pytest.mark.parametrize("variation", [0.0, 1.0])
+def test_without_errors_people_follow_a_rule_of_three(limit, variation):
+    """With a chance of .025 to have none the rate is 3.69 over the number of pairs."""
+    people = fewest_people(
+        asked(Setting("far", (0.0,) * 3, 1, 0.5, variation), "certify", limit), 0.8
+    )
+    wanted = np.sqrt(-2 * np.log(TAIL) / limit)  # K (K - 1) / 2 pairs
+    assert wanted < people < 1.02 * wanted + 2
+
+
+def test_many_even_errors_are_detected_as_the_normal_approximation_says():
+    question = asked(Setting("frr", (0.012, 0.01), 2, 0.0, 0.0), "detect", 1.0)
+    for people in (15_000, 30_000, 60_000):
+        variance = (1 / 0.012 + 1 / 0.01) / people
+        expected = ndtr(np.log(1.2) / np.sqrt(variance) - 1.96)
+        assert question.chance(people) == pytest.approx(expected, abs=0.05)
 
 
 @pytest.mark.parametrize(
-    ("rates", "limit", "above", "correlation"),
-    [
-        ((0.03, 0.02), 1.0, True, None),
-        ((0.02, 0.02, 0.02), 2.0, False, 0.3),
-        ((0.04, 0.02, 0.02), 1.2, True, 0.3),
-        pytest.param((0.03, 0.02), 1.0, True, 0.3, marks=pytest.mark.slow),
-        pytest.param((0.02, 0.02, 0.02), 2.0, False, None, marks=pytest.mark.slow),
-        pytest.param((0.04, 0.02, 0.02), 1.2, True, None, marks=pytest.mark.slow),
-    ],
+    ("kind", "limit"), [("certify", 2.5e-3), ("detect", 1.0), ("pass", 3.0)]
 )
-def test_judged_ratios_of_drawn_errors(rates, limit, above, correlation):
-    variation = None if correlation is None else 0.6
-    setting = Setting("far", rates, 2, correlation, variation, correlation)
-    n = len(rates)
-    question = RatioJudged(setting, limit, above, 0.95, n * (n - 1) // 2)
-    people = fewest_people(question, 0.7)
-    counts, errors = drawn(setting, people, 4000, 1)
-    first, second = np.nonzero(~np.eye(n, dtype=bool))
-    z = stats.norm.ppf(1 - 0.025 / question.comparisons)
-    yes = 0
-    for row in errors:
-        of_groups = Effective(
-            row / counts.together,
-            counts.effective.pairs,
-            counts.effective.between,
-            counts.effective.freedom,
+@pytest.mark.parametrize("rate", ["far", "frr"])
+def test_more_people_answer_more_often(kind, limit, rate):
+    rates = (1e-3, 1e-3) if kind != "detect" else (3e-3, 1e-3)
+    question = asked(Setting(rate, rates, 3, 0.3, 0.5), kind, limit)
+    people = [50, 200, 1000, 5000] if rate == "far" else [500, 2000, 10_000, 50_000]
+    chances = [question.chance(n) for n in people]
+    assert_array_equal(chances, np.sort(chances))
+    assert chances[0] < 0.5 < 0.99 < chances[-1]
+
+
+def test_more_is_asked_of_uneven_people_of_more_groups_and_of_more_tests():
+    def people(correlation=0.2, variation=0.2, groups=2, comparisons=1, kind="detect"):
+        rates = (
+            (2e-3,) + (1e-3,) * (groups - 1) if kind == "detect" else (1e-3,) * groups
         )
-        found = deviates(ratios_of(of_groups, first, second), limit)
-        yes += (found[first == 0] > z).any() if above else (found < -z).all()
-    share = yes / len(errors)
-    assert question.probability(people) >= 0.7
-    assert share == pytest.approx(question.probability(people), abs=0.025)
+        setting = Setting("far", rates, 3, correlation, variation)
+        limit = 1.0 if kind == "detect" else 1.5e-3
+        return fewest_people(asked(setting, kind, limit, None, comparisons), 0.8)
+
+    usual = people()
+    assert usual < people(correlation=0.8)
+    assert usual < people(variation=1.0)
+    assert usual < people(comparisons=8)
+    assert people(kind="certify") < people(kind="certify", groups=5)
 
 
-def test_many_errors_are_detected_as_the_normal_approximation_says():
-    setting = Setting("frr", (0.012, 0.01), 2)
-    found = fewest_people(RatioJudged(setting, 1.0, True, 0.95, 1), 0.8)
-    z = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
-    expected = z**2 * (0.988 / 0.012 + 0.99 / 0.01) / np.log(1.2) ** 2
-    assert found == pytest.approx(expected, rel=0.03)
+@pytest.mark.parametrize("groups", [2, 4])
+@pytest.mark.parametrize("rate", ["far", "frr"])
+def test_ratios_are_judged_as_in_an_audit(groups, rate):
+    rates = (3e-3,) + (1e-3,) * (groups - 1)
+    setting = Setting(rate, rates, 4, 0.3, 0.3)
+    people = 120 if rate == "far" else 900
+    sums = setting.draw(people)
+    tests = 1 if groups == 2 else groups
+    answers = {
+        kind: asked(setting, kind, limit, comparisons=tests).answers(people)
+        for kind, limit in (("pass", 4.0), ("fail", 1.5), ("detect", 1.0))
+    }
+    evidence = SimpleNamespace(added_to=lambda level, weights: 0.0)
+    for place in range(50):
+        of_set = sums.rows(place)
+        evidence.sums = SimpleNamespace(rows=lambda level, found=of_set: found)
+        compared = ComparedGroups(evidence, 0)
+        low, high, *_ = compared.largest_ratio(TAIL)
+        assert answers["pass"][1][place] == pytest.approx(high)
+        assert max(1.0, answers["fail"][1][place]) == pytest.approx(low)
+        detected = tests * compared.tests.p_value[0] <= 2 * TAIL
+        assert answers["detect"][0][place] == detected
 
 
-def test_more_dependence_and_more_power_take_more_people():
-    def people(correlation=0.2, variation=0.5, power=0.8, images=3):
-        setting = Setting(
-            "far", (5e-4,), images, correlation, variation, lent=correlation
-        )
-        return fewest_people(RateWithin(setting, 1e-3, 0.95), power)
-
-    assert people() < people(correlation=0.5) < people(correlation=0.9)
-    assert people() < people(variation=1.5)
-    assert people(power=0.5) < people() < people(power=0.95)
-    assert people(images=1) > people(images=2) > people()
+def test_a_rate_above_its_limit_is_shown_by_a_bound_that_holds_for_all_groups():
+    setting = Setting("frr", (0.04,), 2, 0.0, 0.0)
+    sums = setting.draw(500)
+    for groups in (1, 2, 5):
+        _, bound = asked(setting, "fail", 0.02, groups).answers(500)
+        low, _ = rate_bounds(sums, min(TAIL, 2 * TAIL / groups))
+        assert_allclose(bound, low[:, 0])
 
 
-def test_an_audit_that_borrows_a_larger_correlation_takes_more_people():
-    setting = Setting("far", (2e-4,), 4, 0.05, 0.5, 0.05)
-    borrowing = replace(setting, lent=0.3)
-    found = [
-        fewest_people(RateWithin(s, 1e-3, 0.95), 0.8) for s in (setting, borrowing)
-    ]
-    assert found[0] < found[1]
+@pytest.mark.parametrize("growth", [1, 2])
+def test_enlarged_sums_have_the_worth_of_more_people(growth):
+    setting = Setting("far", (0.01,), 3, 0.4, 0.5)
+    sums = setting.draw(80, 50)
+    more, factor = enlarged(sums, 9.0, growth), 9.0
+    assert_allclose(more.rate, sums.rate)
+    assert_allclose(more.clump, sums.clump, rtol=0.02)
+    own = sums.own / sums.errors**2 / factor**growth
+    between = (sums.variance - sums.own) / sums.errors**2 / factor
+    assert_allclose(more.variance / more.errors**2, own + between)
+    assert_allclose(more.effective_people, factor * sums.effective_people, rtol=0.2)
+    skewness = [s.cubes * s.errors / s.squares**2 for s in (sums, more)]
+    assert_allclose(*skewness)
+    often = enlarged(sums, 1.0, growth, 2.0)
+    assert_allclose(often.rate, 2 * sums.rate)
+    assert_allclose(often.clump, sums.clump, rtol=0.02)
+    same = enlarged(sums, 1.0, growth)
+    assert_same(same, sums)
+
+
+@pytest.mark.parametrize("rate", ["far", "frr"])
+def test_large_groups_answer_as_if_all_their_errors_were_drawn(rate, monkeypatch):
+    rates = (0.014, 0.01) if rate == "far" else (0.0112, 0.01)
+    people = 300 if rate == "far" else 70_000
+    setting = Setting(rate, rates, 3, 0.4, 0.1)
+    found = asked(setting, "detect", 1.0).chance(people)
+    assert setting._drawn(people) < people
+    monkeypatch.setattr(_planning, "MOST_CLUMPS", 1e9)
+    assert setting._drawn(people) == people
+    assert found == pytest.approx(
+        asked(setting, "detect", 1.0).chance(people), abs=0.06
+    )
+
+
+def test_the_same_people_are_drawn_every_time():
+    setting = Setting("far", (0.01,), 3, 0.4, 0.5)
+    assert_same(setting.draw(40, 30), setting.draw(40, 30))
+
+
+@pytest.mark.parametrize("variation", [0.0, 100.0])
+def test_two_people_are_enough_to_be_drawn(variation):
+    sums = Setting("far", (0.2,), 2, 0.3, variation).draw(2)
+    assert (sums.errors >= 0).all()
+    assert sums.errors.any()
 
 
 def test_a_rate_next_to_its_limit_takes_more_than_ten_million_people():
-    setting = Setting("frr", (0.0099999,), 2)
-    assert fewest_people(RateWithin(setting, 0.01, 0.95), 0.8) is None
+    setting = Setting("frr", (0.0099999,), 2, 0.0, 0.0)
+    assert fewest_people(asked(setting, "certify", 0.01), 0.8) is None
 
 
-def test_where_one_error_fewer_never_suffices_numbers_are_tried_one_by_one():
-    class Question:
-        def probability(self, people, more=0.0, whole=True):
-            enough = people >= (9 if whole else 5)
-            return float(enough and not more)
-
-    assert fewest_people(Question(), 0.8) == 9
+@pytest.mark.parametrize("number", [2, 3, 64, 65, 1000])
+def test_the_first_number_that_holds(number):
+    assert first_number(lambda n: n >= number, 2) == number
+    assert number <= first_number(lambda n: n >= number, 2, 0.05) <= 1.06 * number
 
 
-def test_too_few_people_certify_nothing():
-    question = RateWithin(Setting("far", (0.0,), 1), 1e-4, 0.95)
-    assert question.probability(100) == 0
-    assert question.most_errors(question.setting.counted(100)) == -1
-
-
-@pytest.mark.parametrize(("above", "sign"), [(True, 1), (False, -1)])
-def test_bounds_of_ratios_are_those_that_are_judged(above, sign):
-    setting = Setting("frr", (0.06, 0.03), 2)
-    question = RatioJudged(setting, 1.0, above, 0.9, 3)
-    bound = question.bound(1000)
-    counts = setting.counted(1000)
-    of_groups = counts.of(np.array([60.0, 30.0]), np.array([0, 1]))
-    found = deviates(ratios_of(of_groups, np.array([0]), np.array([1])), bound)
-    assert sign * found[0] == pytest.approx(stats.norm.ppf(1 - 0.05 / 3), abs=1e-6)
+def test_contrasts_of_many_data_sets_are_those_of_each():
+    sums = Setting("far", (0.02, 0.01, 0.01), 2, 0.3, 0.3).draw(30, 20)
+    weights = np.array([[1.0, -0.5, -0.5], [0.0, 1.0, -1.0]])
+    together = contrasts(sums, weights).p_value
+    assert_allclose(
+        together, [contrasts(sums.rows(i), weights).p_value for i in range(20)]
+    )

@@ -1,8 +1,11 @@
 """Facts of the tie rule, the threshold at a level and the equal error rate."""
 
+from decimal import Decimal
+from math import inf, nextafter
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
@@ -11,10 +14,12 @@ from skfairfr._core._rates import (
     equal_error,
     exceeds,
     first_exceeding,
+    in_digits,
     in_score_dtype,
     next_above,
     share_accepted,
     share_rejected,
+    shortest_between,
     threshold_at,
 )
 
@@ -148,3 +153,69 @@ def test_equal_error_of_stacked_rates_is_that_of_each(n):
         closest = gaps.index(min(gaps))
         assert positions[k] == closest
         assert rates[k] == (far[k, closest] + frr[k, closest]) / 2
+
+
+def n_digits(number):
+    return len(Decimal(repr(number)).normalize().as_tuple().digits)
+
+
+# All decimals of up to three significant digits, by their number of digits.
+SHORT = {
+    n: [
+        sign * Decimal(digits).scaleb(exponent)
+        for digits in range(10 ** (n - 1) if n > 1 else 0, 10**n)
+        for exponent in range(-4, 4)
+        for sign in (1, -1)
+    ]
+    for n in (1, 2, 3)
+}
+hundredths = st.integers(-3000, 3000).map(lambda i: i / 128)
+
+
+@given(hundredths, hundredths)
+def test_the_shortest_decimal_is_that_of_trying_all(rejected, accepted):
+    assume(rejected < accepted)
+    low, high = Decimal(rejected), Decimal(accepted)
+    found = shortest_between(rejected, accepted)
+    for n, decimals in SHORT.items():
+        inside = [d for d in decimals if low < d <= high]
+        if inside:
+            nearest = min(abs(2 * d - low - high) for d in inside)
+            assert n_digits(found) == n
+            assert abs(2 * Decimal(repr(found)) - low - high) == nearest
+            return
+    assert n_digits(found) > max(SHORT)
+
+
+@given(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300))
+def test_a_short_decimal_is_read_as_a_number_between(rejected, accepted):
+    assume(rejected < accepted)
+    found = shortest_between(rejected, accepted)
+    assert rejected < found <= accepted
+    assert n_digits(found) <= n_digits(accepted)
+    assert float(in_digits(found)) == found
+
+
+@pytest.mark.parametrize(
+    ("rejected", "accepted", "threshold"),
+    [
+        (2, 3, 3),
+        (-3, -2, -2),
+        (nextafter(0.3, 0), 0.3, 0.3),
+        (1.0, nextafter(1, 2), nextafter(1, 2)),
+        (0.41, 0.47, 0.44),
+        (0.4396, 0.4602, 0.45),
+        (0.95, inf, 1.0),
+        (-inf, 0.2, 0.1),
+    ],
+)
+def test_shortest_decimals(rejected, accepted, threshold):
+    assert shortest_between(rejected, accepted) == threshold
+
+
+@pytest.mark.parametrize(
+    ("threshold", "text"),
+    [(12.0, "12"), (-0.0, "0"), (0.9999994081, "0.9999994081"), (1e-05, "1e-05")],
+)
+def test_thresholds_in_digits(threshold, text):
+    assert in_digits(threshold) == text

@@ -192,10 +192,16 @@ def test_an_audit_compares_by_the_comparator(comparator):
         far=1e-2,
         n_resamples=20,
     )
-    roc = SimilarityROC(similarity=comparator).fit(
+    roc = SimilarityROC(similarity=comparator, resample="identities").fit(
         DATA.X, DATA.y, DATA.sensitive_features
     )
-    assert found.levels[0].threshold == pytest.approx(roc.threshold_at(1e-2))
+    at = found.levels[0].threshold
+    for rate in ("far", "frr"):
+        values = [
+            roc.estimate(**a, rate=rate).value
+            for a in ({"threshold": at}, {"far": 1e-2})
+        ]
+        assert values[0] == values[1]
     assert found.settings["similarity"] == "Lifted()"
     assert "Two images are compared by Lifted()." in " ".join(found.to_text().split())
     assert "Two samples are compared by Lifted()." in " ".join(found.to_html().split())

@@ -140,7 +140,8 @@ def test_audits_and_scorers_hand_the_groups_over():
     assert score(found, NEW, face_labels(NEW_Y, NEW_GROUP)) == -expected
     options = {"far": FAR, "n_resamples": 20, "similarity": found}
     (level,) = audit(NEW, NEW_Y, NEW_GROUP, **options).levels
-    assert level.threshold == roc.threshold_at(FAR)
+    assert level.rates[0].far.value == roc.estimate(FAR, rate="far").value
+    assert level.rates[0].frr.value == roc.estimate(FAR, rate="frr").value
 
 
 @pytest.mark.parametrize("groups", [None, np.full(len(X), "all")])

@@ -190,7 +190,8 @@ def test_column_of_another_length(save, arrays):
 def test_values_that_are_not_finite(save, arrays):
     arrays["embedding"][3, 1] = np.nan
     message = complaint(save(**arrays))
-    assert "has nan or infinite values in row 3 (1 such rows); remove" in message
+    assert "has nan or infinite values in row 3 (1 such rows);" in message
+    assert "counts failed extractions by group with fte" in message
 
 
 def test_one_row_is_too_few(save, arrays):

@@ -265,7 +265,7 @@ def test_one_column_is_an_attribute_of_both_images(save, head):
             "score,x",
             "0.1,1",
             {},
-            "no 'identity_1' and .* or as y_true the one that says",
+            "no 'identity_1' and .* or for an audit as y_true the one that says",
         ),
         (
             "score,x",

@@ -189,8 +189,8 @@ def _run(words):
 
 
 def _told_on_purpose(error, spell=None, told=cli._in_flags):
-    """What the command says of an error; another library's words are a fault."""
-    if not is_on_purpose(error):
+    """What the command says of an error or a warning; another library's words are a fault."""
+    if not isinstance(error, Warning) and not is_on_purpose(error):
         raise Fault from error
     return told(error, spell)
 

@@ -97,12 +97,16 @@ def test_figures_are_those_of_similarity_roc(resample):
     roc = SimilarityROC(
         resample=resample, method=method, n_resamples=40, far_max=0.05, random_state=0
     ).fit(*data)
-    estimate = roc.estimate(0.05, rate="far", group="female")
-    row = next(row for row in found.rates if row.group == "female")
-    assert (row.far.value, row.far.low) == (estimate.value, estimate.low)
-    estimate = roc.estimate(0.05, how="max_min", operating_point="worst_group")
+    for row in found.rates[:2]:
+        at = {"threshold": found.threshold, "group": row.group}
+        estimate = roc.estimate(**at, rate="far")
+        assert (row.far.value, row.far.low) == (estimate.value, estimate.low)
+        assert row.far.value == roc.estimate(0.05, rate="far", group=row.group).value
+    worst = found.worst_group_threshold
+    estimate = roc.estimate(threshold=worst, how="max_min")
     assert found.disparities[-1].frr.high == estimate.high
-    assert found.threshold == roc.threshold_at(0.05)
+    asked = {"how": "max_min", "operating_point": "worst_group"}
+    assert estimate.value == roc.estimate(0.05, **asked).value
 
 
 @pytest.mark.parametrize(
@@ -176,15 +180,18 @@ def test_people_in_several_groups_are_counted(n_mixed, words):
     assert "".join(notes).startswith(words)
 
 
-def test_a_rate_that_is_set_has_no_interval():
-    level = usual_audit().levels[0]
+def test_a_level_is_audited_as_the_threshold_that_it_chose():
+    (level,) = usual_audit().levels
     everyone = level.rates[0].far
     assert everyone.value <= level.far
-    assert np.isnan([everyone.low, everyone.high, everyone.standard_error]).all()
-    assert everyone.reason.startswith("set: the threshold is the one")
-    given = small_audit(far=None, threshold=level.threshold).levels[0].rates[0].far
-    assert given.low < given.value < given.high
-    assert given.reason == ""
+    assert everyone.low < everyone.value < everyone.high
+    (given,) = small_audit(far=None, threshold=level.threshold).levels
+    assert given.rates == level.rates
+    for one, other in zip(given.findings, level.findings, strict=True):
+        assert (one.p_adjusted, one.at_least) == (other.p_adjusted, other.at_least)
+        assert one.ratio.high == other.ratio.high
+    for one, other in zip(given.disparities, level.disparities[:-1], strict=True):
+        assert (one.far.low, one.frr.high) == (other.far.low, other.frr.high)
 
 
 def test_distances_are_noted():
@@ -256,15 +263,17 @@ def test_groups_of_one_person_are_judged_by_their_frr():
 
 def test_thresholds_from_other_data_are_theirs():
     one, other = synthetic(), synthetic(80)
-    roc = SimilarityROC().fit(*other[:2])
+    roc = SimilarityROC(resample="identities").fit(*other[:2])
     given = {"far": [0.05, 0.1], "threshold_from": EmbeddingData(*other[:2])}
     found = small_audit(one, **given)
     assert [(x.far, x.set_on) for x in found.levels] == [
         (0.1, "other data"),
         (0.05, "other data"),
     ]
-    thresholds = [level.threshold for level in found.levels]
-    assert thresholds == roc.threshold_at(np.array([0.1, 0.05])).tolist()
+    for level in found.levels:
+        for rate in ("far", "frr"):
+            there = roc.estimate(threshold=level.threshold, rate=rate).value
+            assert there == roc.estimate(level.far, rate=rate).value
 
 
 def test_domains_compare_across_alone():

@@ -262,7 +262,7 @@ def test_verdicts_are_withheld_where_scores_look_like_distances():
     assert not found.harm and not found.improved and not found.levelling_down
     assert {change.verdict for change in found.changes} == {"untested"}
     assert found.exit_code == 3
-    assert found.settings["reversed_scores"] == ["B"]
+    assert found.settings["withheld"] == {"B": "reversed_scores"}
     for shown in (found.to_text(), found.to_html()):
         assert "Verdicts are withheld. In B, genuine pairs" in " ".join(shown.split())
         assert "No verdict: scores look like distances." in shown

@@ -68,6 +68,25 @@ def test_whether_other_photographs_can_be_drawn(data, words):
     assert bool(words) == bool(reason)
 
 
+def test_repeats_are_the_rows_after_the_first_of_equal_ones():
+    rows = np.array([0, 1, 0, 2, 1, 0])
+    for values in (X[rows], np.asfortranarray(X[rows]), X[rows].tolist()):
+        repeated, words = EmbeddingData(values, Y, COLUMNS).repeats()
+        assert repeated.tolist() == [False, False, True, False, True, True]
+        # Row 4 is of b and row 1 of a, row 5 of c and row 0 of a.
+        assert words.startswith("3 of 6 images") and "2 of them as one of" in words
+
+
+def test_pairs_repeat_in_either_order_and_only_where_images_are_named():
+    images = ["i", "j", "k", "j", "i"], ["j", "i", "i", "k", "j"]
+    pairs = PairData(np.arange(5.0), (["a"] * 5, ["a"] * 5), {}, images)
+    repeated, words = pairs.repeats()
+    assert repeated.tolist() == [False, True, False, False, True]
+    assert words.startswith("2 of 5 pairs")
+    assert pairs.take(~repeated).image_names[1].tolist() == ["j", "i", "k"]
+    assert not PairData(np.arange(5.0), (["a"] * 5, ["a"] * 5)).repeats()[0].any()
+
+
 def test_labels_of_both_sides_may_differ_in_type():
     data = PairData([0.1], (["a"], ["b"]), {"g": (["f"], [None])})
     assert data.groups(("g",)).codes.tolist() == [0, -1]
@@ -174,6 +193,27 @@ def test_scored_pairs(files):
 def test_unusable(files, name, attribute, options, message):
     with pytest.raises(ValueError, match=message):
         read_data(files[name], [attribute], **options)
+
+
+@pytest.mark.parametrize("side", ["gender_1", "gender_2"])
+def test_the_labels_of_one_image_are_no_attribute(files, side):
+    with pytest.raises(ArgumentError, match="give attributes='gender'") as caught:
+        read_data(files["pairs"], side)
+    assert (caught.value.argument, caught.value.value) == ("attributes", side)
+
+
+def test_a_column_that_ends_as_those_of_one_image_may_be_of_both(files):
+    text = PAIRS.replace(",gender_2", ",place")
+    Path(files["pairs"]).write_text(text)
+    data = read_data(files["pairs"], "gender_1")
+    assert [side.tolist() for side in data.columns["gender_1"]] == [["f", "f"]] * 2
+
+
+def test_a_comparison_that_failed_is_no_reason_to_drop_the_pair(files):
+    Path(files["pairs"]).write_text(PAIRS.replace("0.9", ""))
+    for distance, worst in ((False, "lowest score"), (True, "largest distance")):
+        with pytest.raises(ArgumentError, match=f"a non-match: give it the {worst}"):
+            read_data(files["pairs"], "gender", distance=distance)
 
 
 def test_a_file_is_remembered_with_its_notes(files):

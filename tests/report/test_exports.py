@@ -12,6 +12,7 @@ import pytest
 
 from skfairfr.metrics import group_error_rates
 from skfairfr.report import EmbeddingData, audit_data, compare_systems, read_data
+from skfairfr.utils import ArgumentError
 from tests.report.audits import small_audit, synthetic
 from tests.report.json_schema import is_valid
 from tests.report.test_page import HOSTILE, Page, dominated
@@ -94,6 +95,20 @@ def test_every_output_about_a_file_whose_name_is_no_text_is_valid(tmp_path):
     record = json.loads(report.to_json(source=str(path)))
     assert record["source"].endswith("faces-?.npz")
     assert list(record["audits"][0]["settings"]["sha256"]) == ["faces-?.npz"]
+
+
+def test_an_older_report_is_replaced_only_where_that_is_said(tmp_path):
+    X, y, groups = synthetic()
+    found = audit_data(EmbeddingData(X, y, {"sex": groups}), far=0.1, n_resamples=5)
+    found.save(tmp_path)
+    before = (tmp_path / "audit.json").read_bytes()
+    for older in (found, found.audits[0]):
+        with pytest.raises(ArgumentError, match="or give replace=True") as caught:
+            older.save(tmp_path, "other")
+        assert caught.value.argument == "folder"
+    assert (tmp_path / "audit.json").read_bytes() == before
+    found.save(tmp_path, "other", replace=True)
+    assert (tmp_path / "audit.json").read_bytes() != before
 
 
 def _assert_valid(report, folder, source):

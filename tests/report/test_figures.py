@@ -10,10 +10,11 @@ from matplotlib.figure import Figure
 
 from skfairfr.report import EmbeddingData, audit_data
 from skfairfr.report._figures import make_folders, write_figures
-from skfairfr.report._measure import Points
+from skfairfr.report._measure import AuditedROC, Points
+from skfairfr.report._notes import collecting
 from skfairfr.utils import ArgumentError
 from tests.metrics._plot.drawn import fitted, synthetic, unfitted
-from tests.report.audits import scored_pairs, without_rendering
+from tests.report.audits import scored_pairs
 
 NAMES = [
     *("rates", "roc", "error_rates", "scores"),
@@ -24,7 +25,15 @@ NAMES = [
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     (folder,) = make_folders(tmp_path_factory.mktemp("figures") / "new", ["g"])
-    return folder, write_figures(fitted(), folder, Points.of([0.1, 0.05]))
+    return folder, write(fitted(), Points.of([0.1, 0.05]), folder)
+
+
+def write(roc, points, folder, *more, **options):
+    """The figures of an audit at these points."""
+    audited = AuditedROC(roc, points)
+    with collecting([]):
+        levels = audited.levels(None)
+    return write_figures(audited, levels, folder, *more, **options)
 
 
 def test_every_display_is_written_in_every_format(written):
@@ -46,22 +55,15 @@ def test_no_pyplot_figure_is_left(written):
 
 
 def test_same_measurement_writes_same_bytes(written, tmp_path):
-    again = write_figures(fitted(), tmp_path, Points.of([0.1, 0.05]))
+    again = write(fitted(), Points.of([0.1, 0.05]), tmp_path)
     assert [p.read_bytes() for p in again] == [p.read_bytes() for p in written[1]]
-
-
-def test_without_groups_there_is_no_disparity(tmp_path, monkeypatch):
-    without_rendering(monkeypatch)
-    X, y, _ = synthetic()
-    paths = write_figures(unfitted().fit(X, y), tmp_path, Points.of(0.1))
-    assert [path.stem for path in paths[::2]] == NAMES[:4]
 
 
 def drawn(monkeypatch, roc, points, **options):
     """Name of each file -> texts of its figure."""
     found = {}
 
-    def write(draw, path, size, title):
+    def keep(draw, path, size, title):
         figure = Figure(figsize=size, layout="constrained")
         draw(figure)
         texts = [t.get_text() for ax in figure.axes for t in (*ax.texts, ax.title)]
@@ -69,8 +71,8 @@ def drawn(monkeypatch, roc, points, **options):
         found[path.name] = [*texts, *labels, len(figure.axes), title]
         return [path]
 
-    monkeypatch.setattr("skfairfr.report._figures._write", write)
-    write_figures(roc, Path(), points, "title", **options)
+    monkeypatch.setattr("skfairfr.report._figures._write", keep)
+    write(roc, points, Path(), "title", **options)
     return found
 
 
@@ -93,8 +95,9 @@ def test_thresholds_of_other_data_are_those_of_the_figures(monkeypatch):
 
 @pytest.mark.parametrize("points", [Points.of([0.1, 0.02]), Points.of(threshold=0.4)])
 def test_levels_are_marked_where_the_whole_population_has_them(monkeypatch, points):
-    expected = points.far
-    if expected is None:
+    if points.far is not None:
+        expected = fitted().estimate(points.far, rate="far").value
+    else:
         X, y, _ = synthetic()
         unit = X / np.linalg.norm(X, axis=1, keepdims=True)
         left, right = np.triu_indices(len(y), 1)

@@ -1,5 +1,8 @@
 """What a gate says: of few errors in the better group, and of many equal groups."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -106,6 +109,52 @@ def test_eight_equal_groups_pass():
     # No group of the eight has so few errors that nothing is judged.
     assert all(1 < check.figure.value < check.figure.high for check in report.checks)
     assert report.exit_code == 0
+
+
+BEYOND = "the threshold lies beyond all scores: {} pair is accepted"
+
+
+@pytest.mark.parametrize(
+    ("threshold", "verdicts", "accepted"),
+    [
+        # Scores are 0 and 1, and one in a hundred errs.
+        (0.5, ("passed", "passed", "passed"), None),
+        (50, ("undetermined", "failed", "undetermined"), "no"),
+        (np.nextafter(1, 2), ("undetermined", "failed", "undetermined"), "no"),
+        (0.0, ("failed", "undetermined", "undetermined"), "every"),
+        (-50, ("failed", "undetermined", "undetermined"), "every"),
+    ],
+)
+def test_a_threshold_beyond_all_scores_passes_nothing(threshold, verdicts, accepted):
+    people = {"a": 900, "b": 900}
+    rates = dict.fromkeys(people, 0.01)
+    data = scored_pairs(np.random.default_rng(0), people, rates, n_impostor=9)
+    limits = {"max_fmr": 0.03, "max_fnmr": 0.03, "max_frr_ratio": 5}
+    report = audit_data(data, threshold=threshold, limits=limits, n_resamples=5)
+    assert tuple(check.verdict for check in report.checks) == verdicts
+    told = [check["reason"] for check in json.loads(report.to_json())["checks"]]
+    if accepted is None:
+        assert (told, report.exit_code) == (["", "", ""], 0)
+        return
+    # A ratio without an error keeps no limit, whatever the threshold.
+    at = verdicts.index("undetermined")
+    assert told[at] == BEYOND.format(accepted)
+    for text in (report.to_text(), report.to_html(), report.to_junit()):
+        assert told[at] in " ".join(text.split())
+
+
+def test_a_ratio_of_rates_that_are_all_one_passes_nothing():
+    """Pairs of a group nobody knows are accepted, and all of the others rejected."""
+    rng, rates = np.random.default_rng(0), {"a": 0.0, "b": 0.0, "?": 0.0}
+    data = scored_pairs(rng, dict.fromkeys(rates, 60), rates, n_impostor=9)
+    group = np.where(data.columns["group"][0] == "?", None, data.columns["group"][0])
+    score = data.y_score + (group == None)  # noqa: E711
+    data = replace(data, y_score=score, columns={"group": (group, group)})
+    limits = {"max_frr_ratio": 1.2}
+    report = audit_data(data, threshold=1.5, limits=limits, n_resamples=5)
+    (check,) = report.checks
+    assert (check.verdict, report.exit_code) == ("undetermined", 3)
+    assert check.reason == "all rates are 1"
 
 
 @pytest.mark.slow

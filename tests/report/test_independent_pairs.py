@@ -46,8 +46,9 @@ def test_numbers_are_those_of_the_fit():
     options = {"resample": "identities", "method": "wilson", "random_state": 0}
     roc = SimilarityROC(n_resamples=40, **options)
     roc.fit_pairs(SCORES, y_true=Y_TRUE, sensitive_features=GROUPS)
-    for row in found.levels[0].rates[1:]:
-        expected = roc.estimate(0.1, rate="frr", group=row.group)
+    at = found.levels[0].threshold
+    for row in found.levels[0].rates:
+        expected = roc.estimate(threshold=at, rate="frr", group=row.group)
         assert (row.frr.value, row.frr.low) == (expected.value, expected.low)
     inside = [np.ones(N, bool), GROUPS == "f", GROUPS == "m"]
     for row, chosen in zip(found.groups, inside, strict=True):

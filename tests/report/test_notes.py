@@ -9,8 +9,9 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr.metrics import EstimandWarning, ReversedScoresWarning, SimilarityROC
-from skfairfr.report import PairData, audit, audit_data
+from skfairfr.report import EmbeddingData, PairData, audit, audit_data, compare_systems
 from skfairfr.report._notes import NOTES, collecting, mixed_people, notes_of
+from skfairfr.report._text_layout import number
 from skfairfr.utils._labels import encode
 from tests.report.audits import scored_pairs, synthetic, with_a_lone_person
 
@@ -84,7 +85,7 @@ def reverse(roc):
 )
 def test_what_a_warning_carries_is_noted(ask, options, code, note, in_flags):
     found = [w for w in collected(ask, **options) if w.code == code]
-    (text,) = notes_of(found * 2, from_file=False)
+    (text,) = notes_of(found * 2)
     assert re.match(note, text)
     spelled = text.spelled(flag) if hasattr(text, "spelled") else text
     assert in_flags in spelled
@@ -94,30 +95,17 @@ def test_every_code_of_the_table_is_tested():
     assert set(NOTES) == {"below_resolution", "left_out", "no_error", "estimand"}
 
 
-@pytest.mark.parametrize(
-    ("from_file", "question"),
-    [
-        (False, "are these distances? Give minus a distance, as load_pairs("),
-        (
-            True,
-            "and with distance=True for distances: should it be given, or left out?",
-        ),
-    ],
-)
-def test_reversed_scores_are_asked_about_where_they_come_from(from_file, question):
+def test_reversed_scores_are_asked_about_in_the_words_of_the_caller():
     (warning,) = collected(reverse)
-    (note,) = notes_of([warning], from_file)
+    (note,) = notes_of([warning])
     assert isinstance(warning, ReversedScoresWarning)
     assert f"has the larger in {warning.values['share']:.3g} of all cases." in note
-    assert question in note
-    if from_file:
-        assert "and with --distance True for distances" in note.spelled(flag)
+    assert "are these distances?" in note and "distance=True" in note
+    assert "--distance True; if that was given" in note.spelled(flag)
 
 
 def test_other_warnings_of_the_data_are_noted_as_they_are():
-    assert notes_of([UndefinedMetricWarning("far=0.1 is odd")], False) == [
-        "far=0.1 is odd"
-    ]
+    assert notes_of([UndefinedMetricWarning("far=0.1 is odd")]) == ["far=0.1 is odd"]
 
 
 def test_warnings_that_are_no_notes_are_shown():
@@ -167,6 +155,49 @@ def test_verdicts_are_withheld_where_scores_look_like_distances():
             assert words not in shown
 
 
+@pytest.fixture(scope="module")
+def mixed_up(shared_data):
+    """A system of real embeddings, as it is and with its rows out of order."""
+    file = np.load(shared_data / "lfw_facenet" / "lfw_facenet.npz")
+    shuffled = np.random.default_rng(0).permutation(file["embedding"])
+    return [
+        EmbeddingData(X, file["identity"], {"gender": file["gender"]})
+        for X in (file["embedding"], shuffled)
+    ]
+
+
+def test_verdicts_are_withheld_where_scores_carry_no_information(mixed_up):
+    asked = {"far": 0.01, "limits": {"max_fmr": 0.1, "max_fnmr": 0.5}}
+    told, withheld = (audit_data(d, **asked, n_resamples=20) for d in mixed_up)
+    assert told.exit_code == 0
+    assert {f.verdict for f in told.audits[0].levels[0].findings} != {"untested"}
+    assert (withheld.exit_code, {c.verdict for c in withheld.checks}) == (
+        3,
+        {"undetermined"},
+    )
+    (found,) = withheld.audits
+    assert {f.verdict for f in found.levels[0].findings} == {"untested"}
+    text = " ".join(withheld.to_text().split())
+    for shown in (text, withheld.to_html(), withheld.to_card()):
+        assert "scores are no better than chance" in shown
+        assert "distances" not in shown and "is treated worse" not in shown
+    assert text.count("but scores are no better than chance") == 2
+    assert any("hardly tell genuine pairs" in note for note in found.notes)
+
+
+def test_systems_that_carry_no_information_are_not_compared(mixed_up):
+    asked = {"far": 0.01, "n_resamples": 20, "fail_on_harm": True, "names": ("A", "B")}
+    found = compare_systems(*mixed_up, **asked)
+    assert not found.harm and not found.improved and not found.levelling_down
+    assert (found.exit_code, found.settings["withheld"]) == (
+        3,
+        {"B": "uninformative_scores"},
+    )
+    for shown in (found.to_text(), found.to_html()):
+        assert "No verdict: scores are no better than chance." in shown
+        assert "Verdicts are withheld. In B, scores" in " ".join(shown.split())
+
+
 def test_the_other_average_is_withheld_with_the_first():
     X, y, groups = synthetic(30)
     heavy = np.flatnonzero(y == y[0])[0]
@@ -183,3 +214,100 @@ def test_the_other_average_is_withheld_with_the_first():
     assert found.averaged is not None
     findings = [f for level in found.averaged.levels for f in level.findings]
     assert {f.verdict for f in findings} == {"untested"}
+
+
+# ---- data as they come ---------------------------------------------------------------
+
+
+def all_pairs(X, y, groups, scores=None):
+    """Scored pairs of all images, which are named."""
+    left, right = np.triu_indices(len(y), 1)
+    scores = (X @ X.T)[left, right] if scores is None else scores
+    columns = {"sex": (groups[left], groups[right])}
+    return PairData(scores, (y[left], y[right]), columns, (left, right))
+
+
+def noted(data, words, **options):
+    """The notes of a report that hold some words."""
+    report = audit_data(data, n_resamples=5, **options)
+    return [n for audit in report.audits for n in audit.notes if words in n]
+
+
+def test_labels_that_differ_in_case_or_space_are_named_and_not_merged():
+    X, y, groups = synthetic()
+    labels = np.where(y % 3, groups, np.char.add(np.char.title(groups), " "))
+    data = EmbeddingData(X, y, {"sex": labels, "other": np.where(y % 2, "a", "b")})
+    for found in (
+        audit_data(data, far=0.05, n_resamples=5).audits[0],
+        compare_systems(data, data, far=0.05, n_resamples=5),
+    ):
+        (note,) = (n for n in found.notes if "differ only in case" in n)
+        assert "'Female ' and 'female'; 'Male ' and 'male'" in note
+        assert "Groups of sex" in note and "'a'" not in note
+        for text in (found.to_text(), found.to_html()):
+            assert "'Female '" in text.replace("&#39;", "'")
+    assert not noted(EmbeddingData(X, y, {"sex": groups}), "differ only in case")
+
+
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize(
+    "options", [{}, {"impostors": "same_group", "average": "identity"}]
+)
+def test_repeats_are_counted_with_the_rates_without_them(listed, options):
+    """The same thresholds, given, of data in which they never stood."""
+    X, y, groups = synthetic(30)
+    plain = all_pairs(X, y, groups) if listed else EmbeddingData(X, y, {"sex": groups})
+    assert not noted(plain, "as an earlier", far=[0.2, 0.05], **options)
+    rows = np.append(np.arange(len(plain.y_score if listed else y)), [3, 3, 7, 90])
+    data = plain.take(rows)
+    report = audit_data(data, far=[0.2, 0.05], n_resamples=5, **options)
+    (note,) = (n for n in report.audits[0].notes if "as an earlier" in n)
+    assert note.startswith(f"4 of {rows.size:,} {'pairs' if listed else 'images'}")
+    at = [level.threshold for level in report.audits[0].levels]
+    without = audit_data(plain, threshold=at, n_resamples=5, **options).audits[0].levels
+    for before, after in zip(report.audits[0].levels, without, strict=True):
+        words = f"at FAR {before.far:g}, " + " and ".join(
+            f"{name} {number(new.value)} instead of {number(old.value)}"
+            for name, new, old in (
+                ("FAR", after.rates[0].far, before.rates[0].far),
+                ("FRR", after.rates[0].frr, before.rates[0].frr),
+            )
+        )
+        assert words in note
+
+
+def test_without_repeats_nothing_may_be_left():
+    X, y = np.repeat([[1.0, 0.0]], 6, axis=0), np.arange(6) // 2
+    data = EmbeddingData(X, y, {"sex": np.where(y, "f", "m")})
+    (note,) = noted(data, "as an earlier", far=0.5)
+    assert note.startswith("5 of 6 images") and note.endswith("nothing to compare.")
+
+
+def test_a_level_that_tied_scores_miss_is_noted_with_those_on_both_sides():
+    rng = np.random.default_rng(0)
+    people = rng.integers(0, 50, (2, 4000))
+    scores = rng.integers(0, 20, 4000) + 5.0 * (people[0] == people[1])
+    groups = tuple(np.where(people % 2, "f", "m"))
+    data = PairData(scores, tuple(people), {"sex": groups})
+    impostor = np.sort(scores[people[0] != people[1]])
+    attainable = [(impostor >= s).mean() for s in np.unique(impostor)] + [0.0]
+    far = 0.12
+    below, above = (
+        max(a for a in attainable if a <= far),
+        min(a for a in attainable if a > far),
+    )
+    (note,) = noted(data, "cannot be met", far=far)
+    assert "FAR 0.12 cannot be met" in note and f"{below:.3g} and {above:.3g}" in note
+    # Met, missed by less than a tenth, and a threshold that was given.
+    assert not noted(data, "cannot be met", far=float(below))
+    assert not noted(
+        data, "cannot be met", far=min(float(below) * 1.1, (below + above) / 2)
+    )
+    assert not noted(data, "cannot be met", threshold=10)
+
+
+def test_a_level_that_few_pairs_miss_is_not_put_down_to_ties():
+    data = all_pairs(*synthetic(6))
+    n_impostor = int((data.identities[0] != data.identities[1]).sum())
+    found = noted(data, "cannot be met", far=1.8 / n_impostor)
+    assert not found

@@ -63,7 +63,7 @@ def test_what_stands_on_a_page_can_be_written(tmp_path):
     before = {path: path.read_bytes() for path in tmp_path.glob("*.*")}
     for argument, wrong in product(("date", "version"), ("a\ud800", 3, ["a"])):
         with pytest.raises(ArgumentError, match=f"{argument} .*text") as found:
-            usual_audit().save(tmp_path, **{argument: wrong})
+            usual_audit().save(tmp_path, replace=True, **{argument: wrong})
         assert found.value.argument == argument
         assert {path: path.read_bytes() for path in tmp_path.glob("*.*")} == before
 

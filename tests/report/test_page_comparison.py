@@ -41,6 +41,14 @@ def test_harm_comes_first_and_labels_are_text(harmed):
     assert page.text.index("Harm: ") < page.text.rindex("What was compared")
 
 
+def test_digests_name_their_files(harmed):
+    digests = {"emb.npy": "1" * 64, "labels.csv": "2" * 64}
+    settings = harmed.settings | {"sha256": {"lfw/emb.npy": digests}}
+    html = replace(harmed, settings=settings).to_html()
+    for file, digest in digests.items():
+        assert re.search(f"SHA-256 of {file} .lfw/emb.npy.(<[^>]*>|\\s)*{digest}", html)
+
+
 def test_every_change_has_a_row(harmed):
     html = replace(harmed, measured=()).to_html()
     page = Page(html)

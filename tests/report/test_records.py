@@ -36,7 +36,7 @@ def test_json_is_strict():
         "corrected": None,
         "p_value": None,
     }
-    assert (read["schema_version"], read["version"]) == (5, "1.0")
+    assert (read["schema_version"], read["version"]) == (6, "1.0")
 
 
 def test_what_is_hidden_stays_out_of_the_json():

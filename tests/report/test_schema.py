@@ -58,7 +58,7 @@ def test_records_are_valid(name):
     "change",
     [
         lambda record: record.pop("checks"),
-        lambda record: record.update(schema_version=4),
+        lambda record: record.update(schema_version=5),
         lambda record: record["audits"][0].update(new=1),
         lambda record: record["audits"][0]["levels"][0]["rates"][0].pop("far_errors"),
         lambda record: record["audits"][0]["levels"][0].update(set_on="elsewhere"),

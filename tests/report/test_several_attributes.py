@@ -204,16 +204,20 @@ def test_thresholds_of_a_path_are_those_of_its_data(files):
     assert (
         by_path.audits[0].levels[0].threshold == by_data.audits[0].levels[0].threshold
     )
-    roc = SimilarityROC().fit(read.X, read.y)
-    assert by_path.audits[0].levels[0].threshold == roc.threshold_at(0.05)
+    roc = SimilarityROC(resample="identities").fit(read.X, read.y)
+    (level,) = by_path.audits[0].levels
+    assert level.rates[0].far.value == roc.estimate(0.05, rate="far").value
 
 
 def test_thresholds_within_groups_are_set_by_those_of_the_other_data(files):
     read = read_data(files["audited"], "gender")
     options = {"impostors": "same_group", **QUICK}
     found = audit_data(read, threshold_from=files["old"], **options).audits[0]
-    roc = SimilarityROC(impostors="same_group").fit(*synthetic(80))
-    assert found.levels[0].threshold == roc.threshold_at(0.05)
+    roc = SimilarityROC(impostors="same_group", resample="identities")
+    roc.fit(*synthetic(80))
+    at = found.levels[0].threshold
+    there = roc.estimate(threshold=at, rate="far").value
+    assert there == roc.estimate(0.05, rate="far").value
 
 
 @pytest.mark.parametrize(

@@ -90,14 +90,14 @@ def check_of(name, limit, verdict, figure, groups, **more):
         (
             check_of("max_bfar", 2.0, "passed", Figure(1.2, 1, 1.9, 0.1, True, ""), "fm"),
             "PASSED: BFAR by gender at most 2.00, at FAR 0.05 (accepted from similarity "
-            "0.4000 on): 1.20 [1.00, 1.90]; largest for f over m, at most 1.90.",
+            "0.4 on): 1.20 [1.00, 1.90]; largest for f over m, at most 1.90.",
         ),
         (
             check_of(
                 "max_far_ratio", 2.0, "failed", Figure(3, 2.5, 9, 0.1, False, "few"), "fm"
             ),
             "FAILED: max / min of the FAR by gender at most 2.00, at FAR 0.05 (accepted "
-            "from similarity 0.4000 on): 3.00 [2.50, 9.00]; f over m is at least 2.50.",
+            "from similarity 0.4 on): 3.00 [2.50, 9.00]; f over m is at least 2.50.",
         ),
         (
             check_of(
@@ -114,12 +114,12 @@ def check_of(name, limit, verdict, figure, groups, **more):
         (
             check_of("max_fmr", 0.02, "failed", Figure(0.1, 0.05, 0.2, 0.1, True, ""), "fm"),
             "FAILED: FMR of each group of gender at most 0.0200, at FAR 0.05 (accepted from "
-            "similarity 0.4000 on): above it for f, m; for f it is at least 0.0500.",
+            "similarity 0.4 on): above it for f, m; for f it is at least 0.0500.",
         ),
         (
             check_of("max_fnmr", 0.2, "passed", Figure(0.1, 0, 0.15, 0.1, True, ""), "f"),
             "PASSED: FNMR of each group of gender at most 0.200, at FAR 0.05 (accepted from "
-            "similarity 0.4000 on): largest for f, at most 0.150.",
+            "similarity 0.4 on): largest for f, at most 0.150.",
         ),
         (
             check_of(

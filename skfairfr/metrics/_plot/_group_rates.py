@@ -385,9 +385,8 @@ def _new_axes(n_rates, n_groups, n_levels):
 def _names_of(far, threshold, distance):
     if far is not None:
         return tuple(f"FAR {level:g}" for level in far)
-    if distance:
-        return tuple(f"distance {-value:.4g}" for value in threshold)
-    return tuple(f"threshold {value:.4g}" for value in threshold)
+    nowhere = np.full(threshold.shape, np.nan)
+    return tuple(_style.point_names(threshold, nowhere, distance))
 
 
 def _offset(level, n_levels):

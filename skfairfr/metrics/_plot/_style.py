@@ -5,10 +5,12 @@ marker, so that a grey print is readable. Values that the data do not support ha
 dotted lines, hollow markers and hatched bands. This module uses no SimilarityROC.
 """
 
+from decimal import Decimal
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from skfairfr._core._rates import in_digits
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
 from skfairfr.utils._validation import check_line, check_option, check_sequence
 
@@ -196,9 +198,9 @@ def row_label(group, longest=24):
 
 def percent(rate, n_digits=3):
     """A rate in percent, with some significant digits and no exponent."""
-    rounded = float(f"{100 * rate:.{n_digits - 1}e}")
-    text = f"{rounded:.14f}".rstrip("0").rstrip(".")
-    return f"{text} %"
+    # Through decimals: as a float, 65.9 has more digits than it was rounded to.
+    rounded = Decimal(f"{100 * rate:.{n_digits - 1}e}").normalize()
+    return f"{rounded:f} %"
 
 
 def percent_ticks(axis, ends):
@@ -423,7 +425,9 @@ def point_names(thresholds, levels, distance=False):
     """Operating points by the levels that set them, or by thresholds where those are nan."""
     word, sign = ("distance", -1) if distance else ("threshold", 1)
     return [
-        f"{word} {sign * threshold:.3g}" if np.isnan(level) else f"FAR = {level:g}"
+        f"{word} {in_digits(sign * threshold)}"
+        if np.isnan(level)
+        else f"FAR = {level:g}"
         for threshold, level in zip(thresholds, levels, strict=True)
     ]
 

@@ -18,6 +18,7 @@ from skfairfr._core._bootstrap import (
     rate_table,
     remember,
 )
+from skfairfr._core._few_errors import never_falling
 from skfairfr._core._intervals import Reason
 from skfairfr._core._rates import exceeds
 from skfairfr.metrics._roc import _estimates, _evidence
@@ -256,7 +257,15 @@ class Engine:
                         self.pairs, table, about, *shared, evidence
                     )
                 parts.append(found if scopes else found[part.scope])
-            answers.append(parts[0] if scopes else _estimates.Answer.joined(parts))
+            if scopes:
+                answers.append(parts[0])
+                continue
+            found = _estimates.Answer.joined(parts)
+            if question.how is None:
+                by_level = question.levels is not None
+                high = never_falling(found.high, question.rate, by_level)
+                found = replace(found, high=high)
+            answers.append(found)
         return answers
 
     def evidence(self, question):

@@ -16,7 +16,12 @@ from skfairfr._core._resampling import Images
 from skfairfr.metrics._pairs._checks import check_pairs
 from skfairfr.metrics._roc._partitions import EmbeddingPartitions, ListedPartitions
 from skfairfr.metrics._roc._records import ReversedScoresWarning
-from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._errors import (
+    FAILED_EXTRACTIONS,
+    Argument,
+    ArgumentError,
+    Message,
+)
 from skfairfr.utils._labels import (
     Labels,
     check_length,
@@ -33,6 +38,8 @@ SIMILARITIES = ("cosine", "dot")
 # Scores look reversed if the share of genuine scores above impostor ones is this many
 # standard deviations (of independent pairs that are all alike) below one half.
 CHANCE = 2.0
+# Scores carry next to no information if that share is at most this far from one half.
+NO_INFORMATION = 0.05
 
 
 def join_sides(probe, reference):
@@ -463,30 +470,40 @@ def _images(identity, side, n_identities, blocks=None):
     return Images(identity, unknown, side, n_identities, 0, blocks=blocks)
 
 
-def warn_if_reversed(pairs):
-    """Warn if genuine pairs mostly have smaller scores than impostor pairs.
+def warn_of_scores(pairs):
+    """Warn of scores that look like distances, or carry next to no information.
 
     Parameters
     ----------
-    pairs : ListedPairs
+    pairs : ListedPairs or EmbeddingPairs
     """
     genuine = pairs.genuine.ascending(None).scores
-    impostor = pairs.impostors(None).scores
     if genuine.size == 0:
         return
+    impostor = pairs.impostors(None, sampled=not pairs.is_whole(None)).scores
     share = _share_larger(genuine, impostor)
     sizes = genuine.size * impostor.size
-    if share >= 0.5 - CHANCE * np.sqrt((genuine.size + impostor.size + 1) / 12 / sizes):
-        return
-    warn_caller(
-        "Genuine pairs mostly have smaller scores than impostor pairs: of one of each, "
-        f"the genuine one has the larger in {share:.3g} of all cases. y_score is a "
-        "similarity, larger meaning more alike; are these distances? Give minus a "
-        "distance, as load_pairs(path, distance=True) does.",
-        ReversedScoresWarning,
-        "reversed_scores",
-        share=share,
+    deviation = np.sqrt((genuine.size + impostor.size + 1) / 12 / sizes)
+    found = (
+        f"of one of each, the genuine one has the larger in {share:.3g} of all cases. "
     )
+    if abs(share - 0.5) <= NO_INFORMATION:
+        code = "uninformative_scores"
+        message = (
+            f"Scores hardly tell genuine pairs from impostor pairs: {found}Are the labels "
+            "in the order of the rows?",
+        )
+    elif share < 0.5 - CHANCE * deviation:
+        code = "reversed_scores"
+        message = (
+            f"Genuine pairs mostly have smaller scores than impostor pairs: {found}Scores "
+            "are similarities, larger meaning more alike; are these distances? Give minus a "
+            "distance or, where a file is read, ",
+            *(Argument("distance", True), "; if that was given, leave it out."),
+        )
+    else:
+        return
+    warn_caller(Message(*message), ReversedScoresWarning, code, share=share)
 
 
 def _share_larger(genuine, impostor):
@@ -612,7 +629,7 @@ def _check_rows(X, similarity):
             Argument("X"),
             f" has a zero row ({zero[0]}, {zero.size} in all), whose cosine similarity is "
             "undefined;",
-            remedy="remove failed extractions, with their labels.",
+            remedy=FAILED_EXTRACTIONS,
         )
 
 

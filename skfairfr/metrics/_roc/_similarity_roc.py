@@ -360,7 +360,7 @@ shape (n_pairs,), default=None
         -----
         ReversedScoresWarning
             If genuine pairs mostly have smaller scores than impostor pairs, as with
-            distances.
+            distances, or hardly larger ones.
 
         Examples
         --------
@@ -390,7 +390,7 @@ shape (n_pairs,), default=None
         )
         names = partitions.names(None)
         pairs = partitions.pairs(names, self.average, self.impostors)
-        _inputs.warn_if_reversed(pairs)
+        _inputs.warn_of_scores(pairs)
         self._keep(partitions, pairs, identity, library, images_named)
         return self
 

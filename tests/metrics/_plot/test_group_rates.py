@@ -130,6 +130,7 @@ def test_bad_arguments_name_a_remedy():
         (1.234e-8, "0.00000123 %"),
         (0.000999055, "0.0999 %"),
         (0, "0 %"),
+        (0.659, "65.9 %"),
     ],
 )
 def test_percent(rate, text):

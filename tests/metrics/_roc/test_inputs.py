@@ -32,7 +32,7 @@ def with_zero_row():
         ((X[:1], IDENTITY[:1]), "minimum of 2 is required"),
         ((with_value(np.nan), IDENTITY), "Input X contains NaN"),
         ((with_value(np.inf), IDENTITY), "Input X contains infinity"),
-        ((with_zero_row(), IDENTITY), r"X has a zero row \(7.*remove failed"),
+        ((with_zero_row(), IDENTITY), r"X has a zero row \(7.*failed extractions"),
         ((X, None), "requires y to be passed"),
         ((X, IDENTITY[:-1]), "y has 29 rows but X has 30"),
         ((X, IDENTITY, GROUP[:-1]), "sensitive_features has 29 rows but X has 30"),
@@ -264,8 +264,16 @@ def test_distances_are_warned_of():
         unfitted().fit_pairs(*scored(100, -2.0))
 
 
-@pytest.mark.parametrize(("n_pairs", "shift"), [(100, 2.0), (1000, 0.0), (4, -9.0)])
-def test_similarities_chance_and_a_handful_of_pairs_are_not(n_pairs, shift):
+# Scores that differ by half a standard deviation make an area of .64, by a tenth .53.
+@pytest.mark.parametrize("shift", [-0.1, 0.0, 0.1])
+def test_scores_that_tell_next_to_nothing_are_warned_of(shift):
+    with pytest.warns(ReversedScoresWarning, match="hardly tell") as caught:
+        unfitted().fit_pairs(*scored(4000, shift))
+    assert caught[0].message.code == "uninformative_scores"
+
+
+@pytest.mark.parametrize(("n_pairs", "shift"), [(100, 2.0), (4000, 0.5), (4, -9.0)])
+def test_similarities_weak_ones_and_a_handful_of_pairs_are_not(n_pairs, shift):
     assert unfitted().fit_pairs(*scored(n_pairs, shift)).identities_.size
 
 
