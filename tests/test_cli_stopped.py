@@ -38,7 +38,7 @@ PHASES = {
     "compare": READING
     | PAIRS
     | {
-        "comparing": "skfairfr.report._comparison.draw_jointly",
+        "comparing": "skfairfr.report._comparison.holm",
         "measuring": "skfairfr.report._comparison._measured",
     }
     | WRITING,
