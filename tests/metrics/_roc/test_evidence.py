@@ -363,6 +363,21 @@ def test_everyone_s_rate_is_inside_its_interval(fitted):
         assert (found.value < found.high)[some].all()
 
 
+@pytest.mark.filterwarnings("ignore:far=")
+@pytest.mark.parametrize("group", [None, 0, 1, 2])
+def test_a_far_that_sets_its_threshold_is_bounded_from_the_first_error_on(
+    fitted, group
+):
+    """About as well as at a given threshold, or better."""
+    levels = np.geomspace(1e-5, 1e-2, 20)
+    operating_point = "overall" if group is None else "group"
+    asked = {"operating_point": operating_point, "group": group}
+    found = fitted.estimate(levels, rate="far", **asked)
+    thresholds = fitted.threshold_at(levels, **asked)
+    fixed = fitted.estimate(threshold=thresholds, rate="far", group=group)
+    assert (found.high <= 2 * fixed.high).all()
+
+
 @pytest.mark.filterwarnings("ignore:A group has no error")
 @pytest.mark.parametrize("asked", [{"far": LEVELS}, {"threshold": [0.3, 0.5, 0.6]}])
 @pytest.mark.parametrize("rate", ["far", "frr"])
