@@ -15,22 +15,21 @@ from skfairfr._core._error_counts import (
 from skfairfr._core._pair_people import ListedPeople, people_of_design
 from tests._core.cases import (
     GROUPS,
+    compare,
     embedded,
+    hamming,
     listed,
     oracle_of_listed,
     oracle_of_pairs,
     oracle_scope,
 )
-from tests.covering import daily_pairwise
 
 SCOPES = (None, (0, 0), (1, 1), (0, 1), (1, 0))
 OWN = SCOPES[:3]
 MOMENTS = {"squares": 2, "cubes": 3, "fourths": 4}
 designs = pytest.mark.parametrize(
     ("sides", "average", "impostors", "groups"),
-    daily_pairwise(
-        product((1, 2), ("pair", "identity"), ("all", "same_group"), GROUPS)
-    ),
+    list(product((1, 2), ("pair", "identity"), ("all", "same_group"), GROUPS)),
 )
 
 
@@ -109,7 +108,8 @@ def check_against(loop, counts, ends):
 
 @designs
 def test_impostor_pairs_of_complete_designs(sides, average, impostors, groups):
-    pairs = embedded(5, average, impostors, sides=sides, groups=groups)
+    # With images in several groups, some people share none of them.
+    pairs = embedded(8, average, impostors, sides=sides, groups=groups)
     twin = oracle_of_pairs(pairs)
     n_people = pairs.images.n_identities
     for scope in SCOPES:
@@ -198,6 +198,29 @@ def test_threshold_of_meets_the_level(impostors):
         lower = scores[scores < found]
         if lower.size:
             assert (scores >= lower.max()).mean() > level
+
+
+def test_threshold_of_a_tail_is_that_of_all_pairs_or_nan(monkeypatch):
+    """All pairs weigh the level, though those of small scores are not held."""
+    levels = np.array([0.002, 0.01, 0.05, 0.9])
+    images, vectors = hamming(3)
+    scopes = (None, (0, 0), (1, 1))
+    whole = compare(images, vectors, far_max=0.05)
+    expected = [threshold_of(whole, scope, levels) for scope in scopes]
+    for name in ("WHOLE", "WHOLE_GROUP"):
+        monkeypatch.setattr(_pair_sets, name, 1)
+    held = compare(images, vectors, far_max=0.05)
+    for scope, known in zip(scopes, expected, strict=True):
+        found = threshold_of(held, scope, levels)
+        assert not held.impostors(scope).complete and np.isnan(found[3])
+        assert_allclose(found[:3], known[:3])
+        sampled = threshold_of(held, scope, levels, sampled=True)
+        assert not np.isnan(sampled).any()
+
+
+def test_without_pairs_there_is_no_threshold():
+    pairs = embedded(5, groups="constant", n_identities=2)
+    assert np.isnan(threshold_of(pairs, (0, 0), np.array([0.1]))).all()
 
 
 def test_a_sample_stands_for_all_pairs(monkeypatch):

@@ -743,6 +743,13 @@ def test_a_group_of_one_person_is_compared_with_nobody():
     assert sum(map(len, every_two(alone))) == 0
 
 
+def test_two_people_are_compared():
+    sums = groups_of(1, 2, n=2)
+    assert_array_equal(against_others(sums), [[1, -1], [-1, 1]])
+    assert len(np.vstack([*every_two(sums)])) == 2
+    assert not np.isnan(rate_bounds(sums, 0.025)).any()
+
+
 def test_each_of_three_groups_is_a_test_of_its_own():
     sums = groups_of(9, 8, 7)
     assert number_of_tests(against_others(sums)) == 3

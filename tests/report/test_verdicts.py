@@ -206,9 +206,23 @@ def test_all_groups_that_differ_are_found_the_worse_ones_first():
     # Of the better ones the more certain one first.
     better = [g for g, _ in places[1:]]
     assert better == sorted(better, key=lambda g: one.p_adjusted[g])
+    # A better group that is surer than the last of the worse ones is named after it.
+    one = judged(groups_of(75, 10, 46, 30, 29, 31, n=150))
+    worse = [g for g, _ in one.found() if one.compared.tests.value[g] > 0]
+    assert [g for g, _ in one.found()][: len(worse)] == worse == [0, 2]
+    assert one.p_adjusted[1] < one.p_adjusted[2]
     alike = judged(groups_of(12, 15, 11, 13))
     assert alike.found() == [(1, False)]
     assert alike.compared.tests.p_value.argmin() == 1
+
+
+def test_of_equally_certain_groups_the_worse_one_is_found():
+    """The third has too few errors to count: the first two are one test, seen twice."""
+    for errors, worse in (((20, 30), 1), ((30, 20), 0)):
+        few = groups_of(2, n=20)
+        one = judged(beside(groups_of(*errors), few.rows(0)))
+        assert one.compared.tests.p_value[0] == one.compared.tests.p_value[1]
+        assert one.found() == [(worse, False)]
 
 
 def test_a_group_against_the_others():
