@@ -1,409 +1,301 @@
-"""Effective errors against loops and closed forms, and Wilson's interval from 0 errors on."""
+"""Moments of errors by loops, bounds and tests by scalar twins, and exact coverage."""
 
-from dataclasses import replace
+import math
+from collections import defaultdict
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import beta, binom, binomtest, gamma, poisson
+from scipy import stats
 
 from skfairfr._core._few_errors import (
-    GROUP_WEIGHT,
-    PRIOR_CORRELATION,
-    PRIOR_VARIATION,
-    PRIOR_WEIGHT,
-    VARIATION_GROUP_WEIGHT,
-    Dependence,
-    Effective,
     ErrorSums,
-    dependence,
-    effective_errors,
+    against_others,
+    contrasts,
     errors_by_person,
-    exact_high,
-    exact_low,
+    every_two,
     genuine_sums,
+    holm,
     impostor_sums,
     influences,
-    lower_bound,
-    rate_interval,
-    share_left,
-    upper_bound,
-    wilson_interval,
+    number_of_tests,
+    rate_bounds,
+    shrunken_rates,
 )
+from skfairfr._core._pair_people import ListedPeople
+
+FIELDS = tuple(ErrorSums.__dataclass_fields__)
+# Of the errors of two people, and of the weight of all their pairs, as they are summed.
+POWERS = (2, 0), (3, 0), (4, 0), (1, 1), (2, 1), (3, 1), (1, 2), (2, 2), (1, 3)
 
 
-def effective(errors, pairs, between=0.0, freedom=np.inf):
-    """Effective numbers of one level and group for each value given."""
-    columns = np.broadcast_arrays(*map(np.asarray, (errors, pairs, between, freedom)))
-    return Effective(*(np.array(column, dtype=float) for column in columns))
+def drawn_pairs(seed, n_people=9, images=None, rate=0.2, left_out=0.0, weighted=False):
+    """Impostor pairs of images, their weights, and which are accepted, errors first.
 
-
-def proportion(errors, n, z=1.959963984540054):
-    """Wilson's interval, the roots of (p - rate)**2 n = z**2 p (1 - p)."""
-    rate = errors / n
-    roots = np.roots([n + z**2, -(2 * n * rate + z**2), n * rate**2])
-    return tuple(np.sort(roots))
-
-
-def certain(correlation):
-    """A correlation of one level and group that is known, of people who do not vary."""
-    known, none = np.full((1, 1), correlation), np.zeros((1, 1))
-    return Dependence(known, np.ones((1, 1)), none, known, np.ones((1, 1)))
-
-
-def drawn_pairs(rng, n_people=9, images=3, rate=0.2):
-    """All impostor pairs of images, whose they are, and which are accepted."""
-    who = np.repeat(np.arange(n_people), images)
-    first, second = np.triu_indices(who.size, 1)
-    left, right = who[first], who[second]
-    impostor = left != right
-    left, right = left[impostor], right[impostor]
+    Images are 3 of each person or as many as given; of uneven lists some are left out.
+    """
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(n_people), 3 if images is None else images)
+    left, right = (who[ends] for ends in np.triu_indices(who.size, 1))
+    kept = (left != right) & (rng.random(left.size) >= left_out)
+    left, right = left[kept], right[kept]
     frail = rng.random(n_people)
     accepted = rng.random(left.size) < rate * (frail[left] + frail[right])
-    return left, right, accepted
-
-
-def sums_of(left, right, accepted, n_people):
-    """ErrorSums as an engine computes them, from the pairs themselves."""
     order = np.argsort(~accepted, kind="stable")
-    n = np.array([accepted.sum()])
-    of_person, squares, _ = errors_by_person(
-        left[order], right[order], None, n, n_people
+    weights = rng.choice([0.25, 0.5, 2.0], left.size) if weighted else None
+    return left[order], right[order], weights, int(accepted.sum())
+
+
+def impostors(left, right, weights, positions, n_people):
+    """ErrorSums of listed impostor pairs of which the first are errors at each level."""
+    people = ListedPeople(left, right, weights, n_people)
+    of_person, powers = errors_by_person(
+        *(left, right, weights, positions, n_people, people.between(left, right))
     )
-    pairs = np.bincount(left, minlength=n_people) + np.bincount(
-        right, minlength=n_people
+    of_all = people.pairs, powers, people.sizes, people.squared_weights
+    return impostor_sums(of_person, *of_all)
+
+
+def looped_impostors(left, right, weights, n_errors, n_people):
+    """The same by loops over two and three people."""
+    c, e, single = defaultdict(float), defaultdict(float), 0.0
+    for place, (k, h) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
+        weight = 1.0 if weights is None else float(weights[place])
+        single += weight**2
+        for both in ((k, h), (h, k)):
+            c[both] += weight
+            e[both] += weight * (place < n_errors)
+    people = sorted({k for k, _ in c})
+    two = list(combinations(people, 2))
+    total, errors = sum(c[t] for t in two), sum(e[t] for t in two)
+    rate = errors / total
+    x = {t: e[t] - rate * c[t] for t in list(c)}
+    of = {k: sum(x.get((k, h), 0.0) for h in people) for k in people}
+    weight_of = {k: sum(c.get((k, h), 0.0) for h in people) for k in people}
+    own = sum(x.get(t, 0.0) ** 2 for t in two)
+    # Fogliato, Patil & Perona (2024): pairs of people that share one person.
+    shared = sum(
+        x.get((a, b), 0.0) * x.get((a, d), 0.0) for a, b, d in permutations(people, 3)
     )
-    sizes = np.zeros((n_people, n_people))
-    np.add.at(sizes, (left, right), 1)
-    sized = np.array([sizes[left[accepted], right[accepted]].sum()])
-    return impostor_sums(of_person, pairs, squares, sized, (sizes**2).sum())
+    reach = sum(w**2 for w in weight_of.values()) / total**2
+    lost = 2 * sum(w**3 for w in weight_of.values()) / (total**3 * reach)
+    of_people = {power: sum(r**power for r in of.values()) for power in (2, 3, 4)}
+    of_two = {power: sum(x.get(t, 0.0) ** power for t in two) for power in (2, 3, 4)}
+    return {
+        "errors": errors,
+        "pairs": total,
+        "single": single / total,
+        "clumped": sum(c.get(t, 0.0) ** 2 for t in two) / total,
+        "own": own,
+        "variance": own + max((shared + reach * own) / max(1 - lost, 0.3), 0.0),
+        "squares": max(of_people[2] - of_two[2], own),
+        "cubes": of_people[3] - of_two[3],
+        "fourths": of_people[4] - of_two[4],
+        "people": 4 / reach,
+    }
+
+
+def single_errors(n):
+    """One pair of each of n people, with 0 to n errors: a level each."""
+    errors = np.arange(n + 1)[:, None]
+    return genuine_sums((np.arange(n) < errors).astype(float), np.ones(n))
+
+
+def some_groups(seed, n_groups=4, kind="impostor"):
+    """Sums of groups of few people at one level: 0, 1, 2, or more errors."""
+    rng = np.random.default_rng(seed)
+    groups = []
+    for _ in range(n_groups):
+        n = int(rng.integers(4, 25))
+        few = rng.choice([0, 1, 2, None], p=[0.15, 0.15, 0.1, 0.6])
+        if kind == "impostor":
+            images = rng.integers(1, 4, n)
+            rate = rng.choice([0.02, 0.1, 0.4])
+            left, right, weights, found = drawn_pairs(
+                int(rng.integers(1 << 30)), n, images, rate
+            )
+            found = found if few is None else min(found, few)
+            groups.append(impostors(left, right, weights, [found], n))
+        else:
+            pairs = rng.integers(1, 7, n)
+            rejected = rng.binomial(pairs, rng.beta(0.5, rng.choice([0.5, 3]), n))
+            if few is not None:
+                rejected[:] = 0
+                rejected[: int(few)] = 1
+            groups.append(genuine_sums(rejected[None].astype(float), pairs))
+    return ErrorSums.of_groups(groups).rows(0)
+
+
+def scalars(sums):
+    """Fields of the sums of each group or level, as dicts of Python's numbers."""
+    columns = [np.ravel(getattr(sums, name)).tolist() for name in FIELDS]
+    return [dict(zip(FIELDS, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 # Sums
 
 
 @pytest.mark.parametrize("positions", [[40, 0, 60, 7], [25, 3, 60]])
-def test_errors_by_person_is_a_loop_over_pairs(positions):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_errors_by_person_is_a_dictionary_of_two_people(positions, weighted):
     rng = np.random.default_rng(0)
     left, right = rng.integers(0, 7, (2, 60))
-    weights = rng.random(60)
-    first, second = rng.random((2, 7))
-    found, squares, sized = errors_by_person(
-        left, right, weights, np.array(positions), 7, (first, second)
+    weights = rng.random(60) if weighted else None
+    of_two = rng.random((7, 7))
+    of_two += of_two.T
+    found, powers = errors_by_person(
+        left, right, weights, np.array(positions), 7, of_two[left, right]
     )
     for level, n in enumerate(positions):
-        person, couple, of_all = np.zeros(7), {}, 0.0
-        for k, h, w in zip(left[:n], right[:n], weights[:n], strict=True):
-            person[k] += w
-            if h != k:
-                person[h] += w
-            couple[frozenset((k, h))] = couple.get(frozenset((k, h)), 0) + w
-            of_all += w * (first[k] * second[h] + first[h] * second[k])
+        person, errors = np.zeros(7), defaultdict(float)
+        for place in range(n):
+            k, h = sorted((left[place], right[place]))
+            weight = weights[place] if weighted else 1.0
+            for one in {k, h}:
+                person[one] += weight
+            errors[k, h] += weight
         assert_allclose(found[level], person)
-        assert_allclose(squares[level], sum(w**2 for w in couple.values()))
-        assert_allclose(sized[level], of_all)
+        expected = [
+            sum(e**i * of_two[both] ** j for both, e in errors.items())
+            for i, j in POWERS
+        ]
+        assert_allclose(powers[level], expected, rtol=1e-12)
 
 
 def test_errors_without_weights_count_once():
     left, right = np.array([[0, 0, 1, 2], [1, 1, 2, 0]])
-    found, squares, _ = errors_by_person(left, right, None, [4], 4)
+    found, powers = errors_by_person(left, right, None, [4], 4)
     assert_array_equal(found, [[3, 3, 2, 0]])
-    assert_array_equal(squares, [4 + 1 + 1])
+    # Between unsaid: two people have one pair.
+    assert_array_equal(powers, [[6, 10, 18, 4, 6, 10, 4, 6, 4]])
 
 
-def test_impostor_sums_are_loops_over_people():
-    left, right, accepted = drawn_pairs(np.random.default_rng(1))
-    sums = sums_of(left, right, accepted, 9)
-    rate = accepted.mean()
-    deviation, m = np.zeros((9, 9)), np.zeros((9, 9))
-    for k, h, e in zip(left, right, accepted, strict=True):
-        deviation[k, h] += e - rate
-        deviation[h, k] += e - rate
-        m[k, h] += 1
-        m[h, k] += 1
-    couples = [(k, h) for k in range(9) for h in range(k)]
-    squares = sum(deviation[c] ** 2 for c in couples)
-    wedges = sum(
-        deviation[a, b] * deviation[a, c]
-        for a in range(9)
-        for b in range(9)
-        for c in range(9)
-        if len({a, b, c}) == 3
-    )
-    of = m.sum(1)
-    reach = (of**2).sum() / accepted.size**2
-    kept = 1 - 2 * (of**3).sum() / (accepted.size * (of**2).sum())
-    assert_allclose(sums.errors, accepted.sum())
-    assert_allclose(sums.pairs, accepted.size)
-    assert_allclose(sums.squares, squares)
-    assert_allclose(sums.shared, (wedges + reach * squares) / kept)
-    assert_allclose(sums.reach, reach)
-    assert_allclose(sums.clumped, sum(m[c] ** 2 for c in couples) / accepted.size)
-    # 9 people in equally many pairs: two of nine shares for each person.
-    assert_allclose(sums.people, 9)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"images": 1, "n_people": 12},
+        {"images": [1, 4, 2, 1, 6, 0, 3], "n_people": 7},
+        {"left_out": 0.6},
+        {"left_out": 0.4, "weighted": True},
+        {"images": [2, 0, 0, 3, 1], "n_people": 5, "weighted": True},
+        {"rate": 0.7},
+        # One person is in nearly all pairs: the correction stops at its least.
+        {"images": [9, 1, 1, 1], "n_people": 4},
+    ],
+)
+def test_impostor_sums_are_loops_over_people(options):
+    left, right, weights, n_errors = drawn_pairs(1, **options)
+    n_people = options.get("n_people", 9)
+    positions = [n_errors, 0, 1, n_errors // 2]
+    found = scalars(impostors(left, right, weights, positions, n_people))
+    for sums, n in zip(found, positions, strict=True):
+        expected = looped_impostors(left, right, weights, n, n_people)
+        for name in FIELDS:
+            assert_allclose(
+                sums[name], expected[name], rtol=1e-9, atol=1e-9, err_msg=name
+            )
 
 
-def test_genuine_sums_are_the_jackknife_of_people():
+@pytest.mark.parametrize("weighted", [False, True])
+def test_genuine_sums_are_loops_over_people(weighted):
     rng = np.random.default_rng(2)
-    pairs = rng.integers(1, 30, 40)
-    rejected = rng.binomial(pairs, 0.2)
-    sums = genuine_sums(rejected[None], pairs)
-    total = rejected.sum() / pairs.sum()
-    others = [
-        (rejected.sum() - r) / (pairs.sum() - m)
-        for r, m in zip(rejected, pairs, strict=True)
-    ]
-    variance = 39 / 40 * sum((o - total) ** 2 for o in others)
-    assert_allclose(sums.squares / pairs.sum() ** 2, variance)
-    assert_allclose(sums.people, pairs.sum() ** 2 / (pairs**2).sum())
-    assert sums.shared == 0 and sums.reach == 0
-
-
-def test_people_without_pairs_change_nothing():
-    rejected, pairs = np.array([[1, 0, 3, 0, 0]]), np.array([3, 0, 6, 3, 0])
-    some = pairs > 0
-    of_all, of_some = (
-        genuine_sums(rejected, pairs),
-        genuine_sums(rejected[:, some], pairs[some]),
+    pairs = rng.integers(0, 12, 40) * (0.5 if weighted else 1.0)
+    rejected = np.stack(
+        [pairs * (rng.random(40) < share) for share in (0.3, 0.0, 0.05)]
     )
-    for name in vars(of_all):
-        assert_array_equal(getattr(of_all, name), getattr(of_some, name))
+    squared = 17.0 if weighted else None
+    found = scalars(genuine_sums(rejected, pairs, squared))
+    kept = [k for k in range(40) if pairs[k] > 0]
+    total = sum(pairs[k] for k in kept)
+    for level, sums in enumerate(found):
+        x = {k: rejected[level, k] for k in kept}
+        rate = sum(x.values()) / total
+        # The delete-one jackknife.
+        without = [
+            sum(x[h] for h in kept if h != k) / sum(pairs[h] for h in kept if h != k)
+            for k in kept
+        ]
+        n = len(kept)
+        variance = (n - 1) / n * sum((r - rate) ** 2 for r in without) * total**2
+        deviations = [x[k] - rate * pairs[k] for k in kept]
+        expected = {
+            "errors": rate * total,
+            "pairs": total,
+            "single": (squared or total) / total,
+            "clumped": sum(pairs[k] ** 2 for k in kept) / total,
+            "own": variance,
+            "variance": variance,
+            "squares": sum(d**2 for d in deviations),
+            "cubes": sum(d**3 for d in deviations),
+            "fourths": sum(d**4 for d in deviations),
+            "people": total**2 / sum(pairs[k] ** 2 for k in kept),
+        }
+        for name in FIELDS:
+            assert_allclose(
+                sums[name], expected[name], rtol=1e-9, atol=1e-9, err_msg=name
+            )
+
+
+def test_a_person_with_most_pairs_is_not_extrapolated_from():
+    """The jackknife divides a deviation by what is left of the pairs, half at least."""
+    rejected, pairs = np.array([[60.0, 1.0, 2.0]]), np.array([90.0, 5.0, 5.0])
+    rate = 63 / 100
+    apart = [(60 - 90 * rate) / 0.5, (1 - 5 * rate) / 0.95, (2 - 5 * rate) / 0.95]
+    found = genuine_sums(rejected, pairs)
+    assert_allclose(found.variance, 2 / 3 * sum(a**2 for a in apart))
 
 
 def test_the_variance_of_a_far_is_right_on_average():
-    """Independent clumps, people who vary: squares and shared add up to the variance."""
+    """Clumps, and people who vary: the mean of variances is the variance of rates."""
     rng = np.random.default_rng(3)
     n = 30
     k, h = np.triu_indices(n, 1)
-    couple = np.repeat(np.arange(k.size), 4)
+    left, right = np.repeat(k, 4), np.repeat(h, 4)
     rates, variances = [], []
     for _ in range(400):
         frail = rng.gamma(4, 1 / 4, n)
         alike = rng.gamma(1, 1, k.size)
-        p = np.clip(0.01 * frail[k] * frail[h] * alike, 0, 1)[couple]
-        accepted = rng.random(couple.size) < p
-        sums = sums_of(k[couple], h[couple], accepted, n)
+        p = np.repeat(np.clip(0.01 * frail[k] * frail[h] * alike, 0, 1), 4)
+        accepted = rng.random(left.size) < p
+        order = np.argsort(~accepted, kind="stable")
+        n_errors = [int(accepted.sum())]
+        sums = impostors(left[order], right[order], None, n_errors, n)
         rates.append(sums.rate[0])
-        variances.append((sums.squares + sums.shared)[0] / couple.size**2)
+        variances.append(sums.variance[0] / left.size**2)
     assert_allclose(np.mean(variances), np.var(rates, ddof=1), rtol=0.2)
 
 
-# Dependence
+def test_without_pairs_there_is_no_rate():
+    none = np.zeros((1, 3))
+    genuine = genuine_sums(none, np.zeros(3))
+    impostor = impostor_sums(none, np.zeros(3), np.zeros((1, 9)), (0.0, 0.0, 0.0))
+    for sums in (genuine, impostor):
+        assert np.isnan(sums.rate) and sums.people == 0
+        assert np.isnan(rate_bounds(sums, 0.025)).all()
 
 
-def test_independent_pairs_are_worth_one_each():
-    """One pair a person, or a pair of people: clumps of one pair need no correction."""
-    sums = genuine_sums(np.array([[1, 0, 1, 0, 0, 0]]), np.ones(6, dtype=int))
-    groups = ErrorSums.of_groups([sums])
-    found = effective_errors(groups, dependence(groups))
-    assert_allclose([found.errors, found.pairs], [[[2]], [[6]]])
+def test_rows_columns_and_groups_are_slices():
+    groups = [single_errors(5), single_errors(5)]
+    both = ErrorSums.of_groups(groups)
+    assert both.errors.shape == (6, 2)
+    assert_array_equal(both.rows(3).squares, [s.squares[3] for s in groups])
+    assert_array_equal(both.columns([1]).errors[:, 0], groups[1].errors)
 
 
-def test_people_who_always_err_alike_count_as_one_pair_each():
-    pairs = np.full(600, 10)
-    rejected = np.where(np.arange(600) < 200, 10, 0)[None]
-    sums = ErrorSums.of_groups([genuine_sums(rejected, pairs)])
-    correlation = dependence(sums).correlation
-    assert correlation > 0.95
-    found = effective_errors(sums, certain(1.0))
-    assert_allclose([found.errors, found.pairs], [[[200]], [[600]]])
-
-
-def sums_with(errors, squares, shared=0.0):
-    """Sums of groups of 1000 pairs in clumps of 10, (n_levels, n_groups)."""
-    errors = np.asarray(errors, dtype=float)
-    full = np.ones(errors.shape)
-    return ErrorSums(
-        errors,
-        1000 * full,
-        full,
-        10 * full,
-        squares * full,
-        shared * full,
-        0.1 * full,
-        40 * full,
-    )
-
-
-def test_without_an_error_the_prior_remains():
-    found = dependence(sums_with([[0, 0]], [[0, 0]]))
-    correlation, variation = found.correlation, found.variation
-    assert_allclose(correlation, PRIOR_CORRELATION)
-    assert_allclose(variation, PRIOR_VARIATION)
-
-
-def test_few_errors_borrow_from_the_other_groups_and_levels():
-    """200 errors in clumps of 4; a group, and a level, without any take their correlation."""
-    binomial = 200 * 0.8
-    sums = sums_with([[0, 0], [200, 0]], [[0, 0], [4 * binomial, 0]])
-    correlation = dependence(sums).correlation
-    own = (4 - 1) / (10 - 1)
-    clumps = 200 * 0.8 / 4
-    pooled = (clumps * own + 3 * PRIOR_CORRELATION) / (clumps + 3)
-    assert_allclose(correlation[1, 1], pooled)
-    assert_allclose(correlation[0], pooled)
-    expected = (clumps * own + GROUP_WEIGHT * pooled) / (clumps + GROUP_WEIGHT)
-    assert_allclose(correlation[1, 0], expected)
-
-
-def test_errors_that_meet_more_than_clumps_allow_are_as_dependent_as_can_be():
-    """More than all pairs of a clump cannot err alike."""
-    sums = sums_with([[200.0]], [[200 * 0.8 * 50]])
-    clumps = 200 * 0.8 / 10
-    pooled = (clumps + 3 * PRIOR_CORRELATION) / (clumps + 3)
-    expected = (clumps + GROUP_WEIGHT * pooled) / (clumps + GROUP_WEIGHT)
-    assert_allclose(dependence(sums).correlation, [[expected]])
-
-
-def test_many_errors_rely_on_themselves():
-    sums = sums_with([[400.0, 400.0]], [[400 * 0.6 * 9, 400 * 0.6]])
-    sums = replace(sums, errors=sums.errors * 1e4, pairs=sums.pairs * 1e4)
-    sums = replace(sums, squares=sums.squares * 1e4)
-    correlation = dependence(sums).correlation
-    assert_allclose(correlation, [[8 / 9, 0]], atol=1e-3)
-
-
-def test_the_variation_of_people_borrows_by_how_many_clumps_meet():
-    """One level of two groups with errors, term by term."""
-    rng = np.random.default_rng(3)
-    sums = ErrorSums.of_groups([sums_of(*drawn_pairs(rng), 9) for _ in range(2)])
-    found = dependence(sums)
-    rate, reach = sums.rate, sums.reach
-    binomial, extra = rate * (1 - rate) * sums.pairs, sums.clumped - sums.single
-    correlation = np.clip((sums.squares / binomial - sums.single) / extra, 0, 1)
-    clumps = sums.errors * (1 - rate) / (sums.single + correlation * extra)
-    own = sums.shared / ((sums.errors * (1 - rate)) ** 2 * reach)
-    met = 1 / (1 / (reach * clumps**2 / 2) + reach / 2)
-    pooled = ((met * own).sum() + PRIOR_WEIGHT * PRIOR_VARIATION) / (
-        met.sum() + PRIOR_WEIGHT
-    )
-    part = met / (met + VARIATION_GROUP_WEIGHT)
-    expected = part * own + (1 - part) * pooled
-    assert (expected > 0).all()
-    assert_allclose(found.variation, expected)
-
-
-def test_pairs_that_weigh_less_count_as_fewer():
-    """The average over people: pairs weigh 1 / m, those of two people 1 together."""
-    rng = np.random.default_rng(5)
-    n, m = 40, 4
-    k, h = np.triu_indices(n, 1)
-    left, right = np.repeat(k, m), np.repeat(h, m)
-    accepted = rng.random(left.size) < 0.05
-    order = np.argsort(~accepted, kind="stable")
-    weights = np.full(left.size, 1 / m)
-    errors = np.array([accepted.sum()])
-    of_person, squares, _ = errors_by_person(
-        left[order], right[order], weights, errors, n
-    )
-    sums = impostor_sums(
-        of_person, np.full(n, n - 1), squares, errors / m, k.size, k.size / m
-    )
-    sums = ErrorSums.of_groups([sums])
-    assert_allclose([sums.single, sums.clumped], [[[1 / m]], [[1]]])
-    assert_allclose(sums.rate, accepted.mean())
-    # Independent pairs: as many effective errors as errors.
-    assert_allclose(effective_errors(sums, certain(0.0)).errors, errors[None])
-    assert dependence(sums).correlation < 0.1
-
-
-def test_the_variance_is_as_certain_as_errors_and_people_make_it():
-    """Ten errors of ten clumps say little of their correlation, single pairs need none."""
-    clumped = sums_with([[10.0, 10.0]], [[60.0, 60.0]])
-    depend = dependence(clumped)
-    # 9.9 binomial variance and clumps of 10: each error is worth 9.9 / 60 of one.
-    of_own = 9.9 * 9.9 / 60
-    part = of_own / (of_own + GROUP_WEIGHT)
-    expected = 1 / (part**2 / of_own + (1 - part) ** 2 / (2 * of_own + 3))
-    assert_allclose(depend.known, expected)
-    found = effective_errors(clumped, depend)
-    estimated = 9 * depend.correlation / (1 + 9 * depend.correlation)
-    assert_allclose(found.freedom, expected / estimated**2)
-    single = replace(clumped, clumped=clumped.single)
-    assert_allclose(effective_errors(single, dependence(single)).freedom, 39)
-
-
-# Intervals
-
-
-@pytest.mark.parametrize("errors", [0, 1, 7, 50, 99, 100])
-@pytest.mark.parametrize("level", [0.9, 0.95])
-def test_independent_errors_have_wilson_interval(errors, level):
-    """deff = 1: scipy's own interval of a proportion."""
-    low, high = rate_interval(effective(errors, 100), level)
-    expected = binomtest(errors, 100).proportion_ci(level, method="wilson")
-    assert_allclose([low, high], expected, atol=1e-12)
-
-
-def test_clumped_errors_have_that_of_fewer_pairs():
-    found = rate_interval(effective(12 / 3, 600 / 3), 0.95)
-    assert_allclose(found, proportion(4, 200))
-
-
-def test_what_people_add_is_that_of_the_variance():
-    """n_eff = p (1 - p) / Var(p), Var(log odds) = 1 / (errors (1 - p)) + between."""
-    errors, pairs, between = 40.0, 1000.0, 0.05
-    rate = errors / pairs
-    of_odds = 1 / (errors * (1 - rate)) + between
-    n = 1 / (rate * (1 - rate) * of_odds)
-    found = rate_interval(effective(errors, pairs, between), 0.95)
-    assert_allclose(found, proportion(rate * n, n))
-    halved = rate_interval(effective(errors, pairs, between), 0.95, share=0.5)
-    assert_allclose(halved, proportion(2 * rate * n, 2 * n))
-
-
-@pytest.mark.parametrize("between", [0.0, 0.02, 0.5])
-@pytest.mark.parametrize("share", [0.2, 1.0, 1.5])
-def test_more_errors_never_lower_a_bound(between, share):
-    errors = np.concatenate([[0], np.geomspace(1e-3, 5000, 4000), [5000]])
-    low, high = rate_interval(effective(errors, 5000.0, between, 30), 0.95, share)
-    assert (np.diff(high) >= -1e-15).all() and (np.diff(low) >= -1e-15).all()
-    # No seam: close numbers of errors have close bounds, the first above 0 among them.
-    assert high[1] - high[0] < 1e-4 and low[1] < 1e-4
-    assert (low <= errors / 5000).all() and (errors / 5000 <= high).all()
-
-
-def test_no_error_among_many_pairs_bounds_a_rate_by_pairs_and_not_by_people():
-    """One error in 128,815 pairs bounds the rate less tightly than none in 421,930."""
-    none = rate_interval(effective(0, 421_930, 0.0, 200), 0.95)[1]
-    one = rate_interval(effective(1, 128_815, 0.0, 200), 0.95)[1]
-    assert none < 1e-5 < one < 6e-5
-
-
-def test_few_people_widen_an_interval():
-    many, few = (
-        rate_interval(effective(10, 100, freedom=k), 0.95) for k in (np.inf, 3)
-    )
-    assert few[0] < many[0] < many[1] < few[1]
-
-
-def test_a_rate_without_pairs_is_undefined():
-    low, high = rate_interval(effective(0, 0), 0.95)
-    assert np.isnan(low) and np.isnan(high)
-
-
-def test_a_larger_quantile_gives_a_band():
-    cell = effective([0, 5, 50], 500)
-    low, high = wilson_interval(cell, 1.959964, 1.0)
-    band_low, band_high = wilson_interval(cell, 2.8, 1.0)
-    assert (band_low <= low).all() and (high < band_high).all()
-
-
-# Thresholds of the same data
+# What people and errors say
 
 
 def test_influences_are_derivatives():
     """Of the logarithm of a rate by each person's multiplicity, numerically."""
-    rng = np.random.default_rng(4)
-    left, right, accepted = drawn_pairs(rng, 6, 2)
+    left, right, _, n = drawn_pairs(4, 6, 2)
     pairs = np.bincount(left, minlength=6) + np.bincount(right, minlength=6)
-    errors = np.bincount(left[accepted], minlength=6) + np.bincount(
-        right[accepted], minlength=6
-    )
+    errors = np.bincount(left[:n], minlength=6) + np.bincount(right[:n], minlength=6)
 
     def log_rate(v):
         weight = v[left] * v[right]
-        return np.log((weight * accepted).sum() / weight.sum())
+        return np.log(weight[:n].sum() / weight.sum())
 
     step = 1e-6 * np.eye(6)
     numerical = [(log_rate(1 + s) - log_rate(1 - s)) / 2e-6 for s in step]
@@ -425,130 +317,457 @@ def test_nobody_influences_a_rate_without_errors():
     assert_array_equal(influences(np.zeros((1, 3)), np.ones(3)), np.zeros((1, 3)))
 
 
-def test_a_group_that_is_everybody_keeps_nothing_of_its_variance():
-    cell = effective([[400.0]], [[40_000.0]], 0.01, 100)
-    variance = cell.log_variance
-    one = np.ones((1, 1))
-    assert share_left(cell, one, variance, variance) == 0.01
-    assert_allclose(share_left(cell, 0 * one, variance, variance), 1)
-    assert_allclose(share_left(cell, -one, variance, 0 * variance), 2)
+def clump_of(s):
+    """Mean weight of a clump, shrunk by half an error to what is assumed of all."""
+    assumed = s["single"] + 0.5 * (s["clumped"] - s["single"])
+    weight = 0.5 * s["single"]
+    return max((s["own"] + weight * assumed) / (s["errors"] + weight), s["single"])
 
 
-def test_errors_never_tighten_an_upper_bound():
-    """Single errors show that errors do not clump; the bound of none does not forget that."""
-    highs = []
-    for n_errors in (0, 1, 2, 3, 5, 10, 40):
-        # One error of each of so many clumps, of 100 clumps of 10 pairs.
-        rejected = np.zeros((1, 100))
-        rejected[0, :n_errors] = 1
-        sums = ErrorSums.of_groups([genuine_sums(rejected, np.full(100, 10.0))])
-        effective = effective_errors(sums, dependence(sums))
-        highs.append(rate_interval(effective, 0.95)[1][0, 0])
-    assert (np.diff(highs) > -1e-12).all()
-    assert highs[-1] > 1.1 * highs[0]
+def said(s, added=0.0):
+    """Logarithm of a rate, its variance, degrees of freedom and skewness; a scalar twin."""
+    w = clump_of(s)
+    errors, v0 = s["errors"] + w / 2, s["squares"] + w**2
+    variance = (max(s["variance"], w * s["errors"]) + w**2 / 2) / errors**2 + added
+    excess = (s["fourths"] + w**4) / v0**2 - 1 / s["people"]
+    freedom = 1 / excess if excess > 1e-9 else 1e9
+    freedom = min(max(freedom, 1.0), max(s["people"] - 1, 1.0))
+    skewness = max((s["cubes"] + w**3) * (s["errors"] + w) / v0**2, 0.0)
+    return math.log(errors / s["pairs"]), variance, freedom, skewness
 
 
-def test_unseen_is_what_no_error_would_have_shown():
-    sums = sums_with([[10.0, 4.0]], [[60.0, 30.0]])
-    none = sums_with([[0.0, 4.0]], [[0.0, 30.0]])
-    found, expected = dependence(sums), dependence(none)
-    assert_allclose(found.unseen[0, 0], expected.correlation[0, 0])
-    assert_allclose(found.unseen_known[0, 0], expected.known[0, 0])
+def as_three(s):
+    """The sums with three clumps of errors where there are fewer."""
+    w = clump_of(s)
+    if s["errors"] >= 3 * w:
+        return s
+    powers = {"errors": 1, "own": 2, "variance": 2, "squares": 2, "cubes": 3}
+    return s | {name: 3 * w**p for name, p in (powers | {"fourths": 4}).items()}
 
 
-def test_exact_low_is_the_poisson_bound():
-    """Of independent errors: the mean at which so many or more have the chance ``tail``."""
-    for errors in (1, 4, 30):
-        cell = effective(errors, 1e6)
-        low = exact_low(cell, 0.01) * 1e6
-        assert_allclose(poisson.sf(errors - 1, low), 0.01)
-    assert exact_low(effective(0, 100), 0.01) == 0
-    # People who vary, and few of them, lower it.
-    known = exact_low(effective(30, 1e6), 0.01)
-    assert exact_low(effective(30, 1e6, between=0.1), 0.01) < known
-    assert exact_low(effective(30, 1e6, freedom=5), 0.01) < known
+def twin_exponent(s, skewness, least):
+    variance = max(s["variance"], clump_of(s) * s["errors"])
+    between = min(max(1 - s["own"] / variance, 0.0), 1.0) if variance else 0.0
+    exponent = 1 - 2 / 3 * 1.25 * skewness - between / 2
+    exponent = min(max(exponent, least), 1 / 3)
+    return exponent if abs(exponent) > 1e-9 else 1e-9
 
 
-@pytest.mark.parametrize("errors", [0.25, 0.9, 3.0])
-@pytest.mark.parametrize("between", [0.0, 0.3])
-def test_exact_low_is_a_gamma_quantile_of_any_effective_number(errors, between):
-    """Pairs that weigh less make less than one error; people who differ make it fewer."""
-    shape = 1 / (1 / errors + between)
-    expected = errors / 1000 * gamma.ppf(0.01, shape) / shape
-    assert_allclose(exact_low(effective(errors, 1000, between), 0.01), expected)
+def twin_bounds(s, tail, added=0.0):
+    """Lower and upper bound of a rate, from the method's description."""
+    if s["pairs"] <= 0 or s["people"] <= 1 + 1e-9:
+        return math.nan, math.nan
+    if s["errors"] / s["pairs"] > 0.5:
+        right = s | {"errors": s["pairs"] - s["errors"], "cubes": -s["cubes"]}
+        low, high = below_half(right, tail, added)
+        low, high = 1 - high, 1 - low
+    else:
+        low, high = below_half(s, tail, added)
+    return min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
 
 
-@pytest.mark.parametrize(("errors", "pairs"), [(0, 40), (1, 27_000), (7, 60), (30, 31)])
-def test_exact_high_is_the_bound_of_clopper_and_pearson(errors, pairs):
-    found = exact_high(effective(errors, pairs), 0.05)
-    test = binomtest(errors, pairs, alternative="less")
-    assert_allclose(found, test.proportion_ci(0.95, method="exact").high, rtol=1e-6)
+def below_half(s, tail, added):
+    w = clump_of(s)
+    least = -math.log(tail) * w / s["pairs"]
+    if s["errors"] <= 0:
+        return 0.0, least
+    few = as_three(s)
+    _, variance, freedom, skewness = said(few, added)
+    reach = stats.t.isf(tail, freedom) * math.sqrt(variance)
+    p = twin_exponent(few, skewness, -2.0)
+    high = math.inf
+    if 1 + p * reach > 0:
+        high = (few["errors"] + w) / s["pairs"] * (1 + p * reach) ** (1 / p)
+    _, variance, freedom, skewness = said(s, added)
+    reach = stats.t.isf(tail, freedom) * math.sqrt(variance)
+    p = twin_exponent(s, skewness, 0.0)
+    low = s["errors"] / s["pairs"] * max(1 - p * reach, 0.0) ** (1 / p)
+    return low, max(high, least)
 
 
-def test_exact_high_allows_for_what_is_not_known():
-    known = exact_high(effective(4, 1e4), 0.05)
-    assert exact_high(effective(4, 1e4, between=0.2), 0.05) > known
-    assert exact_high(effective(4, 1e4, freedom=5), 0.05) > known
-    assert (
-        exact_high(effective(4, 1e4), 0.05, 2.0)
-        > known
-        > exact_high(effective(4, 1e4), 0.05, 0.5)
-    )
-    assert exact_high(effective(50, 50), 0.05) == 1
-    assert np.isnan(exact_high(effective(0, 0), 0.05))
-    highs = [exact_high(effective(e, 1e4, between=0.2), 0.05) for e in range(60)]
-    assert (np.diff(np.ravel(highs)) > 0).all()
+# Bounds
 
 
-@pytest.mark.parametrize("share", [1.0, 0.7])
-def test_exact_high_is_that_of_as_few_errors_as_the_variance_of_log_odds_allows(share):
-    errors, pairs, between = 30, 200, 0.05
-    wrong, right = errors + 1, pairs - errors
-    variance = 1 / wrong + 1 / right
-    known = variance / (share * (variance + between))
-    expected = beta.ppf(0.95, known * wrong, known * right)
-    assert_allclose(
-        exact_high(effective(errors, pairs, between), 0.05, share), expected
-    )
+@pytest.mark.parametrize("kind", ["impostor", "genuine"])
+@pytest.mark.parametrize("tail", [0.05, 0.005])
+@pytest.mark.parametrize("added", [0.0, 0.3])
+def test_bounds_are_those_of_a_scalar_twin(kind, tail, added):
+    for seed in range(12):
+        sums = some_groups([seed, 1], kind=kind)
+        expected = np.array([twin_bounds(s, tail, added) for s in scalars(sums)]).T
+        assert_allclose(rate_bounds(sums, tail, added), expected, rtol=1e-6, atol=1e-12)
 
 
-@pytest.mark.parametrize("confidence_level", [0.9, 0.95, 0.99])
-def test_a_limit_passes_falsely_no_more_often_than_it_says(confidence_level):
-    """Independent errors, of a rate that is just above the limit."""
-    n_pairs = 200_000
-    errors = np.arange(200)
-    highs = np.ravel(
-        [upper_bound(effective(e, n_pairs), confidence_level) for e in errors]
-    )
-    for mean in np.geomspace(0.05, 60, 80):
-        passes = highs < mean / n_pairs
-        chance = binom.pmf(errors, n_pairs, mean / n_pairs)[passes].sum()
-        assert chance <= 1 - confidence_level + 1e-9
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
+@pytest.mark.parametrize("n", [20, 60, 200, 1000])
+def test_intervals_of_independent_pairs_cover(n, level):
+    """One pair a person: the chances of all outcomes that cover, summed."""
+    low, high = rate_bounds(single_errors(n), (1 - level) / 2)
+    errors = np.arange(n + 1)
+    for p in np.concatenate([np.geomspace(0.2 / n, 0.5, 200), [0.7, 1 - 1 / n]]):
+        covered = (low <= p) & (p <= high)
+        chance = stats.binom.pmf(errors, n, p)[covered].sum()
+        assert chance >= level - (0.012 if n < 60 else 0.001), p
 
 
-@pytest.mark.parametrize(("share", "is_exact"), [(0.5, True), (2.0, False)])
-def test_a_lower_bound_is_one_sided_and_holds_for_all_groups(share, is_exact):
-    """Of one group: the lower end of the interval that leaves as much above as below."""
-    cell = effective(40, 1e4, freedom=5)
-    low, _ = rate_interval(cell, 2 * 0.99 - 1, share)
-    exact = exact_low(cell, 1 - 0.99)
-    assert (exact < low) == is_exact
-    found = lower_bound(cell, 0.99, 1, share)
-    assert_allclose(found, min(low, exact))
-    assert_allclose(lower_bound(cell, 1 - 3 * 0.01, 3, share), found)
+@pytest.mark.parametrize("tail", [0.05, 0.025, 0.005])
+def test_no_error_is_bounded_by_the_rule_of_three(tail):
+    """Independent pairs: no error in so many has the chance tail, to first order."""
+    n = 10_000
+    low, high = rate_bounds(genuine_sums(np.zeros((1, n)), np.ones(n)), tail)
+    assert low == 0
+    assert_allclose((1 - high) ** n, tail, rtol=1e-2)
 
 
-def test_a_lower_bound_is_that_of_a_threshold_from_elsewhere_unless_told():
-    cell = effective(40, 1e4, freedom=5)
-    assert lower_bound(cell, 0.99, 2) == lower_bound(cell, 0.99, 2, 1.0)
-    assert lower_bound(cell, 0.99, 2) > lower_bound(cell, 0.99, 2, 2.0)
+def test_no_error_of_people_with_many_pairs_is_bounded_by_clumps():
+    """Of 30 people with 11 pairs: a clump is assumed to be half way from 1 to 11."""
+    sums = genuine_sums(np.zeros((1, 30)), np.full(30, 11.0))
+    _, high = rate_bounds(sums, 0.05)
+    assert_allclose(high, -math.log(0.05) * 6 / 330)
 
 
-@pytest.mark.parametrize("between", [0.0, 0.3])
-def test_the_variance_of_a_log_rate_is_that_of_its_log_odds(between):
-    """The logarithm of a rate p moves (1 - p) times as fast as that of its odds."""
-    wrong, right = 8 + 0.5, 40 - 8 + 0.5
-    of_odds = 1 / wrong + 1 / right + between
-    share = right / (wrong + right)
-    found = effective(8, 40, between).log_variance
-    assert_allclose(found, share**2 * of_odds)
+@pytest.mark.parametrize("tail", [0.05, 0.025, 0.005])
+def test_bounds_of_what_is_right_mirror_those_of_what_is_wrong(tail):
+    for n in (30, 31):
+        low, high = rate_bounds(single_errors(n), tail)
+        other = np.arange(n + 1) * 2 != n
+        assert_allclose(low[::-1][other], 1 - high[other], atol=1e-12)
+    rng = np.random.default_rng(5)
+    pairs = rng.integers(1, 9, 30)
+    rejected = rng.binomial(pairs, 0.3)[None]
+    wrong = genuine_sums(rejected, pairs)
+    right = genuine_sums(pairs - rejected, pairs)
+    ends = rate_bounds(wrong, tail)
+    assert_allclose(rate_bounds(right, tail), [1 - end for end in ends[::-1]])
+
+
+@pytest.mark.parametrize("n", [60, 1000])
+@pytest.mark.parametrize("tail", [0.05, 0.025, 0.005])
+@pytest.mark.parametrize("end", [0, 1])
+def test_more_independent_errors_raise_both_ends(n, tail, end):
+    bounds = rate_bounds(single_errors(n), tail)[end]
+    assert (np.diff(bounds) >= -1e-12).all()
+
+
+@pytest.mark.parametrize("kind", ["impostor", "genuine"])
+def test_an_interval_holds_the_rate_and_grows_with_confidence(kind):
+    for seed in range(30):
+        sums = some_groups([seed, 2], kind=kind)
+        before = sums.rate, sums.rate
+        for tail in (0.1, 0.025, 0.005, 0.0005):
+            low, high = rate_bounds(sums, tail)
+            assert (low <= before[0] + 1e-15).all() and (high >= before[1]).all()
+            assert (low >= 0).all() and (high <= 1).all()
+            before = low, high
+
+
+@pytest.mark.parametrize("kind", ["impostor", "genuine"])
+def test_the_unit_of_weights_changes_no_bound(kind):
+    """Twice the weight of every pair: as many pairs as before."""
+    rng = np.random.default_rng(6)
+    if kind == "impostor":
+        left, right, _, n = drawn_pairs(6)
+        one = impostors(left, right, None, [n, 1, 0], 9)
+        two = impostors(left, right, np.full(left.size, 2.0), [n, 1, 0], 9)
+    else:
+        pairs = rng.integers(1, 9, 30).astype(float)
+        rejected = rng.binomial(pairs.astype(int), 0.2)[None].astype(float)
+        one = genuine_sums(rejected, pairs)
+        two = genuine_sums(2 * rejected, 2 * pairs, 4 * pairs.sum())
+    for tail in (0.05, 0.005):
+        assert_allclose(rate_bounds(one, tail), rate_bounds(two, tail), rtol=1e-12)
+    assert_allclose(one.effective_errors, two.effective_errors)
+    assert_allclose(one.effective_people, two.effective_people)
+
+
+def test_one_person_bounds_nothing():
+    assert np.isnan(rate_bounds(genuine_sums(np.array([[2.0]]), [7.0]), 0.025)).all()
+
+
+def test_people_who_carry_all_errors_leave_the_rate_unbounded():
+    """One of 40 people is in all false accepts: of other people there may be many more."""
+    left, right = np.triu_indices(40, 1)
+    low, high = rate_bounds(impostors(left, right, None, [39], 40), 0.025)
+    assert high == 1 and low < 39 / 780 / 20
+
+
+@pytest.mark.parametrize("added", [-0.3, -0.6])
+@pytest.mark.parametrize("n_errors", [1, 2, 5])
+def test_a_threshold_of_the_same_data_takes_no_bound_away(n_errors, added):
+    """A FAR that sets its threshold varies less than at a given one, not more."""
+    sums = single_errors(200).rows(slice(n_errors, n_errors + 1))
+    added = max(added, -0.99 * sums.worth().variance[0])
+    low, high = rate_bounds(sums, 0.025, added)
+    fixed = rate_bounds(sums, 0.025)
+    assert fixed[0] <= low <= sums.rate <= high <= fixed[1]
+
+
+def test_effective_errors_are_independent_ones_of_that_variance():
+    found = single_errors(10_000).effective_errors
+    assert_allclose(found[[0, 1, 100]], [0, 1, 100], rtol=0.01)
+    pairs = np.full(1000, 10.0)
+    rejected = np.where(np.arange(1000) < 40, 10.0, 0.0)[None]
+    assert_allclose(genuine_sums(rejected, pairs).effective_errors, 40, rtol=0.05)
+
+
+def test_effective_people_are_those_alike_in_their_errors():
+    """Rejected half of the time: all show the variance; one among many shows little."""
+    rejected = np.tile([0.0, 10.0], 20)[None]
+    even = genuine_sums(rejected, np.full(40, 10.0))
+    # Squares alike: the share of fourths is one in 40, as that of people.
+    assert_allclose(even.effective_people, 40)
+    one = np.zeros((1, 40))
+    one[0, 0] = 10
+    assert genuine_sums(one, np.full(40, 10.0)).effective_people < 5
+
+
+# Contrasts
+
+
+def twin_contrast(groups, weights, tail, added=0.0):
+    """p-value and bounds of a ratio, group by group."""
+    ends = []
+    for side in (-1, 1):
+        estimate, variance, known, bounded = 0.0, added, 0.0, True
+        for s, w in zip(groups, weights, strict=True):
+            if w == 0:
+                continue
+            # Whose rate would be too small where it has few errors has three clumps.
+            log, v, f, _ = said(as_three(s) if (w > 0) == (side > 0) else s)
+            if s["errors"] <= 0 and (w > 0) != (side > 0):
+                bounded = False
+            estimate += w * log
+            variance += w**2 * v
+            known += (w**2 * v) ** 2 / f
+        freedom = max(variance**2 / known, 1.0)
+        ends.append((estimate, math.sqrt(variance), freedom, bounded))
+    (below, e0, f0, some), (above, e1, f1, any_) = ends
+    low = math.exp(below - stats.t.isf(tail, f0) * e0) if some else 0.0
+    high = math.exp(above + stats.t.isf(tail, f1) * e1) if any_ else math.inf
+    p = [stats.t.sf(below / e0, f0)] * some + [stats.t.cdf(above / e1, f1)] * any_
+    return min(2 * min(p, default=0.5), 1.0), low, high
+
+
+@pytest.mark.parametrize("kind", ["impostor", "genuine"])
+@pytest.mark.parametrize("added", [0.0, 0.2])
+def test_contrasts_are_those_of_a_scalar_twin(kind, added):
+    for seed in range(15):
+        sums = some_groups([seed, 3], kind=kind)
+        weights = np.concatenate([against_others(sums), every_two(sums)])
+        found = contrasts(sums, weights, added)
+        low, high = found.bounds(0.01)
+        for row, w in enumerate(weights):
+            if not w.any():
+                continue
+            expected = twin_contrast(scalars(sums), w.tolist(), 0.01, added)
+            assert_allclose(
+                [found.p_value[row], low[row], high[row]], expected, rtol=1e-6
+            )
+
+
+@pytest.mark.parametrize("kind", ["impostor", "genuine"])
+def test_an_interval_of_a_ratio_excludes_one_exactly_where_the_test_rejects(kind):
+    seen = set()
+    for seed in range(60):
+        sums = some_groups([seed, 4], kind=kind)
+        found = contrasts(sums, np.vstack([against_others(sums), every_two(sums)]))
+        for level in (0.2, 0.05, 0.01):
+            low, high = found.bounds(level / 2)
+            excluded = (low > 1) | (high < 1)
+            assert_array_equal(excluded, found.p_value < level)
+            seen |= set(excluded.tolist())
+    assert seen == {False, True}
+
+
+@pytest.mark.parametrize("kind", ["impostor", "genuine"])
+def test_the_other_sign_mirrors_a_contrast(kind):
+    for seed in range(20):
+        sums = some_groups([seed, 5], kind=kind)
+        weights = against_others(sums)
+        one, other = contrasts(sums, weights), contrasts(sums, -weights)
+        assert_array_equal(one.value, -other.value)
+        assert_allclose(one.p_value, other.p_value)
+        low, high = one.bounds(0.025)
+        with np.errstate(divide="ignore"):
+            assert_allclose([1 / high, 1 / low], other.bounds(0.025))
+
+
+@pytest.mark.parametrize("kind", ["impostor", "genuine"])
+def test_the_order_of_groups_permutes_their_tests(kind):
+    for seed in range(20):
+        sums = some_groups([seed, 6], kind=kind)
+        order = np.random.default_rng(seed).permutation(4)
+        other = sums.columns(order)
+        weights = against_others(sums)
+        assert_allclose(against_others(other), weights[order][:, order])
+        found, again = (contrasts(s, against_others(s)) for s in (sums, other))
+        assert_allclose(again.p_value, found.p_value[order])
+        assert_allclose(again.bounds(0.025), [e[order] for e in found.bounds(0.025)])
+
+
+def test_two_groups_make_one_test():
+    for seed in range(10):
+        sums = some_groups([seed, 7], 2)
+        weights = against_others(sums)
+        assert_array_equal(weights, [[1, -1], [-1, 1]])
+        assert number_of_tests(weights) == 1
+        found = contrasts(sums, weights)
+        assert_allclose(*found.p_value)
+        low, high = found.bounds(0.025)
+        with np.errstate(divide="ignore"):
+            assert_allclose([low[1], high[1]], [1 / high[0], 1 / low[0]])
+        assert_array_equal(every_two(sums), weights)
+
+
+def test_the_value_of_a_contrast_is_that_of_the_rates_as_they_are():
+    sums = groups_of(4, 9, 16, 0)
+    weights = np.array([[1, -0.5, -0.5, 0], [1, 0, 0, -1], [-1, 0, 0, 1]])
+    expected = [math.log(4 / 12), math.inf, -math.inf]
+    assert_allclose(contrasts(sums, weights).value, expected)
+
+
+def test_groups_without_any_error_do_not_differ():
+    sums = ErrorSums.of_groups([single_errors(n).rows(slice(0, 1)) for n in (9, 99)])
+    found = contrasts(sums.rows(0), np.array([[1.0, -1.0]]))
+    assert_array_equal(found.p_value, [1])
+    assert_array_equal(np.ravel(found.bounds(0.025)), [0, np.inf])
+
+
+def groups_of(*errors, n=100):
+    """Groups of n people with a pair each, of which so many are errors."""
+    parts = [single_errors(n).rows(slice(e, e + 1)) for e in errors]
+    return ErrorSums.of_groups(parts).rows(0)
+
+
+@pytest.mark.parametrize(
+    ("errors", "expected"),
+    [
+        # The third has too few errors to be one of the others, but is compared itself.
+        ((9, 8, 2), [[1, -1, 0], [-1, 1, 0], [-0.5, -0.5, 1]]),
+        ((9, 8, 3), [[1, -0.5, -0.5], [-0.5, 1, -0.5], [-0.5, -0.5, 1]]),
+        # Nobody else has enough: then all others count.
+        ((9, 2, 1), [[1, -0.5, -0.5], [-1, 1, 0], [-1, 0, 1]]),
+        ((2, 0, 1), [[1, -0.5, -0.5], [-0.5, 1, -0.5], [-0.5, -0.5, 1]]),
+    ],
+)
+def test_groups_with_few_errors_are_left_out_of_the_others(errors, expected):
+    assert_allclose(against_others(groups_of(*errors)), expected)
+
+
+def test_a_group_of_one_person_is_compared_with_nobody():
+    one = genuine_sums(np.array([[5.0]]), np.array([9.0]))
+    none = genuine_sums(np.zeros((1, 1)), np.zeros(1))
+    others = [single_errors(50).rows(slice(n, n + 1)) for n in (9, 20)]
+    for lone in (one, none):
+        sums = ErrorSums.of_groups([lone, *others]).rows(0)
+        weights = against_others(sums)
+        assert_array_equal(weights, [[0, 0, 0], [0, 1, -1], [0, -1, 1]])
+        assert number_of_tests(weights) == 1
+        assert_array_equal(every_two(sums), weights[1:])
+        found = contrasts(sums, weights)
+        assert found.p_value[0] == 1
+        alone = contrasts(sums.columns([1, 2]), np.array([[1.0, -1.0]]))
+        assert_allclose(found.p_value[1:], alone.p_value[0])
+    alone = ErrorSums.of_groups([lone, others[0]]).rows(0)
+    assert number_of_tests(against_others(alone)) == 0
+    assert len(every_two(alone)) == 0
+
+
+def test_each_of_three_groups_is_a_test_of_its_own():
+    sums = groups_of(9, 8, 7)
+    assert number_of_tests(against_others(sums)) == 3
+    assert len(every_two(sums)) == 6
+    expected = set(permutations((1.0, -1.0, 0.0)))
+    assert {tuple(row) for row in every_two(sums).tolist()} == expected
+
+
+def test_errors_of_independent_pairs_are_compared_at_their_size():
+    """Exactly, over all outcomes of two groups: equal rates are seldom called different."""
+    n, m = 60, 90
+    sums = [single_errors(n), single_errors(m)]
+    table = np.empty((n + 1, m + 1))
+    for x in range(n + 1):
+        first = sums[0].rows(np.full(m + 1, x))
+        for y, p in enumerate(_p_values(first, sums[1])):
+            table[x, y] = p
+    for rate in (0.02, 0.05, 0.1, 0.2, 0.35):
+        chance = np.outer(
+            stats.binom.pmf(np.arange(n + 1), n, rate),
+            stats.binom.pmf(np.arange(m + 1), m, rate),
+        )
+        assert chance[table < 0.05].sum() < 0.05, rate
+
+
+def _p_values(first, second):
+    """Of two groups at several levels."""
+    for level in range(second.errors.size):
+        rows = (s.rows(slice(level, level + 1)) for s in (first, second))
+        sums = ErrorSums.of_groups([*rows]).rows(0)
+        yield contrasts(sums, np.array([[1.0, -1.0]])).p_value[0]
+
+
+# Several tests, and rates without noise
+
+
+def test_holm_is_a_loop():
+    p = np.array([0.01, 0.04, 0.03, 0.5, 0.011])
+    order, largest, expected = np.argsort(p), 0.0, np.empty(5)
+    for rank, place in enumerate(order):
+        largest = max(largest, (5 - rank) * p[place])
+        expected[place] = min(largest, 1.0)
+    assert_allclose(holm(p), expected)
+
+
+def test_no_p_value_of_holm_exceeds_one():
+    assert_array_equal(holm(np.array([0.9, 0.4, 0.6])), [1.0, 1.0, 1.0])
+    assert holm(np.empty(0)).size == 0
+
+
+def test_equal_groups_have_equal_shrunken_rates():
+    rate = shrunken_rates(groups_of(20, 24, 17, 22, n=1000))
+    assert_allclose(rate, rate[0])
+    assert 0.017 < rate[0] < 0.024
+
+
+def test_certain_rates_keep_their_values():
+    rates = np.array([0.1, 0.2, 0.4])
+    pairs = np.full(1000, 1000.0)
+    sums = ErrorSums.of_groups([genuine_sums(pairs[None] * r, pairs) for r in rates])
+    assert_allclose(shrunken_rates(sums.rows(0)), rates, rtol=1e-2)
+
+
+def test_shrunken_rates_keep_their_order_and_lie_closer():
+    rate = shrunken_rates(groups_of(3, 20, 60, n=1000))
+    assert (np.diff(rate) > 0).all()
+    assert rate[2] / rate[0] < 60 / 3
+
+
+def test_the_spread_of_shrunken_rates_is_that_of_the_truth():
+    """Log rates with standard deviation .5, measured with 20 errors each."""
+    rng = np.random.default_rng(10)
+    every, spreads = single_errors(400), []
+    for _ in range(200):
+        true = 0.05 * np.exp(0.5 * rng.standard_normal(12))
+        errors = rng.binomial(400, np.minimum(true, 1))
+        sums = ErrorSums.of_groups([every.rows(slice(e, e + 1)) for e in errors])
+        spreads.append(np.log(shrunken_rates(sums.rows(0))).var(ddof=1))
+    assert_allclose(np.mean(spreads), 0.25, rtol=0.15)
+
+
+def test_shrunken_rates_have_the_variance_of_moments():
+    """DerSimonian & Laird's estimate, group by group; Louis's shrinkage keeps it."""
+    sums = some_groups(8, 5)
+    logs, variances, *_ = zip(*(said(s) for s in scalars(sums)), strict=True)
+    weights = [1 / v for v in variances]
+    mean = sum(w * y for w, y in zip(weights, logs, strict=True)) / sum(weights)
+    q = sum(w * (y - mean) ** 2 for w, y in zip(weights, logs, strict=True))
+    between = (q - 4) / (sum(weights) - sum(w * w for w in weights) / sum(weights))
+    assert between > 0
+    totals = [v + between for v in variances]
+    middle = sum(y / v for v, y in zip(totals, logs, strict=True))
+    middle /= sum(1 / v for v in totals)
+    expected = [
+        math.exp(middle + math.sqrt(between / v) * (y - middle))
+        for v, y in zip(totals, logs, strict=True)
+    ]
+    assert_allclose(shrunken_rates(sums), expected)
