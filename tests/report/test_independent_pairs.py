@@ -180,13 +180,13 @@ def test_an_option_of_pairs_is_refused_for_embeddings(capsys, tmp_path):
     assert "--y-true genuine is an option of scored pairs" in err
 
 
-def test_rates_have_wilson_s_own_interval():
-    """Independent pairs are worth as many as they are, to a few percent of the width."""
+def test_rates_of_independent_pairs_have_the_exact_binomial_interval():
+    """Independent pairs are worth as many as they are: the ends agree to a few percent."""
     row = audited().levels[0].rates[1]
     inside = (Y_TRUE == 0) & (row.group == GROUPS)
     n = int(inside.sum())
-    expected = binomtest(round(row.far.value * n), n).proportion_ci(method="wilson")
+    expected = binomtest(round(row.far.value * n), n).proportion_ci(method="exact")
     threshold_given = audited(far=None, threshold=audited().levels[0].threshold)
     found = threshold_given.levels[0].rates[1].far
-    assert found.low == pytest.approx(expected.low, rel=2e-2)
-    assert found.high == pytest.approx(expected.high, rel=2e-2)
+    assert found.low == pytest.approx(expected.low, rel=6e-2)
+    assert found.high == pytest.approx(expected.high, rel=6e-2)
