@@ -97,6 +97,7 @@ def test_groups_without_pairs_are_named():
     # One person's genuine pairs tell little of her group.
     assert (fnmr.not_covered, fnmr.groups) == ((), ("alone",))
     text = " ".join(small_audit(with_a_lone_person(), limits=limits).to_text().split())
+    assert "for alone there is no bound, as its pairs are of one person" in text
     assert (
         ", but not every group has the pairs. Not covered, without the pairs it needs: alone"
         in text
