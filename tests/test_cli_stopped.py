@@ -38,7 +38,7 @@ PHASES = {
     "compare": READING
     | PAIRS
     | {
-        "comparing": "skfairfr.report._comparison.draw_jointly",
+        "comparing": "skfairfr.report._comparison.PairedSystems",
         "measuring": "skfairfr.report._comparison._measured",
     }
     | WRITING,

@@ -11,7 +11,6 @@ from skfairfr.report._page_audit import (
     figure_of,
     finding_words,
     other_conclusions,
-    others_of,
     sections_of_audit,
     unsupported_of,
 )
@@ -34,7 +33,6 @@ from skfairfr.report._page_words import (
     RATES,
     count,
     level_percent,
-    listed,
     percent,
     percents,
     plural,
@@ -42,7 +40,13 @@ from skfairfr.report._page_words import (
     ratios,
 )
 from skfairfr.report._text import needed_words
-from skfairfr.report._text_layout import accepted, printable, withheld
+from skfairfr.report._text_layout import (
+    accepted,
+    listed,
+    others_of,
+    printable,
+    withheld,
+)
 
 # More findings than these are counted and not told one by one.
 MOST_TOLD = 6
@@ -204,7 +208,7 @@ def _told(audit, level, finding):
     higher = "higher" if finding.verdict == "worse" else "lower"
     return (
         f"At {place_of(level, audit)}, the {RATES[finding.rate]} of "
-        f"{printable(finding.group)} is {higher} than that of {others_of(finding)}: "
+        f"{printable(finding.group)} is {higher} than that of {others_of(finding, printable)}: "
         f"{percent(finding.value)} against {percent(finding.other_value)}"
         f"{_factor(finding)}."
     )
@@ -253,7 +257,7 @@ def _row_of_finding(audit, level, finding):
         name,
         [
             cell(f"{printable(finding.group)}: {percent(finding.value)}"),
-            cell(f"{others_of(finding)}: {percent(finding.other_value)}"),
+            cell(f"{others_of(finding, printable)}: {percent(finding.other_value)}"),
             cell(
                 ratio(found.value),
                 ratios(found.low, found.high),

@@ -14,7 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from skfairfr import IdentityKFold, face_labels
-from skfairfr._core._family import holm
+from skfairfr._core._few_errors import holm
 from skfairfr.model_selection import (
     GroupChange,
     MetricChange,
