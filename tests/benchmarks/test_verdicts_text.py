@@ -91,7 +91,9 @@ def said():
     far, frr = (first(FALSE, *sixty, *more, column=c) for c in (6, 7))
     yield "twice as high, {} of audits find it".format(*far)
     yield "differ, {1} if they differ mildly and {2} if".format(*far)
-    yield "{3} with 100 people of mild and milder differences, {4} with 200".format(*far)
+    yield "{3} with 100 people of mild and milder differences, {4} with 200".format(
+        *far
+    )
     yield "found by {}, {} and {}, and by {} and {}:".format(*frr)
     yield f"is found in {first(FALSE, 'alike | 8 x 40', column=6)[0]}."
     wrong = largest(table("Loosest"), 1)
