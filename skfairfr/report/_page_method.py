@@ -169,6 +169,8 @@ def limits_of_page(audit):
         "Rates hold for these data, these groups and these operating points. Another "
         "population, camera, lighting or threshold may give others.",
         "An interval covers sampling alone: not how people were chosen or labelled.",
+        "The data tell nothing of kinds of people that they lack: of a group of n people, "
+        "nothing of kinds rarer than about 3/n.",
         "Labels of groups are taken as given. Wrong labels usually make groups look more "
         "alike.",
         "Finding no difference does not mean that there is none.",

@@ -409,7 +409,8 @@ def reading(audit):
                 "of rates for other people allow for that. ~ marks what was not counted "
                 "over all pairs; the line beneath says where it comes from.",
                 "An interval covers sampling alone: not how these people were chosen or "
-                "labelled, nor other cameras or conditions.",
+                "labelled, nor other cameras or conditions. A group of n people tells nothing "
+                "of kinds of people rarer than about 3/n.",
             ]
         ),
     ]
