@@ -59,6 +59,11 @@ class FairVMFLoss(nn.Module):
         If a kappa is not positive and finite, is missing for a label, or the shapes
         disagree; if the margin is out of range.
 
+    Notes
+    -----
+    The gradient can be differentiated in turn for up to 2**22 logits, images times
+    identities. Of more, ``create_graph=True`` is a ValueError.
+
     References
     ----------
     .. [1] Conti, J.-R., Noiry, N., Despiegel, V., Gentric, S., & Clémençon, S. (2022).
