@@ -519,14 +519,14 @@ def number_of_tests(weights):
 
 
 def every_two(sums):
-    """Weights of every group over every other, (n_groups * (n_groups - 1), n_groups)."""
+    """Weights of each group over every other one, a block (n_others, n_groups) a group."""
     known = np.flatnonzero((sums.pairs > 0) & (sums.people > 1 + TINY))
-    first, second = (p.ravel() for p in np.meshgrid(known, known, indexing="ij"))
-    first, second = first[first != second], second[first != second]
-    weights = np.zeros((first.size, sums.pairs.size))
-    weights[np.arange(first.size), first] = 1.0
-    weights[np.arange(first.size), second] = -1.0
-    return weights
+    for group in known:
+        others = known[known != group]
+        weights = np.zeros((others.size, sums.pairs.size))
+        weights[:, group] = 1.0
+        weights[np.arange(others.size), others] = -1.0
+        yield weights
 
 
 def shrunken_rates(sums):

@@ -1,16 +1,13 @@
 """Softmax over identities: where centroids start, the loss, the loss without centroids.
 
-The training loss comes with its gradients, in three matrix products. Autograd would keep
-the (n_samples, n_identities) logits, copy them into probabilities and pass over the
-centroids once for every elementary step. Here the gradients are computed from each block
-of logits before the next block replaces it, so that a million identities fit.
+Few logits are torch's affair. Of many, autograd would keep several copies, and pass over
+the centroids once for every elementary step: there the loss comes with its gradients, in
+three matrix products, computed from each block of logits before the next one replaces it,
+so that a million identities fit.
 """
 
-from typing import NamedTuple
-
 import torch
-from torch.autograd.function import once_differentiable
-from torch.nn.functional import normalize
+from torch.nn.functional import cross_entropy, linear, normalize
 
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
 from skfairfr.utils._memory import check_space
@@ -18,6 +15,8 @@ from skfairfr.utils._validation import to_numbers
 
 WANTED_SCALE = "must be positive, and finite as float32"
 BLOCK_ELEMENTS = 1 << 26  # logits held at once: 256 MB of float32
+# Logits of a batch up to which autograd is as quick as the blocks, its copies small.
+AUTOGRAD_ELEMENTS = 1 << 22
 
 
 def is_scale(scale):
@@ -78,7 +77,15 @@ def starting_centroids(centroids, n_identities, n_features, generator):
 
 
 def identity_cross_entropy(
-    embeddings, centroids, y, *, scale, offset=None, shift=None, block_elements=None
+    embeddings,
+    centroids,
+    y,
+    *,
+    scale,
+    offset=None,
+    shift=None,
+    spared=False,
+    block_elements=None,
 ):
     """Mean cross-entropy of logits scale_k cos(z_i, mu_k) + offset_k, less a shift.
 
@@ -97,23 +104,35 @@ def identity_cross_entropy(
     shift : tensor, shape (n_samples,), default=None
         Subtracted from the logit of each row's own identity (a margin); it may carry a
         gradient. None is zero.
+    spared : bool, default=False
+        Whether identities whose logit is not below the own one, shifted, keep their
+        centroids: the row may be theirs.
     block_elements : int, default=None
-        How many logits are held at once; None is 2**26. The result changes by rounding
-        only.
+        How many logits are held at once where they are taken in blocks; None is 2**26, and
+        no blocks up to AUTOGRAD_ELEMENTS. The result changes by rounding only.
 
     Returns
     -------
     loss : tensor, scalar
         >= 0. Under autocast the products are taken in its type, everything else stays in
-        the type of the embeddings.
+        the type of the embeddings. Its gradient has one only where there are no blocks;
+        else ``create_graph=True`` is an error.
     """
-    if offset is None:
-        offset = torch.zeros_like(scale)
     if shift is None:
         shift = torch.zeros_like(embeddings[:, 0])
+    few = len(embeddings) * len(scale) <= AUTOGRAD_ELEMENTS
+    if few and block_elements is None and not spared:
+        factors = normalize(centroids) * scale[:, None]
+        logits = linear(embeddings, factors).to(embeddings.dtype)
+        if offset is not None:
+            logits = logits + offset
+        return cross_entropy(logits.scatter_add(1, y[:, None], -shift[:, None]), y)
+    if offset is None:
+        offset = torch.zeros_like(scale)
     n_rows = rows_per_block(len(scale), block_elements)
-    return _IdentityCrossEntropy.apply(
-        embeddings, centroids, scale, offset, shift, y, n_rows, torch.is_grad_enabled()
+    needs_gradients = torch.is_grad_enabled()
+    return _CrossEntropyOfBlocks.apply(
+        embeddings, centroids, shift, y, scale, offset, spared, n_rows, needs_gradients
     )
 
 
@@ -189,103 +208,96 @@ def softmax_(logits):
     return largest.squeeze(1), logits.sum(1)
 
 
-def through_directions_(of_scaled, scaled, scale, stretch):
-    """Turn the gradient by scaled unit rows, in place, into that by the rows themselves."""
-    along = torch.einsum("kd,kd->k", of_scaled, scaled) / scale.square()
-    of_scaled.addcmul_(scaled, along[:, None], value=-1).mul_(stretch)
-
-
-class _Gradients(NamedTuple):
-    """Of the mean loss, by embeddings, by scaled centroids and by shifts."""
-
-    embeddings: torch.Tensor
-    scaled: torch.Tensor
-    shift: torch.Tensor
-
-
-class _IdentityCrossEntropy(torch.autograd.Function):
+class _CrossEntropyOfBlocks(torch.autograd.Function):
     """Loss and gradients at once; ``backward`` returns the gradients already computed."""
 
     @staticmethod
     def forward(
-        ctx, embeddings, centroids, scale, offset, shift, y, n_rows, with_gradients
+        ctx,
+        embeddings,
+        centroids,
+        shift,
+        y,
+        scale,
+        offset,
+        spared,
+        n_rows,
+        needs_gradients,
     ):
-        factors_type = product_type(embeddings)
-        with torch.autocast(embeddings.device.type, enabled=False):
-            length = torch.linalg.vector_norm(centroids, dim=1)
-            stretch = (scale / length)[:, None]
-            scaled = centroids * stretch
-            factors = scaled.to(factors_type)
-            gradients = None
-            if with_gradients:
-                gradients = _Gradients(
-                    torch.empty_like(embeddings),
-                    torch.zeros_like(scaled),
-                    torch.empty_like(shift),
-                )
-            loss = _loss_over_blocks(
-                embeddings, scaled, factors, offset, shift, y, n_rows, gradients
+        factors = centroids.to(product_type(embeddings))
+        gradients = ()
+        if needs_gradients:
+            gradients = (
+                torch.empty_like(embeddings),
+                torch.zeros_like(centroids),
+                torch.empty_like(shift),
             )
-            if with_gradients:
-                _add_own_centroids(gradients, embeddings, scaled, y)
-                through_directions_(gradients.scaled, scaled, scale, stretch)
-        ctx.save_for_backward(*(gradients or ()))
-        return loss
+        with torch.autocast(embeddings.device.type, enabled=False):
+            square = torch.linalg.vecdot(centroids, centroids)
+            stretch = scale / square.sqrt()
+            losses = torch.empty_like(shift)
+            buffer = embeddings.new_empty((min(n_rows, len(y)), len(centroids)))
+            for start in range(0, len(y), n_rows):
+                rows = slice(start, min(start + n_rows, len(y)))
+                z, own = embeddings[rows], y[rows, None]
+                logits = products(z, factors, out=buffer[: len(z)])
+                torch.addcmul(offset, logits, stretch, out=logits)
+                target = logits.gather(1, own).squeeze(1) - shift[rows]
+                logits.scatter_(1, own, target[:, None])
+                largest, total = softmax_(logits)
+                losses[rows] = largest + total.log() - target
+                if needs_gradients:
+                    _add_gradients(
+                        gradients, rows, z, own, logits, total, factors, stretch, spared
+                    )
+            if needs_gradients:
+                # A centroid's length does not matter.
+                along = torch.linalg.vecdot(gradients[1], centroids) / square
+                gradients[1].addcmul_(centroids, along[:, None], value=-1)
+                for gradient in gradients:
+                    gradient.div_(len(y))
+        ctx.save_for_backward(*gradients)
+        return losses.mean()
 
     @staticmethod
-    @once_differentiable
     def backward(ctx, grad_loss):
         gradients = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            n, k = len(gradients[0]), len(gradients[1])
+            raise ValueError(
+                f"create_graph=True asks for the gradient of a gradient, which the loss of "
+                f"{n} images and {k} identities has not: give at most "
+                f"{AUTOGRAD_ELEMENTS // k} images at a time, and no penalty 'mean_square'."
+            )
         # On a CPU the comparison is free and spares a pass over the centroids.
         if grad_loss.device.type != "cpu" or grad_loss != 1:
             gradients = [gradient * grad_loss for gradient in gradients]
-        of_embeddings, of_centroids, of_shift = gradients
-        return of_embeddings, of_centroids, None, None, of_shift, None, None, None
+        return *gradients, None, None, None, None, None, None
 
 
-def _loss_over_blocks(embeddings, scaled, factors, offset, shift, y, n_rows, gradients):
-    """Mean loss; adds to ``gradients``, unless None, what all identities contribute.
-
-    ``factors`` are the scaled centroids in the type that products are computed in.
-    """
-    n_samples = len(embeddings)
-    losses = torch.empty_like(shift)
-    buffer = scaled.new_empty((min(n_rows, n_samples), len(scaled)))
-    for start in range(0, n_samples, n_rows):
-        rows = slice(start, min(start + n_rows, n_samples))
-        logits = buffer[: rows.stop - start]
-        if factors.dtype == logits.dtype:
-            torch.addmm(offset, embeddings[rows], factors.T, out=logits)
-        else:
-            products = embeddings[rows].to(factors.dtype) @ factors.T
-            logits.copy_(products).add_(offset)
-        own = y[rows, None]
-        target = logits.gather(1, own).squeeze(1) - shift[rows]
-        logits.scatter_(1, own, target[:, None])
-        largest, total = softmax_(logits)
-        losses[rows] = largest + total.log() - target
-        if gradients is not None:
-            _add_block(gradients, rows, embeddings, factors, logits, total, own)
-    return losses.mean()
+def products(embeddings, factors, out=None):
+    """Of rows and centroids, taken in the type of the latter, in that of the former."""
+    if factors.dtype == embeddings.dtype:
+        return torch.mm(embeddings, factors.T, out=out)
+    return (embeddings.to(factors.dtype) @ factors.T).to(embeddings.dtype)
 
 
-def _add_block(gradients, rows, embeddings, factors, exponentials, total, own):
-    """What all identities contribute to the gradients, from the rows of one block."""
-    kind = exponentials.dtype
-    weighted = (embeddings[rows] / (total * len(embeddings))[:, None]).to(factors.dtype)
-    probabilities = exponentials.to(factors.dtype)
-    pulled = (probabilities @ factors).to(kind)
-    gradients.embeddings[rows] = pulled / total[:, None]
-    if factors.dtype == kind:
-        gradients.scaled.addmm_(probabilities.T, weighted)
+def _add_gradients(
+    gradients, rows, z, own, exponentials, total, factors, stretch, spared
+):
+    """From the rows of one block: those of the summed loss, through unit centroids."""
+    of_embeddings, of_centroids, of_shift = gradients
+    reached = exponentials.gather(1, own)
+    missing = total[:, None] - reached
+    of_shift[rows] = missing.squeeze(1) / total
+    exponentials.scatter_(1, own, -missing)
+    above = exponentials >= reached if spared else None
+    weights = exponentials.mul_(stretch).to(factors.dtype)
+    of_embeddings[rows] = (weights @ factors).to(z.dtype) / total[:, None]
+    if spared:
+        weights.masked_fill_(above, 0)
+    weighted = (z / total[:, None]).to(factors.dtype)
+    if factors.dtype == z.dtype:
+        of_centroids.addmm_(weights.T, weighted)
     else:
-        gradients.scaled.add_(probabilities.T @ weighted)
-    gradients.shift[rows] = 1 - exponentials.gather(1, own).squeeze(1) / total
-
-
-def _add_own_centroids(gradients, embeddings, scaled, y):
-    """What each row's own identity contributes: minus the centroid, minus the embedding."""
-    n_samples = len(embeddings)
-    gradients.embeddings.sub_(scaled[y]).div_(n_samples)
-    gradients.scaled.index_add_(0, y, embeddings, alpha=-1 / n_samples)
-    gradients.shift.div_(n_samples)
+        of_centroids.add_(weights.T @ weighted)

@@ -10,7 +10,7 @@ from scipy import stats
 from skfairfr._core._differences import (
     clumps,
     covariance,
-    normal_deviates,
+    paired_deviates,
     ratio_ends,
     student,
 )
@@ -75,13 +75,6 @@ def test_students_test_is_that_of_a_mean():
     assert_allclose([low, high], expected.confidence_interval(0.9))
 
 
-def test_normal_deviates_have_the_p_value():
-    p = np.array([0.9, 0.04, 1e-20, 0.0])
-    found = normal_deviates(np.array([1.0, -1.0, 1.0, -1.0]), p)
-    assert_allclose(2 * stats.norm.sf(abs(found))[:3], p[:3])
-    assert (np.sign(found) == [1, -1, 1, -1]).all() and abs(found[3]) == 37
-
-
 rates = st.floats(0, 0.5).map(lambda x: round(x, 3))
 sizes = st.floats(1e-3, 0.2)
 
@@ -121,3 +114,61 @@ def test_without_bounds_the_ratio_may_be_anything(reach):
     low, high = ratio_ends(np.array([1.0, 0.0]), found, reach)
     assert_allclose(low, np.sqrt(1 / reach**2 - 0.01) / 0.1)
     assert high == np.inf
+
+
+@pytest.mark.parametrize(("one", "other"), [(30, 20), (1, 7)])
+def test_paired_rates_of_independent_errors_are_compared_as_counts(one, other):
+    """Every error between two other people: squares of 1/errors, people's influence both."""
+    errors = np.array([[one], [other]])
+    squares = np.array([1 / one + 1 / other])
+    sides = np.full(2 * one, 1 / one), np.full(2 * other, -1 / other)
+    people = np.concatenate(sides)[None]
+    found, variance = paired_deviates(errors, np.full((2, 1), 1e4), people, squares)
+    assert_allclose(variance, 1 / (one + 0.5) + 1 / (other + 0.5))
+    expected = np.log((one + 0.5) / (other + 0.5)) / np.sqrt(variance)
+    assert_allclose(found, expected)
+
+
+def test_paired_rates_of_clumps_are_those_of_fewer_errors():
+    """Clumps of 5 errors between the same two people."""
+    errors, n = np.array([[150.0], [100.0]]), np.full((2, 1), 1e4)
+    squares = np.array([30 * (5 / 150) ** 2 + 20 * (5 / 100) ** 2])
+    people = np.concatenate([np.full(60, 5 / 150), np.full(40, -5 / 100)])[None]
+    found, _ = paired_deviates(errors, n, people, squares)
+    alone = paired_deviates(errors / 5, n, people, np.array([1 / 30 + 1 / 20]))[0]
+    assert_allclose(found, alone)
+
+
+def test_pairs_that_weigh_less_make_more_errors():
+    """A quarter each: four times as many errors of weight one."""
+    errors, n = np.array([[30.0], [20.0]]), np.full((2, 1), 1e4)
+    squares = np.array([(1 / 30 + 1 / 20) / 4])
+    people = np.concatenate([np.full(240, 1 / 120), np.full(160, -1 / 80)])[None]
+    found, _ = paired_deviates(errors, n, people, squares)
+    alone = paired_deviates(4 * errors, n, people, squares)[0]
+    assert_allclose(found, alone)
+
+
+def test_paired_rates_without_errors_do_not_differ():
+    none = np.zeros((2, 1)), np.ones((2, 1)), np.zeros((1, 4)), np.zeros(1)
+    found, variance = paired_deviates(*none)
+    assert found == 0 and np.isinf(variance)
+
+
+def test_errors_of_nobody_in_particular_count_one_by_one():
+    """Without influences there are no clumps: half an error is added to either count."""
+    errors, pairs = np.array([[3.0], [1.0]]), np.full((2, 1), 1e4)
+    found, variance = paired_deviates(errors, pairs, np.zeros((1, 4)), np.zeros(1))
+    assert_allclose(variance, 1 / 3.5 + 1 / 1.5)
+    assert_allclose(found, np.log(3.5 / 1.5) / np.sqrt(variance))
+
+
+def test_paired_rates_of_which_one_has_no_error():
+    of_person = np.array([[1 / 8] * 16])
+    found, _ = paired_deviates(
+        np.array([[8.0], [0.0]]), np.ones((2, 1)), of_person, np.array([1 / 8])
+    )
+    assert_allclose(found, np.log(8.5 / 0.5) / np.sqrt(1 / 8.5 + 1 / 0.5))
+
+
+# Shrunken rates

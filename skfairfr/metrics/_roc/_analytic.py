@@ -83,28 +83,20 @@ class ComparedGroups:
         low, high = self.tests.bounds(tail / self.n_tests)
         # The largest rate is no less than a group's, and the least no more than the mean.
         ends = np.fmax(low, 1 / np.where(high > 0, high, np.inf))
-        lowest, weights = self._places(self.weights, ends, low)
-        found = float(ends[lowest])
-        two = every_two(self.sums)
-        pairs = self.contrasts(two)
-        if found > 1 and len(two) > 2:
-            of_pairs, _ = pairs.bounds(2 * tail / len(two))
-            if of_pairs.max() > found:
-                weights, found = two[np.argmax(of_pairs)], float(of_pairs.max())
-        _, above = pairs.bounds(tail)
-        highest = int(np.argmax(above))
-        return (
-            max(1.0, found),
-            max(1.0, float(above[highest])),
-            _ends_of(weights),
-            _ends_of(two[highest]),
-        )
-
-    def _places(self, weights, ends, low):
-        """Place of the largest end, and its weights with the worse side above 0."""
         place = int(np.nanargmax(ends))
-        sign = 1 if low[place] >= ends[place] else -1
-        return place, sign * weights[place]
+        found, weights = float(ends[place]), self.weights[place]
+        lowest = weights if low[place] >= found else -weights
+        most, highest = 0.0, lowest
+        differs, n_pairs = found > 1, self.n_tests * (self.n_tests - 1) / 2
+        for block in every_two(self.sums):
+            pairs = self.contrasts(block)
+            above = pairs.bounds(tail)[1]
+            if above.max() > most:
+                most, highest = float(above.max()), block[np.argmax(above)]
+            below = pairs.bounds(tail / max(n_pairs, 1))[0]
+            if differs and below.max() > found:
+                found, lowest = float(below.max()), block[np.argmax(below)]
+        return max(1.0, found), max(1.0, most), _ends_of(lowest), _ends_of(highest)
 
 
 def _ends_of(weights):

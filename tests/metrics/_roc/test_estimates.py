@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from scipy.stats import t as student
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr.metrics._roc._estimates import ENDINGS
@@ -28,16 +27,15 @@ def test_support_counts_errors_people_and_their_shares():
         assert (f"{errors} errors" in found.reason) == (errors < 30)
 
 
-def test_zero_errors_take_wilsons_bound_of_the_people():
+def test_zero_errors_take_the_rule_of_three_with_the_people():
     rng = np.random.default_rng(24)
     identity = np.repeat(np.arange(30), 2)
     X = np.repeat(rng.standard_normal((30, 8)), 2, axis=0)
     X += 1e-3 * rng.standard_normal(X.shape)
     found = roc_of(X, identity, None, resample="identities").estimate(0.05)
-    # One pair of each of 30 people, whose variance has 29 degrees of freedom.
-    z2 = student.ppf(0.975, 29) ** 2
+    # One pair of each of 30 people: no error of a Poisson number, at one-sided .025.
     assert (found.value, found.low) == (0.0, 0.0)
-    assert found.high == pytest.approx(z2 / (30 + z2))
+    assert found.high == pytest.approx(-np.log(0.025) / 30)
 
 
 @pytest.mark.parametrize("method", ["recentered", "wilson"])
