@@ -43,15 +43,6 @@ EQUIVALENT = {
     "_core/_few_errors: return np.where(right > 0, high, 1 + 0 * effective.rate) -> return np.where(right > 0, high, 1 - 0 * effective.rate)": (
         "Zero times a rate, which is there for rates that are nan."
     ),
-    "_core/_planning: rates = errors / counts.pairs -> rates = errors * counts.pairs": (
-        "Groups have as many pairs each: the order of rates is that of errors."
-    ),
-    "_core/_planning: return ratios_of(both, rows, rows + rows.size) -> return ratios_of(both, rows, rows - rows.size)": (
-        "Negative places count from the end of two halves of that length."
-    ),
-    "_core/_planning: tried = np.unique(np.linspace(low, high, MAX_TRIED).astype(int)) -> tried = np.unique(np.linspace(high, low, MAX_TRIED).astype(int))": (
-        "Steps are fractions that rounding takes across no whole number; then they are sorted."
-    ),
     "_core/_resampling: fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 1), least, most)) -> fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 2), least, most))": (
         "The least that has a pair is two images."
     ),
@@ -109,9 +100,6 @@ EQUIVALENT = {
     "_core/_few_errors: weight_of = np.empty(n_pairs if weighted else 0) -> weight_of = np.empty(n_pairs if weighted else 1)": (
         "Without weights, nothing is read or written there."
     ),
-    "_core/_planning: below, above = 0.0, highest + 1 -> below, above = 0.0, highest + 2": (
-        "What lies above the highest number is cut off at the end."
-    ),
     "comparators/_cluster_calibration: images = Images(identity.codes, unknown, None, identity.values.size, 0) -> images = Images(identity.codes, unknown, None, identity.values.size, 1)": (
         "Pairs of one person do not depend on the number of groups."
     ),
@@ -129,9 +117,6 @@ EQUIVALENT = {
     ),
     "_core/_intervals: people, most = _count_people(left, right, positions, order, n_identities) -> people, most = _count_people(right, left, positions, order, n_identities)": (
         "People are counted on both sides alike."
-    ),
-    "report/_needed: reach = side * _reach(members.size - 1 if side > 0 else 1) -> reach = side * _reach(members.size - 1 if side >= 0 else 1)": (
-        "The side is 1 or -1."
     ),
     "metrics/_roc/_paired: reach = -stdtrit(freedom, (1 - confidence_level) / 2) -> reach = (stdtrit(freedom, (1 - confidence_level) / 2))": (
         "The ends of the ratio take its square."

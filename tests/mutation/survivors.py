@@ -11,9 +11,6 @@ ACCEPTED = {
     "_core/_equal_error: defined = (impostor.total > 0) & (genuine.total > 0) -> defined = (impostor.total >= 0) & (genuine.total > 0)": (
         "Resamples without pairs make more pairs be collected; no rate changes."
     ),
-    "_core/_planning: low = first_number(lambda k: question.probability(k, whole=False) >= power, 2) -> low = first_number(lambda k: question.probability(k, whole=True) >= power, 2)": (
-        "Another start of the same search, whose end is the same but where a grid is coarse."
-    ),
     "comparators/_cluster_calibration: self, n_clusters=100, *, min_pairs=20, max_pairs=20000, random_state=None -> self, n_clusters=101, *, min_pairs=20, max_pairs=20000, random_state=None": (
         "A default, which papers choose and no test can."
     ),
@@ -55,12 +52,6 @@ ACCEPTED = {
     ),
     "_core/_running_sums: whole = min(start + CHUNK, left.size) <= position -> whole = min(start - CHUNK, left.size) <= position": (
         "The same pairs are added, in another order: the last bits."
-    ),
-    "report/_needed: low, high = high, min(2 * high, MOST_PEOPLE) -> low, high = high, min(3 * high, MOST_PEOPLE)": (
-        "Another start of the same search."
-    ),
-    "_core/_planning: alike = np.abs(excess) <= 1e-9 * mean -> alike = np.abs(excess) < 1e-9 * mean": (
-        "They differ at the very margin of rounding alone."
     ),
     "metrics/_roc/_paired: return found, max(people - 1, 1.0) -> return found, max(people - 1, 2.0)": (
         "Degrees of freedom of two people: no test has so few with an interval."
