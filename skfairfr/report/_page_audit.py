@@ -201,11 +201,12 @@ def rates_table(rows, settings, generalised=False):
     head = ["Group", "Non-mated comparisons", "False matches", "FMR (FAR)"]
     head += ["Mated comparisons", "False non-matches", "FNMR (FRR)"]
     head += ["GFAR", "GFRR"] if generalised else []
-    caption = (
-        "Comparisons, errors and error rates of each group, with intervals. Errors of "
-        "one person come together: they are worth as many independent ones, of as many "
-        "people who err alike, as stand beneath. "
-    )
+    caption = "Comparisons, errors and error rates of each group, with intervals. "
+    if not settings.get("independent_pairs"):
+        caption += (
+            "Errors of one person come together: they are worth as many independent ones, "
+            "of as many people who err alike, as stand beneath. "
+        )
     if settings["average"] == "identity":
         caption += "Every person weighs the same, so that a rate is not errors over comparisons. "
     return table(caption, head, rows)

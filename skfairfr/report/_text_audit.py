@@ -38,6 +38,11 @@ TWO_COLUMNS = (30, FIGURE_WIDTH, FIGURE_WIDTH)
 # Disparities that noise makes too large by much, shown without it too.
 CORRECTED = ("max_min", "max_geomean", "gini")
 NO_ERRORS = f"no errors{UNSUPPORTED}"
+WORTH = (
+    "Errors of one person, or of the same two people, come together, so that they tell less "
+    "of a rate than their number suggests. They are worth as many independent errors, of as "
+    "many people who err alike, as stand beside them."
+)
 COLUMNS = {"far": "FAR (FMR)", "frr": "FRR (FNMR)"}
 AVERAGES = {"pair": "pair", "identity": "person, or pair of people,"}
 
@@ -399,9 +404,7 @@ def reading(audit):
                 "Disparities: larger is less fair; in brackets the value when all groups "
                 "have the same rate. Chance alone makes rates differ: the number in "
                 "brackets after a disparity is an estimate without that part.",
-                "Errors of one person, or of the same two people, come together, so that "
-                "they tell less of a rate than their number suggests. They are worth as many "
-                "independent errors, of as many people who err alike, as stand beside them.",
+                *([] if _is_of_independent_pairs(audit) else [WORTH]),
                 f"? marks what rests on few errors (under {MIN_ERRORS} in a group, from "
                 f"under {MIN_IDENTITIES} people, or one person in over a third of them): "
                 "do not conclude from its size. What the data say, the checks, and intervals "

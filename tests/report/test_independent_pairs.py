@@ -67,7 +67,10 @@ def test_the_record_says_it():
     assert record["groups"][1]["n_identities"] is None
     assert record["largest_genuine_share"] is None
     assert found.averaged is None
+    # Pairs taken as independent are worth as many as they are, of people not known.
     assert record["levels"][0]["rates"][1]["far_effective"] is None
+    for shown in (found.to_text(), found.to_html()):
+        assert "worth" not in shown
 
 
 def test_nothing_is_said_of_people_in_errors():
