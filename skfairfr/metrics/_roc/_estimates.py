@@ -345,7 +345,7 @@ def _sd(replicates):
 
 
 def _without_variation(found, centre, question, intervals, evidence):
-    """Take Wilson's interval where no pair, or every pair, is an error.
+    """Take the interval of "wilson" where no pair, or every pair, is an error.
 
     Replicates do not vary there: their interval has no width.
     """
