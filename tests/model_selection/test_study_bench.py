@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from skfairfr._core._family import holm
+from skfairfr._core._few_errors import holm
 
 ROOT = Path(__file__).resolve().parents[2]
 SETS = json.loads((ROOT / "examples/mitigation/study_bench.json").read_text("utf-8"))[
