@@ -33,6 +33,7 @@ from skfairfr.projectors._head import (
     ProjectionHead,
     check_sizes,
     project,
+    rate_scale,
     sums_by_identity,
 )
 from skfairfr.projectors._held_out import MONITORS, HeldOutMetrics
@@ -215,8 +216,10 @@ class BaseProjector(
                 rows, held_out, self.monitor, held_out_loss, plan.extra_metrics
             )
             monitor = Monitor(f"valid_{self.monitor}", measure, self.patience)
-        numbers = plain([self.lr, self.final_lr, self.max_epochs])
-        schedule = Schedule(*numbers)
+        lr, final_lr, max_epochs = plain([self.lr, self.final_lr, self.max_epochs])
+        scale = rate_scale(head)
+        final_lr = None if final_lr is None else scale * final_lr
+        schedule = Schedule(scale * lr, final_lr, max_epochs)
         callbacks = [schedule, *plan.callbacks, monitor]
         if path is not None:
             callbacks.append(Checkpoint(path, seed, generator, monitor))
@@ -229,8 +232,8 @@ class BaseProjector(
             loss,
             callbacks,
             optimizer=self.optimizer,
-            lr=self.lr,
-            max_epochs=self.max_epochs,
+            lr=scale * lr,
+            max_epochs=max_epochs,
             device=device,
         )
         if state is not None:

@@ -12,6 +12,8 @@ from skfairfr.utils._memory import check_space
 from skfairfr.utils._torch import new_linear, threads_for
 
 HEADS = ("residual", "mlp")
+# Features at which ``lr`` is the rate of the optimizer itself; see rate_scale.
+FEATURES_OF_RATE = 64
 # Rows projected at a time where nothing is trained.
 BLOCK_ROWS = 8192
 
@@ -23,6 +25,17 @@ def check_sizes(n_features, hidden_dim, output_dim):
     # A size may be a small number of numpy, whose products overflow.
     n_bytes = 8 * int(hidden_dim) * (int(n_features) + int(output_dim))
     check_space(Argument(name, asked[name]), n_bytes, "give a smaller one.")
+
+
+def rate_scale(head):
+    """Optimizer's rate over ``lr``: 64 / n_features for the residual head, else 1.
+
+    Adam moves every weight by the rate, whatever the gradient. The residual head starts
+    with an output of zero, and its 2 n_features hidden units then move a unit row by about
+    .65 rate n_features in one step, all rows alike; the scale makes that .65 lr 64 for any
+    number of features. The other head draws its output, and is the paper's with its rate.
+    """
+    return FEATURES_OF_RATE / head.sizes[0] if head.kind == "residual" else 1.0
 
 
 class ProjectionHead(nn.Module):
