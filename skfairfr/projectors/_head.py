@@ -102,6 +102,41 @@ class ProjectionHead(nn.Module):
         return f"kind={self.kind!r}"
 
 
+class OwnHead(nn.Module):
+    """A head of the caller's between unit rows: of its input, and of its output.
+
+    Parameters
+    ----------
+    given : nn.Module, copied; or callable
+        ``given(n_features)`` makes a module that maps (n_samples, n_features) tensors to
+        (n_samples, n_features_out).
+    n_features : int
+    """
+
+    kind = "own"
+
+    def __init__(self, given, n_features):
+        super().__init__()
+        made = deepcopy(given) if isinstance(given, nn.Module) else given(n_features)
+        rows = torch.zeros(2, n_features, dtype=torch.get_default_dtype())
+        with torch.no_grad():
+            out = made.eval()(rows) if isinstance(made, nn.Module) else None
+        if not isinstance(out, torch.Tensor) or out.ndim != 2 or len(out) != 2:
+            raise ValueError(
+                "head must be the name of a head, a torch module from (n_samples, "
+                f"{n_features}) to (n_samples, n_features_out) tensors, or a function of "
+                f"the number of features that makes one; got {given!r}."
+            )
+        self.module = made.train()
+        self.sizes = n_features, None, out.shape[1]
+
+    def forward(self, x):
+        """Unit rows, as those of :class:`ProjectionHead`."""
+        x = normalize(x.to(torch.get_default_dtype()))
+        known = (x != 0).any(dim=1, keepdim=True)
+        return normalize(self.module(x).to(x.dtype)) * known
+
+
 @torch.no_grad()
 def project(head, rows, index=None):
     """Unit rows of the embeddings, a block of them at a time.
