@@ -78,7 +78,7 @@ class Breaking(Callback):
 
 
 class Counting(Callback):
-    """Counts the epochs that were begun and ended, and keeps every batch."""
+    """Counts the epochs that were begun and ended, and keeps every batch trained on."""
 
     def on_train_begin(self, net, **kwargs):
         self.n_begun, self.n_ended, self.batches = 0, 0, []
@@ -89,8 +89,9 @@ class Counting(Callback):
     def on_epoch_end(self, net, **kwargs):
         self.n_ended += 1
 
-    def on_batch_begin(self, net, batch=None, **kwargs):
-        self.batches.append(tuple(part.clone() for part in batch))
+    def on_batch_begin(self, net, batch=None, training=False, **kwargs):
+        if training:
+            self.batches.append(tuple(part.clone() for part in batch))
 
 
 def people_of(y, sensitive_features=None):
