@@ -83,8 +83,9 @@ class ErrorSums:
 
     @property
     def effective_errors(self):
-        """Number of independent errors that the rate is as well known from."""
-        return _over(self.errors**2, self._variance, 0.0)
+        """Errors over how much more they vary than independent ones (design effect)."""
+        right = np.nan_to_num(1 - self.rate)
+        return _over(self.errors**2 * right, self._variance, 0.0)
 
     @property
     def effective_people(self):

@@ -327,11 +327,9 @@ def _checks(report):
     return [table(caption, head, rows)]
 
 
-def _row_of_check(check, audits):
+def _place_of(check, audits):
+    """Where a check was made, in words."""
     audit = next(a for a in audits if a.attribute == check.attribute)
-    of_rate = check.name in ("max_fmr", "max_fnmr")
-    shown, ends = (percent, percents) if of_rate else (ratio, ratios)
-    limit = level_percent(check.limit) if of_rate else f"{check.limit:g}"
     level = next(
         lev
         for lev in audit.levels
@@ -341,6 +339,13 @@ def _row_of_check(check, audits):
             or check.threshold in (lev.threshold, lev.worst_group_threshold)
         )
     )
+    return f"at {place_of(level, audit)}"
+
+
+def _row_of_check(check, audits):
+    of_rate = check.name in ("max_fmr", "max_fnmr")
+    shown, ends = (percent, percents) if of_rate else (ratio, ratios)
+    limit = level_percent(check.limit) if of_rate else f"{check.limit:g}"
     name = f"{LIMITED[check.name]}, by {printable(check.attribute)}"
     groups = listed([printable(g) for g in check.groups]) if check.groups else "none"
     if check.not_covered:
@@ -354,7 +359,7 @@ def _row_of_check(check, audits):
             cell(groups),
             cell(check.verdict, word=check.verdict, more=check.reason),
         ],
-        place=f"at {place_of(level, audit)}",
+        place=_place_of(check, audits),
     )
 
 
@@ -363,8 +368,8 @@ def _open(report):
     parts = []
     needed = [
         f"{LIMITED[c.name]} by {printable(c.attribute)}, at most "
-        f"{level_percent(c.limit) if c.name in ('max_fmr', 'max_fnmr') else ratio(c.limit)}: "
-        f"{text}"
+        f"{level_percent(c.limit) if c.name in ('max_fmr', 'max_fnmr') else ratio(c.limit)}, "
+        f"{_place_of(c, report.audits)}: {text}"
         for c in report.checks
         if c.verdict == "undetermined"
         and (text := needed_words(c, report.audits[0].settings))

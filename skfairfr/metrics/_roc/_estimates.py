@@ -238,7 +238,7 @@ def _with_interval(
     for level, undefined in enumerate(n_undefined.tolist()):
         if np.isnan(value[level]):
             reasons[level].insert(0, Reason("undefined"))
-        elif undefined > allowed:
+        elif undefined > allowed and (question.how or intervals.method != "wilson"):
             few = Reason("undefined_resamples", found=undefined, needed=int(allowed))
             reasons[level].append(few)
     return Answer(
