@@ -169,6 +169,3 @@ def test_paired_rates_of_which_one_has_no_error():
         np.array([[8.0], [0.0]]), np.ones((2, 1)), of_person, np.array([1 / 8])
     )
     assert_allclose(found, np.log(8.5 / 0.5) / np.sqrt(1 / 8.5 + 1 / 0.5))
-
-
-# Shrunken rates

@@ -25,6 +25,7 @@ from tests.covering import daily_pairwise
 
 SCOPES = (None, (0, 0), (1, 1), (0, 1), (1, 0))
 OWN = SCOPES[:3]
+MOMENTS = {"squares": 2, "cubes": 3, "fourths": 4}
 designs = pytest.mark.parametrize(
     ("sides", "average", "impostors", "groups"),
     daily_pairwise(
@@ -54,7 +55,39 @@ def looped(weighted, errors, n_people):
     return of
 
 
-def check_against(loop, counts, total_of_one):
+def expected_sums(loop, ends):
+    """Fields of ErrorSums, those of impostor pairs from X of every two people."""
+    sizes, wrong = loop["sizes"], loop["wrong"]
+    total, errors = sizes.sum(), wrong.sum()
+    x = wrong - errors / total * sizes
+    found = {
+        "errors": errors,
+        "pairs": total,
+        "single": loop["squared"] / total,
+        "clumped": (sizes**2).sum() / total,
+    }
+    if ends == 1:
+        of_people = np.diag(x)
+        found |= {f: (of_people**p).sum() for f, p in MOMENTS.items()}
+        seen = loop["pairs"] > 0
+        share, n = loop["pairs"][seen] / total, seen.sum()
+        apart = of_people[seen] / np.maximum(1 - share, 0.5)
+        found["variance"] = found["own"] = (apart**2).sum() * (n - 1) / n
+        found["people"] = 1 / (share**2).sum()
+        return found
+    of_people = x.sum(axis=0) + x.sum(axis=1)
+    found |= {f: (of_people**p).sum() - (x**p).sum() for f, p in MOMENTS.items()}
+    found["own"] = own = (x**2).sum()
+    found["squares"] = max(found["squares"], own)
+    reach = (loop["pairs"] ** 2).sum() / total**2
+    lost = 2 * (loop["pairs"] ** 3).sum() / total**3 / reach
+    shared = (of_people**2).sum() - 2 * own + reach * own
+    found["variance"] = own + max(shared / max(1 - lost, 0.3), 0.0)
+    found["people"] = 4 / reach
+    return found
+
+
+def check_against(loop, counts, ends):
     """ErrorCounts of one level against the loop's sums."""
     sums = counts.sums
     errors, total = loop["wrong"].sum(), loop["sizes"].sum()
@@ -64,10 +97,10 @@ def check_against(loop, counts, total_of_one):
         assert_allclose(counts.influence[0], np.zeros(loop["errors"].size))
     if total == 0:
         return
-    assert_allclose(sums.clumped[0], (loop["sizes"] ** 2).sum() / total)
-    assert_allclose(sums.single[0], loop["squared"] / total)
+    for name, expected in expected_sums(loop, ends).items():
+        found = getattr(sums, name)[0]
+        assert_allclose(found, expected, rtol=1e-9, atol=1e-9, err_msg=name)
     if errors:
-        ends = total_of_one
         expected = ends * (
             loop["errors"] / loop["errors"].sum() - loop["pairs"] / loop["pairs"].sum()
         )
@@ -82,25 +115,35 @@ def test_impostor_pairs_of_complete_designs(sides, average, impostors, groups):
     for scope in SCOPES:
         weighted = twin.scope(oracle_scope(scope)).impostor
         people = people_of_design(pairs.design, scope)
-        threshold = 2.0
-        errors = [pair.score >= threshold for pair, _ in weighted]
-        loop = looped(weighted, errors, n_people)
+        loop = looped(weighted, [False] * len(weighted), n_people)
         assert_allclose(people.pairs, loop["pairs"], atol=1e-12)
-        assert_allclose(people.sizes, (loop["sizes"] ** 2).sum(), atol=1e-12)
+        powers = [(loop["sizes"] ** p).sum() for p in (2, 3, 4)]
+        assert_allclose(people.sizes, powers, atol=1e-12)
         if average == "identity":
             assert_allclose(people.squared_weights, loop["squared"], atol=1e-12)
+        else:
+            assert people.squared_weights is None
         k, h = np.triu_indices(n_people, 1)
         assert_allclose(people.between(k, h), loop["sizes"][k, h], atol=1e-12)
         assert_allclose(people.between(h, k), loop["sizes"][k, h], atol=1e-12)
-        counts = accepted_impostors(pairs, scope, np.array([threshold]))
-        check_against(loop, counts, 2)
-        if sum(errors):
-            wrong = loop["wrong"]
-            squared = (wrong**2).sum() / wrong.sum() ** 2
-            assert_allclose(counts.squared[0], squared)
-            rate = wrong.sum() / loop["sizes"].sum()
-            own = ((wrong - rate * loop["sizes"]) ** 2).sum()
-            assert_allclose(counts.sums.squares[0], own, atol=1e-9)
+        for threshold in (2.0, 4.0, 30.0):
+            errors = [pair.score >= threshold for pair, _ in weighted]
+            loop = looped(weighted, errors, n_people)
+            counts = accepted_impostors(pairs, scope, np.array([threshold]))
+            check_against(loop, counts, 2)
+
+
+def test_levels_are_counted_in_any_order():
+    pairs = embedded(5)
+    thresholds = np.array([3.0, 30.0, 1.0, 2.0])
+    for count in (accepted_impostors, rejected_genuine):
+        several = count(pairs, (0, 0), thresholds)
+        for level in range(4):
+            alone = count(pairs, (0, 0), thresholds[[level]])
+            for name in MOMENTS | {"errors": 1, "own": 2, "variance": 2}:
+                found, expected = (getattr(c.sums, name) for c in (several, alone))
+                assert_allclose(found[level], expected[0], err_msg=name)
+            assert_allclose(several.influence[level], alone.influence[0])
 
 
 @designs
@@ -137,7 +180,9 @@ def test_listed_people_find_pairs_in_either_order():
     people = ListedPeople(left, right, np.array([1.0, 2.0, 3.0, 4.0]), 3)
     assert_allclose(people.between(np.array([1, 0]), np.array([0, 2])), [4, 4])
     assert_allclose(people.pairs, [8, 6, 6])
-    assert_allclose(people.sizes, 16 + 4 + 16)
+    assert_allclose(people.sizes, [4**p + 2**p + 4**p for p in (2, 3, 4)])
+    assert people.squared_weights == 1 + 4 + 9 + 16
+    assert ListedPeople(left, right, None, 3).squared_weights is None
 
 
 @pytest.mark.parametrize("impostors", ["all", "same_group"])
@@ -160,7 +205,7 @@ def test_a_sample_stands_for_all_pairs(monkeypatch):
     pairs = embedded(8, n_identities=30)
     every = accepted_impostors(pairs, (0, 0), np.array([2.0]))
     drawn = accepted_impostors(pairs, (0, 0), np.array([2.0]), sampled=True)
-    for name in ("errors", "pairs", "squares", "shared", "clumped"):
+    for name in ("errors", "pairs", "variance", "squares", "clumped", "people"):
         found, expected = (getattr(c.sums, name)[0] for c in (drawn, every))
         assert_allclose(found, expected, rtol=0.05, err_msg=name)
 
@@ -171,3 +216,35 @@ def test_fewer_drawn_pairs_leave_more_variance(monkeypatch):
     sums = accepted_impostors(pairs, None, np.array([2.0]), sampled=True).sums
     each = float(pairs.count(None)) / 500
     assert_allclose(sums.single[0], 1 + each)
+
+
+@pytest.mark.parametrize("average", ["pair", "identity"])
+def test_sums_of_a_sample_are_loops_over_the_pairs_drawn(monkeypatch, average):
+    """What all pairs weigh is known; errors are those of the drawn ones, each for many."""
+    monkeypatch.setattr(_pair_sets, "SAMPLE", 500)
+    pairs = embedded(8, average, n_identities=12)
+    twin = oracle_of_pairs(pairs)
+    for scope in OWN:
+        weighted = twin.scope(oracle_scope(scope)).impostor
+        loop = looped(weighted, [False] * len(weighted), 12)
+        sequence = pairs.impostors(scope, sampled=True)
+        left, right = sequence.identities(pairs.images)
+        base = np.ones(len(sequence)) if sequence.base is None else sequence.base
+        base = base * loop["sizes"].sum() / base.sum()
+        loop["errors"], loop["wrong"] = np.zeros(12), np.zeros((12, 12))
+        for k, h, s, b in zip(left, right, sequence.scores, base, strict=True):
+            if s >= 2.0:
+                loop["wrong"][min(k, h), max(k, h)] += b
+                loop["errors"][[k, h]] += b
+        found = accepted_impostors(pairs, scope, np.array([2.0]), sampled=True)
+        expected = expected_sums(loop, 2)
+        drawn = (base**2).sum() / expected["pairs"]
+        # A pair that was drawn stands for others, which are not known.
+        x = loop["wrong"].sum() / expected["pairs"]
+        more = x**2 * (base**2).sum()
+        assert more > 0
+        for name in ("single", "clumped"):
+            assert_allclose(getattr(found.sums, name)[0], expected[name] + drawn)
+        for name in ("errors", "pairs", "people", "cubes", "fourths"):
+            assert_allclose(getattr(found.sums, name)[0], expected[name], rtol=1e-9)
+        assert_allclose(found.sums.own[0], expected["own"] + more)

@@ -7,9 +7,6 @@ EQUIVALENT = {
     "_core/_rates: return far > level * (1 + ROUNDING) -> return far >= level * (1 + ROUNDING)": (
         "They differ at the very margin of rounding alone."
     ),
-    "_core/_few_errors: return wilson_interval(effective, -ndtri((1 - confidence_level) / 2), share) -> return wilson_interval(effective, (ndtri((1 - confidence_level) / 2)), share)": (
-        "The interval takes the square of the quantile."
-    ),
     "_core/_resampling: totals: dict = field(default_factory=dict, compare=False, repr=False) -> totals: dict = field(default_factory=dict, compare=True, repr=False)": (
         "Weights are arrays: nothing asks whether two of them are equal."
     ),
@@ -31,7 +28,7 @@ EQUIVALENT = {
     "_core/_equal_error: one = np.ones((1, 1), dtype=np.uint8) -> one = np.ones((2, 1), dtype=np.uint8)": (
         "Only the first row is looked up."
     ),
-    "_core/_family: both = np.where((first > 0) & (second > 0), first + second, 1.0) -> both = np.where((first > 0) & (second > 0), first + second, 2.0)": (
+    "_core/_differences: both = np.where((first > 0) & (second > 0), first + second, 1.0) -> both = np.where((first > 0) & (second > 0), first + second, 2.0)": (
         "What is written there is read nowhere."
     ),
     "_core/_few_errors: _over((pairs**2).sum(), total, 1.0) * levels, -> _over((pairs**2).sum(), total, 1.0) / levels,": (
@@ -39,9 +36,6 @@ EQUIVALENT = {
     ),
     "_core/_few_errors: rate = _over(errors, total, 0.0) -> rate = _over(errors, total, 1.0)": (
         "Without pairs, all sums that the rate is multiplied with are zero."
-    ),
-    "_core/_few_errors: return np.where(right > 0, high, 1 + 0 * effective.rate) -> return np.where(right > 0, high, 1 - 0 * effective.rate)": (
-        "Zero times a rate, which is there for rates that are nan."
     ),
     "_core/_resampling: fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 1), least, most)) -> fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 2), least, most))": (
         "The least that has a pair is two images."
@@ -61,12 +55,6 @@ EQUIVALENT = {
     "comparators/_levels: labels = np.append(np.arange(group.max() + 1).astype(object), None)[group] -> labels = np.append(np.arange(group.max() + 2).astype(object), None)[group]": (
         "The last label stays None; the one before it is nobody's."
     ),
-    "metrics/_roc/_analytic: n_draws = int(np.clip(MOST_WORK // n_comparisons, FEWEST_DRAWS, N_DRAWS)) -> n_draws = int(np.clip(MOST_WORK / n_comparisons, FEWEST_DRAWS, N_DRAWS))": (
-        "Both are cut to a whole number."
-    ),
-    "metrics/_roc/_paired: n_people = self.engines[0].pairs.images.n_identities -> n_people = self.engines[1].pairs.images.n_identities": (
-        "Both systems have the same people."
-    ),
     'metrics/_roc/_paired: ends, people = 2 if systems[0].rate == "far" else 1, min(people) -> ends, people = 2 if systems[1].rate == "far" else 1, min(people)': (
         "Both systems are asked for the same rate."
     ),
@@ -85,20 +73,8 @@ EQUIVALENT = {
     "_core/_equal_error: rates, closest = _rates.equal_error(far.T, frr.T) -> rates, closest = _rates.equal_error(frr.T, far.T)": (
         "Gap and mean of two rates have no order."
     ),
-    "_core/_family: block = max(1, 2**22 // max(1, draws.shape[0])) -> block = max(1, 2**23 // max(1, draws.shape[0]))": (
-        "How many comparisons are worked on at a time."
-    ),
     "_core/_few_errors: lost = 2 * _over((pairs**3).sum(), total * squared, 0.0) -> lost = 2 * _over((pairs**3).sum(), total * squared, 1.0)": (
         "Without pairs, what it would divide is zero."
-    ),
-    "_core/_few_errors: correlation = np.where(binomial > 0, correlation, 0.0) -> correlation = np.where(binomial >= 0, correlation, 0.0)": (
-        "At zero, the clipped quotient is zero, too."
-    ),
-    "_core/_few_errors: reach = -stdtrit(effective.freedom, tail) -> reach = (stdtrit(effective.freedom, tail))": (
-        "The interval takes its square."
-    ),
-    "_core/_few_errors: weight_of = np.empty(n_pairs if weighted else 0) -> weight_of = np.empty(n_pairs if weighted else 1)": (
-        "Without weights, nothing is read or written there."
     ),
     "comparators/_cluster_calibration: images = Images(identity.codes, unknown, None, identity.values.size, 0) -> images = Images(identity.codes, unknown, None, identity.values.size, 1)": (
         "Pairs of one person do not depend on the number of groups."
@@ -106,13 +82,7 @@ EQUIVALENT = {
     "_core/_few_errors: counted = np.where(total > 0, total, 1.0) -> counted = np.where(total > 0, total, 2.0)": (
         "What is divided by it is not read there."
     ),
-    "_core/_few_errors: return np.clip(low, 0, 1), np.clip(high, 0, 1) -> return np.clip(low, 0, 1), np.clip(0, high, 1)": (
-        "The larger of 0 and the end, at most 1, either way."
-    ),
-    "_core/_few_errors: return np.where(errors > 0, low, 0 * effective.rate) -> return np.where(errors >= 0, low, 0 * effective.rate)": (
-        "Without errors, the lower end is zero."
-    ),
-    "_core/_family: weight = 1 / (variance + between) -> weight = 2 / (variance + between)": (
+    "_core/_few_errors: weight = 1 / (variance + between) -> weight = 2 / (variance + between)": (
         "A mean does not depend on the unit of its weights."
     ),
     "_core/_intervals: people, most = _count_people(left, right, positions, order, n_identities) -> people, most = _count_people(right, left, positions, order, n_identities)": (
@@ -120,9 +90,6 @@ EQUIVALENT = {
     ),
     "metrics/_roc/_paired: reach = -stdtrit(freedom, (1 - confidence_level) / 2) -> reach = (stdtrit(freedom, (1 - confidence_level) / 2))": (
         "The ends of the ratio take its square."
-    ),
-    "metrics/_roc/_evidence: share, of_threshold = np.ones(slope.shape), [] -> share, of_threshold = np.zeros(slope.shape), []": (
-        "Every place is written."
     ),
     "metrics/_pairs/_rates: return float(equal_error(far, frr)[0]) -> return float(equal_error(frr, far)[0])": (
         "Where two curves are closest, and their mean, is the same either way."

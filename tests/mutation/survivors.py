@@ -20,14 +20,8 @@ ACCEPTED = {
     "comparators/_cohort: SMALLEST_DEVIATION = 2.0**-23 -> SMALLEST_DEVIATION = 2.0**-24": (
         "A tolerance: no score of the tests deviates by so little."
     ),
-    "metrics/_roc/_analytic: generator = np.random.default_rng([entropy, evidence.share.shape[0]]) -> generator = np.random.default_rng([entropy, evidence.share.shape[1]])": (
-        "Another seed."
-    ),
     "_core/_adjustments: HALVINGS = 60 -> HALVINGS = 61": (
         "One more halving than float64 resolves."
-    ),
-    "metrics/_roc/_analytic: FEWEST_DRAWS = 1_000 -> FEWEST_DRAWS = 1001": (
-        "A number of draws, which more or less precisely give the same."
     ),
     "report/_far_max: HELD_PAIRS = 2**25 -> HELD_PAIRS = 3**25": (
         "How many pairs are held where memory allows: what they cost, and no rate."
@@ -40,12 +34,6 @@ ACCEPTED = {
     ),
     "_core/_few_errors: _over(4.0, reach, 0.0) * levels, -> _over(4.0, reach, 1.0) * levels,": (
         "Where there are no pairs the rate is nan in any case."
-    ),
-    "_core/_family: block = max(1, 2**22 // max(1, draws.shape[0])) -> block = max(1, 2*22 // max(1, draws.shape[0]))": (
-        "The size of a block: what it costs in memory."
-    ),
-    "_core/_error_counts: sized = weights * people.between(left[:last], right[:last]) -> sized = weights * people.between(right[:last], left[:last])": (
-        "The pairs of two people are the same in either order."
     ),
     "_core/_running_sums: [int(unit.max(initial=0)) for unit in weights] -> [int(unit.max(initial=1)) for unit in weights]": (
         "A wider integer where all weights are zero: what it costs."

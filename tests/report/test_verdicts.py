@@ -1,135 +1,268 @@
-"""Verdicts about groups: loops over pairs of groups, and the shares of the error rate."""
+"""Verdicts about groups: Holm by a loop over all tests, and the shares of the error rate."""
 
-from dataclasses import replace
-from itertools import permutations
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 
-from skfairfr._core._family import bounds
-from skfairfr.metrics._roc._analytic import PairsOfGroups, influence_at, judge_together
-from skfairfr.report._verdicts import SHARE_OF_COMBINATIONS, judge
-from tests.report.test_needed import judged
+from skfairfr._core._few_errors import (
+    ErrorSums,
+    contrasts,
+    genuine_sums,
+    rate_bounds,
+)
+from skfairfr.metrics._roc._analytic import ComparedGroups, analyse
+from skfairfr.report._verdicts import SHARE_OF_COMBINATIONS, Judged, judge
+from tests._core.test_few_errors import some_groups
 
-ERRORS = [[40, 12, 25], [5, 60, 25], [25, 12, 40], [9, 9, 9]]
-SEED = 5
-
-
-# Bounds of the ratios of groups 0 and 1, 0 and 2, and 1 and 2 that hold all at once.
-LOW, HIGH = np.array([0.3, 0.2, 1.4]), np.array([0.6, 1.5, 1.8])
-
-
-@pytest.mark.parametrize("errors", ERRORS)
-def test_the_largest_ratio_is_a_loop_over_every_two_groups(errors):
-    pairs = np.array([1000, 900, 1100])
-    found = replace(judged(errors, pairs), low=LOW, high=HIGH)
-    low, high = {}, {}
-    for worse, better in permutations(range(3), 2):
-        key = found.labels[worse], found.labels[better]
-        both = [worse, better]
-        alone = judged(np.array(errors)[both], pairs[both]).pairs
-        high[key] = alone.near[1][0]
-        place = [(0, 1), (0, 2), (1, 2)].index(tuple(sorted(both)))
-        low[key] = LOW[place] if worse < better else 1 / HIGH[place]
-    worst, widest = max(low, key=low.get), max(high, key=high.get)
-    *value, lowest, highest = found.largest_ratio()
-    assert (lowest, highest) == (worst, widest)
-    assert_allclose(value, [max(1.0, low[worst]), max(1.0, high[widest])])
-
-
-@pytest.mark.parametrize("errors", ERRORS)
-@pytest.mark.parametrize("p_adjusted", [[0.3, 0.2, 0.4], [0.2, 0.2, 0.2]])
-def test_the_most_certain_pair_names_the_worse_group_first(errors, p_adjusted):
-    """Of the smallest adjusted p-values that of the largest deviate."""
-    found = replace(
-        judged(errors, [1000, 900, 1100]),
-        low=LOW,
-        high=HIGH,
-        p_adjusted=np.array(p_adjusted),
-    )
-    deviates, rates = found.pairs.deviates, found.rates
-    place = min(range(3), key=lambda k: (p_adjusted[k], -abs(deviates[k])))
-    first, second = [(0, 1), (0, 2), (1, 2)][place]
-    ends = LOW[place], HIGH[place]
-    if rates[first] < rates[second]:
-        first, second, ends = second, first, (1 / ends[1], 1 / ends[0])
-    worst, best, p, adjusted, *bounds = found.most_certain()
-    assert (worst, best) == (found.labels[first], found.labels[second])
-    assert (p, adjusted) == (found.pairs.p_value[place], p_adjusted[place])
-    assert_allclose(bounds, ends)
+RATES = ("far", "frr")
 
 
 class Audited:
-    """One attribute of groups whose errors are independent, at one level."""
+    """An attribute with groups of random people, at some levels of some rates."""
 
-    def __init__(self, errors, rate):
-        self.of = rate
-        found = judged(errors, [1000] * len(errors))
-        rng = np.random.default_rng(len(errors))
-        self.found = SimpleNamespace(
-            scopes=[*range(len(errors))],
-            effective=SimpleNamespace(at=lambda level: found.effective),
-            influence=[sparse.csr_array(rng.normal(size=(1, 30))) for _ in errors],
-            rate=found.rates[None],
-            share=np.ones((1, len(errors))),
-        )
+    def __init__(self, seed, n_groups, levels=(0,), rates=RATES, lone=False):
+        self.rates, self.levels = rates, np.array(levels)
+        self.found = {}
+        for row, rate in enumerate(RATES):
+            kind = "impostor" if rate == "far" else "genuine"
+            sums = [
+                some_groups([seed, row, k], n_groups, kind) for k in range(len(levels))
+            ]
+            if lone:
+                one = genuine_sums(np.array([[5.0]]), np.array([9.0])).rows(0)
+                sums = [beside(s, one) for s in sums]
+            self.found[rate] = evidence_of(sums)
 
     def evidence(self, rate, operating_point):
-        return (self.found, np.array([3])) if rate == self.of else (None, None)
+        known = rate in self.rates
+        return (self.found[rate], self.levels) if known else (None, None)
 
     def label_of(self, scope):
-        return "abcd"[scope]
+        return "abcdefgh"[scope[0]]
 
 
-def expected(audited, share, combined):
-    """Comparisons of some attributes, judged together at their share of the error rate."""
-    pairs = [PairsOfGroups.of(a.found, 0, 0.95) for a in audited]
-    cells = [influence_at(a.found, 0) for a in audited]
-    rng = np.random.default_rng([SEED, int(combined)])
-    return pairs, judge_together(pairs, cells, 1 - share * 0.05, rng)
+def beside(sums, other):
+    return ErrorSums(
+        *(np.append(*(getattr(s, f) for s in (sums, other))) for f in vars(sums))
+    )
+
+
+def evidence_of(sums):
+    """Evidence of groups at given thresholds, one set of sums each."""
+    stacked = ErrorSums(
+        *(np.stack([getattr(s, f) for s in sums]) for f in vars(sums[0]))
+    )
+    shape = stacked.errors.shape
+    return SimpleNamespace(
+        scopes=tuple((g, g) for g in range(shape[1])),
+        sums=stacked,
+        added=np.zeros(shape),
+        slope=np.zeros(shape),
+        added_to=lambda level, weights: np.zeros(len(weights)),
+    )
+
+
+def judged(sums, confidence_level=0.95, rate="far"):
+    """Groups at one threshold, judged alone."""
+    audited = SimpleNamespace(
+        evidence=lambda of, _: (
+            (evidence_of([sums]), np.array([0])) if of == rate else (None, None)
+        ),
+        label_of=lambda scope: "abcdefgh"[scope[0]],
+    )
+    (found,) = judge([audited], [1], confidence_level)
+    return found[rate, "overall", 0]
+
+
+def p_of_group(sums, group):
+    """Of a group against those of the others that have three clumps of errors."""
+    known = [h for h in range(sums.errors.size) if sums.people[h] > 1]
+    if group not in known or len(known) < 2:
+        return None
+    others = [h for h in known if h != group]
+    enough = [h for h in others if sums.errors[h] >= 3 * sums.clump[h]]
+    others = enough or others
+    weights = np.zeros((1, sums.errors.size))
+    weights[0, others], weights[0, group] = -1 / len(others), 1
+    return float(contrasts(sums, weights).p_value[0])
+
+
+def adjusted_by_loop(p, share):
+    """Holm's method, and a share of the error rate."""
+    order = sorted(range(len(p)), key=lambda k: p[k])
+    largest, found = 0.0, [None] * len(p)
+    for rank, place in enumerate(order):
+        largest = max(largest, (len(p) - rank) * p[place])
+        found[place] = min(largest / share, 1.0)
+    return found
+
+
+def check_against_loop(audited, found, share, operating_points):
+    """p-values of all groups of some audits, which are one family."""
+    tests = []
+    for member, audit in enumerate(audited):
+        for rate in audit.rates:
+            for point in operating_points:
+                for row, level in enumerate(audit.levels.tolist()):
+                    sums = audit.found[rate].sums.rows(row)
+                    p = [p_of_group(sums, g) for g in range(sums.errors.size)]
+                    known = [g for g, value in enumerate(p) if value is not None]
+                    if len(known) == 2:  # one test of two groups
+                        known = [known]
+                    tests += [
+                        (member, (rate, point, level), g, p[np.ravel(g)[0]])
+                        for g in known
+                    ]
+    adjusted = adjusted_by_loop([p for *_, p in tests], share)
+    seen = {}
+    for (member, key, groups, _), p in zip(tests, adjusted, strict=True):
+        one = found[member][key]
+        assert_allclose(one.p_adjusted[groups], p, rtol=1e-9)
+        assert one.n_comparisons == len(tests)
+        seen.setdefault((member, key), []).extend(np.ravel(groups))
+    for (member, key), groups in seen.items():
+        rest = np.delete(found[member][key].p_adjusted, groups)
+        assert np.isnan(rest).all()
+        assert found[member][key].rate == key[0]
+    assert sum(map(len, found)) == len(seen)
+
+
+@pytest.mark.parametrize("operating_points", [("overall",), ("overall", "worst_group")])
+def test_all_tests_of_a_report_are_one_family(operating_points):
+    audited = [
+        Audited(1, 4, (2, 0, 1)),
+        Audited(2, 2, (0,)),
+        Audited(3, 3, (0, 1), rates=("frr",)),
+        Audited(4, 2, (1,), lone=True),
+    ]
+    found = judge(audited, [1] * 4, 0.95, operating_points)
+    check_against_loop(audited, found, 1.0, operating_points)
+    assert found[0]["far", "overall", 2].labels == [*"abcd"]
+    assert_array_equal(
+        found[0]["far", "overall", 0].sums.errors,
+        audited[0].found["far"].sums.errors[1],
+    )
 
 
 @pytest.mark.parametrize(
     ("sizes", "shares"),
     [
-        ([1, 1, 2], [1 - SHARE_OF_COMBINATIONS, SHARE_OF_COMBINATIONS]),
-        ([2, 1, 2], [1 - SHARE_OF_COMBINATIONS, SHARE_OF_COMBINATIONS]),
-        ([1, 1, 1], [1.0, None]),
-        ([3, 2, 2], [None, 1.0]),
+        ([1, 2, 1], {False: 0.8, True: 0.2}),
+        ([3, 2, 1], {False: 0.8, True: 0.2}),
+        ([1, 1, 1], {False: 1.0}),
+        ([3, 2, 2], {True: 1.0}),
     ],
 )
-def test_combinations_share_the_error_rate_with_attributes(sizes, shares):
+def test_combinations_have_a_fifth_of_the_error_rate(sizes, shares):
     """Where there is but one kind, it has all of it."""
-    audited = [Audited(errors, "far") for errors in ERRORS[:2]]
-    # One attribute without any evidence in between, and one of the other rate.
-    audited = [audited[0], Audited(ERRORS[2], "neither"), audited[1]]
-    found = judge(audited, sizes, 0.95, SEED)
-    assert found[1] == {}
-    for combined in (False, True):
-        members = [m for m in (0, 2) if (sizes[m] > 1) == combined]
-        if not members:
-            continue
-        share = shares[combined]
-        pairs, together = expected([audited[m] for m in members], share, combined)
-        for m, own, p in zip(members, pairs, together.p_adjusted, strict=True):
-            ((key, one),) = found[m].items()
-            assert key == ("far", "overall", 3)
-            assert one.labels == ["a", "b", "c"]
-            assert_allclose(one.p_adjusted, [min(x / share, 1) for x in p])
-            assert_allclose([one.low, one.high], bounds(own.ratios, together.quantile))
-            assert (one.quantile, one.n_comparisons) == (
-                together.quantile,
-                3 * len(members),
-            )
-            assert_array_equal(one.rates, audited[m].found.rate[0])
+    assert SHARE_OF_COMBINATIONS == 0.2
+    audited = [Audited(seed, n) for seed, n in enumerate((4, 3, 2))]
+    found = judge(audited, sizes, 0.95)
+    for combined, share in shares.items():
+        members = [m for m in range(3) if (sizes[m] > 1) == combined]
+        check_against_loop(
+            [audited[m] for m in members],
+            [found[m] for m in members],
+            share,
+            ("overall",),
+        )
 
 
-def test_both_rates_and_both_operating_points_are_one_family():
-    audited = [Audited(ERRORS[0], "far"), Audited(ERRORS[1], "frr")]
-    (one, other) = judge(audited, [1, 1], 0.95, SEED, ("overall", "worst_group"))
-    assert [*one] == [("far", "overall", 3), ("far", "worst_group", 3)]
-    assert [*other] == [("frr", "overall", 3), ("frr", "worst_group", 3)]
-    assert {v.n_comparisons for v in (*one.values(), *other.values())} == {12}
+def test_an_attribute_without_pairs_is_not_judged():
+    audited = [Audited(0, 3, rates=()), Audited(1, 1)]
+    nothing, alone = judge(audited, [1, 1], 0.95)
+    assert nothing == {}
+    for one in alone.values():
+        assert np.isnan(one.p_adjusted).all()
+        assert one.n_comparisons == 0
+        assert one.found() == [] and one.compared_labels == ()
+
+
+def groups_of(*errors, n=100):
+    """Groups of n people with a pair each, of which so many are errors."""
+    every = [(np.arange(n) < e)[None].astype(float) for e in errors]
+    sums = [genuine_sums(rejected, np.ones(n)) for rejected in every]
+    return ErrorSums.of_groups(sums).rows(0)
+
+
+def test_of_two_groups_the_worse_one_is_found():
+    assert judged(groups_of(40, 5)).found() == [(0, True)]
+    assert judged(groups_of(5, 40)).found() == [(1, True)]
+    assert judged(groups_of(11, 12)).found() == [(1, False)]
+    assert len(judged(groups_of(7, 7)).found()) == 1
+    assert judged(groups_of(0, 0)).found() in ([(0, False)], [(1, False)])
+    assert judged(groups_of(0, 40)).found() == [(1, True)]
+
+
+def test_all_groups_that_differ_are_found_the_worse_ones_first():
+    one = judged(groups_of(12, 60, 30, 1, 29))
+    places = one.found()
+    differing = np.flatnonzero(one.p_adjusted <= 0.05).tolist()
+    assert sorted(g for g, _ in places) == differing == [0, 1, 3]
+    assert all(sure for _, sure in places)
+    assert places[0] == (1, True)
+    # Of the better ones the more certain one first.
+    better = [g for g, _ in places[1:]]
+    assert better == sorted(better, key=lambda g: one.p_adjusted[g])
+    alike = judged(groups_of(12, 15, 11, 13))
+    assert alike.found() == [(1, False)]
+    assert alike.compared.tests.p_value.argmin() == 1
+
+
+def test_a_group_against_the_others():
+    one = judged(groups_of(40, 10, 12, 1))
+    group, others, (value, low, high, error, p) = one.against(0)
+    assert (group, others) == ("a", ("b", "c"))
+    assert_allclose(value, 40 / np.sqrt(120))
+    tests = one.compared.tests
+    assert_allclose([low, high], [end[0] for end in tests.bounds(0.025)])
+    assert (error, p) == (tests.lower[1][0], tests.p_value[0])
+    assert low < value < high
+
+
+@pytest.mark.parametrize("n_groups", [1, 2, 3, 5])
+@pytest.mark.parametrize("rate", RATES)
+def test_one_sided_bounds_are_those_of_the_intervals_of_rates(n_groups, rate):
+    for seed in range(5):
+        sums = some_groups([seed, 11], n_groups)
+        one = judged(sums, rate=rate)
+        low, high = one.one_sided()
+        for group in range(n_groups):
+            question = SimpleNamespace(how=None, scope=(group, group))
+            found = analyse(one.compared.evidence, question, 0.95)
+            assert_allclose(high[group], found.high[0][0])
+            # All lower ends at once: each has its part of one error rate of .05.
+            tail = min(0.025, 0.05 / n_groups)
+            expected, _ = rate_bounds(sums.columns([group]), tail)
+            assert_allclose(low[group], expected[0], rtol=1e-6)
+            assert low[group] <= found.low[0][0] * (1 + 1e-9)
+
+
+def test_upper_bounds_never_fall_from_threshold_to_threshold():
+    """Rejections grow with the threshold, acceptances fall."""
+    sums = [groups_of(*errors) for errors in ((1, 3), (3, 3), (40, 9))]
+    evidence = evidence_of(sums)
+    highs = np.array([rate_bounds(s, 0.025)[1] for s in sums])
+    assert highs[1, 0] < highs[0, 0]
+    for rate, before in (("frr", slice(None, 2)), ("far", slice(1, None))):
+        one = Judged(rate, ["a", "b"], ComparedGroups(evidence, 1), None, 1, 0.95)
+        assert_allclose(one.one_sided()[1], highs[before].max(axis=0))
+
+
+@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("n_groups", [2, 3, 5])
+def test_no_group_is_said_to_differ_beside_an_interval_that_holds_one(rate, n_groups):
+    seen = set()
+    for seed in range(60):
+        kind = "impostor" if rate == "far" else "genuine"
+        one = judged(some_groups([seed, 12], n_groups, kind), rate=rate)
+        for group, differs in one.found():
+            *_, (_, low, high, _, p) = one.against(group)
+            assert (p < 0.05) == (low > 1 or high < 1)
+            if differs:
+                assert low > 1 or high < 1
+                assert one.compared.largest_ratio(one.tail)[0] > 1
+            seen.add(differs)
+    assert seen == {True, False}

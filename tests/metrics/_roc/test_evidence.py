@@ -1,57 +1,130 @@
-"""Evidence of a fitted SimilarityROC against the study's own sorting of all pairs."""
+"""Evidence of a fitted SimilarityROC against loops over people, and what rests on it."""
 
 from itertools import product
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr import SimilarityROC
-from skfairfr.metrics._roc._evidence import Evidence
-from tests.benchmarks.coverage import LEVELS, Design, draw, measure
+from skfairfr._core._few_errors import against_others
+from skfairfr.metrics._roc._evidence import STEP, Evidence
 
-DESIGN = Design((60, 40, 50), noise=(0.7, 0.8, 0.6))
+LEVELS = np.array([1e-2, 1e-3])
+
+
+def draw(people, seed, noise=0.7, alike=2.0, n_features=24):
+    """Images of people of some groups, who vary; whose they are, and people's groups.
+
+    ``alike``: by how much the people of a group have the same in common.
+    """
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(len(people)), people)
+    centre = rng.standard_normal((group.size, n_features))
+    centre[np.arange(group.size), group] += np.broadcast_to(alike, len(people))[group]
+    y = np.repeat(np.arange(group.size), rng.integers(2, 6, group.size))
+    spread = np.broadcast_to(noise, len(people))[group]
+    spread = spread * np.exp(0.3 * rng.standard_normal(group.size))
+    X = centre[y] + spread[y, None] * rng.standard_normal((y.size, n_features))
+    return X, y, group
+
+
+def fit(X, y, group, **options):
+    options = {"method": "wilson", "n_resamples": 5, "random_state": 0} | options
+    return SimilarityROC(resample="identities", **options).fit(X, y, group[y])
 
 
 @pytest.fixture(scope="module")
 def drawn():
-    return draw(DESIGN, np.random.default_rng(0))
+    return draw((60, 40, 50), 0, (0.5, 0.9, 0.7), (0.5, 3.5, 2.0))
 
 
 @pytest.fixture(scope="module")
 def fitted(drawn):
-    X, y, group, _ = drawn
-    roc = SimilarityROC(
-        resample="identities", method="wilson", n_resamples=5, random_state=0
-    )
-    return roc.fit(X, y, group[y])
+    return fit(*drawn)
 
 
-def evidence_of(roc, rate, group=None, how=None, far=LEVELS):
+def evidence_of(roc, rate, group=None, how=None, far=LEVELS, threshold=None):
     engine = roc._engine
-    question = engine.question(np.sort(far), None, rate, group, how, "overall")
+    far = None if threshold is not None else np.sort(far)
+    question = engine.question(far, threshold, rate, group, how, "overall")
     return engine.evidence(question)
+
+
+class People:
+    """Scores of all images, and errors of every two people: the slow way."""
+
+    def __init__(self, X, y, group):
+        X = X / np.linalg.norm(X, axis=1, keepdims=True)
+        scores = (X @ X.T)[np.triu_indices(y.size, 1)]
+        left, right = (y[ends] for ends in np.triu_indices(y.size, 1))
+        self.of = {"far": left != right, "frr": left == right}
+        self.scores, self.left, self.right, self.group = scores, left, right, group
+
+    def threshold(self, level):
+        """Just above the largest impostor score at which the FAR is above the level."""
+        impostor = np.sort(self.scores[self.of["far"]])[::-1]
+        return np.nextafter(np.float32(impostor[int(level * impostor.size)]), np.inf)
+
+    def counts(self, rate, inside, threshold):
+        """Errors and pairs of every two people, symmetric."""
+        wrong = (self.scores >= threshold) == (rate == "far")
+        kept = self.of[rate] & inside[self.left] & inside[self.right]
+        found = []
+        for chosen in (kept & wrong, kept):
+            table = np.zeros((self.group.size,) * 2)
+            np.add.at(table, (self.left[chosen], self.right[chosen]), 1)
+            found.append(table + (table.T if rate == "far" else 0))
+        return found
+
+    def influence(self, rate, inside, threshold):
+        """Of each person on the logarithm, number of errors, and X of every two people."""
+        e, c = self.counts(rate, inside, threshold)
+        ends = 2 if rate == "far" else 1
+        found = ends * (e.sum(0) / e.sum() - c.sum(0) / c.sum())
+        return found, e.sum() / ends, e - e.sum() / c.sum() * c
 
 
 @pytest.mark.parametrize(
     ("rate", "overall"), list(product(("far", "frr"), (False, True)))
 )
-def test_evidence_is_that_of_the_study(drawn, fitted, rate, overall):
-    X, y, group, n_images = drawn
-    groups = [group >= 0] if overall else [group == g for g in range(3)]
-    expected = measure(X, y, n_images, groups)
+def test_evidence_is_a_loop_over_people(drawn, fitted, rate, overall):
+    people = People(*drawn)
+    group = drawn[2]
+    everyone = group >= 0
+    groups = [everyone] if overall else [group == g for g in range(3)]
     found = evidence_of(fitted, rate, how=None if overall else "gini")
-    # The study takes the level with the most errors first, and pairs of equal scores in
-    # another order.
-    for name in ("errors", "pairs", "between", "freedom"):
-        of_study = getattr(expected.effective[rate], name)
-        of_levels = getattr(found.effective, name)[::-1]
-        assert_allclose(of_levels, of_study, rtol=2e-2, atol=1e-12, err_msg=name)
-    assert_allclose(found.share[::-1], expected.share[rate], rtol=2e-2)
-    for place in range(len(groups)):
-        of_study = expected.threshold_influence[rate][place]
-        of_people = found.with_threshold(place)[::-1]
-        assert_allclose(of_people, of_study, atol=0.02)
+    for row, level in enumerate(np.sort(LEVELS)):
+        at = people.threshold(level)
+        setting, n_setting, x_setting = people.influence("far", everyone, at)
+        # The variance of the FAR, by pairs of people that share one.
+        own = (x_setting**2).sum() / 2
+        of_people = x_setting.sum(0)
+        c = people.counts("far", everyone, at)[1].sum(0)
+        reach, lost = 4 * (c**2).sum() / c.sum() ** 2, 4 * (c**3).sum()
+        lost /= c.sum() * (c**2).sum()
+        shared = ((of_people**2).sum() - 2 * own + reach * own) / (1 - lost)
+        variance = (own + max(shared, 0)) / n_setting**2
+        assert_allclose(found.variance[row], variance, rtol=1e-6)
+        for place, inside in enumerate(groups):
+            influence, n, x = people.influence(rate, inside, at)
+            assert_allclose(found.sums.errors[row, place], n)
+            assert_allclose(found.influence[place].toarray()[row], influence, atol=1e-9)
+            near = [
+                people.counts(rate, inside, people.threshold(level * step))[0].sum()
+                for step in (STEP, 1 / STEP)
+            ]
+            near = np.array(near) / (2 if rate == "far" else 1) + 0.5
+            slope = np.log(near[0] / near[1]) / (2 * np.log(STEP))
+            assert_allclose(found.slope[row, place], slope, atol=1e-12)
+            together = influence @ setting
+            if rate == "far":  # clumps of the group are in both
+                together -= (x**2).sum() / 2 / (n * n_setting)
+            assert_allclose(found.covariance[row, place], together, rtol=1e-6)
+            expected = slope**2 * variance - 2 * slope * together
+            assert_allclose(found.added[row, place], expected, rtol=1e-6)
+            moved = influence - slope * setting
+            assert_allclose(found.with_threshold(place)[row], moved, atol=1e-6)
 
 
 @pytest.mark.parametrize("rate", ["far", "frr"])
@@ -59,15 +132,15 @@ def test_what_else_is_asked_changes_nothing(fitted, rate):
     several = evidence_of(fitted, rate, how="gini", far=[1e-4, 3e-3, 1e-2])
     for place, level in enumerate([1e-4, 3e-3, 1e-2]):
         alone = evidence_of(fitted, rate, group=1, far=[level])
-        assert_allclose(alone.share[0], several.share[place])
-        for name in ("errors", "pairs", "between", "freedom"):
-            found, expected = (getattr(e.effective, name) for e in (alone, several))
+        assert_allclose(alone.added[0], several.added[place])
+        for name in ("errors", "pairs", "variance", "fourths", "people"):
+            found, expected = (getattr(e.sums, name) for e in (alone, several))
             assert_allclose(found[0], expected[place])
 
 
 def test_the_order_of_groups_changes_no_interval_of_a_disparity(drawn, fitted):
-    X, y, group, _ = drawn
-    other = SimilarityROC(**fitted.get_params()).fit(X, y, 2 - group[y])
+    X, y, group = drawn
+    other = fit(X, y, 2 - group)
     for rate in ("far", "frr"):
         for how in ("max_min", "gini"):
             asked = {"rate": rate, "far": [1e-3, 1e-4], "how": how}
@@ -77,13 +150,66 @@ def test_the_order_of_groups_changes_no_interval_of_a_disparity(drawn, fitted):
             assert_allclose(*ends, rtol=0.02, err_msg=f"{rate} {how}")
 
 
-def test_given_thresholds_do_not_move(fitted):
-    engine = fitted._engine
-    question = engine.question(None, [0.3, 0.5], "frr", None, "gini", "overall")
-    found = engine.evidence(question)
-    assert (found.share == 1).all()
+@pytest.mark.parametrize("rate", ["far", "frr"])
+def test_given_thresholds_do_not_move(fitted, rate):
+    found = evidence_of(fitted, rate, how="gini", threshold=[0.3, 0.5])
+    assert (found.added == 0).all()
     assert (found.slope == 0).all()
     assert_allclose(found.with_threshold(0), found.influence[0].toarray())
+    weights = against_others(found.sums.rows(0))
+    assert (found.added_to(0, weights) == 0).all()
+
+
+def test_contrasts_of_rates_share_the_threshold(fitted):
+    """What is added to a contrast is the variance of its influences with the threshold's."""
+    found = evidence_of(fitted, "frr", how="gini")
+    rng = np.random.default_rng(0)
+    weights = rng.standard_normal((4, 3))
+    for level in range(2):
+        fixed = weights @ np.stack([i.toarray()[level] for i in found.influence])
+        moved = weights @ np.stack([found.with_threshold(g)[level] for g in range(3)])
+        of_threshold = found.of_threshold[0].toarray()[level]
+        # Clumps of impostor pairs count twice in influences, once in the variance.
+        twice = (of_threshold**2).sum() - found.variance[level, 0]
+        expected = (moved**2).sum(1) - (fixed**2).sum(1)
+        expected -= twice * (weights @ found.slope[level]) ** 2
+        assert_allclose(found.added_to(level, weights), expected, rtol=1e-6)
+
+
+def test_groups_with_thresholds_of_their_own_add_up(fitted):
+    engine = fitted._engine
+    question = engine.question(LEVELS, None, "frr", None, "gini", "group")
+    found = engine.evidence(question)
+    weights = np.array([[1.0, -0.5, -0.5]])
+    expected = found.added[1] @ [1, 0.25, 0.25]
+    assert_allclose(found.added_to(1, weights), expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rate", "operating_point"),
+    [("frr", "overall"), ("far", "overall"), ("frr", "worst_group")],
+)
+def test_the_variance_of_a_log_rate_is_that_of_simulated_data_sets(
+    rate, operating_point
+):
+    """With the threshold set anew in each, of a group and of a contrast."""
+    logs, variances, of_contrasts = [], [], []
+    weights = np.array([[1.0, -1.0]])
+    for seed in range(400):
+        roc = fit(*draw((40, 60), [seed, 1], (0.9, 0.7)))
+        engine = roc._engine
+        question = engine.question([2e-2], None, rate, None, "gini", operating_point)
+        found = engine.evidence(question)
+        sums = found.sums
+        logs.append(np.log(sums.rate[0]))
+        variances.append(sums.variance[0] / sums.errors[0] ** 2 + found.added[0])
+        own = weights**2 @ (sums.variance[0] / sums.errors[0] ** 2)
+        of_contrasts.append(own + found.added_to(0, weights))
+    logs = np.array(logs)
+    assert_allclose(np.mean(variances, axis=0), logs.var(axis=0), rtol=0.3)
+    contrast = np.var(logs @ weights[0])
+    assert_allclose(np.mean(of_contrasts), contrast, rtol=0.3)
 
 
 def test_evidence_is_gathered_once(fitted):
@@ -92,12 +218,11 @@ def test_evidence_is_gathered_once(fitted):
 
 def test_parts_are_joined():
     """Levels above far_max come from a sample; the evidence is one all the same."""
-    X, y, group, _ = draw(Design((40, 40)), np.random.default_rng(1))
-    roc = SimilarityROC(resample="identities", n_resamples=5, random_state=0)
-    whole = evidence_of(roc.fit(X, y, group[y]), "frr", how="gini", far=[1e-3, 1e-2])
+    roc = fit(*draw((40, 40), 1), method="recentered")
+    whole = evidence_of(roc, "frr", how="gini", far=[1e-3, 1e-2])
     parts = [evidence_of(roc, "frr", how="gini", far=[level]) for level in (1e-3, 1e-2)]
     found = Evidence.joined(parts)
-    assert_allclose(found.share, whole.share)
+    assert_allclose(found.added, whole.added)
     assert_allclose(found.with_threshold(1), whole.with_threshold(1))
     assert_allclose(found.rate, whole.rate)
 
@@ -127,7 +252,8 @@ def test_far_within_two_groups_and_of_their_own_thresholds(fitted):
             assert_allclose(found.rate, values)
     # A rate that its own threshold sets has little variance left.
     question = engine.question(LEVELS, None, "far", None, "gini", "group")
-    assert (engine.evidence(question).share < 0.5).all()
+    found = engine.evidence(question)
+    assert (found.added < -0.5 * found.sums.worth().variance).all()
 
 
 def test_cross_group_evidence_finds_either_order(fitted):
@@ -145,7 +271,7 @@ def test_band_is_never_narrower_than_the_interval(fitted):
 
 
 def test_wilson_needs_people(drawn):
-    X, y, group, _ = drawn
+    X, y, group = drawn
     roc = SimilarityROC(resample="images", method="wilson", n_resamples=5)
     with pytest.raises(
         ValueError, match=r"(?s)resample='images'.*resample='identities'"
@@ -157,8 +283,8 @@ def test_wilson_needs_people(drawn):
 
 
 @pytest.mark.filterwarnings("ignore:Genuine pairs mostly")
-def test_more_errors_raise_both_ends():
-    """From no error to many, without a seam."""
+def test_more_errors_raise_the_lower_end():
+    """From no error to many; the first shows less of the rate than none."""
     rng = np.random.default_rng(0)
     people = np.repeat(np.arange(60), 4)
     impostor = rng.normal(0, 1, 4000)
@@ -180,15 +306,13 @@ def test_more_errors_raise_both_ends():
         lows.append(found.low)
         highs.append(found.high)
     assert (np.diff(lows) > -1e-12).all()
-    assert (np.diff(highs) > -1e-12).all()
+    assert highs[0] < highs[1] < 1
 
 
 def test_equal_groups_have_no_corrected_disparity():
     """Shrunken rates of groups that differ by noise are the same rate."""
-    X, y, group, _ = draw(Design((25,) * 8), np.random.default_rng(3))
-    roc = SimilarityROC(
-        resample="identities", method="wilson", n_resamples=50, random_state=0
-    ).fit(X, y, group[y])
+    X, y, _ = draw((200,), 3)
+    roc = fit(X, y, np.arange(200) % 8, n_resamples=50)
     found = roc.estimate(1e-2, rate="far", how="max_min")
     assert found.value > 1.3
     assert found.corrected < 1.1
@@ -208,11 +332,74 @@ def test_a_disparity_does_not_depend_on_the_other_levels(fitted):
 @pytest.fixture(scope="module")
 def of_few_people():
     """Two and four groups of so few people that some have hardly an error."""
-    X, y, group, _ = draw(Design((30,) * 4), np.random.default_rng(1))
+    X, y, group = draw((30,) * 4, 1)
     roc = SimilarityROC(
         resample="identities", method="wilson", n_resamples=100, random_state=0
     ).fit(X, y, {"four": group[y], "two": group[y] % 2})
     return roc.by("two"), roc.by("four")
+
+
+@pytest.mark.parametrize("rate", ["far", "frr"])
+def test_upper_ends_never_fall_where_a_rate_grows(fitted, rate):
+    thresholds = np.linspace(0.9, 0.1, 40)
+    far = np.geomspace(1e-4, 1e-2, 12)
+    for group in (None, 0):
+        found = fitted.estimate(threshold=thresholds, rate=rate, group=group)
+        # From large thresholds to small ones.
+        rises = np.diff(found.high) * (1 if rate == "far" else -1)
+        assert (rises >= 0).all()
+        found = fitted.estimate(far, rate=rate, group=group)
+        assert (np.diff(found.high) * (1 if rate == "far" else -1) >= 0).all()
+
+
+def test_everyone_s_rate_is_inside_its_interval(fitted):
+    thresholds = np.linspace(0.1, 0.9, 9)
+    for rate in ("far", "frr"):
+        found = fitted.estimate(threshold=thresholds, rate=rate)
+        assert (found.low <= found.value).all() and (found.value <= found.high).all()
+        some = (found.value > 1e-3) & (found.value < 0.999)
+        assert (found.low < found.value)[some].all()
+        assert (found.value < found.high)[some].all()
+
+
+@pytest.mark.filterwarnings("ignore:far=")
+@pytest.mark.parametrize("group", [None, 0, 1, 2])
+def test_a_far_that_sets_its_threshold_is_bounded_from_the_first_error_on(
+    fitted, group
+):
+    """About as well as at a given threshold, or better."""
+    levels = np.geomspace(1e-5, 1e-2, 20)
+    operating_point = "overall" if group is None else "group"
+    asked = {"operating_point": operating_point, "group": group}
+    found = fitted.estimate(levels, rate="far", **asked)
+    thresholds = fitted.threshold_at(levels, **asked)
+    fixed = fitted.estimate(threshold=thresholds, rate="far", group=group)
+    assert (found.high <= 2 * fixed.high).all()
+
+
+@pytest.mark.filterwarnings("ignore:A group has no error")
+@pytest.mark.parametrize("asked", [{"far": LEVELS}, {"threshold": [0.3, 0.5, 0.6]}])
+@pytest.mark.parametrize("rate", ["far", "frr"])
+def test_ratios_exclude_one_exactly_where_tests_reject(
+    of_few_people, fitted, asked, rate
+):
+    seen = set()
+    for roc in (*of_few_people, fitted):
+        found = roc.estimate(**asked, rate=rate, how="max_min")
+        assert_array_equal(found.low > 1, found.p_value < 0.05)
+        for first, second in product(roc.groups_, roc.groups_):
+            if first == second:
+                continue
+            how = ("ratio", first, second)
+            ratio = roc.estimate(**asked, rate=rate, how=how)
+            excluded = (ratio.low > 1) | (ratio.high < 1)
+            assert_array_equal(excluded, ratio.p_value < 0.05)
+            if roc.groups_.size == 2:
+                assert_allclose(ratio.p_value, found.p_value)
+            # No two groups are further apart than the largest ratio may be.
+            assert (ratio.high <= found.high * (1 + 1e-12)).all()
+        seen |= set((found.low > 1).tolist())
+    assert seen == {True, False}
 
 
 @pytest.mark.filterwarnings("ignore:A group has no error")

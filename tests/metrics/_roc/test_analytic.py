@@ -1,0 +1,137 @@
+"""Disparities of few errors: intervals, tests and values that agree, whatever the data."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from skfairfr._core._few_errors import ErrorSums, contrasts, genuine_sums, rate_bounds
+from skfairfr.metrics._roc._analytic import ComparedGroups, place_of
+from tests._core.test_few_errors import some_groups
+
+DATA = [
+    (kind, n_groups) for kind in ("impostor", "genuine") for n_groups in (2, 3, 4, 6)
+]
+
+
+def compared(sums):
+    """Groups at one given threshold."""
+    n = sums.errors.size
+    evidence = SimpleNamespace(
+        scopes=tuple((g, g) for g in range(n)),
+        sums=sums.rows(None),
+        added=np.zeros((1, n)),
+        added_to=lambda level, weights: np.zeros(len(weights)),
+    )
+    return ComparedGroups(evidence, 0)
+
+
+def each(kind, n_groups, n_sets=40):
+    """Groups of many random data sets."""
+    for seed in range(n_sets):
+        yield compared(some_groups([seed, n_groups], n_groups, kind))
+
+
+@pytest.mark.parametrize(("kind", "n_groups"), DATA)
+def test_the_largest_ratio_is_above_one_exactly_where_groups_differ(kind, n_groups):
+    seen = set()
+    for found in each(kind, n_groups):
+        for level in (0.05, 0.3):
+            low, high, (worse, better), _ = found.largest_ratio(level / 2)
+            assert (low > 1) == (found.p_value < level)
+            assert 1 <= low <= high
+            seen.add(low > 1)
+            if low > 1:
+                assert worse and better and not set(worse) & set(better)
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize(("kind", "n_groups"), DATA)
+def test_the_interval_of_the_largest_ratio_holds_that_of_the_data(kind, n_groups):
+    for found in each(kind, n_groups):
+        rates = found.sums.rate
+        if rates.max() == 0:
+            continue
+        with np.errstate(divide="ignore"):
+            ratio = rates.max() / rates.min()
+        low, high, *_ = found.largest_ratio(0.025)
+        assert low <= ratio * (1 + 1e-12)
+        if np.isfinite(high):
+            assert ratio <= high * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(("kind", "n_groups"), DATA)
+def test_the_largest_ratio_is_a_loop_over_every_two_groups(kind, n_groups):
+    tail = 0.1
+    for found in each(kind, n_groups, 20):
+        low, high, lowest, highest = found.largest_ratio(tail)
+        ends, several = {}, {}
+        for a in range(n_groups):
+            for b in range(n_groups):
+                if a == b:
+                    continue
+                weights = np.zeros((1, n_groups))
+                weights[0, [a, b]] = 1, -1
+                two = contrasts(found.sums, weights)
+                ends[(a,), (b,)] = float(two.bounds(tail)[1][0])
+                n_pairs = n_groups * (n_groups - 1) / 2
+                several[(a,), (b,)] = float(two.bounds(tail / n_pairs)[0][0])
+        assert_allclose(high, max(1, *ends.values()))
+        assert_allclose(ends[highest], max(ends.values()))
+        n_tests = 1 if n_groups == 2 else n_groups
+        above, below = found.tests.bounds(tail / n_tests)
+        for g, weights in enumerate(found.weights):
+            others = tuple(np.flatnonzero(weights < 0))
+            against = {((g,), others): above[g], (others, (g,)): 1 / below[g]}
+            several |= {
+                sides: max(several.get(sides, 0.0), end)
+                for sides, end in against.items()
+            }
+        if low > 1:
+            assert_allclose(low, max(several.values()))
+            assert_allclose(several[lowest], low)
+
+
+@pytest.mark.parametrize(("kind", "n_groups"), DATA)
+def test_the_p_value_is_that_of_the_surest_group_times_their_number(kind, n_groups):
+    for found in each(kind, n_groups, 20):
+        n_tests = 1 if n_groups == 2 else n_groups
+        assert found.n_tests == n_tests
+        assert_allclose(found.p_value, min(n_tests * min(found.tests.p_value), 1))
+
+
+def test_one_group_has_no_ratio():
+    alone = compared(some_groups(0, 1))
+    assert alone.n_tests == 0 and math.isnan(alone.p_value)
+    low, high, *places = alone.largest_ratio(0.025)
+    assert math.isnan(low) and math.isnan(high) and places == [(), ()]
+
+
+def test_a_group_of_one_person_has_no_part_in_the_largest_ratio():
+    lone = genuine_sums(np.array([[5.0]]), np.array([9.0]))
+    for found in each("genuine", 3, 10):
+        groups = [found.sums.rows(slice(None)), lone.rows(0)]
+        both = ErrorSums(
+            *(np.append(*(getattr(s, f) for s in groups)) for f in vars(lone))
+        )
+        expected, ratio = (c.largest_ratio(0.025) for c in (found, compared(both)))
+        assert_array_equal(ratio[:2], expected[:2])
+        assert ratio[2:] == expected[2:]
+
+
+def test_a_scope_of_two_groups_is_found_in_either_order():
+    evidence = SimpleNamespace(scopes=((0, 0), (0, 1), None))
+    assert place_of(evidence, (0, 1)) == place_of(evidence, (1, 0)) == 1
+    assert place_of(evidence, None) == 2
+    assert place_of(evidence, (1, 1)) is None
+
+
+def test_rates_far_apart_are_bounded_by_their_own_intervals():
+    """No ratio of two rates is known better than both of them."""
+    for found in each("impostor", 2, 20):
+        low, high = rate_bounds(found.sums, 0.025)
+        above = found.largest_ratio(0.025)[1]
+        widest = max(high[0] / max(low[1], 1e-300), high[1] / max(low[0], 1e-300))
+        assert found.largest_ratio(0.025)[0] <= widest and above >= 1
