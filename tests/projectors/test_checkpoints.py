@@ -1,5 +1,6 @@
 """A fit that was broken off goes on, and ends with the bits of one that was not."""
 
+import copy
 import functools
 import os
 import random
@@ -375,6 +376,9 @@ class Sampler:
         return np.arange(len(identity))
 
 
+LINEAR = torch.nn.Linear(2, 2)
+
+
 @pytest.mark.parametrize(
     ("one", "same", "other"),
     [
@@ -387,6 +391,8 @@ class Sampler:
         (Sampler(1).__call__, Sampler(1).__call__, Sampler(2).__call__),
         ({"a": 1.0}, {"a": 1.0}, {"a": 2.0}),
         (np.array(["a"]), np.array(["a"]), np.array(["b"])),
+        (LINEAR, copy.deepcopy(LINEAR), torch.nn.Linear(2, 2)),
+        (torch.optim.SGD, torch.optim.SGD, torch.optim.Adam),
     ],
 )
 def test_options_are_told_by_what_they_are(one, same, other):
