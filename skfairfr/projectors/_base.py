@@ -278,15 +278,16 @@ class BaseProjector(
                 rows, held_out, partial(self._held_out_loss, **options)
             )
         callbacks.append(monitor)
-        if path is not None:
-            callbacks.append(Checkpoint(path, seed, generator, monitor))
         if self.verbose:
             callbacks.append(Progress(max_epochs))
         own = check_callbacks(self.callbacks)
+        callbacks += own
+        if path is not None:
+            callbacks.append(Checkpoint(path, seed, generator, monitor))
         net = make_net(
             head,
             loss,
-            [*callbacks, *own, Stop(monitor)],
+            [*callbacks, Stop(monitor)],
             batch,
             optimizer=self.optimizer,
             lr=scale * lr,
