@@ -10,7 +10,7 @@ from skfairfr._compat import Interval, fit_context
 from skfairfr.losses import GroupAdversaryLoss
 from skfairfr.projectors._adversary import TrainDiscriminators
 from skfairfr.projectors._base import BaseProjector, with_training
-from skfairfr.projectors._people import agree_on_group, everyone
+from skfairfr.projectors._people import everyone_by_most
 from skfairfr.utils._validation import warn_caller
 
 
@@ -223,11 +223,6 @@ class AdversarialProjector(BaseProjector):
 
     def _read_people(self, identity, group, domain):
         self.groups_ = np.empty(0, dtype=object) if group is None else group.values
-        people = everyone(identity, group)
-        if group is not None and group.values.size:
-            # People are held out by the group of most of their images.
-            most, _ = agree_on_group(identity, group, np.finfo(float).tiny)
-            people = replace(people, attribute=most)
         if self.alpha and self.groups_.size < 2:
             warn_caller(
                 f"alpha={self.alpha} is unused: groups known: {self.groups_.size}, and "
@@ -235,7 +230,7 @@ class AdversarialProjector(BaseProjector):
                 "y=face_labels(identity, group).",
                 UserWarning,
             )
-        return people
+        return everyone_by_most(identity, group)
 
     def _plan_epochs(self, people, held_out, rows, head, generator):
         plan = super()._plan_epochs(people, held_out, rows, head, generator)

@@ -278,15 +278,16 @@ class BaseProjector(
                 rows, held_out, partial(self._held_out_loss, **options)
             )
         callbacks.append(monitor)
-        if path is not None:
-            callbacks.append(Checkpoint(path, seed, generator, monitor))
         if self.verbose:
             callbacks.append(Progress(max_epochs))
         own = check_callbacks(self.callbacks)
+        callbacks += own
+        if path is not None:
+            callbacks.append(Checkpoint(path, seed, generator, monitor))
         net = make_net(
             head,
             loss,
-            [*callbacks, *own, Stop(monitor)],
+            [*callbacks, Stop(monitor)],
             batch,
             optimizer=self.optimizer,
             lr=scale * lr,
@@ -297,16 +298,21 @@ class BaseProjector(
         if state is not None:
             resume(path, state, net, generator, monitor)
         interrupted = train(net, plan.batches, monitor, self.precision)
-        n_epochs = len(net.history)
         if interrupted:
             warn_caller(
-                f"The fit was interrupted in epoch {n_epochs + 1} of {max_epochs}; what "
-                "was trained until then is kept. Fit again for all epochs.",
+                f"The fit was interrupted in epoch {len(net.history) + 1} of {max_epochs}; "
+                "what was trained until then is kept. Fit again for all epochs.",
                 UserWarning,
             )
-        elif path is not None:
+        self._set_fitted(net, rows, people, library, earlier)
+        self.n_validation_images_ = 0 if held_out is None else held_out.rows.size
+        release(net, own)
+        if path is not None and not interrupted:
             path.unlink(missing_ok=True)
 
+    def _set_fitted(self, net, rows, people, library, earlier):
+        """Set the fitted attributes."""
+        head, loss = net.module_, net.criterion_
         self.head_ = head.cpu().eval().requires_grad_(False)
         if self._loss_has_centroids:
             centroids = loss.centroids.detach().cpu().numpy()
@@ -314,12 +320,10 @@ class BaseProjector(
             centroids = sums_by_identity(self.head_, rows, people)
         self.centroids_ = _directions(centroids)
         self.identities_ = people.identities
-        self.n_validation_images_ = 0 if held_out is None else held_out.rows.size
         self._n_features_out = head.sizes[2]
         history = history_columns(net.history)
         self._history = history if earlier is None else _join(earlier.history, history)
         self._library = library
-        release(net, own)
         self.net_ = net
         self._finish(loss)
 

@@ -359,6 +359,9 @@ def describe(value, depth=12):
     if isinstance(value, np.ndarray) and value.dtype != object:
         digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
         return [value.shape, value.dtype.str, digest]
+    if isinstance(value, torch.nn.Module):
+        weights = {n: w.detach().cpu().numpy() for n, w in value.state_dict().items()}
+        return [repr(value), describe(weights, depth - 1)]
     if isinstance(value, dict):
         value = list(value.items())
     if isinstance(value, list | tuple):

@@ -1,6 +1,5 @@
 """TripletProjector: a head trained with semi-hard triplets, groups drawn by weight."""
 
-from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 
@@ -18,10 +17,7 @@ from skfairfr.projectors._group_sampling import (
 )
 from skfairfr.projectors._held_out import GroupFARs
 from skfairfr.projectors._net import EpochPlan, bind_sampler
-from skfairfr.projectors._people import (
-    agree_on_group,
-    everyone,
-)
+from skfairfr.projectors._people import everyone_by_most
 from skfairfr.projectors._triplets import (
     CountTriplets,
     TripletBatches,
@@ -264,11 +260,7 @@ class TripletProjector(BaseProjector):
             group = None  # unknown for every image
         self._check_options(group)
         self.groups_ = np.empty(0, dtype=object) if group is None else group.values
-        people = everyone(identity, group, domain)
-        if group is not None:
-            # People are held out by the group of most of their images.
-            most, _ = agree_on_group(identity, group, np.finfo(float).tiny)
-            people = replace(people, attribute=most)
+        people = everyone_by_most(identity, group, domain)
         paired = have_pairs(people)
         self.n_left_out_ = int((~paired).sum())
         if paired.sum() < 2:

@@ -28,6 +28,8 @@ from tests.projectors.faces import (
     MORE_Y,
     NOISY,
     NOISY_LR,
+    Breaking,
+    Stop,
     X,
     Y,
     assert_same_bits,
@@ -80,6 +82,19 @@ def test_a_schedule_of_the_caller_is_followed(step_every):
     assert_allclose(seen.rates_, 0.02 * 0.5**steps)
     of_epoch = 0.02 * 0.5 ** steps[::3]
     assert_allclose(fitted.history_["lr"], of_epoch)
+
+
+def test_a_schedule_goes_on_after_a_fit_was_broken_off(tmp_path):
+    def cosine(*more):
+        return [LRScheduler("CosineAnnealingLR", T_max=4), *more]
+
+    options = {"max_epochs": 4, "checkpoint_dir": tmp_path}
+    with pytest.raises(Stop):
+        module(callbacks=cosine(Breaking(2, at="batch")), **options).fit(X, Y)
+    resumed = module(callbacks=cosine(), **options).fit(X, Y)
+    whole = module(callbacks=cosine(), max_epochs=4).fit(X, Y)
+    assert_allclose(resumed.history_["lr"], whole.history_["lr"])
+    assert len(set(whole.history_["lr"])) == 4
 
 
 @pytest.mark.parametrize("on_train", [True, False])
