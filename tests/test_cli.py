@@ -78,7 +78,6 @@ def test_audit_writes_strict_json(capsys, faces, tmp_path):
     assert code == 0
     assert "audit.json" in out
     found = read["audits"][0]
-    assert found["settings"]["resample"] == "identities"
     assert found["settings"]["far"] == [0.05]
     assert [row["group"] for row in found["groups"]] == [None, "female", "male"]
     assert found["levels"][0]["rates"][1]["far"].keys() >= {"value", "low", "high"}
@@ -119,9 +118,7 @@ def test_two_runs_print_the_same(capsys, faces):
 @pytest.mark.parametrize(
     "options",
     [
-        ("--resample", "images"),
-        ("--resample", "both", "--average", "identity"),
-        ("--impostors", "same_group", "--method", "multiplicative"),
+        ("--impostors", "same_group", "--average", "identity"),
         ("--seed", "3", "--confidence-level", "0.9", "--quiet"),
     ],
 )
@@ -167,7 +164,7 @@ def test_london_with_a_group_of_one_person(capsys, shared_data):
         (("--attribute", "gender", "--confidence-level", "nan"), "(0, 1); got nan"),
         (("--attribute", "gender", "--seed", "-1"), "--seed: must be an integer in [0"),
         (("--attribute", "gender", "--n-jobs", "0"), "--n-jobs: must be an integer"),
-        (("--attribute", "gender", "--resample", "people"), "--resample"),
+        (("--attribute", "gender", "--average", "people"), "--average"),
         ((), "--attribute"),
     ],
 )
@@ -327,7 +324,6 @@ def test_pairs_with_distances(capsys, pairs, options):
             "--domain lens is an option of embeddings",
         ),
         (("--distance", "--attribute", "age"), "attribute: "),
-        (("--distance", "--resample", "images"), "or use --resample identities"),
         (("--score", "gender_1"), "must hold numbers; got"),
     ],
 )
@@ -465,15 +461,6 @@ def test_folder_that_cannot_be_written(capsys, faces, tmp_path, inside):
     assert_one_line(*found)
     assert f"--out {folder!r} cannot be written to" in found[2]
     assert "name a folder" in found[2]
-
-
-def test_image_resampling_needs_several_images(capsys, tmp_path):
-    X, y, groups = synthetic(images_per_identity=1)
-    np.savez(tmp_path / "faces.npz", embedding=X, identity=y, gender=groups)
-    arguments = ("audit", tmp_path / "faces.npz", "--attribute", "gender", *QUICK)
-    found = run(capsys, *arguments, "--resample", "images")
-    assert_one_line(*found)
-    assert "error: --resample images draws" in found[2]
 
 
 def test_demo_ends_with_what_to_do_next(capsys, monkeypatch, tmp_path):

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from skfairfr import SimilarityROC, cli
+from skfairfr import cli
 from skfairfr.report import EmbeddingData, audit_data, read_data
 from skfairfr.report._audit import check_groups
 from skfairfr.report._checks import check_limits
@@ -34,6 +34,7 @@ REACHED = (
 PYTHON_ONLY = {
     *("similarity", "data", "limits", "sensitive_features_1", "sensitive_features_2"),
     *("sensitive_features_reference", "dependence", "identities", "names"),
+    *("resample", "method"),
 }
 
 
@@ -42,16 +43,6 @@ def raised(call, *arguments, **options):
     with pytest.raises((ValueError, ImportError)) as caught:
         call(*arguments, **options)
     return cli._in_flags(caught.value)
-
-
-def test_intervals_are_about_other_people_everywhere():
-    """One default for the class, the audit and the command."""
-    asked = cli._parse(["audit", "faces.npz", "--attribute", "gender"]).resample
-    of_python = [
-        inspect.signature(call).parameters["resample"].default
-        for call in (SimilarityROC, audit_data)
-    ]
-    assert [asked, *of_python] == ["identities"] * 3
 
 
 def same_group():
@@ -136,12 +127,6 @@ def test_labels_in_place_of_data(tmp_path):
     path.write_text("identity,gender\n1,f\n")
     end = "give those (.npz, .npy) in its place and it with --labels."
     assert raised(read_data, path).endswith(end)
-
-
-def test_images_that_are_not_named(pairs):  # noqa: F811
-    data = read_data(pairs, "gender", distance=True)
-    end = "; give --image-1 and --image-2, or use --resample identities."
-    assert raised(audit_data, data, far=0.1, resample="images").endswith(end)
 
 
 def test_the_file_that_sets_thresholds_is_named_first(faces):  # noqa: F811

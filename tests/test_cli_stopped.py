@@ -38,7 +38,7 @@ PHASES = {
     "compare": READING
     | PAIRS
     | {
-        "comparing": "skfairfr.report._comparison.holm",
+        "comparing": "skfairfr.report._comparison.PairedSystems",
         "measuring": "skfairfr.report._comparison._measured",
     }
     | WRITING,

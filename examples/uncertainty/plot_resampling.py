@@ -147,4 +147,4 @@ print(f"mean of the image replicates: {replicates['images'].mean():.4f}")
 #
 # **What this does not show**: uncertainty about the sample itself. If the people at hand
 # were not drawn from those the system will meet, no resampling of them tells. Nor is one
-# set enough to judge coverage: that takes many sets, and is a slow test of this package.
+# set enough to judge coverage: that takes many sets, as the study of :ref:`uncertainty` has.

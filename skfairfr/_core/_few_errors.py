@@ -28,6 +28,8 @@ MAX_LEVERAGE = 0.5
 SKEWNESS_FACTOR = 1.25
 # Exponents of the scale on which a bound is taken: the cube root is that of a Poisson number.
 LEAST_EXPONENT, CUBE_ROOT = -2.0, 1 / 3
+# Least share of a variance that a threshold set on the same data may leave.
+LEAST_SHARE = 0.01
 TINY = 1e-9
 
 
@@ -83,8 +85,9 @@ class ErrorSums:
 
     @property
     def effective_errors(self):
-        """Number of independent errors that the rate is as well known from."""
-        return _over(self.errors**2, self._variance, 0.0)
+        """Errors over how much more they vary than independent ones (design effect)."""
+        right = np.nan_to_num(1 - self.rate)
+        return _over(self.errors**2 * right, self._variance, 0.0)
 
     @property
     def effective_people(self):
@@ -125,10 +128,11 @@ class ErrorSums:
         # Half of what the moments give: they are too small where few people err much.
         freedom = 1 / np.maximum(share - _over(1.0, self.people, 0.0), TINY)
         skewness = (self.cubes + clump**3) * (self.errors + clump) / squares**2
+        variance = (self._variance + clump**2 / 2) / errors**2
         with np.errstate(divide="ignore", invalid="ignore"):
             return Worth(
                 np.log(errors / self.pairs),
-                (self._variance + clump**2 / 2) / errors**2 + added,
+                np.maximum(variance + added, LEAST_SHARE * variance),
                 np.clip(freedom, 1.0, np.maximum(self.people - 1, 1.0)),
                 np.maximum(skewness, 0.0),
             )
@@ -478,7 +482,8 @@ def contrasts(sums, weights, added=0.0):
             above**2 * over.variance[..., None, :],
             below**2 * under.variance[..., None, :],
         )
-        variance = (parts[0] + parts[1]).sum(axis=-1) + added
+        variance = (parts[0] + parts[1]).sum(axis=-1)
+        variance = np.maximum(variance + added, LEAST_SHARE * variance)
         # Satterthwaite: the degrees of freedom of a sum of variances.
         known = sum(
             (part**2 / worth.freedom[..., None, :]).sum(axis=-1)

@@ -108,9 +108,8 @@ class CentroidFairnessLoss(nn.Module):
             lambda w: 0 <= w < math.inf,
             "must be a number >= 0",
         )
-        for name, count in (("n_groups", n_groups), ("n_features", n_features)):
-            if count is not None:
-                check_count(count, name, 1)
+        if n_features is not None:
+            check_count(n_features, "n_features", 1)
         X, y, group = _checked(X, y, group, n_groups)
         if before is None:
             before = sums_of_rows(X, y, len(group))
@@ -287,26 +286,18 @@ def _checked(X, y, group, n_groups):
     X = _tensor(X, "X", torch.float32)
     y, group = (_tensor(v, n, torch.int64) for v, n in ((y, "y"), (group, "group")))
     if X.ndim != 2 or not X.numel():
-        raise ArgumentError(
-            Argument("X"),
-            f" must have the shape (n_images, n_features_in); got {tuple(X.shape)}.",
-            remedy="Give a row for each image.",
-        )
+        wanted = f"must have the shape (n_images, n_features_in); got {tuple(X.shape)}"
+        _refuse("X", wanted, "Give a row for each image.")
     _check_finite(X, "X")
     _check_shape(y, "y", X.shape[:1], "Give the identity of each image.")
     _check_shape(group, "group", (group.numel(),), "Give the group of each identity.")
-    n = group.numel()
+    n = most = group.numel()
+    remedy = f"There are {n} identities."
+    if n_groups is not None:
+        most = check_count(n_groups, "n_groups", 1, n)
+        remedy = f"n_groups is {n_groups}."
     _check_codes(y, "y", n, f"group has {n} entries, one for each identity.")
-    if n_groups is not None and n_groups > n:
-        raise ArgumentError(
-            Argument("n_groups", n_groups),
-            f" are more groups than there are identities, {n};",
-            remedy="give at most one group for each identity.",
-        )
-    if n_groups is None:
-        _check_codes(group, "group", n, f"There are {n} identities.")
-    else:
-        _check_codes(group, "group", n_groups, f"n_groups is {n_groups}.")
+    _check_codes(group, "group", most, remedy)
     return normalize(X), y, group
 
 
@@ -314,45 +305,36 @@ def _tensor(values, name, dtype):
     integers = dtype == torch.int64
     if isinstance(values, torch.Tensor):
         if values.is_complex() or (integers and values.is_floating_point()):
-            raise ArgumentError(
-                Argument(name),
-                f" must be {'integers' if integers else 'real numbers'}; got the type "
-                f"{values.dtype}.",
-                value=values,
-            )
+            what = "integers" if integers else "real numbers"
+            _refuse(name, f"must be {what}; got the type {values.dtype}")
         return values.detach().to(dtype)
     with np.errstate(over="ignore"):
         kind = np.int64 if integers else np.float32
         return torch.as_tensor(to_numbers(values, name, kind))
 
 
+def _refuse(name, problem, remedy=""):
+    raise ArgumentError(Argument(name), f" {problem}.", remedy=remedy)
+
+
 def _check_shape(tensor, name, shape, remedy):
-    if tuple(tensor.shape) != tuple(shape):
-        raise ArgumentError(
-            Argument(name),
-            f" must have the shape {tuple(shape)}; got {tuple(tensor.shape)}.",
-            remedy=remedy,
-        )
+    given, shape = tuple(tensor.shape), tuple(shape)
+    if given != shape:
+        _refuse(name, f"must have the shape {shape}; got {given}", remedy)
 
 
 def _check_finite(tensor, name):
     bad = (~torch.isfinite(tensor)).nonzero()
     if len(bad):
-        raise ArgumentError(
-            Argument(name),
-            f" must be finite as float32; row {int(bad[0, 0])} is not.",
-            remedy="Leave the images of such rows out, with their labels.",
-        )
+        wanted = f"must be finite as float32; row {int(bad[0, 0])} is not"
+        _refuse(name, wanted, "Leave the images of such rows out, with their labels.")
 
 
-def _check_codes(codes, name, n, why):
-    bad = ((codes < 0) | (codes >= n)).nonzero()
+def _check_codes(codes, name, n, remedy):
+    bad = codes[(codes < 0) | (codes >= n)]
     if len(bad):
-        raise ArgumentError(
-            Argument(name),
-            f" has the code {int(codes[bad[0, 0]])}, but must hold codes from 0 to {n - 1}.",
-            remedy=why,
-        )
+        wanted = f"has the code {int(bad[0])}, but must hold codes from 0 to {n - 1}"
+        _refuse(name, wanted, remedy)
 
 
 def sums_of_rows(rows, y, n_identities):

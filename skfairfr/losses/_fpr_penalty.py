@@ -75,6 +75,12 @@ class FPRPenaltyLoss(nn.Module):
     ValueError
         If an option is unknown or a number out of its range.
 
+    Notes
+    -----
+    The gradient can be differentiated in turn for up to 2**22 logits, images times
+    identities. Of more, and with "mean_square", whose gradient is no derivative,
+    ``create_graph=True`` is a ValueError.
+
     References
     ----------
     .. [1] Xu, X., Huang, Y., Shen, P., Li, S., Li, J., Huang, F., Li, Y., & Cui, Z.

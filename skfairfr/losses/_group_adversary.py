@@ -66,6 +66,11 @@ class GroupAdversaryLoss(nn.Module):
     ValueError
         If a number is out of its range.
 
+    Notes
+    -----
+    The gradient can be differentiated in turn for up to 2**22 logits, images times
+    identities. Of more, ``create_graph=True`` is a ValueError.
+
     References
     ----------
     .. [1] Dhar, P., Gleason, J., Roy, A., Castillo, C. D., & Chellappa, R. (2021). PASS:

@@ -1,23 +1,29 @@
-"""Cross-entropy with a penalty for each image's own false positives, with its gradients.
+"""Cross-entropy with a penalty for each image's own false positives.
 
 FPR21: the share of an image's impostor cosines above a threshold unified over the batch,
 in proportion to the total share, is added to all other logits; the same as subtracting it
-from the own one. The margins on the own cosine and the search for the k largest of very
-many cosines live here too.
+from the own one, as is done here. The margins on the own cosine and the search for the k
+largest of very many cosines live here too.
 """
 
 import math
 from dataclasses import dataclass
 
 import torch
-from torch.autograd.function import once_differentiable
+from torch.nn.functional import normalize
 
 from skfairfr._core._rates import ROUNDING
-from skfairfr.losses._softmax import product_type, softmax_, through_directions_
+from skfairfr.losses._softmax import (
+    identity_cross_entropy,
+    product_type,
+    products,
+    rows_per_block,
+)
 
 BASES = ("cosface", "arcface", "softmax")
 PENALTIES = ("ratio", "mean_square")
 WEIGHTINGS = ("count", "cosine")
+HELD_ELEMENTS = 1 << 27  # cosines held at once, to be used again for the loss
 N_SAMPLED = 1 << 17  # elements in the sample that locates the k-th largest one
 
 
@@ -52,15 +58,45 @@ def penalised_cross_entropy(embeddings, centroids, y, rule, running):
     Returns
     -------
     loss : tensor, scalar
-        It carries the gradient; all (n_samples, n_identities) logits are held once.
+        It carries the gradient.
     threshold : tensor, scalar
         Unified threshold as a cosine; -inf where fewer cosines than asked for are left.
     share : tensor, shape (n_samples,)
         gamma_i, or for "mean_square" the mean squared cosine p_i.
     """
-    return _PenalisedCrossEntropy.apply(
-        embeddings, centroids, y, rule, running, torch.is_grad_enabled()
+    threshold, share, held = running.clone(), torch.zeros_like(embeddings[:, 0]), None
+    taken = torch.zeros_like(share)
+    if rule.base == "cosface":
+        taken += rule.margin
+    elif rule.base == "arcface":
+        cosine = (embeddings * normalize(centroids[y])).sum(1)
+        taken = cosine - target_cosine(cosine, rule.base, rule.margin)[0]
+    if rule.alpha:
+        threshold, row, column, cosines, held = false_positives(
+            embeddings, centroids, y, rule, running
+        )
+        if rule.penalty == "mean_square":
+            n_selected = share.index_add(0, row, torch.ones_like(cosines))
+            share.index_add_(0, row, cosines.square()).div_(n_selected.clamp_min(1))
+            towards = (embeddings * normalize(centroids[y].detach())).sum(1)
+            taken = taken + rule.alpha * (1 + towards) * share
+        else:
+            if rule.weighting == "cosine":
+                share = sums_of_cosines(embeddings, centroids, row, column)
+            else:
+                share.index_add_(0, row, torch.ones_like(cosines))
+            share = share / (len(centroids) - 1)
+            taken = taken + rule.alpha * share / rule.far
+    loss = identity_cross_entropy(
+        embeddings,
+        centroids,
+        y,
+        scale=embeddings.new_full((len(centroids),), rule.scale),
+        shift=rule.scale * taken,
+        spared=rule.alpha > 0 and rule.penalty == "mean_square",
+        cosines=held,
     )
+    return loss, threshold, share.detach()
 
 
 def target_cosine(cosine, base, margin):
@@ -97,43 +133,110 @@ def target_cosine(cosine, base, margin):
     )
 
 
-def kth_largest(values, k):
-    """The k-th largest element, and all elements at least as large.
-
-    A strided sample gives a lower bound; one comparison of all elements then leaves few
-    candidates, and only those are ordered.
+@torch.no_grad()
+def false_positives(embeddings, centroids, y, rule, running):
+    """The cosines that are selected in a batch, in blocks of rows.
 
     Parameters
     ----------
-    values : tensor, shape (n_rows, n_columns)
-        -inf where an element must not be found.
-    k : int
-        In [1, values.numel()].
+    embeddings, centroids, y, rule, running
+        Of :func:`penalised_cross_entropy`.
 
     Returns
     -------
     threshold : tensor, scalar
-        -inf where fewer than k elements are finite.
-    place : tensor of int64, shape (n_found,)
-        Positions of the elements >= threshold in the flattened array; none for -inf.
+    row, column : tensors of int64, shape (n_selected,)
+        Image and identity of each.
+    cosines : tensor, shape (n_selected,)
+    held : tensor, shape (n_samples, n_identities), or None
+        All cosines, where they were held at once and are as they were.
     """
-    flat = values.reshape(-1)
-    floor = _guess(flat, k)
-    place = at_least(flat, floor)
-    if place.numel() < k:
-        # The guess failed: k is small, or the sample unlucky.
-        threshold = torch.topk(flat, k, sorted=True).values[-1]
-        if torch.isinf(threshold):
-            return threshold, place[:0]
-        return threshold, at_least(flat, threshold)
-    found = flat[place]
-    threshold = torch.topk(found, k, sorted=True).values[-1]
-    return threshold, place[found >= threshold]
+    n_identities, strictly = len(centroids), rule.penalty == "mean_square"
+    length = torch.linalg.vector_norm(centroids, dim=1)
+    factors = centroids.to(product_type(embeddings))
+    # A batch without a threshold of its own keeps the running one.
+    runs = bool(rule.momentum and torch.isfinite(running))
+    n_left, found = len(y) * (n_identities - 1), []
+    most = n_to_select(rule.far, n_left)
+    n_rows = min(len(y), rows_per_block(n_identities, HELD_ELEMENTS))
+    buffer = embeddings.new_empty((n_rows, n_identities))
+    for start in range(0, len(y), n_rows):
+        z, own = embeddings[start : start + n_rows], y[start : start + n_rows, None]
+        others = products(z, factors, out=buffer[: len(z)]).div_(length)
+        reached = others.gather(1, own)
+        others.scatter_(1, own, -math.inf)
+        if strictly:
+            # A cosine above the own one may be a wrong label.
+            noisy = others > reached
+            n_left -= int(noisy.count_nonzero())
+            others.masked_fill_(noisy, -math.inf)
+        flat = others.view(-1)
+        place = places_of_largest(flat, most, running if runs else None)
+        found.append((place + start * n_identities, flat[place]))
+    place, cosines = (torch.cat(part) for part in zip(*found, strict=True))
+    k, threshold = n_to_select(rule.far, n_left), cosines.new_tensor(-math.inf)
+    if k:
+        threshold = torch.topk(cosines, k).values[-1]
+    if runs:
+        new = threshold if k else running
+        threshold = rule.momentum * running + (1 - rule.momentum) * new
+    chosen = cosines > threshold if strictly else cosines >= threshold
+    place, cosines = place[chosen], cosines[chosen]
+    row = place.div(n_identities, rounding_mode="floor")
+    held = None if strictly or n_rows < len(y) else others.scatter_(1, own, reached)
+    return threshold, row, place % n_identities, cosines, held
 
 
-def at_least(flat, floor):
-    """Positions of the elements >= floor."""
-    return (flat >= floor).nonzero().squeeze(1)
+def n_to_select(far, n):
+    """How many of n cosines are at or above the threshold at least."""
+    # 0.07 * 100 is 7.000000000000001 in floats, and must not be rounded up to 8.
+    return math.ceil(far * n * (1 - ROUNDING))
+
+
+def sums_of_cosines(embeddings, centroids, row, column):
+    """For each row, the sum of its cosines to the selected centroids; with gradients."""
+    column, place = column.unique(return_inverse=True)
+    with torch.autocast(embeddings.device.type, enabled=False):
+        chosen = torch.sparse_coo_tensor(
+            torch.stack([row, place]),
+            torch.ones_like(row, dtype=embeddings.dtype),
+            (len(embeddings), len(column)),
+            check_invariants=False,
+        )
+        sums = torch.sparse.mm(chosen, normalize(centroids[column]))
+    return (embeddings * sums).sum(1)
+
+
+def places_of_largest(flat, k, also=None):
+    """Positions of at least the k largest elements, and of all ties with the k-th.
+
+    A strided sample gives a lower bound; one comparison of all elements then leaves few
+    candidates.
+
+    Parameters
+    ----------
+    flat : tensor, shape (n_elements,)
+        -inf where an element must not be found.
+    k : int
+        At least 1; more than there are finds all.
+    also : tensor, scalar, default=None
+        Elements at or above it are found, too.
+
+    Returns
+    -------
+    place : tensor of int64, shape (n_found,)
+    """
+    for floor in (_guess(flat, k), None):
+        if floor is None:
+            # The guess failed: k is small, or the sample unlucky.
+            floor = torch.topk(flat, min(k, flat.numel())).values[-1]
+        if also is not None:
+            floor = torch.minimum(floor, also)
+        floor = floor.clamp_min(torch.finfo(flat.dtype).min)
+        place = (flat >= floor).nonzero().squeeze(1)
+        if place.numel() >= k:
+            break
+    return place
 
 
 def _guess(flat, k):
@@ -143,134 +246,4 @@ def _guess(flat, k):
     sample = flat[::stride]
     expected = k / stride
     rank = min(sample.numel(), int(2 * expected + 4 * expected**0.5) + 4)
-    guess = torch.topk(sample, rank, sorted=True).values[-1]
-    return guess.clamp_min(torch.finfo(flat.dtype).min)
-
-
-class _PenalisedCrossEntropy(torch.autograd.Function):
-    """Loss and gradients at once; ``backward`` returns the gradients already computed."""
-
-    @staticmethod
-    def forward(ctx, embeddings, centroids, y, rule, running, grad):
-        products = product_type(embeddings)
-        with torch.autocast(embeddings.device.type, enabled=False):
-            stretch = rule.scale / torch.linalg.vector_norm(centroids, dim=1)[:, None]
-            scaled = centroids * stretch
-            batch = _PenalisedBatch(embeddings, scaled, scaled.to(products), y, rule)
-            threshold = batch.penalise(running)
-            loss = batch.loss()
-            grads = ()
-            if grad:
-                grads = batch.gradients()
-                square = torch.full_like(stretch[:, 0], rule.scale)
-                through_directions_(grads[1], scaled, square, stretch)
-        ctx.save_for_backward(*grads)
-        ctx.mark_non_differentiable(threshold, batch.share)
-        return loss, threshold, batch.share
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx, grad_loss, _threshold, _share):
-        of_embeddings, of_centroids = ctx.saved_tensors
-        if grad_loss.device.type != "cpu" or grad_loss != 1:
-            of_embeddings = of_embeddings * grad_loss
-            of_centroids = of_centroids * grad_loss
-        return of_embeddings, of_centroids, None, None, None, None
-
-
-class _PenalisedBatch:
-    """Logits of a batch in one buffer: cosines first, gradients last.
-
-    The methods are called once each, in the order ``penalise``, ``loss``, ``gradients``.
-    """
-
-    def __init__(self, embeddings, scaled, factors, y, rule):
-        self.embeddings, self.scaled, self.factors = embeddings, scaled, factors
-        self.y, self.own, self.rule = y, y[:, None], rule
-        products = embeddings.to(factors.dtype)
-        self.logits = (products @ factors.T).to(embeddings.dtype)
-        self.own_logit = self.logits.gather(1, self.own).squeeze(1)
-        self.cosine = self.own_logit / rule.scale
-        self.target, self.slope = target_cosine(self.cosine, rule.base, rule.margin)
-
-    def penalise(self, running):
-        """The threshold as a cosine; sets each image's share."""
-        rule, others = self.rule, self.logits
-        others.scatter_(1, self.own, -math.inf)
-        if rule.alpha == 0:
-            self.share = torch.zeros_like(self.cosine)
-            return running.clone()
-        n_left = others.numel() - len(others)
-        if rule.penalty == "mean_square":
-            # A cosine above the own one may be a wrong label.
-            noisy = others > self.own_logit[:, None]
-            n_left -= int(noisy.count_nonzero())
-            others = others.masked_fill(noisy, -math.inf)
-        # 0.07 * 100 is 7.000000000000001 in floats, and must not be rounded up to 8.
-        k = math.ceil(rule.far * n_left * (1 - ROUNDING))
-        threshold, place = (
-            kth_largest(others, k) if k else (others.new_tensor(-math.inf), self.y[:0])
-        )
-        if rule.momentum and torch.isfinite(running):
-            # A batch without a threshold of its own keeps the running one.
-            kept, new = running * rule.scale, threshold
-            new = kept if torch.isinf(new) else new
-            threshold = rule.momentum * kept + (1 - rule.momentum) * new
-            place = at_least(others.reshape(-1), threshold)
-        if rule.penalty == "mean_square":
-            place = place[others.reshape(-1)[place] > threshold]
-        self._set_shares(place)
-        return threshold / rule.scale
-
-    def _set_shares(self, place):
-        """Set gamma_i or p_i from the selected places."""
-        n_others = self.logits.shape[1] - 1
-        self.place = place
-        self.row = place.div(self.logits.shape[1], rounding_mode="floor")
-        cosines = self.logits.reshape(-1)[place] / self.rule.scale
-        empty = torch.zeros_like(self.cosine)
-        if self.rule.penalty == "mean_square":
-            n_selected = empty.index_add(0, self.row, torch.ones_like(cosines))
-            total = empty.index_add(0, self.row, cosines.square())
-            self.share = total / n_selected.clamp_min(1)
-            return
-        if self.rule.weighting == "count":
-            cosines = torch.ones_like(cosines)
-        self.share = empty.index_add(0, self.row, cosines) / n_others
-
-    def loss(self):
-        """Mean cross-entropy; leaves exp(logit - largest) in the buffer."""
-        rule = self.rule
-        if rule.penalty == "ratio":
-            penalty = rule.alpha * self.share / rule.far
-        else:
-            penalty = rule.alpha * (1 + self.cosine) * self.share
-        target = rule.scale * (self.target - penalty)
-        self.logits.scatter_(1, self.own, target[:, None])
-        self.largest, self.total = softmax_(self.logits)
-        self.reached = (target - self.largest).exp()
-        return (self.largest + self.total.log() - target).mean()
-
-    def gradients(self):
-        """Of the mean loss, by embeddings and by scaled unit rows."""
-        rule, logits, total = self.rule, self.logits, self.total
-        n_samples = len(logits)
-        missing = self.reached / total - 1
-        own = total * missing * self.slope
-        logits.scatter_(1, self.own, own[:, None])
-        counted = rule.penalty == "ratio" and rule.weighting == "cosine"
-        if counted and rule.alpha:
-            share = -missing * total * (rule.alpha / (rule.far * (logits.shape[1] - 1)))
-            logits.view(-1).index_add_(0, self.place, share[self.row])
-        products = self.factors.dtype
-        of_embeddings = (logits.to(products) @ self.factors).to(logits.dtype)
-        of_embeddings /= total[:, None]
-        if rule.penalty == "mean_square" and rule.alpha:
-            pull = -rule.alpha * missing * self.share
-            of_embeddings += pull[:, None] * self.scaled[self.y]
-            # Identities not below the own logit may be the image's true one: their
-            # centroids stay where they are.
-            logits.masked_fill_(logits >= self.reached[:, None], 0)
-        weighted = (self.embeddings / (total * n_samples)[:, None]).to(products)
-        of_scaled = (logits.to(products).T @ weighted).to(logits.dtype)
-        return of_embeddings / n_samples, of_scaled
+    return torch.topk(sample, rank).values[-1]

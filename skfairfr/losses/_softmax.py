@@ -85,6 +85,7 @@ def identity_cross_entropy(
     offset=None,
     shift=None,
     spared=False,
+    cosines=None,
     block_elements=None,
 ):
     """Mean cross-entropy of logits scale_k cos(z_i, mu_k) + offset_k, less a shift.
@@ -107,6 +108,8 @@ def identity_cross_entropy(
     spared : bool, default=False
         Whether identities whose logit is not below the own one, shifted, keep their
         centroids: the row may be theirs.
+    cosines : tensor, shape (n_samples, n_identities), default=None
+        Those of all rows, where the caller has them; they may be overwritten.
     block_elements : int, default=None
         How many logits are held at once where they are taken in blocks; None is 2**26, and
         no blocks up to AUTOGRAD_ELEMENTS. The result changes by rounding only.
@@ -122,17 +125,20 @@ def identity_cross_entropy(
         shift = torch.zeros_like(embeddings[:, 0])
     few = len(embeddings) * len(scale) <= AUTOGRAD_ELEMENTS
     if few and block_elements is None and not spared:
-        factors = normalize(centroids) * scale[:, None]
+        stretch = scale / torch.linalg.vector_norm(centroids, dim=1)
+        factors = centroids * stretch[:, None]
         logits = linear(embeddings, factors).to(embeddings.dtype)
         if offset is not None:
             logits = logits + offset
         return cross_entropy(logits.scatter_add(1, y[:, None], -shift[:, None]), y)
     if offset is None:
         offset = torch.zeros_like(scale)
-    n_rows = rows_per_block(len(scale), block_elements)
-    needs_gradients = torch.is_grad_enabled()
+    n_rows = len(y)
+    if cosines is None:
+        n_rows = rows_per_block(len(scale), block_elements)
+    options = cosines, spared, n_rows, torch.is_grad_enabled()
     return _CrossEntropyOfBlocks.apply(
-        embeddings, centroids, shift, y, scale, offset, spared, n_rows, needs_gradients
+        embeddings, centroids, shift, y, scale, offset, *options
     )
 
 
@@ -198,64 +204,67 @@ def product_type(tensor):
 
 
 def softmax_(logits):
-    """Replace logits, in place, by exp(logit - m); return the row maxima m and the sums.
+    """Replace logits, in place, by exp(logit - m); the columns of row maxima m, and of sums.
 
     The division by the sums is left to the smaller matrices that the rows are multiplied
     with.
     """
     largest = logits.amax(1, keepdim=True)
     logits.sub_(largest).exp_()
-    return largest.squeeze(1), logits.sum(1)
+    return largest, logits.sum(1, keepdim=True)
 
 
 class _CrossEntropyOfBlocks(torch.autograd.Function):
     """Loss and gradients at once; ``backward`` returns the gradients already computed."""
 
     @staticmethod
-    def forward(
-        ctx,
-        embeddings,
-        centroids,
-        shift,
-        y,
-        scale,
-        offset,
-        spared,
-        n_rows,
-        needs_gradients,
-    ):
+    def forward(ctx, embeddings, centroids, shift, y, scale, offset, *options):
+        cosines, spared, n_rows, needs_gradients = options
         factors = centroids.to(product_type(embeddings))
-        gradients = ()
+        losses, gradients = torch.empty_like(shift), ()
         if needs_gradients:
-            gradients = (
-                torch.empty_like(embeddings),
-                torch.zeros_like(centroids),
-                torch.empty_like(shift),
-            )
+            of_embeddings = torch.empty_like(embeddings)
+            of_centroids = torch.zeros_like(centroids)
+            of_shift = torch.empty_like(shift)
+            gradients = of_embeddings, of_centroids, of_shift
         with torch.autocast(embeddings.device.type, enabled=False):
-            square = torch.linalg.vecdot(centroids, centroids)
-            stretch = scale / square.sqrt()
-            losses = torch.empty_like(shift)
-            buffer = embeddings.new_empty((min(n_rows, len(y)), len(centroids)))
+            length = torch.linalg.vector_norm(centroids, dim=1)
+            stretch = scale / length
+            buffer = cosines
+            if cosines is None:
+                shape = min(n_rows, len(y)), len(centroids)
+                buffer = embeddings.new_empty(shape)
             for start in range(0, len(y), n_rows):
                 rows = slice(start, min(start + n_rows, len(y)))
-                z, own = embeddings[rows], y[rows, None]
-                logits = products(z, factors, out=buffer[: len(z)])
-                torch.addcmul(offset, logits, stretch, out=logits)
-                target = logits.gather(1, own).squeeze(1) - shift[rows]
-                logits.scatter_(1, own, target[:, None])
+                z, own, logits = (
+                    embeddings[rows],
+                    y[rows, None],
+                    buffer[: len(y) - start],
+                )
+                if cosines is None:
+                    logits = products(z, factors, out=logits)
+                factor = stretch if cosines is None else scale
+                torch.addcmul(offset, logits, factor, out=logits)
+                target = logits.gather(1, own) - shift[rows, None]
+                logits.scatter_(1, own, target)
                 largest, total = softmax_(logits)
-                losses[rows] = largest + total.log() - target
-                if needs_gradients:
-                    _add_gradients(
-                        gradients, rows, z, own, logits, total, factors, stretch, spared
-                    )
+                losses[rows] = (largest + total.log() - target).squeeze(1)
+                if not needs_gradients:
+                    continue
+                reached, over = logits.gather(1, own), total * len(y)
+                of_shift[rows] = ((total - reached) / over).squeeze(1)
+                logits.scatter_(1, own, reached - total)
+                above = logits >= reached if spared else None
+                weights = logits.mul_(stretch).to(factors.dtype)
+                of_embeddings[rows] = (weights @ factors).to(z.dtype) / over
+                if spared:
+                    weights.masked_fill_(above, 0)
+                add_product_(of_centroids, weights.T, (z / over).to(factors.dtype))
             if needs_gradients:
-                # A centroid's length does not matter.
-                along = torch.linalg.vecdot(gradients[1], centroids) / square
-                gradients[1].addcmul_(centroids, along[:, None], value=-1)
-                for gradient in gradients:
-                    gradient.div_(len(y))
+                # The length of a centroid does not matter.
+                along = torch.einsum("kd,kd->k", of_centroids, centroids)
+                along.div_(length).div_(length)
+                of_centroids.addcmul_(centroids, along[:, None], value=-1)
         ctx.save_for_backward(*gradients)
         return losses.mean()
 
@@ -266,13 +275,14 @@ class _CrossEntropyOfBlocks(torch.autograd.Function):
             n, k = len(gradients[0]), len(gradients[1])
             raise ValueError(
                 f"create_graph=True asks for the gradient of a gradient, which the loss of "
-                f"{n} images and {k} identities has not: give at most "
-                f"{AUTOGRAD_ELEMENTS // k} images at a time, and no penalty 'mean_square'."
+                f"{n} images and {k} identities does not have: give at most "
+                f"{AUTOGRAD_ELEMENTS // k} images at a time (penalty='mean_square' has none "
+                "at all)."
             )
         # On a CPU the comparison is free and spares a pass over the centroids.
         if grad_loss.device.type != "cpu" or grad_loss != 1:
             gradients = [gradient * grad_loss for gradient in gradients]
-        return *gradients, None, None, None, None, None, None
+        return *gradients, *[None] * 7
 
 
 def products(embeddings, factors, out=None):
@@ -282,22 +292,9 @@ def products(embeddings, factors, out=None):
     return (embeddings.to(factors.dtype) @ factors.T).to(embeddings.dtype)
 
 
-def _add_gradients(
-    gradients, rows, z, own, exponentials, total, factors, stretch, spared
-):
-    """From the rows of one block: those of the summed loss, through unit centroids."""
-    of_embeddings, of_centroids, of_shift = gradients
-    reached = exponentials.gather(1, own)
-    missing = total[:, None] - reached
-    of_shift[rows] = missing.squeeze(1) / total
-    exponentials.scatter_(1, own, -missing)
-    above = exponentials >= reached if spared else None
-    weights = exponentials.mul_(stretch).to(factors.dtype)
-    of_embeddings[rows] = (weights @ factors).to(z.dtype) / total[:, None]
-    if spared:
-        weights.masked_fill_(above, 0)
-    weighted = (z / total[:, None]).to(factors.dtype)
-    if factors.dtype == z.dtype:
-        of_centroids.addmm_(weights.T, weighted)
+def add_product_(total, left, right):
+    """Add the product of two matrices, whose type may be another, in place."""
+    if left.dtype == total.dtype:
+        total.addmm_(left, right)
     else:
-        of_centroids.add_(weights.T @ weighted)
+        total.add_(left @ right)

@@ -9,6 +9,7 @@ The scorers of such a search are in ``skfairfr.metrics``.
 
 from skfairfr.model_selection._bench import (
     Bench,
+    ControlResult,
     GroupChange,
     MethodResult,
     MetricChange,
@@ -24,6 +25,7 @@ __all__ = [
     "MITIGATIONS",
     "Bench",
     "BestTradeOff",
+    "ControlResult",
     "GroupChange",
     "IdentityKFold",
     "MethodResult",

@@ -24,9 +24,11 @@ from skfairfr.model_selection._bench_fits import (
 )
 from skfairfr.model_selection._held_out import METRICS, Cell, cells_of, rows_of
 from skfairfr.model_selection._mitigations import (
+    CONTROLS,
     NOTHING,
     Mitigation,
     Setting,
+    has_control,
     needs_groups,
     read_methods,
 )
@@ -117,6 +119,25 @@ class GroupChange:
 
 
 @dataclass(frozen=True)
+class ControlResult:
+    """A trained head beside one that was trained without regard to groups.
+
+    Attributes
+    ----------
+    control : {"plain head", "margin head"}
+    changes : dict of str -> MetricChange
+        By metric; ``before`` is with the control.
+    p_adjusted : float
+        Of the first metric, adjusted for the number of all such comparisons of a bench
+        (Holm); those with nothing are another family.
+    """
+
+    control: str
+    changes: dict
+    p_adjusted: float
+
+
+@dataclass(frozen=True)
 class MethodResult:
     """What the bench found about one method.
 
@@ -143,6 +164,9 @@ class MethodResult:
         That a fit keeps: the mean over splits.
     needs_groups : bool
         Whether the groups of both images are needed to score a pair.
+    controls : tuple of ControlResult
+        Of a trained head, against each control of the bench: whether it does anything
+        beyond training a head.
     """
 
     name: str
@@ -156,6 +180,7 @@ class MethodResult:
     seconds: float
     n_numbers: int
     needs_groups: bool
+    controls: tuple = ()
 
 
 @dataclass(frozen=True)
@@ -255,7 +280,7 @@ class Bench:
         return json.dumps(record, indent=1, allow_nan=False, default=str) + "\n"
 
     def to_frame(self, backend=None):
-        """One row for each method and metric.
+        """One row for each method, metric, and what it is compared with.
 
         Parameters
         ----------
@@ -266,16 +291,25 @@ class Bench:
         -------
         frame : the library's own frame
         """
-        rows = [
-            (method, change)
-            for method in self.methods
-            for change in (*method.changes.values(), *method.others)
-        ]
-        columns = {"method": [method.name for method, _ in rows]}
+        rows = []
+        for method in self.methods:
+            changes = *method.changes.values(), *method.others
+            rows += [(method, NOTHING, change, method.p_adjusted) for change in changes]
+            for found in method.controls:
+                against = found.control, found.p_adjusted
+                rows += [
+                    (method, against[0], change, against[1])
+                    for change in found.changes.values()
+                ]
+        methods, against, changes, adjusted = (
+            zip(*rows, strict=True) if rows else [()] * 4
+        )
+        columns = {"method": [method.name for method in methods], "against": against}
         for name in MetricChange.__dataclass_fields__:
-            columns[name] = [getattr(change, name) for _, change in rows]
-        for name in ("p_adjusted", "seconds", "n_numbers", "needs_groups"):
-            columns[name] = [getattr(method, name) for method, _ in rows]
+            columns[name] = [getattr(change, name) for change in changes]
+        columns["p_adjusted"] = adjusted
+        for name in ("seconds", "n_numbers", "needs_groups"):
+            columns[name] = [getattr(method, name) for method in methods]
         columns = {name: np.array(values) for name, values in columns.items()}
         return build_frame(columns, backend, self.library)
 
@@ -331,7 +365,9 @@ def compare_mitigations(
     The people are split once for all methods, balanced over groups. In every split a
     method's parameters are chosen, and it is fitted, on the training part alone, and it is
     judged on the people of the other part. Errors and pairs of all parts are summed. Every
-    method is compared with doing nothing on the same resamples of people.
+    method is compared with doing nothing on the same resamples of people, and one that
+    trains a head also with heads trained without regard to groups, "plain head" and "margin
+    head", where they are among the methods.
 
     Parameters
     ----------
@@ -667,19 +703,26 @@ def _notes_of(name, fits):
 def _judge_all(people, baseline, results, settings, confidence_level):
     """Results of all methods, the surest gain first."""
     n_people = int(people.y.max()) + 1
-    nothing = pool([fit.errors for fit in baseline], n_people)
-    judged = []
+
+    def pool_fits(fits):
+        return pool([fit.errors for fit in fits], n_people)
+
+    nothing, first = pool_fits(baseline), settings.metrics[0]
+    controls = {m.name: pool_fits(fits) for m, fits in results if m.name in CONTROLS}
+    judged, compared = [], []
     for mitigation, fits in results:
-        pooled = pool([fit.errors for fit in fits], n_people)
-        judged.append(
-            _judge(people, mitigation, fits, (nothing, pooled), confidence_level)
-        )
-    first = settings.metrics[0]
-    p_values = np.array([method["changes"][first].p_value for method in judged])
-    p_values = np.where(np.isnan(p_values), 1.0, p_values)
-    adjusted = holm(p_values) if judged else p_values
+        systems = nothing, pool_fits(fits)
+        judged.append(_judge(people, mitigation, fits, systems, confidence_level))
+        for name, control in controls.items() if has_control(mitigation) else ():
+            changes = _changes(people, (control, systems[1]), confidence_level)
+            compared.append((mitigation.name, name, changes))
+    adjusted = _adjusted([method["changes"][first] for method in judged])
+    against = {method["name"]: [] for method in judged}
+    of_controls = _adjusted([changes[first] for *_, changes in compared])
+    for (name, control, changes), p in zip(compared, of_controls, strict=True):
+        against[name].append(ControlResult(control, changes, p))
     made = [
-        MethodResult(p_adjusted=float(p), **method)
+        MethodResult(p_adjusted=p, controls=tuple(against[method["name"]]), **method)
         for p, method in zip(adjusted, judged, strict=True)
     ]
 
@@ -690,31 +733,43 @@ def _judge_all(people, baseline, results, settings, confidence_level):
     return tuple(sorted(made, key=sure_gain))
 
 
+def _adjusted(changes):
+    """P-values of one family (Holm); an undefined one counts as 1."""
+    p_values = np.array([change.p_value for change in changes])
+    p_values = np.where(np.isnan(p_values), 1.0, p_values)
+    return holm(p_values).tolist() if changes else []
+
+
+def _changes(people, systems, confidence_level, attribute=None, metrics=METRICS):
+    """Metrics of the second of two systems against the first, by name."""
+    attribute = people.attribute if attribute is None else attribute
+    cells, changes = cells_of(people.groups), {}
+    freedom = max(_smallest_group(people, attribute) - 1, 1)
+    for name in metrics:
+        rows = rows_of(cells, attribute, name)
+        found = compare(*systems, rows, METRICS[name].how, freedom, confidence_level)
+        changes[name] = MetricChange(name, attribute, **vars(found))
+    return changes
+
+
 def _judge(people, mitigation, fits, systems, confidence_level):
     """What is known of one method, by the name of each field of MethodResult."""
-    cells = cells_of(people.groups)
-
-    def ask(rows, how, attribute):
-        freedom = max(_smallest_group(people, attribute) - 1, 1)
-        return compare(*systems, rows, how, freedom, confidence_level)
-
-    def change(metric, attribute):
-        found = ask(rows_of(cells, attribute, metric), METRICS[metric].how, attribute)
-        return MetricChange(metric, attribute, **vars(found))
-
-    attribute = people.attribute
-    changes = {name: change(name, attribute) for name in METRICS}
+    cells, attribute = cells_of(people.groups), people.attribute
+    changes = _changes(people, systems, confidence_level)
+    freedom = max(_smallest_group(people, attribute) - 1, 1)
     groups = []
     for label in people.groups[attribute]:
         for rate in ("far", "frr"):
             row = cells.index(Cell(attribute, "overall", rate, label))
-            found = vars(ask([row], None, attribute))
+            found = vars(compare(*systems, [row], None, freedom, confidence_level))
             found.pop("log_error")
             groups.append(GroupChange(label, rate, **found))
     others = [
-        change(metric, other)
+        change
         for other in list(people.columns)[1:]
-        for metric in ("bfar", "bfrr")
+        for change in _changes(
+            people, systems, confidence_level, other, ("bfar", "bfrr")
+        ).values()
     ]
     grown = [c.attribute for c in others if c.low > 1]
     return {

@@ -26,7 +26,8 @@ def sentence(bench):
         return "No method could be tried."
     if bench.winner is not None:
         method = next(m for m in bench.methods if m.name == bench.winner)
-        return f"{method.name} {_effect(method.changes[bench.metric])} {_cost(method)}."
+        effect = _effect(method.changes[bench.metric])
+        return f"{method.name} {effect} {_cost(method)}.{_beyond(method, bench.metric)}"
     helping = [m for m in bench.methods if _helps(m, bench)]
     limit = (
         "With these people, a fall by a factor of "
@@ -49,6 +50,7 @@ def sentence(bench):
     return (
         f"Only with a reservation does a method help: {method.name} "
         f"{_effect(method.changes[bench.metric])} {_cost(method)}, but {but}."
+        f"{_beyond(method, bench.metric)}"
     )
 
 
@@ -104,6 +106,15 @@ def _cost(method):
     return text
 
 
+def _beyond(method, metric):
+    """What a trained head does against one trained without regard to groups."""
+    said = [
+        f"{ratio(found.changes[metric])} times that of a {found.control}"
+        for found in method.controls
+    ]
+    return f" Its {METRICS[metric].words} is {' and '.join(said)}." if said else ""
+
+
 def to_text(bench):
     """Render a Bench.
 
@@ -131,6 +142,7 @@ def to_text(bench):
     parts = [
         [*_title(head, "="), *_wrapped(about), "", *_wrapped(bench.sentence)],
         _effects(bench),
+        _against_controls(bench),
         _needs(bench),
     ]
     if bench.left_out:
@@ -163,6 +175,23 @@ def _effects(bench):
             ]
         )
     return _table(rows, (NAME_WIDTH, 6, 21, 8, 21, 21))
+
+
+def _against_controls(bench):
+    """The table of trained heads against those trained without regard to groups."""
+    rows = []
+    for method in bench.methods:
+        for found in method.controls:
+            shown = (ratio(found.changes[m]) for m in (bench.metric, "frr_at_far"))
+            effect, cost = shown
+            p = _p(found.p_adjusted)
+            rows.append([_short(method.name), found.control, effect, p, cost])
+    if not rows:
+        return []
+    name = METRICS[bench.metric].words
+    heads = ["method", "against a", f"{name} after/before", "adj. p"]
+    rows.insert(0, [*heads, "FRR after/before"])
+    return _table(rows, (NAME_WIDTH, 12, 21, 8, 21))
 
 
 def _needs(bench):
@@ -211,6 +240,12 @@ def _reading(bench):
         f"chosen, on other people. The FAR rests on pairs within a split: 1 / "
         f"{settings['n_splits']} of all.",
     ]
+    if any(method.controls for method in bench.methods):
+        texts.append(
+            "The plain head and the margin head are trained without regard to groups. Where a "
+            "head does not differ from them, its gain is that of training a head. Its adj. p "
+            "against them is of a family of its own: all comparisons with the two (Holm)."
+        )
     if settings.get("max_cost") is not None:
         texts.append(
             f"A method wins only if its FRR is at most {settings['max_cost']:g} times that "

@@ -112,6 +112,10 @@ def _kappas(setting):
     return [{"kappas": [kappas]} for kappas in (equal, *raised)]
 
 
+def _equal_kappas(setting):
+    return _kappas(setting)[:1]
+
+
 _COMPARATORS, _PROJECTORS = "skfairfr.comparators", "skfairfr.projectors"
 # In the order in which they are fitted: the quickest first.
 _NAMED = {
@@ -129,6 +133,8 @@ _NAMED = {
         {"shrinkage": [0.5, 0.9]},
     ),
     "PLDA": _Named(_COMPARATORS, "PLDAComparator", {}, {"shrinkage": [0.3, 0.7]}),
+    "plain head": _Named(_PROJECTORS, "EthicalModule", _groups_in_order, _equal_kappas),
+    "margin head": _Named(_PROJECTORS, "FPRPenaltyProjector", {"alpha": 0.0}),
     "ethical module": _Named(_PROJECTORS, "EthicalModule", _groups_in_order, _kappas),
     "FPR penalty": _Named(_PROJECTORS, "FPRPenaltyProjector", {}),
     "triplets": _Named(_PROJECTORS, "TripletProjector", {"sampling": "equal"}),
@@ -138,6 +144,8 @@ _NAMED = {
     ),
 }
 MITIGATIONS = tuple(_NAMED)
+# Heads trained without regard to groups: what others do beyond training a head.
+CONTROLS = ("plain head", "margin head")
 
 
 def read_methods(methods, setting):
@@ -372,6 +380,17 @@ def needs_groups(estimator):
     """Whether a mitigation takes the groups of both images to score a pair."""
     scores = getattr(_last_of(estimator), "score_pairs", None)
     return scores is not None and "sensitive_features_1" in signature(scores).parameters
+
+
+def has_control(mitigation):
+    """Whether it trains a head, and is none of those that others are compared with."""
+    estimator = mitigation.estimator
+    steps = [estimator]
+    if isinstance(estimator, Pipeline):
+        steps = [step for _, step in estimator.steps]
+    kinds = (kind.__module__ for step in steps for kind in type(step).__mro__)
+    trains = any(module.startswith(_PROJECTORS) for module in kinds)
+    return trains and mitigation.name not in CONTROLS
 
 
 def count_numbers(estimator):

@@ -9,9 +9,8 @@ import torch
 from skfairfr._compat import Interval, fit_context
 from skfairfr.losses import GroupAdversaryLoss
 from skfairfr.projectors._adversary import TrainDiscriminators
-from skfairfr.projectors._base import BaseProjector, check_embeddings
-from skfairfr.projectors._people import agree_on_group, everyone, read_labels
-from skfairfr.utils._frames import library_of
+from skfairfr.projectors._base import BaseProjector, with_training
+from skfairfr.projectors._people import everyone_by_most
 from skfairfr.utils._validation import warn_caller
 
 
@@ -50,7 +49,7 @@ class AdversarialProjector(BaseProjector):
     discriminator_accuracy : float, default=0.9
         In (0, 1]: mean share of the groups' images told rightly at which its turn ends
         early.
-    head : {"residual", "mlp"}, default="residual"
+    head : {"residual", "mlp"}, module or callable, default="residual"
         As in :class:`EthicalModule`, like all that follow.
     hidden_dim : int, default=None
         Width of the hidden layer; None is twice the features.
@@ -66,11 +65,11 @@ class AdversarialProjector(BaseProjector):
     batch_size : int, default=1024
         Images in a step.
     lr : float, default=1e-3
-        Learning rate of the first epoch.
+        Learning rate of the first epoch, times 64 / n_features for the residual head.
     final_lr : float, default=None
         Learning rate of the last epoch, reached geometrically; None keeps ``lr``.
-    optimizer : {"adam", "adamw", "sgd"}, default="adam"
-        From torch.optim, with its own defaults but for the rate.
+    optimizer : {"adam"}, class or partial, default="adam"
+        As in :class:`EthicalModule`, with ``set_params(optimizer__weight_decay=0.01)``.
     sampler : callable, default=None
         ``sampler(identity, group, generator)`` gives the positions of an epoch, or a list
         of those of every batch; its ``group`` is None where none were given.
@@ -83,7 +82,9 @@ class AdversarialProjector(BaseProjector):
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
         What "best" and ``patience`` look at, smaller is better: the loss of held-out
         people (against the mean of their other images, with the adversary's term as the
-        discriminators of the epoch give it) or, at a FAR of 1e-3, a disparity or the FRR.
+        discriminators of the epoch give it) or, at ``monitor_far``, a disparity or the FRR.
+    monitor_far : float, default=1e-3
+        In (0, 1): FAR at which people held out are monitored.
     patience : int, default=None
         Epochs without a better value after which training stops; None never does.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
@@ -91,9 +92,9 @@ class AdversarialProjector(BaseProjector):
     checkpoint_dir : str or path-like, default=None
         Where the state is kept after every epoch, for a fit that is killed.
     callbacks : list of skorch callbacks, default=None
-        Notified after ours.
-    device : str, default="auto"
-        "cpu", "cuda", or the accelerator where there is one.
+        As in :class:`EthicalModule`.
+    device : str or torch.device, default="auto"
+        "cpu", "cuda", or the CUDA device where there is one.
     random_state : int, RandomState instance or None, default=None
         Draws weights, batches and the people held out.
     warm_start : bool, default=False
@@ -111,6 +112,8 @@ class AdversarialProjector(BaseProjector):
         Unit rows.
     groups_ : ndarray, shape (n_groups,)
         Sorted labels; empty without groups.
+    net_ : skorch.NeuralNet
+        As trained, with ``module_``, ``criterion_`` and ``history``; not in saved files.
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds, and
         ``group_accuracy``, the mean over the groups of the share of their images that the
@@ -168,6 +171,7 @@ class AdversarialProjector(BaseProjector):
         **BaseProjector._parameter_constraints,
     }
 
+    @with_training()
     def __init__(
         self,
         *,
@@ -177,53 +181,8 @@ class AdversarialProjector(BaseProjector):
         discriminator_dim=128,
         discriminator_epochs=10,
         discriminator_accuracy=0.9,
-        head="residual",
-        hidden_dim=None,
-        output_dim=None,
-        init="means",
-        max_epochs=20,
-        batch_size=1024,
-        lr=1e-3,
-        final_lr=None,
-        optimizer="adam",
-        sampler=None,
-        validation_fraction=0.0,
-        monitor="loss",
-        patience=None,
-        precision="float32",
-        checkpoint_dir=None,
-        callbacks=None,
-        device="auto",
-        random_state=None,
-        warm_start=False,
-        verbose=0,
     ):
-        self.alpha = alpha
-        self.scale = scale
-        self.n_discriminators = n_discriminators
-        self.discriminator_dim = discriminator_dim
-        self.discriminator_epochs = discriminator_epochs
-        self.discriminator_accuracy = discriminator_accuracy
-        self.head = head
-        self.hidden_dim = hidden_dim
-        self.output_dim = output_dim
-        self.init = init
-        self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.lr = lr
-        self.final_lr = final_lr
-        self.optimizer = optimizer
-        self.sampler = sampler
-        self.validation_fraction = validation_fraction
-        self.monitor = monitor
-        self.patience = patience
-        self.precision = precision
-        self.checkpoint_dir = checkpoint_dir
-        self.callbacks = callbacks
-        self.device = device
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
+        pass
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sensitive_features=None):
@@ -253,18 +212,17 @@ class AdversarialProjector(BaseProjector):
             (``init="means"``), or the loss becomes infinite.
         MemoryError
             If memory does not suffice for the head and the batches.
+
+        Warns
+        -----
+        UserWarning
+            With at most 400 people or 40 steps, from which no gain was ever seen; or if the
+            fit is interrupted, which keeps what was trained.
         """
-        library = library_of(X, y, sensitive_features)
-        X = check_embeddings(self, X, reset=True)
-        identity, group, _ = read_labels(
-            y, sensitive_features, None, len(X), fields=("identity", "group")
-        )
+        return self._fit(X, y, sensitive_features)
+
+    def _read_people(self, identity, group, domain):
         self.groups_ = np.empty(0, dtype=object) if group is None else group.values
-        people = everyone(identity, group)
-        if group is not None and group.values.size:
-            # People are held out by the group of most of their images.
-            most, _ = agree_on_group(identity, group, np.finfo(float).tiny)
-            people = replace(people, attribute=most)
         if self.alpha and self.groups_.size < 2:
             warn_caller(
                 f"alpha={self.alpha} is unused: groups known: {self.groups_.size}, and "
@@ -272,8 +230,7 @@ class AdversarialProjector(BaseProjector):
                 "y=face_labels(identity, group).",
                 UserWarning,
             )
-        self._fit(X, people, library)
-        return self
+        return everyone_by_most(identity, group)
 
     def _plan_epochs(self, people, held_out, rows, head, generator):
         plan = super()._plan_epochs(people, held_out, rows, head, generator)

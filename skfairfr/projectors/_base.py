@@ -1,13 +1,16 @@
 """The base of the projectors: training from top to bottom, transform, persistence."""
 
+import functools
+import inspect
 from abc import ABCMeta, abstractmethod
-from copy import deepcopy
+from copy import copy, deepcopy
 from functools import partial
 from numbers import Integral, Real
 from os import PathLike
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -23,6 +26,7 @@ from skfairfr.projectors._callbacks import (
     Monitor,
     Progress,
     Schedule,
+    Stop,
     check_callbacks,
     checkpoint_path,
     read_checkpoint,
@@ -30,26 +34,29 @@ from skfairfr.projectors._callbacks import (
 )
 from skfairfr.projectors._head import (
     HEADS,
+    OwnHead,
     ProjectionHead,
     check_sizes,
     project,
+    rate_scale,
     sums_by_identity,
 )
-from skfairfr.projectors._held_out import MONITORS, HeldOutMetrics
+from skfairfr.projectors._held_out import MONITORS, HeldOutRates, sample_to_compare
 from skfairfr.projectors._net import (
-    OPTIMIZERS,
     Batches,
     DeviceRows,
     EpochPlan,
+    HeldOutBatch,
     bind_sampler,
     history_columns,
     make_net,
+    optimizer_of,
+    release,
     train,
 )
-from skfairfr.projectors._people import hold_out
-from skfairfr.projectors._validation_sample import sample_to_compare
+from skfairfr.projectors._people import hold_out, read_labels
 from skfairfr.utils._errors import plain
-from skfairfr.utils._frames import build_frame
+from skfairfr.utils._frames import build_frame, library_of
 from skfairfr.utils._torch import (
     PRECISIONS,
     choose_device,
@@ -57,7 +64,73 @@ from skfairfr.utils._torch import (
     new_generator,
     threads_for,
 )
-from skfairfr.utils._validation import validate_rows
+from skfairfr.utils._validation import validate_rows, warn_caller
+
+# Up to so many people, or steps, ``python -m tests.benchmarks.check_dimensions`` saw no gain.
+MOST_PEOPLE_IN_VAIN = 400
+MOST_STEPS_IN_VAIN = 40
+
+# What all projectors have in common: default and constraint of each parameter.
+TRAINING = {
+    "head": ("residual", [StrOptions(set(HEADS)), torch.nn.Module, callable]),
+    "hidden_dim": (None, [Interval(Integral, 1, None, closed="left"), None]),
+    "output_dim": (None, [Interval(Integral, 2, None, closed="left"), None]),
+    "init": ("means", [StrOptions({"means", "random"})]),
+    "max_epochs": (20, [Interval(Integral, 1, None, closed="left")]),
+    "batch_size": (1024, [Interval(Integral, 1, None, closed="left")]),
+    "lr": (1e-3, [Interval(Real, 0, None, closed="neither")]),
+    "final_lr": (None, [Interval(Real, 0, None, closed="neither"), None]),
+    "optimizer": ("adam", [StrOptions({"adam"}), callable]),
+    "sampler": (None, [callable, None]),
+    "validation_fraction": (0.0, [Interval(Real, 0, 1, closed="left")]),
+    "monitor": ("loss", [StrOptions(set(MONITORS))]),
+    "monitor_far": (1e-3, [Interval(Real, 0, 1, closed="neither")]),
+    "patience": (None, [Interval(Integral, 1, None, closed="left"), None]),
+    "precision": ("float32", [StrOptions(set(PRECISIONS))]),
+    "checkpoint_dir": (None, [str, PathLike, None]),
+    "callbacks": (None, [list, None]),
+    "device": ("auto", [str, torch.device]),
+    "random_state": (None, ["random_state"]),
+    "warm_start": (False, ["boolean"]),
+    "verbose": (0, ["verbose"]),
+}
+
+
+def with_training(*, without=(), **defaults):
+    """Give ``__init__`` the parameters of TRAINING after its own; it stores them all.
+
+    Parameters
+    ----------
+    without : tuple of str, default=()
+        Parameters that the class does not have.
+    **defaults : dict
+        Its own defaults.
+    """
+
+    def decorate(init):
+        own = inspect.signature(init)
+        shared = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=defaults.get(name, default),
+            )
+            for name, (default, _) in TRAINING.items()
+            if name not in without
+        ]
+        signature = own.replace(parameters=[*own.parameters.values(), *shared])
+
+        @functools.wraps(init)
+        def __init__(*args, **kwargs):
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            self, *_ = bound.args
+            vars(self).update({n: v for n, v in bound.arguments.items() if n != "self"})
+
+        __init__.__signature__ = signature
+        return __init__
+
+    return decorate
 
 
 class BaseProjector(
@@ -68,43 +141,29 @@ class BaseProjector(
 ):
     """A head between encoder and matcher, trained by a private net.
 
-    ``fit`` of a subclass reads the labels, sets the fitted attributes that follow from them
-    and passes the People to train on to ``_fit``, which assembles the training from hooks.
-    A subclass must define ``_make_loss``, its loss, and ``_held_out_loss``, the loss of
-    people without a centroid. It may override ``_hold_out``, the split into people trained
-    on and people held out; ``_plan_epochs``, the batches of an epoch with their callbacks
-    and metrics; and ``_loss_has_centroids``, False where the loss has no centroids. The
-    methods return values and set nothing.
+    ``_fit`` assembles the training from hooks. A subclass must define ``_read_people``;
+    ``_make_loss``, its loss; and ``_held_out_loss``, the loss of people without a centroid.
+    It may override ``_hold_out``, the split into people trained on and people held out;
+    ``_plan_epochs``, the batches of an epoch with their callbacks and metrics; ``_finish``;
+    ``_fields``; and ``_loss_has_centroids``, False where the loss has no centroids. But for
+    ``_read_people`` and ``_finish`` they return values and set nothing.
     """
 
     __metadata_request__fit = {"sensitive_features": True}  # noqa: RUF012
 
-    # Whether the loss has a centroid for each identity; if not, ``_fit`` takes the sum of
+    # Whether the loss has a centroid for each identity; if not, ``_train`` takes the sum of
     # each person's projected rows.
     _loss_has_centroids = True
+    # What ``fit`` reads of the labels.
+    _fields = ("identity", "group")
 
     _parameter_constraints: dict = {  # noqa: RUF012
-        "head": [StrOptions(set(HEADS))],
-        "hidden_dim": [Interval(Integral, 1, None, closed="left"), None],
-        "output_dim": [Interval(Integral, 2, None, closed="left"), None],
-        "init": [StrOptions({"means", "random"})],
-        "max_epochs": [Interval(Integral, 1, None, closed="left")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "lr": [Interval(Real, 0, None, closed="neither")],
-        "final_lr": [Interval(Real, 0, None, closed="neither"), None],
-        "optimizer": [StrOptions(set(OPTIMIZERS))],
-        "sampler": [callable, None],
-        "validation_fraction": [Interval(Real, 0, 1, closed="left")],
-        "monitor": [StrOptions(set(MONITORS))],
-        "patience": [Interval(Integral, 1, None, closed="left"), None],
-        "precision": [StrOptions(set(PRECISIONS))],
-        "checkpoint_dir": [str, PathLike, None],
-        "callbacks": [list, None],
-        "device": [str],
-        "random_state": ["random_state"],
-        "warm_start": ["boolean"],
-        "verbose": ["verbose"],
+        name: constraint for name, (_, constraint) in TRAINING.items()
     }
+
+    @abstractmethod
+    def _read_people(self, identity, group, domain):
+        """People to train on or hold out, from Labels; sets what follows from labels."""
 
     @abstractmethod
     def _make_loss(self, people, rows, n_features, centroids, generator):
@@ -168,24 +227,20 @@ class BaseProjector(
             )
         return people, None
 
-    def _fit(self, X, people, library):
-        """Train on these people and set the fitted attributes.
-
-        Parameters
-        ----------
-        X : ndarray, shape (n_samples, n_features)
-        people : People
-            Some of them may be held out.
-        library : str or None
-            Of the frames passed to ``fit``, for the history.
-
-        Returns
-        -------
-        loss : nn.Module
-            As trained.
-        """
+    def _fit(self, X, y, sensitive_features, domain=None):
+        """Train, and then set all fitted attributes at once."""
+        # A fit that fails leaves everything as it was.
+        fitted = copy(self)
+        library = library_of(X, y, sensitive_features, domain)
+        X = check_embeddings(fitted, X, reset=True)
+        labels = read_labels(
+            y, sensitive_features, domain, len(X), fields=fitted._fields
+        )
+        people = fitted._read_people(*labels)
         with memory_errors(), threads_for():
-            return self._train(X, people, library)
+            fitted._train(X, people, library)
+        self.__dict__ = vars(fitted)
+        return self
 
     def _train(self, X, people, library):
         device = choose_device(self.device)
@@ -207,36 +262,57 @@ class BaseProjector(
         centroids = self._starting_centroids(head, rows, people, earlier)
         loss = self._make_loss(people, rows, head.sizes[2], centroids, generator)
         plan = self._plan_epochs(people, held_out, rows, head, generator)
+        _warn_of_few(people, self.max_epochs * -(-len(plan.batches) // self.batch_size))
 
-        monitor = Monitor("train_loss", patience=self.patience)
+        lr, final_lr, max_epochs = plain([self.lr, self.final_lr, self.max_epochs])
+        scale = rate_scale(head)
+        final_lr = None if final_lr is None else scale * final_lr
+        callbacks = [Schedule(scale * lr, final_lr, max_epochs), *plan.callbacks]
+        monitor, batch = Monitor("train_loss", patience=self.patience), None
         if held_out is not None:
-            held_out_loss = partial(self._held_out_loss, loss=loss, rows=rows)
-            measure = HeldOutMetrics(
-                rows, held_out, self.monitor, held_out_loss, plan.extra_metrics
+            monitor = Monitor(f"valid_{self.monitor}", True, self.patience)
+            far, extra = float(self.monitor_far), plan.extra_metrics
+            callbacks.append(HeldOutRates(held_out, self.monitor, far, extra))
+            options = {"people": held_out, "loss": loss, "rows": rows}
+            batch = HeldOutBatch(
+                rows, held_out, partial(self._held_out_loss, **options)
             )
-            monitor = Monitor(f"valid_{self.monitor}", measure, self.patience)
-        numbers = plain([self.lr, self.final_lr, self.max_epochs])
-        schedule = Schedule(*numbers)
-        callbacks = [schedule, *plan.callbacks, monitor]
+        callbacks.append(monitor)
+        if self.verbose:
+            callbacks.append(Progress(max_epochs))
+        own = check_callbacks(self.callbacks)
+        callbacks += own
         if path is not None:
             callbacks.append(Checkpoint(path, seed, generator, monitor))
-        if self.verbose:
-            callbacks.append(Progress(self.max_epochs))
-        callbacks += check_callbacks(self.callbacks)
-
         net = make_net(
             head,
             loss,
-            callbacks,
+            [*callbacks, Stop(monitor)],
+            batch,
             optimizer=self.optimizer,
-            lr=self.lr,
-            max_epochs=self.max_epochs,
+            lr=scale * lr,
+            max_epochs=max_epochs,
+            batch_size=self.batch_size,
             device=device,
         )
         if state is not None:
             resume(path, state, net, generator, monitor)
-        train(net, plan.batches, self.precision)
+        interrupted = train(net, plan.batches, monitor, self.precision)
+        if interrupted:
+            warn_caller(
+                f"The fit was interrupted in epoch {len(net.history) + 1} of {max_epochs}; "
+                "what was trained until then is kept. Fit again for all epochs.",
+                UserWarning,
+            )
+        self._set_fitted(net, rows, people, library, earlier)
+        self.n_validation_images_ = 0 if held_out is None else held_out.rows.size
+        release(net, own)
+        if path is not None and not interrupted:
+            path.unlink(missing_ok=True)
 
+    def _set_fitted(self, net, rows, people, library, earlier):
+        """Set the fitted attributes."""
+        head, loss = net.module_, net.criterion_
         self.head_ = head.cpu().eval().requires_grad_(False)
         if self._loss_has_centroids:
             centroids = loss.centroids.detach().cpu().numpy()
@@ -244,28 +320,33 @@ class BaseProjector(
             centroids = sums_by_identity(self.head_, rows, people)
         self.centroids_ = _directions(centroids)
         self.identities_ = people.identities
-        self.n_validation_images_ = 0 if held_out is None else held_out.rows.size
         self._n_features_out = head.sizes[2]
         history = history_columns(net.history)
         self._history = history if earlier is None else _join(earlier.history, history)
         self._library = library
-        if path is not None:
-            path.unlink(missing_ok=True)
-        return loss
+        self.net_ = net
+        self._finish(loss)
+
+    def _finish(self, loss):
+        """Set the fitted attributes that follow from the loss as trained."""
 
     def _earlier_fit(self):
         """The fit that a warm start continues; None before the first fit."""
         if not hasattr(self, "head_"):
             return None
         had = self.head_.kind, *self.head_.sizes
-        asked = self.head, *self._sizes(self.n_features_in_)
+        asked = had[:1] + (self.n_features_in_,) + had[2:]
+        if isinstance(self.head, str):
+            asked = self.head, *self._sizes(self.n_features_in_)
         if asked != had:
             raise ValueError(
                 "warm_start=True goes on with a head whose kind and numbers of features "
                 f"in, hidden and out are {had}, but X and the parameters ask for {asked}; "
                 "set warm_start=False."
             )
-        centroids = dict(zip(self.identities_.tolist(), self.centroids_, strict=True))
+        # A file without people has none.
+        people = vars(self).get("identities_", np.empty(0)).tolist()
+        centroids = dict(zip(people, vars(self).get("centroids_", ()), strict=True))
         return _EarlierFit(self.head_, centroids, self._history)
 
     def _sizes(self, n_features):
@@ -277,6 +358,14 @@ class BaseProjector(
         """A copy of the earlier fit's head, or a new one."""
         if earlier is not None:
             return deepcopy(earlier.head).train().requires_grad_(True)
+        if not isinstance(self.head, str):
+            if self.hidden_dim is not None or self.output_dim is not None:
+                raise ValueError(
+                    f"hidden_dim={self.hidden_dim} and output_dim={self.output_dim} are "
+                    "of the heads that have names, and head is one of your own; leave "
+                    "both None."
+                )
+            return OwnHead(self.head, n_features)
         sizes = self._sizes(n_features)
         check_sizes(*sizes)
         return ProjectionHead(*sizes, self.head, generator)
@@ -348,7 +437,56 @@ class BaseProjector(
             head = self.head_ if on_cpu else deepcopy(self.head_).to(device)
             return project(head, DeviceRows(X, device))
 
-    def save(self, path):
+    def get_params(self, deep=True):
+        """Parameters by name, as scikit-learn's.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to add the arguments of an ``optimizer`` that is a partial, as
+            ``optimizer__weight_decay``.
+
+        Returns
+        -------
+        params : dict
+        """
+        params = super().get_params(deep)
+        if deep and isinstance(self.optimizer, partial):
+            for name, value in self.optimizer.keywords.items():
+                params[f"optimizer__{name}"] = value
+        return params
+
+    def set_params(self, **params):
+        """Set parameters, as scikit-learn's.
+
+        Parameters
+        ----------
+        **params : dict
+            ``optimizer__weight_decay=0.01`` and the like make ``optimizer`` a partial with
+            that argument, as in skorch.
+
+        Returns
+        -------
+        self : object
+        """
+        start = "optimizer__"
+        plain = {n: value for n, value in params.items() if not n.startswith(start)}
+        super().set_params(**plain)
+        if len(plain) < len(params):
+            asked = {n.removeprefix(start): params[n] for n in params.keys() - plain}
+            self.optimizer = partial(optimizer_of(self.optimizer), **asked)
+        return self
+
+    def __getattr__(self, name):
+        if name in _persistence.PEOPLE and "head_" in vars(self):
+            raise AttributeError(
+                f"{name} is missing: this {type(self).__name__} was loaded from a file "
+                "without the people trained on; save(path, include_people=True) writes "
+                "them."
+            )
+        return object.__getattribute__(self, name)
+
+    def save(self, path, *, include_people=False):
         """Write what was fitted, without pickle.
 
         Parameters
@@ -356,18 +494,23 @@ class BaseProjector(
         path : str or path-like
             Of one safetensors file: numbers as they are, everything else as JSON in its
             header. It is overwritten.
+        include_people : bool, default=False
+            Whether to write ``centroids_`` and ``identities_``: templates of the faces of
+            the people trained on, with their names. ``transform`` needs neither; a warm
+            start goes on from them. Without, the attributes are missing after ``load``.
 
         Raises
         ------
         NotFittedError
             Before ``fit``.
         ValueError
-            If labels are neither numbers, strings nor booleans.
+            If labels are neither numbers, strings nor booleans, or the head is one of
+            your own, which a file cannot make again.
         OSError
             If the file cannot be written.
         """
         check_is_fitted(self, "head_")
-        _persistence.save(self, path)
+        _persistence.save(self, path, include_people)
 
     @classmethod
     def load(cls, path):
@@ -406,6 +549,19 @@ class _EarlierFit(NamedTuple):
     head: ProjectionHead
     centroids: dict
     history: dict
+
+
+def _warn_of_few(people, n_steps):
+    """Warn where no head of the study lowered the FRR of people not fitted on."""
+    n_people = people.identities.size
+    if n_people <= MOST_PEOPLE_IN_VAIN or n_steps <= MOST_STEPS_IN_VAIN:
+        warn_caller(
+            f"This fit has {n_people} people and {n_steps} steps; with up to "
+            f"{MOST_PEOPLE_IN_VAIN} people or {MOST_STEPS_IN_VAIN} steps no head was seen "
+            "to lower the FRR of other people, and on real faces it rose. Fit more people, "
+            "and compare before with after on people held out.",
+            UserWarning,
+        )
 
 
 def check_embeddings(estimator, X, *, reset):

@@ -1,6 +1,8 @@
 """Between epochs: the learning rate, the monitor, a bar, and checkpoints.
 
-A killed fit is resumed from its checkpoint: one file for each fit, named by a hash of the
+They do what skorch's do not: set a rate by ``final_lr``, keep the best head with its
+centroids, show one bar over the epochs, and write all from which a fit can be resumed. A
+killed fit is resumed from its checkpoint: one file for each fit, named by a hash of the
 data and the options.
 """
 
@@ -28,13 +30,14 @@ N_HASHED_ROWS = 4096
 # 2 has a digest.
 FORMAT = 2
 # What a checkpoint of any format holds.
-STATE = {
-    *("seed", "weights", "optimizer", "generator", "monitor", "history", "stopping"),
-}
+STATE = {"seed", "weights", "optimizer", "generator", "monitor", "history"}
 
 
 class Schedule(Callback):
-    """Sets the learning rate, from lr to final_lr geometrically over the epochs."""
+    """Sets the learning rate, from lr to final_lr geometrically over the epochs.
+
+    Without ``final_lr`` it records the rate alone, which is the caller's to schedule.
+    """
 
     def __init__(self, lr, final_lr, max_epochs):
         self.lr = lr
@@ -42,15 +45,14 @@ class Schedule(Callback):
         self.max_epochs = max_epochs
 
     def on_epoch_begin(self, net, **kwargs):
-        lr = self._rate(len(net.history) - 1)
-        for group in net.optimizer_.param_groups:
-            group["lr"] = lr
-        net.history.record("lr", lr)
+        groups = net.optimizer_.param_groups
+        if self.final_lr is not None:
+            for group in groups:
+                group["lr"] = self._rate(len(net.history) - 1)
+        net.history.record("lr", groups[0]["lr"])
 
     def _rate(self, epoch):
-        if self.final_lr is None or self.max_epochs == 1:
-            return self.lr
-        share = epoch / (self.max_epochs - 1)
+        share = epoch / max(1, self.max_epochs - 1)
         return self.lr * (self.final_lr / self.lr) ** share
 
 
@@ -80,47 +82,61 @@ class Progress(Callback):
 
 
 class Monitor(Callback):
-    """Records metrics of an epoch; keeps the best weights and stops without improvement.
+    """Keeps the best weights, and knows when there is enough without improvement.
+
+    skorch's EarlyStopping keeps no centroids, and no state from which a fit can be resumed.
 
     Parameters
     ----------
     name : str
-        The entry of the history that is compared, smaller is better: "train_loss" or
-        "valid_...".
-    measure : callable, default=None
-        ``measure(head)`` gives a dict of the "valid_..." numbers; None: there are none.
+        The entry of the history that is compared, smaller is better.
+    keeps_best : bool, default=False
+        Whether the best weights are kept instead of the last.
     patience : int, default=None
         Epochs without improvement before training stops.
     """
 
-    def __init__(self, name, measure=None, patience=None):
+    def __init__(self, name, keeps_best=False, patience=None):
         self.name = name
-        self.measure = measure
+        self.keeps_best = keeps_best
         self.patience = patience
 
     def initialize(self):
         self.state_ = {"best": math.inf, "epoch": 0, "stale": 0, "weights": None}
+        self.n_epochs = 0
         return self
+
+    @property
+    def has_enough(self):
+        """Whether the last epochs brought no improvement."""
+        return self.patience is not None and self.state_["stale"] >= self.patience
 
     def on_epoch_end(self, net, **kwargs):
         _check_loss(net.history)
-        if self.measure is not None:
-            for name, value in self.measure(net.module_).items():
-                net.history.record(name, value)
         # skorch records numbers of numpy; a checkpoint holds numbers of Python only.
         state, value = self.state_, float(net.history[-1][self.name])
         if value < state["best"]:
             state.update(best=value, epoch=len(net.history), stale=0)
-            if self.measure is not None:
+            if self.keeps_best:
                 state["weights"] = deepcopy(weights_of(net))
         else:
             state["stale"] += 1
-        if self.patience is not None and state["stale"] >= self.patience:
-            net.stopping = True
+        self.n_epochs = len(net.history)
 
     def on_train_end(self, net, **kwargs):
         if self.state_["weights"] is not None:
             set_weights(net, self.state_["weights"])
+
+
+class Stop(Callback):
+    """Ends the training, as skorch's EarlyStopping does, where the monitor has enough."""
+
+    def __init__(self, monitor):
+        self.monitor = monitor
+
+    def on_epoch_end(self, net, **kwargs):
+        if self.monitor.has_enough:
+            raise KeyboardInterrupt
 
 
 class Checkpoint(Callback):
@@ -151,7 +167,6 @@ class Checkpoint(Callback):
             "generator": self.generator.get_state(),
             "monitor": self.monitor.state_,
             "history": _to_json(net.history),
-            "stopping": net.stopping,
         }
         state["sha256"] = digest_of(*_parts(state))
         # Renamed once complete: a fit killed while writing leaves the previous epoch.
@@ -294,9 +309,9 @@ def resume(path, state, net, generator, monitor):
         generator.set_state(state["generator"])
         monitor.state_ = state["monitor"]
         net.history.extend(json.loads(state["history"]))
+        monitor.n_epochs = len(net.history)
     except Exception as error:
         raise _unreadable(path, type(error).__name__) from error
-    net.stopping = state["stopping"]
 
 
 def _unreadable(path, reason):
@@ -344,6 +359,9 @@ def describe(value, depth=12):
     if isinstance(value, np.ndarray) and value.dtype != object:
         digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
         return [value.shape, value.dtype.str, digest]
+    if isinstance(value, torch.nn.Module):
+        weights = {n: w.detach().cpu().numpy() for n, w in value.state_dict().items()}
+        return [repr(value), describe(weights, depth - 1)]
     if isinstance(value, dict):
         value = list(value.items())
     if isinstance(value, list | tuple):

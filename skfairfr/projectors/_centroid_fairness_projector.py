@@ -9,10 +9,9 @@ from torch.nn.functional import normalize
 
 from skfairfr._compat import Interval, fit_context
 from skfairfr.losses import CentroidFairnessLoss
-from skfairfr.projectors._base import BaseProjector, check_embeddings
+from skfairfr.projectors._base import BaseProjector, with_training
 from skfairfr.projectors._head import BLOCK_ROWS
-from skfairfr.projectors._people import everyone, people_by_group, read_labels
-from skfairfr.utils._frames import library_of
+from skfairfr.projectors._people import everyone, people_by_group
 from skfairfr.utils._validation import warn_caller
 
 # Images of each group that its maps are made from, a sample where there are more.
@@ -48,7 +47,7 @@ class CentroidFairnessProjector(BaseProjector):
         Share of an identity's images, in (0.5, 1], that must agree on its group: those
         with less are left out, those with at least that share take the group of most of
         their images, and both are counted. None: any disagreement is an error.
-    head : {"residual", "mlp"}, default="residual"
+    head : {"residual", "mlp"}, module or callable, default="residual"
         As in :class:`EthicalModule`, like all that follow.
     hidden_dim : int, default=None
         Width of the hidden layer; None is twice the features.
@@ -64,11 +63,11 @@ class CentroidFairnessProjector(BaseProjector):
     batch_size : int, default=1024
         Images in a step.
     lr : float, default=1e-3
-        Learning rate of the first epoch.
+        Learning rate of the first epoch, times 64 / n_features for the residual head.
     final_lr : float, default=None
         Learning rate of the last epoch, reached geometrically; None keeps ``lr``.
-    optimizer : {"adam", "adamw", "sgd"}, default="adam"
-        From torch.optim, with its own defaults but for the rate.
+    optimizer : {"adam"}, class or partial, default="adam"
+        As in :class:`EthicalModule`, with ``set_params(optimizer__weight_decay=0.01)``.
     sampler : callable, default=None
         ``sampler(identity, group, generator)`` gives the positions of an epoch, or a list
         of those of every batch; its ``group`` is None where none were given.
@@ -81,7 +80,9 @@ class CentroidFairnessProjector(BaseProjector):
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
         What "best" and ``patience`` look at, smaller is better: the loss of held-out
         people (with the means of their images as centroids, and the maps of those trained
-        on) or, at a FAR of 1e-3, a disparity or the FRR.
+        on) or, at ``monitor_far``, a disparity or the FRR.
+    monitor_far : float, default=1e-3
+        In (0, 1): FAR at which people held out are monitored.
     patience : int, default=None
         Epochs without a better value after which training stops; None never does.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
@@ -89,9 +90,9 @@ class CentroidFairnessProjector(BaseProjector):
     checkpoint_dir : str or path-like, default=None
         Where the state is kept after every epoch, for a fit that is killed.
     callbacks : list of skorch callbacks, default=None
-        Notified after ours.
-    device : str, default="auto"
-        "cpu", "cuda", or the accelerator where there is one.
+        As in :class:`EthicalModule`.
+    device : str or torch.device, default="auto"
+        "cpu", "cuda", or the CUDA device where there is one.
     random_state : int, RandomState instance or None, default=None
         Draws weights, batches and the people held out.
     warm_start : bool, default=False
@@ -114,6 +115,8 @@ class CentroidFairnessProjector(BaseProjector):
     n_left_out_, n_unified_ : int
         Identities left out, and given the group of most of their images, for their
         images' disagreement.
+    net_ : skorch.NeuralNet
+        As trained, with ``module_``, ``criterion_`` and ``history``; not in saved files.
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds.
     n_validation_images_ : int
@@ -160,56 +163,15 @@ class CentroidFairnessProjector(BaseProjector):
         **BaseProjector._parameter_constraints,
     }
 
+    @with_training()
     def __init__(
         self,
         *,
         reference=None,
         genuine_weight=1.0,
         min_agreement=None,
-        head="residual",
-        hidden_dim=None,
-        output_dim=None,
-        init="means",
-        max_epochs=20,
-        batch_size=1024,
-        lr=1e-3,
-        final_lr=None,
-        optimizer="adam",
-        sampler=None,
-        validation_fraction=0.0,
-        monitor="loss",
-        patience=None,
-        precision="float32",
-        checkpoint_dir=None,
-        callbacks=None,
-        device="auto",
-        random_state=None,
-        warm_start=False,
-        verbose=0,
     ):
-        self.reference = reference
-        self.genuine_weight = genuine_weight
-        self.min_agreement = min_agreement
-        self.head = head
-        self.hidden_dim = hidden_dim
-        self.output_dim = output_dim
-        self.init = init
-        self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.lr = lr
-        self.final_lr = final_lr
-        self.optimizer = optimizer
-        self.sampler = sampler
-        self.validation_fraction = validation_fraction
-        self.monitor = monitor
-        self.patience = patience
-        self.precision = precision
-        self.checkpoint_dir = checkpoint_dir
-        self.callbacks = callbacks
-        self.device = device
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
+        pass
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sensitive_features=None):
@@ -239,12 +201,16 @@ class CentroidFairnessProjector(BaseProjector):
             of a person's images is zero (``init="means"``), or the loss becomes infinite.
         MemoryError
             If memory does not suffice for the head and the batches.
+
+        Warns
+        -----
+        UserWarning
+            With at most 400 people or 40 steps, from which no gain was ever seen; or if the
+            fit is interrupted, which keeps what was trained.
         """
-        library = library_of(X, y, sensitive_features)
-        X = check_embeddings(self, X, reset=True)
-        identity, group, _ = read_labels(
-            y, sensitive_features, None, len(X), fields=("identity", "group")
-        )
+        return self._fit(X, y, sensitive_features)
+
+    def _read_people(self, identity, group, domain):
         self.groups_ = np.empty(0, dtype=object) if group is None else group.values
         self.n_left_out_ = self.n_unified_ = 0
         if group is None:
@@ -255,7 +221,7 @@ class CentroidFairnessProjector(BaseProjector):
             people, self.n_left_out_, self.n_unified_ = people_by_group(
                 identity, group, self.min_agreement
             )
-        code = self._reference_code()
+        self._reference_code()
         if self.groups_.size < 2:
             warn_caller(
                 f"Groups known: {self.groups_.size}; with fewer than two every score "
@@ -263,10 +229,12 @@ class CentroidFairnessProjector(BaseProjector):
                 "group).",
                 UserWarning,
             )
-        loss = self._fit(X, people, library)
+        return people
+
+    def _finish(self, loss):
+        code = self._reference_code()
         code = loss.reference if code is None else code
         self.reference_ = self.groups_.tolist()[code] if self.groups_.size else None
-        return self
 
     def _reference_code(self):
         """Place of ``reference`` among the groups; None where it is None."""

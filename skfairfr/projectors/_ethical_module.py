@@ -11,14 +11,12 @@ from skfairfr._core._vmf import log_vmf_normalizer
 from skfairfr.losses import FairVMFLoss
 from skfairfr.losses._fair_vmf import resolve_kappa
 from skfairfr.losses._softmax import held_out_cross_entropy
-from skfairfr.projectors._base import BaseProjector, check_embeddings
+from skfairfr.projectors._base import BaseProjector, with_training
 from skfairfr.projectors._people import (
     everyone,
     mean_value,
     people_by_group,
-    read_labels,
 )
-from skfairfr.utils._frames import library_of
 from skfairfr.utils._validation import warn_caller
 
 
@@ -42,10 +40,14 @@ class EthicalModule(BaseProjector):
         groups; the results of a search do not.
     kappa1 : float, default=20.0
         Concentration of the second group, positive; unused when there is one group.
+    kappa : float, default=None
+        One concentration for all groups, however many; then ``kappa0`` and ``kappa1`` are
+        unused. None: these two, which serve any number of groups where they are equal.
     kappas : dict or callable, default=None
         Concentration of every group, ``{label: kappa}``, for any number of groups; or a
         function of the attribute as a float (of the age, say; the mean over an identity's
-        images). Then ``kappa0`` and ``kappa1`` are unused.
+        images). Then ``kappa0`` and ``kappa1`` are unused. A group of several columns is
+        ``("female", "old")`` or ``"female & old"``, here and in ``groups``.
     groups : tuple of labels, default=None
         Order of the groups, so that ``kappa0`` belongs to ``groups[0]`` whatever the
         data hold; None sorts the labels. The papers' order is ("male", "female").
@@ -55,9 +57,11 @@ class EthicalModule(BaseProjector):
         Share of an identity's images, in (0.5, 1], that must agree on its group: those
         with less are left out, those with at least that share take the group of most of
         their images, and both are counted. None: any disagreement is an error.
-    head : {"residual", "mlp"}, default="residual"
+    head : {"residual", "mlp"}, module or callable, default="residual"
         Of the unit row x: "mlp" is the paper's, W2 relu(W1 x + b1) + b2. "residual" adds
-        that to x and starts as the identity map.
+        that to x and starts as the identity map. A torch module of your own, of which a
+        copy is trained, or ``head(n_features)`` that makes one, maps unit rows to rows,
+        which are then divided by their lengths.
     hidden_dim : int, default=None
         Width of the hidden layer; None is twice the features.
     output_dim : int, default=None
@@ -72,11 +76,15 @@ class EthicalModule(BaseProjector):
     batch_size : int, default=1024
         Images in a step.
     lr : float, default=1e-3
-        Learning rate of the first epoch; the paper's .01 suits its own head.
+        Learning rate of the first epoch; the paper's .01 suits its own head. That of the
+        residual head is ``lr * 64 / n_features``, with which a step moves embeddings alike
+        in any number of features.
     final_lr : float, default=None
         Learning rate of the last epoch, reached geometrically; None keeps ``lr``.
-    optimizer : {"adam", "adamw", "sgd"}, default="adam"
-        From torch.optim, with its own defaults but for the rate.
+    optimizer : {"adam"}, class or partial, default="adam"
+        "adam" is ``partial(torch.optim.Adam, fused=True)``. A class of torch.optim is
+        called with the rate; ``set_params(optimizer__weight_decay=0.01)`` and the like add
+        an argument, in a search, too. ``optimizer__lr`` replaces the rate.
     sampler : callable, default=None
         ``sampler(identity, group, generator)`` gives the positions, an int array of shape
         (n_draws,), that an epoch visits in that order, or a list of those of every batch,
@@ -89,8 +97,10 @@ class EthicalModule(BaseProjector):
         epoch, of whole people of every group.
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
         What "best" and ``patience`` look at, smaller is better: the loss (on held-out
-        people against the mean of their other images, or on those trained on where none
-        are held out) or, at a FAR of 1e-3 on held-out people, a disparity or the FRR.
+        people against the mean of their other images, or on those trained on wXX
+    monitor_far : float, default=1e-3
+        In (0, 1): FAR at which people held out are monitored. A FewErrorsWarning says when
+        it lets fewer than 30 impostor pairs of a group pass.
     patience : int, default=None
         Epochs without a better value after which training stops; None never does.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
@@ -100,9 +110,10 @@ class EthicalModule(BaseProjector):
         was killed, goes on from there. Removed when a fit is through. The state of
         ``callbacks`` is not kept.
     callbacks : list of skorch callbacks, default=None
-        Notified after ours.
-    device : str, default="auto"
-        "cpu", "cuda", or the accelerator where there is one.
+        Notified after ours; the people held out are skorch's validation set. Any of them,
+        and Ctrl-C, may end the training.
+    device : str or torch.device, default="auto"
+        "cpu", "cuda", or the CUDA device where there is one.
     random_state : int, RandomState instance or None, default=None
         Draws weights, batches and the people held out.
     warm_start : bool, default=False
@@ -126,6 +137,9 @@ class EthicalModule(BaseProjector):
     n_left_out_, n_unified_ : int
         Identities left out, and given the group of most of their images, for their
         images' disagreement.
+    net_ : skorch.NeuralNet
+        As trained, with ``module_`` (``head_``), ``criterion_``, ``history`` and
+        ``optimizer_``, whose state is not kept; not in saved files.
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds.
     n_validation_images_ : int
@@ -163,6 +177,7 @@ class EthicalModule(BaseProjector):
     _parameter_constraints: dict = {  # noqa: RUF012
         "kappa0": [Interval(Real, 0, None, closed="neither")],
         "kappa1": [Interval(Real, 0, None, closed="neither")],
+        "kappa": [Interval(Real, 0, None, closed="neither"), None],
         "kappas": [dict, callable, None],
         "groups": [tuple, list, np.ndarray, None],
         "margin": [Interval(Real, 0, 2, closed="left")],
@@ -170,68 +185,25 @@ class EthicalModule(BaseProjector):
         **BaseProjector._parameter_constraints,
     }
 
+    @with_training()
     def __init__(
         self,
         kappa0=20.0,
         kappa1=20.0,
         *,
+        kappa=None,
         kappas=None,
         groups=None,
         margin=0.0,
         min_agreement=None,
-        head="residual",
-        hidden_dim=None,
-        output_dim=None,
-        init="means",
-        max_epochs=20,
-        batch_size=1024,
-        lr=1e-3,
-        final_lr=None,
-        optimizer="adam",
-        sampler=None,
-        validation_fraction=0.0,
-        monitor="loss",
-        patience=None,
-        precision="float32",
-        checkpoint_dir=None,
-        callbacks=None,
-        device="auto",
-        random_state=None,
-        warm_start=False,
-        verbose=0,
     ):
-        self.kappa0 = kappa0
-        self.kappa1 = kappa1
-        self.kappas = kappas
-        self.groups = groups
-        self.margin = margin
-        self.min_agreement = min_agreement
-        self.head = head
-        self.hidden_dim = hidden_dim
-        self.output_dim = output_dim
-        self.init = init
-        self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.lr = lr
-        self.final_lr = final_lr
-        self.optimizer = optimizer
-        self.sampler = sampler
-        self.validation_fraction = validation_fraction
-        self.monitor = monitor
-        self.patience = patience
-        self.precision = precision
-        self.checkpoint_dir = checkpoint_dir
-        self.callbacks = callbacks
-        self.device = device
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
+        pass
 
     def __repr__(self, N_CHAR_MAX=700):
         """That of scikit-learn; once fitted, a line below names the group of each kappa."""
         shown = super().__repr__(N_CHAR_MAX)
-        kappas = getattr(self, "kappa_", {None: None})
-        if self.kappas is not None or None in kappas:
+        kappas = vars(self).get("kappa_", {})
+        if self.kappas is not None or self.kappa is not None or len(kappas) != 2:
             return shown
         of_each = zip(("kappa0", "kappa1"), kappas.items(), strict=False)
         named = (f"{name}={kappa} [{group}]" for name, (group, kappa) in of_each)
@@ -264,21 +236,27 @@ class EthicalModule(BaseProjector):
             of a person's images is zero (``init="means"``), or the loss becomes infinite.
         MemoryError
             If memory does not suffice for the head and the batches.
+
+        Warns
+        -----
+        UserWarning
+            With at most 400 people or 40 steps, from which no gain was ever seen; or if the
+            fit is interrupted, which keeps what was trained.
         """
-        library = library_of(X, y, sensitive_features)
-        X = check_embeddings(self, X, reset=True)
-        identity, group, _ = read_labels(
-            y, sensitive_features, None, len(X), fields=("identity", "group")
-        )
+        return self._fit(X, y, sensitive_features)
+
+    def _read_people(self, identity, group, domain):
         self.n_left_out_ = self.n_unified_ = 0
+        if self.kappa is not None and self.kappas is not None:
+            raise ValueError(
+                f"kappa={self.kappa} is for all groups, and kappas={self.kappas!r} for "
+                "each; give one of the two."
+            )
         if group is None:
-            people = self._people_without_groups(identity)
-        elif callable(self.kappas):
-            people = self._people_by_value(identity, group)
-        else:
-            people = self._people_by_group(identity, group)
-        self._fit(X, people, library)
-        return self
+            return self._people_without_groups(identity)
+        if callable(self.kappas):
+            return self._people_by_value(identity, group)
+        return self._people_by_group(identity, group)
 
     def _people_by_group(self, identity, group):
         """People whose images agree on a group; sets groups_, kappa_ and the counts."""
@@ -308,7 +286,7 @@ class EthicalModule(BaseProjector):
                 f"kappas={self.kappas!r} is chosen by group, but sensitive_features is "
                 "None; give it to fit, or y=face_labels(identity, group)."
             )
-        if self.kappa0 != self.kappa1:
+        if self.kappa is None and self.kappa0 != self.kappa1:
             warn_caller(
                 "No groups were given: everybody gets "
                 f"kappa0={self.kappa0}, and kappa1={self.kappa1} is unused. Give "
@@ -316,27 +294,33 @@ class EthicalModule(BaseProjector):
                 UserWarning,
             )
         self.groups_ = np.empty(0, dtype=object)
-        self.kappa_ = {None: float(self.kappa0)}
+        kappa = self.kappa0 if self.kappa is None else self.kappa
+        self.kappa_ = {None: float(kappa)}
         return everyone(identity)
 
     def _kappa_by_group(self):
         """kappa_ for the groups in groups_."""
         labels = self.groups_.tolist()
         if self.kappas is not None:
-            missing = [label for label in labels if label not in self.kappas]
+            given = {_joined(label): kappa for label, kappa in self.kappas.items()}
+            missing = [label for label in labels if label not in given]
             if missing:
                 raise ValueError(
                     f"kappas has no entry for the groups {missing}; it has "
                     f"{list(self.kappas)}."
                 )
-            kappas = resolve_kappa(self.kappas, labels, len(labels))
+            kappas = resolve_kappa(given, labels, len(labels))
             return dict(zip(labels, kappas.tolist(), strict=True))
-        if len(labels) > 2:
+        kappas = (self.kappa0, self.kappa1)
+        if self.kappa is not None or self.kappa0 == self.kappa1:
+            kappas = [self.kappa0 if self.kappa is None else self.kappa] * len(labels)
+        if len(labels) > len(kappas):
             raise ValueError(
-                f"kappa0 and kappa1 serve two groups, and there are {len(labels)}: "
-                f"{labels[:5]}. Give kappas={{label: kappa}} with one entry for each."
+                f"kappa0={self.kappa0} and kappa1={self.kappa1} serve two groups, and "
+                f"there are {len(labels)}: {labels[:5]}. Give kappas={{label: kappa}} "
+                "with one entry for each, or one kappa for all."
             )
-        return dict(zip(labels, (float(self.kappa0), float(self.kappa1)), strict=False))
+        return dict(zip(labels, map(float, kappas), strict=False))
 
     def _kappas_of(self, people):
         """The concentration of each identity, (n_identities,)."""
@@ -379,7 +363,7 @@ def _order(found, given):
     """
     if given is None:
         return found
-    labels = list(given)
+    labels = [_joined(label) for label in given]
     if len(set(labels)) < len(labels):
         raise ValueError(f"groups={tuple(labels)!r} names a group twice.")
     unknown = [label for label in found.tolist() if label not in labels]
@@ -389,3 +373,8 @@ def _order(found, given):
             "name them all."
         )
     return np.array(labels)
+
+
+def _joined(label):
+    """The label of a group of several columns, which the caller may give as a tuple."""
+    return " & ".join(map(str, label)) if isinstance(label, tuple) else label

@@ -13,10 +13,9 @@ from skfairfr.losses._penalised import (
     target_cosine,
 )
 from skfairfr.losses._softmax import held_out_cross_entropy
-from skfairfr.projectors._base import BaseProjector, check_embeddings
-from skfairfr.projectors._people import everyone, read_labels
+from skfairfr.projectors._base import BaseProjector, with_training
+from skfairfr.projectors._people import everyone
 from skfairfr.utils._errors import plain
-from skfairfr.utils._frames import library_of
 
 
 class FPRPenaltyProjector(BaseProjector):
@@ -47,7 +46,7 @@ class FPRPenaltyProjector(BaseProjector):
         Whether a false positive counts 1 or, with a gradient, its cosine; "ratio" only.
     momentum : float, default=0.0
         In [0, 1): share of the threshold of the batches before.
-    head : {"residual", "mlp"}, default="residual"
+    head : {"residual", "mlp"}, module or callable, default="residual"
         As in :class:`EthicalModule`, like all that follow.
     hidden_dim : int, default=None
         Width of the hidden layer; None is twice the features.
@@ -63,11 +62,11 @@ class FPRPenaltyProjector(BaseProjector):
     batch_size : int, default=1024
         Images in a step.
     lr : float, default=1e-3
-        Learning rate of the first epoch.
+        Learning rate of the first epoch, times 64 / n_features for the residual head.
     final_lr : float, default=None
         Learning rate of the last epoch, reached geometrically; None keeps ``lr``.
-    optimizer : {"adam", "adamw", "sgd"}, default="adam"
-        From torch.optim, with its own defaults but for the rate.
+    optimizer : {"adam"}, class or partial, default="adam"
+        As in :class:`EthicalModule`, with ``set_params(optimizer__weight_decay=0.01)``.
     sampler : callable, default=None
         ``sampler(identity, group, generator)`` gives the positions of an epoch, or a list
         of those of every batch; its ``group`` is None where none were given.
@@ -78,8 +77,10 @@ class FPRPenaltyProjector(BaseProjector):
         2**24 pairs of their images: of more than 5,792 images a sample, the same in every
         epoch, of whole people of every group.
     monitor : {"loss", "frr_at_far"}, default="loss"
-        What "best" and ``patience`` look at: the loss without penalty, or the FRR at a FAR
-        of 1e-3 on held-out people.
+        What "best" and ``patience`` look at: the loss without penalty, or the FRR at
+        ``monitor_far`` on held-out people.
+    monitor_far : float, default=1e-3
+        In (0, 1): FAR at which people held out are monitored.
     patience : int, default=None
         Epochs without a better value after which training stops; None never does.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
@@ -87,9 +88,9 @@ class FPRPenaltyProjector(BaseProjector):
     checkpoint_dir : str or path-like, default=None
         Where the state is kept after every epoch, for a fit that is killed.
     callbacks : list of skorch callbacks, default=None
-        Notified after ours.
-    device : str, default="auto"
-        "cpu", "cuda", or the accelerator where there is one.
+        As in :class:`EthicalModule`.
+    device : str or torch.device, default="auto"
+        "cpu", "cuda", or the CUDA device where there is one.
     random_state : int, RandomState instance or None, default=None
         Draws weights, batches and the people held out.
     warm_start : bool, default=False
@@ -107,6 +108,8 @@ class FPRPenaltyProjector(BaseProjector):
         Unit rows.
     threshold_ : float
         Unified threshold of the last batch, a cosine; nan where alpha is 0.
+    net_ : skorch.NeuralNet
+        As trained, with ``module_``, ``criterion_`` and ``history``; not in saved files.
     history_ : frame
         A row for each epoch: losses, monitored values, learning rate, seconds.
     n_validation_images_ : int
@@ -150,6 +153,7 @@ class FPRPenaltyProjector(BaseProjector):
         "monitor": [StrOptions({"loss", "frr_at_far"})],
     }
 
+    @with_training()
     def __init__(
         self,
         *,
@@ -161,55 +165,8 @@ class FPRPenaltyProjector(BaseProjector):
         margin=0.35,
         weighting="count",
         momentum=0.0,
-        head="residual",
-        hidden_dim=None,
-        output_dim=None,
-        init="means",
-        max_epochs=20,
-        batch_size=1024,
-        lr=1e-3,
-        final_lr=None,
-        optimizer="adam",
-        sampler=None,
-        validation_fraction=0.0,
-        monitor="loss",
-        patience=None,
-        precision="float32",
-        checkpoint_dir=None,
-        callbacks=None,
-        device="auto",
-        random_state=None,
-        warm_start=False,
-        verbose=0,
     ):
-        self.penalty = penalty
-        self.far = far
-        self.alpha = alpha
-        self.base = base
-        self.scale = scale
-        self.margin = margin
-        self.weighting = weighting
-        self.momentum = momentum
-        self.head = head
-        self.hidden_dim = hidden_dim
-        self.output_dim = output_dim
-        self.init = init
-        self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.lr = lr
-        self.final_lr = final_lr
-        self.optimizer = optimizer
-        self.sampler = sampler
-        self.validation_fraction = validation_fraction
-        self.monitor = monitor
-        self.patience = patience
-        self.precision = precision
-        self.checkpoint_dir = checkpoint_dir
-        self.callbacks = callbacks
-        self.device = device
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
+        pass
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sensitive_features=None):
@@ -239,17 +196,25 @@ class FPRPenaltyProjector(BaseProjector):
             (``init="means"``), or the loss becomes infinite.
         MemoryError
             If memory does not suffice for the head and the batches.
+
+        Warns
+        -----
+        UserWarning
+            With at most 400 people or 40 steps, from which no gain was ever seen; or if the
+            fit is interrupted, which keeps what was trained.
         """
-        library = library_of(X, y)
-        X = check_embeddings(self, X, reset=True)
+        return self._fit(X, y, sensitive_features)
+
+    @property
+    def _fields(self):
         # The loss needs no groups; a sampler may.
-        fields = ("identity",) if self.sampler is None else ("identity", "group")
-        identity, group, _ = read_labels(
-            y, sensitive_features, None, len(X), fields=fields
-        )
-        loss = self._fit(X, everyone(identity, group), library)
+        return ("identity",) if self.sampler is None else ("identity", "group")
+
+    def _read_people(self, identity, group, domain):
+        return everyone(identity, group)
+
+    def _finish(self, loss):
         self.threshold_ = float(loss.threshold)
-        return self
 
     def _make_loss(self, people, rows, n_features, centroids, generator):
         return FPRPenaltyLoss(

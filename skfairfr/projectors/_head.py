@@ -12,6 +12,8 @@ from skfairfr.utils._memory import check_space
 from skfairfr.utils._torch import new_linear, threads_for
 
 HEADS = ("residual", "mlp")
+# Features at which ``lr`` is the rate of the optimizer itself; see rate_scale.
+FEATURES_OF_RATE = 64
 # Rows projected at a time where nothing is trained.
 BLOCK_ROWS = 8192
 
@@ -23,6 +25,17 @@ def check_sizes(n_features, hidden_dim, output_dim):
     # A size may be a small number of numpy, whose products overflow.
     n_bytes = 8 * int(hidden_dim) * (int(n_features) + int(output_dim))
     check_space(Argument(name, asked[name]), n_bytes, "give a smaller one.")
+
+
+def rate_scale(head):
+    """Optimizer's rate over ``lr``: 64 / n_features for the residual head, else 1.
+
+    Adam moves every weight by the rate, whatever the gradient. The residual head starts
+    with an output of zero, and its 2 n_features hidden units then move a unit row by about
+    .65 rate n_features in one step, all rows alike; the scale makes that .65 lr 64 for any
+    number of features. The other head draws its output, and is the paper's with its rate.
+    """
+    return FEATURES_OF_RATE / head.sizes[0] if head.kind == "residual" else 1.0
 
 
 class ProjectionHead(nn.Module):
@@ -87,6 +100,41 @@ class ProjectionHead(nn.Module):
 
     def extra_repr(self):
         return f"kind={self.kind!r}"
+
+
+class OwnHead(nn.Module):
+    """A head of the caller's between unit rows: of its input, and of its output.
+
+    Parameters
+    ----------
+    given : nn.Module, copied; or callable
+        ``given(n_features)`` makes a module that maps (n_samples, n_features) tensors to
+        (n_samples, n_features_out).
+    n_features : int
+    """
+
+    kind = "own"
+
+    def __init__(self, given, n_features):
+        super().__init__()
+        made = deepcopy(given) if isinstance(given, nn.Module) else given(n_features)
+        rows = torch.zeros(2, n_features, dtype=torch.get_default_dtype())
+        with torch.no_grad():
+            out = made.eval()(rows) if isinstance(made, nn.Module) else None
+        if not isinstance(out, torch.Tensor) or out.ndim != 2 or len(out) != 2:
+            raise ValueError(
+                "head must be the name of a head, a torch module from (n_samples, "
+                f"{n_features}) to (n_samples, n_features_out) tensors, or a function of "
+                f"the number of features that makes one; got {given!r}."
+            )
+        self.module = made.train()
+        self.sizes = n_features, None, out.shape[1]
+
+    def forward(self, x):
+        """Unit rows, as those of :class:`ProjectionHead`."""
+        x = normalize(x.to(torch.get_default_dtype()))
+        known = (x != 0).any(dim=1, keepdim=True)
+        return normalize(self.module(x).to(x.dtype)) * known
 
 
 @torch.no_grad()

@@ -1,36 +1,50 @@
-"""Metrics of people held out of the training, measured after every epoch.
+"""People held out: which of their images are compared after every epoch, and the rates.
 
-They are those of ``transform``, in float32 whatever the precision of the training.
+Pairs grow as the square of the images. Above a stated number of pairs a sample of the
+people is drawn once a fit, so that all epochs are judged by the same pairs.
 """
 
+from dataclasses import replace
+from math import isqrt
+
 import numpy as np
-import torch
+from skorch.callbacks import Callback
 
 from skfairfr._core._bootstrap import Query, point_rates
 from skfairfr._core._disparities import max_min
+from skfairfr._core._intervals import MIN_ERRORS
 from skfairfr._core._pair_design import CompleteDesign
 from skfairfr._core._pair_sets import Expected, compare_images
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._resampling import Images
-from skfairfr.projectors._head import project
-from skfairfr.utils._torch import precision_of_products
+from skfairfr.utils._validation import FewErrorsWarning, warn_caller
 
 MONITORS = ("loss", "bfar", "bfrr", "frr_at_far")
-MONITOR_FAR = 1e-3  # the level of the ready scorers
+# Pairs compared after an epoch, at most.
+MOST_PAIRS = 2**24
+# n images make n (n - 1) / 2 pairs. Where people have two images each, the loss compares
+# them with n / 2 means, and with fewer where they have more: n**2 / 2 bounds both.
+MOST_IMAGES = isqrt(2 * MOST_PAIRS)
+# Images kept of a group that has them: their 130,816 pairs hold 130 errors at a FAR of 1e-3.
+# Many groups share half of the sample.
+FEWEST_IMAGES = 512
+# People who share the images of a group, at least; of one with more images some are drawn.
+FEWEST_PEOPLE = 32
+# Makes the draws differ from all others of a fit.
+STREAM = 1
 
 
-class HeldOutMetrics:
-    """The "valid_..." numbers of a head; smaller is better.
+class HeldOutRates(Callback):
+    """Records "valid_..." rates of the rows that the validation step has made.
 
     Parameters
     ----------
-    rows : DeviceRows
     people : People
         None of whose identities is trained on; all pairs of their images are compared.
     monitor : str
-        One of MONITORS. The loss is always measured.
-    held_out_loss : callable
-        ``held_out_loss(embeddings, people)`` gives a float.
+        One of MONITORS; "loss" needs no rate.
+    far : float
+        Level of the rates.
     extra_metrics : callable, default=None
         ``extra_metrics(embeddings)`` gives a dict of more numbers.
 
@@ -40,32 +54,32 @@ class HeldOutMetrics:
         If these people do not suffice for the monitor.
     """
 
-    def __init__(self, rows, people, monitor, held_out_loss, extra_metrics=None):
-        self.rows = rows
-        self.people = people
+    def __init__(self, people, monitor, far, extra_metrics=None):
         self.monitor = monitor
-        self.held_out_loss = held_out_loss
+        self.far = far
         self.extra_metrics = extra_metrics
         if monitor != "loss":
             self._images = images_of(people)
-            _check_monitor(people, self._images, monitor)
+            _check_monitor(people, self._images, monitor, far)
 
-    def __call__(self, head):
-        """All numbers of this head, by name."""
-        with precision_of_products("float32", self.rows.device):
-            return self._measure(head)
+    def on_batch_end(self, net, y_pred=None, training=False, **kwargs):
+        if not training:
+            self._embeddings = y_pred.float().cpu().numpy()
 
-    def _measure(self, head):
-        embeddings = project(head, self.rows, self.people.rows)
-        on_device = torch.from_numpy(embeddings).to(self.rows.device)
-        values = {"valid_loss": self.held_out_loss(on_device, self.people)}
+    def on_epoch_end(self, net, **kwargs):
+        for name, value in self.measure(self._embeddings).items():
+            net.history.record(name, value)
+
+    def measure(self, embeddings):
+        """All numbers of these unit rows, by name; smaller is better."""
+        values = {}
         if self.monitor == "frr_at_far":
-            found = rates_at(MONITOR_FAR, self._images, embeddings, [None])
+            found = rates_at(self.far, self._images, embeddings, [None])
             values["valid_frr_at_far"] = float(found.frr[0, 0])
         elif self.monitor != "loss":
             # BFAR or BFRR, EM22 eq. 3-4.
             found = rates_at(
-                MONITOR_FAR,
+                self.far,
                 self._images,
                 embeddings,
                 _within_groups(self._images),
@@ -201,7 +215,7 @@ def _described(people):
     return "the held-out people"
 
 
-def _check_monitor(people, images, monitor):
+def _check_monitor(people, images, monitor, far):
     """Raise where these people have too few groups or pairs for the monitor."""
     scopes = [None]
     if monitor != "frr_at_far":
@@ -217,14 +231,122 @@ def _check_monitor(people, images, monitor):
         more = "give larger groups"
     design = CompleteDesign(images, "pair", "all")
     fewest = min(design.count_impostors(scope) for scope in scopes)
-    if fewest * MONITOR_FAR < 1:
+    if fewest * far < 1:
         raise ValueError(
-            f"monitor={monitor!r} is measured at FAR {MONITOR_FAR:g}, which {fewest} "
-            f"impostor pairs of {_described(people)} do not resolve; {more}, or "
-            "monitor='loss'."
+            f"monitor={monitor!r} is measured at monitor_far={far:g}, which {fewest} "
+            f"impostor pairs of {_described(people)} do not resolve; {more}, a larger "
+            "monitor_far, or monitor='loss'."
+        )
+    if fewest * far < MIN_ERRORS:
+        warn_caller(
+            f"monitor={monitor!r} at monitor_far={far:g} rests on {fewest * far:.0f} false "
+            f"acceptances of {_described(people)} or fewer, where {MIN_ERRORS} are wanted: "
+            f"the best epoch may be one of chance; {more}, or a larger monitor_far.",
+            FewErrorsWarning,
         )
     if monitor != "bfar" and min(design.count_genuine(scope) for scope in scopes) == 0:
         raise ValueError(
             f"monitor={monitor!r} needs genuine pairs of every group among "
             f"{_described(people)}; {more}, or monitor='loss'."
         )
+
+
+def sample_to_compare(people, seed):
+    """People whose images make at most MOST_PAIRS pairs: these, or a sample of them.
+
+    Every group is sampled by itself, and in it people of several images and of one. Each
+    has its share of the sample, but FEWEST_IMAGES at least, so that the FAR within a rare
+    group can still be measured. People are drawn whole, except that none has more than
+    its part of FEWEST_PEOPLE equal ones; of such a person's images some are drawn, in
+    turn from both domains.
+
+    Parameters
+    ----------
+    people : People
+        Held out.
+    seed : int
+        Of the fit. The draws leave the others of the fit as they are.
+
+    Returns
+    -------
+    sample : People
+        ``people`` itself where all of them can be compared.
+    """
+    if people.rows.size <= MOST_IMAGES:
+        return people
+    rng = np.random.default_rng([seed, STREAM])
+    n_images = np.bincount(people.y, minlength=people.identities.size)
+    stratum = _strata(people, n_images)
+    sizes = np.bincount(stratum, n_images).astype(np.int64)
+    quotas = _quotas(sizes, MOST_IMAGES)
+    n_people = np.minimum(np.bincount(stratum), FEWEST_PEOPLE)
+    taken = np.minimum(n_images, np.maximum(2, quotas // n_people)[stratum])
+
+    order = rng.permutation(n_images.size)
+    order = order[np.argsort(stratum[order], kind="stable")]
+    strata = stratum[order]
+    reached = np.cumsum(taken[order])
+    sums = np.bincount(stratum, taken)
+    reached -= (np.cumsum(sums) - sums).astype(np.int64)[strata]
+    taken[order[reached > quotas[strata]]] = 0
+
+    turn = _turns(people, rng)
+    sample = people.of(taken > 0, turn < taken[people.y])
+    return replace(sample, is_sample=True)
+
+
+def _strata(people, n_images):
+    """Stratum of each identity: its group, and whether it has several images."""
+    group = np.zeros(n_images.size, dtype=np.int64)
+    if people.attribute is not None and people.attribute.dtype.kind != "f":
+        group = people.attribute
+    elif people.groups is not None:
+        group = people.groups[np.unique(people.y, return_index=True)[1]]
+    return np.unique(2 * group + (n_images > 1), return_inverse=True)[1]
+
+
+def _quotas(sizes, total):
+    """Images to take of each stratum: the same share of all, but a fewest of each.
+
+    Parameters
+    ----------
+    sizes : ndarray of int64, shape (n_strata,)
+        Their sum exceeds the total.
+    total : int
+
+    Returns
+    -------
+    quotas : ndarray of int64, shape (n_strata,)
+        At most ``sizes``; their sum is at most ``total``.
+    """
+    fewest = np.minimum(sizes, min(FEWEST_IMAGES, total // (2 * sizes.size)))
+    shared = np.ones(sizes.size, dtype=bool)
+    while True:
+        share = (total - fewest[~shared].sum()) / sizes[shared].sum()
+        below = shared & (share * sizes < fewest)
+        if not below.any():
+            return np.where(shared, np.floor(share * sizes), fewest).astype(np.int64)
+        shared &= ~below
+
+
+def _turns(people, rng):
+    """Place of every image in a random order of its person's, the domains in turn."""
+    order = rng.permutation(people.y.size)
+    side = np.zeros(order.size, dtype=np.int8)
+    if people.domain is not None:
+        side = people.domain[order]
+    place = _places(2 * people.y[order] + side)
+    order = order[np.lexsort((side, place))]
+    turn = np.empty(order.size, dtype=np.int64)
+    turn[order] = _places(people.y[order])
+    return turn
+
+
+def _places(labels):
+    """Place of every element among those of its label, from 0 on."""
+    order = np.argsort(labels, kind="stable")
+    counts = np.bincount(labels)
+    places = np.empty(labels.size, dtype=np.int64)
+    starts = np.cumsum(counts) - counts
+    places[order] = np.arange(labels.size) - np.repeat(starts, counts)
+    return places

@@ -1,30 +1,20 @@
 """The training loop: rows on the device, batches that are slices of them, the net.
 
-No loader, no worker, no Python over samples. The net is skorch's, without its loader and
-its split.
+No loader, no worker, no Python over samples. The net is skorch's, without its loader.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
 from skorch import NeuralNet
-from skorch.callbacks import EpochTimer, PassthroughScoring
+from skorch.callbacks import Callback
 
 from skfairfr.samplers._torch import GroupSampler
 from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._torch import precision_of_products, threads_for
 from skfairfr.utils._validation import MOST
-
-OPTIMIZERS = {
-    "adam": torch.optim.Adam,
-    "adamw": torch.optim.AdamW,
-    "sgd": torch.optim.SGD,
-}
-
-
-# Entries of an epoch that are no column of the history.
-NOT_SHOWN = ("batches", "train_batch_count")
 
 
 class DeviceRows:
@@ -104,7 +94,7 @@ class Batches:
             yield self.rows.take(self.index[place]), y
 
     def __len__(self):
-        return -(-len(self.index) // self.batch_size)
+        return len(self.index)
 
 
 @dataclass(frozen=True)
@@ -156,79 +146,62 @@ def epoch_positions(sampler, generator, n_train, size):
     return _check_positions(drawn, n_train).split(size)
 
 
-class TrainingStopped(Exception):
-    """A callback has asked for the end of the training."""
-
-
 class EmbeddingNet(NeuralNet):
-    """A head and its loss, trained on batches that are slices of one array."""
+    """A head and its loss, trained on batches that are slices of one array.
 
-    stopping = False
+    People held out are the validation set: one batch, whose rows are those of ``transform``
+    and whose loss is of its own kind, since they have no centroids.
+    """
 
-    @property
-    def _default_callbacks(self):
-        loss = PassthroughScoring("train_loss", lower_is_better=None, on_train=True)
-        return [("epoch_timer", EpochTimer()), ("train_loss", loss)]
+    held_out = None
 
     def get_loss(self, y_pred, y_true, X=None, training=False):
         """The loss of a batch; one that ``takes_inputs`` is given the embeddings, too."""
+        if not training:
+            loss = self.held_out.loss(y_pred.float())
+            return torch.as_tensor(loss, dtype=torch.float64)
         if getattr(self.criterion_, "takes_inputs", False):
             return self.criterion_(y_pred, y_true, X)
         return super().get_loss(y_pred, y_true, X, training)
 
-    def check_data(self, X, y=None):
-        """Skip skorch's check; ``fit`` has validated the data."""
-
-    def get_split_datasets(self, X, y=None, **fit_params):
-        return X, None
-
-    def get_iterator(self, dataset, training=False):
-        return dataset
-
-    def notify(self, method_name, **kwargs):
-        """Notify every callback of an epoch's end before one of them stops the training.
-
-        A callback stops it by a KeyboardInterrupt, as skorch's EarlyStopping does. An
-        interrupt by the user, during an epoch or in a callback of ours, is raised.
-        """
-        if method_name != "on_epoch_end":
-            super().notify(method_name, **kwargs)
-            return
-        for _, callback in self.callbacks_:
-            try:
-                callback.on_epoch_end(self, **kwargs)
-            except KeyError as error:
-                self._check_history(callback, error)
-                raise
-            except KeyboardInterrupt:
-                if type(callback).__module__.startswith("skfairfr."):
-                    raise
-                self.stopping = True
-        if self.stopping:
-            raise TrainingStopped
-
-    def _check_history(self, callback, error):
-        """Raise where a callback looked for what the history does not hold."""
-        place = error.__traceback__
-        while place.tb_next is not None:
-            place = place.tb_next
-        if place.tb_frame.f_globals["__name__"] != "skorch.history":
-            return
-        held = ", ".join(
-            repr(name) for name in self.history[-1] if name not in NOT_SHOWN
-        )
-        raise ArgumentError(
-            *(Argument("callbacks"), f": {type(callback).__name__} failed with "),
-            f"{error.args[0].rstrip('.')!r}; the history holds {held}.",
-            remedy=(
-                "Let it look for one of them. 'valid_loss' is there with ",
-                *(Argument("validation_fraction", 0.2), "."),
-            ),
-            value=callback,
-        ) from error
+    def validation_step(self, batch, **fit_params):
+        """In float32, whatever the precision of the training."""
+        with precision_of_products("float32", torch.device(self.device)):
+            return super().validation_step(batch, **fit_params)
 
 
-def make_net(head, loss, callbacks, *, optimizer, lr, max_epochs, device):
+class HeldOutBatch:
+    """Iterates over one batch (rows, identity): all images of people held out.
+
+    Parameters
+    ----------
+    rows : DeviceRows
+    people : People
+    loss : callable
+        ``loss(embeddings)`` gives a float.
+    """
+
+    def __init__(self, rows, people, loss):
+        self.rows = rows
+        self.people = people
+        self.loss = loss
+
+    def __iter__(self):
+        y = torch.as_tensor(self.people.y, device=self.rows.device)
+        yield self.rows.take(torch.as_tensor(self.people.rows)), y
+
+    def __len__(self):
+        return len(self.people.rows)
+
+
+def optimizer_of(given):
+    """The parameter ``optimizer`` as a partial of a class."""
+    if isinstance(given, str):
+        return partial(torch.optim.Adam, fused=True)
+    return given if isinstance(given, partial) else partial(given)
+
+
+def make_net(head, loss, callbacks, held_out, *, optimizer, device, **options):
     """A net ready to train.
 
     Parameters
@@ -237,51 +210,132 @@ def make_net(head, loss, callbacks, *, optimizer, lr, max_epochs, device):
         Moved to the device and trained in place.
     callbacks : list of skorch callbacks
         In the order they are notified.
-    optimizer : str
-        One of OPTIMIZERS.
-    lr : float
-    max_epochs : int
+    held_out : HeldOutBatch or None
+    optimizer : str, class or partial
     device : torch.device
+    **options : dict
+        ``lr``, ``max_epochs`` and ``batch_size`` of the net.
 
     Returns
     -------
     net : EmbeddingNet
     """
-    return EmbeddingNet(
+    optimizer = optimizer_of(optimizer)
+    split = None if held_out is None else partial(_and_held_out, held_out)
+    net = EmbeddingNet(
         module=head,
         criterion=loss,
-        optimizer=OPTIMIZERS[optimizer],
-        optimizer__fused=True,
-        lr=lr,
-        max_epochs=max_epochs,
+        optimizer=optimizer.func,
+        **{f"optimizer__{name}": value for name, value in optimizer.keywords.items()},
+        dataset=_as_it_is,
+        iterator_train=_as_it_is,
+        iterator_valid=_as_it_is,
+        # Of the one batch, for bars; it is made whole.
+        iterator_valid__batch_size=len(held_out or ()) or 1,
+        train_split=split,
         callbacks=callbacks,
-        train_split=None,
+        callbacks__print_log=None,
         device=device,
-        verbose=0,
-    ).initialize()
+        **options,
+    )
+    net.held_out = held_out
+    return net.initialize()
 
 
-def train(net, batches, precision):
-    """Train until all epochs are done or a callback stops."""
+def train(net, batches, monitor, precision):
+    """Train until all epochs are done, a callback stops the training, or a person does.
+
+    Parameters
+    ----------
+    net : EmbeddingNet
+    batches : iterable
+        As :class:`Batches`.
+    monitor : Monitor
+    precision : str
+
+    Returns
+    -------
+    interrupted : bool
+        Whether an epoch was broken off, which the history then leaves out.
+    """
+    left = 0 if monitor.has_enough else net.max_epochs - len(net.history)
     net.notify("on_train_begin", X=None, y=None)
-    left = 0 if net.stopping else net.max_epochs - len(net.history)
     try:
         device = torch.device(net.device)
         threads = threads_for(_operations_of_step(net, batches))
         with precision_of_products(precision, device), threads:
             net.fit_loop(batches, epochs=left)
-    except TrainingStopped:
-        pass
+    except KeyboardInterrupt:
+        # skorch's callbacks stop a training by this error, too, after ours have been heard.
+        if monitor.n_epochs < len(net.history):
+            del net.history[-1]
+            if not net.history:
+                raise
+            return True
+    except KeyError as error:
+        _check_history(net, error)
+        raise
     finally:
         net.notify("on_train_end", X=None, y=None)
+    return False
+
+
+def release(net, callbacks):
+    """Leave a trained net without images, our callbacks and the optimizer's state."""
+    net.train_split = net.held_out = None
+    net.callbacks = callbacks
+    net.callbacks_ = [
+        (name, callback)
+        for name, callback in net.callbacks_
+        if not type(callback).__module__.startswith("skfairfr.")
+    ]
+    net.optimizer_.zero_grad()
+    net.optimizer_.state.clear()
+    net.criterion_.cpu()
+    net.device = "cpu"
 
 
 def history_columns(history):
     """The history as columns of equal length; None where an epoch has no such entry."""
     names = []
     for epoch in history:
-        names += [n for n in epoch if n not in names and n not in NOT_SHOWN]
+        names += [n for n in epoch if n not in names and _is_shown(n)]
     return {name: [epoch.get(name) for epoch in history] for name in names}
+
+
+def _is_shown(name):
+    """Whether an entry of an epoch is a column of the history."""
+    return name != "batches" and not name.endswith(("_best", "_batch_count"))
+
+
+def _as_it_is(X, y=None, batch_size=None):
+    """Batches make themselves, without skorch's data set and loader."""
+    return X
+
+
+def _and_held_out(held_out, batches):
+    return batches, held_out
+
+
+def _check_history(net, error):
+    """Raise where a callback looked for what the history does not hold."""
+    callback, place = None, error.__traceback__
+    while place.tb_next is not None:
+        place = place.tb_next
+        found = place.tb_frame.f_locals.get("self")
+        callback = found if isinstance(found, Callback) else callback
+    if place.tb_frame.f_globals["__name__"] != "skorch.history":
+        return
+    held = ", ".join(repr(name) for name in filter(_is_shown, net.history[-1]))
+    raise ArgumentError(
+        *(Argument("callbacks"), f": {type(callback).__name__} failed with "),
+        f"{error.args[0].rstrip('.')!r}; the history holds {held}.",
+        remedy=(
+            "Let it look for one of them. 'valid_loss' is there with ",
+            *(Argument("validation_fraction", 0.2), "."),
+        ),
+        value=callback,
+    ) from error
 
 
 def _operations_of_step(net, batches):

@@ -136,6 +136,15 @@ def agree_on_group(identity, group, min_agreement):
     return np.where(agreed, chosen, -1), agreed & (most < n_known)
 
 
+def everyone_by_most(identity, group, domain=None):
+    """Everyone, to be held out by the group of most of their images; no images are lost."""
+    people = everyone(identity, group, domain)
+    if group is None or group.values.size == 0:
+        return people
+    most, _ = agree_on_group(identity, group, np.finfo(float).tiny)
+    return replace(people, attribute=most)
+
+
 def people_by_group(identity, group, min_agreement):
     """People whose images agree on a group, with its code as their attribute.
 

@@ -9,7 +9,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from skfairfr.projectors._head import ProjectionHead
+from skfairfr.projectors._head import HEADS, ProjectionHead
 from skfairfr.utils._folder import whole_file
 from skfairfr.utils._json_form import check_format, decode, digest_of, encode, is_whole
 from skfairfr.utils._validation import check_path, special_file, warn_caller
@@ -20,35 +20,45 @@ _HEAD = "head_."
 # 2 has a digest.
 FORMAT = 2
 # The head is written as its weights; metadata requests are not written.
-_NOT_WRITTEN = ("head_", "_metadata_request")
+_NOT_WRITTEN = ("head_", "net_", "_metadata_request")
+# Templates of the people trained on, and their names.
+PEOPLE = ("centroids_", "identities_")
 
 
-def save(projector, path):
+def save(projector, path, include_people):
     """Write a fitted projector; parameters without a JSON form are left out, with a warning."""
     path = check_path(path, "path")
+    if projector.head_.kind not in HEADS:
+        raise ValueError(
+            f"head={projector.head!r} is one of your own, which a file of save cannot make "
+            "again; pickle the projector, or keep the weights of its head with "
+            "torch.save(projector.head_.state_dict(), path)."
+        )
+    left_out = _NOT_WRITTEN if include_people else (*_NOT_WRITTEN, *PEOPLE)
     tensors = {
         _HEAD + name: weight.detach().cpu().numpy()
         for name, weight in projector.head_.state_dict().items()
     }
     plain = {}
     for name, value in vars(projector).items():
-        if name in _NOT_WRITTEN or not (name.endswith("_") or name.startswith("_")):
+        if name in left_out or not (name.endswith("_") or name.startswith("_")):
             continue
         if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
             tensors[name] = np.ascontiguousarray(value)
         else:
             plain[name] = _fitted(name, value)
-    parameters, left_out = {}, []
+    parameters, without_form = {}, []
     for name, value in projector.get_params(deep=False).items():
+        value = str(value) if name == "device" else value  # a torch.device, too
         try:
             parameters[name] = encode(value)
             json.dumps(parameters[name])
         except TypeError:
             parameters[name] = None
-            left_out.append(name)
-    if left_out:
+            without_form.append(name)
+    if without_form:
         warn_caller(
-            f"{type(projector).__name__}.save leaves out the parameters {left_out}, which "
+            f"{type(projector).__name__}.save leaves out the parameters {without_form}, which "
             "have no JSON form; they are None in what load returns, and set_params sets "
             "them again.",
             UserWarning,

@@ -1,6 +1,5 @@
 """TripletProjector: a head trained with semi-hard triplets, groups drawn by weight."""
 
-from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 
@@ -10,7 +9,7 @@ import torch
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr.losses import TripletLoss
 from skfairfr.losses._triplet import mean_triplet_loss
-from skfairfr.projectors._base import BaseProjector, check_embeddings
+from skfairfr.projectors._base import BaseProjector, with_training
 from skfairfr.projectors._group_sampling import (
     SAMPLINGS,
     GroupSampling,
@@ -18,11 +17,7 @@ from skfairfr.projectors._group_sampling import (
 )
 from skfairfr.projectors._held_out import GroupFARs
 from skfairfr.projectors._net import EpochPlan, bind_sampler
-from skfairfr.projectors._people import (
-    agree_on_group,
-    everyone,
-    read_labels,
-)
+from skfairfr.projectors._people import everyone_by_most
 from skfairfr.projectors._triplets import (
     CountTriplets,
     TripletBatches,
@@ -30,7 +25,7 @@ from skfairfr.projectors._triplets import (
     partners_of,
 )
 from skfairfr.samplers._weights import EXPONENT
-from skfairfr.utils._frames import library_of
+from skfairfr.utils._labels import FIELDS
 from skfairfr.utils._validation import warn_caller
 
 
@@ -73,9 +68,10 @@ class TripletProjector(BaseProjector):
         In [0, 1]: how far dynamic weights move in an epoch.
     exponent : float, default=log10(4)
         Of dynamic weights, >= 0: ten times the FAR, four times the weight.
-    head : {"residual", "mlp"}, default="residual"
+    head : {"residual", "mlp"}, module or callable, default="residual"
         "residual" adds a hidden layer's output to x and starts as the identity map, as
-        one that goes on training an encoder should. "mlp" forgets x.
+        one that goes on training an encoder should. "mlp" forgets x. Or a head of your own,
+        as in :class:`EthicalModule`.
     hidden_dim : int, default=None
         Width of the hidden layer; None is twice the features.
     output_dim : int, default=None
@@ -86,11 +82,12 @@ class TripletProjector(BaseProjector):
     batch_size : int, default=32
         Triplets in a step.
     lr : float, default=1e-3
-        Learning rate of the first epoch; the paper's 1e-5 is for a whole encoder.
+        Learning rate of the first epoch, times 64 / n_features for the residual head; the
+        paper's 1e-5 is for a whole encoder.
     final_lr : float, default=1e-5
         Learning rate of the last epoch, reached geometrically; None keeps ``lr``.
-    optimizer : {"adam", "adamw", "sgd"}, default="adam"
-        From torch.optim, with its own defaults but for the rate.
+    optimizer : {"adam"}, class or partial, default="adam"
+        As in :class:`EthicalModule`, with ``set_params(optimizer__weight_decay=0.01)``.
     sampler : callable, default=None
         As in :class:`EthicalModule`: the images an epoch visits, each with a partner of
         its person. In place of ``sampling``, which must then be "natural".
@@ -104,7 +101,9 @@ class TripletProjector(BaseProjector):
         sample, the same in every epoch, of whole people of every group.
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
         What "best" and ``patience`` look at, smaller is better: the loss over all triplets
-        of people held out or, at a FAR of 1e-3, a disparity or the FRR.
+        of people held out or, at ``monitor_far``, a disparity or the FRR.
+    monitor_far : float, default=1e-3
+        In (0, 1): FAR at which people held out are monitored.
     patience : int, default=None
         Epochs without a better value after which training stops; None never does.
     precision : {"float32", "tf32", "bfloat16"}, default="float32"
@@ -113,9 +112,9 @@ class TripletProjector(BaseProjector):
         Where the state is kept after every epoch: the same fit, started again after it
         was killed, goes on from there. Removed when a fit is through.
     callbacks : list of skorch callbacks, default=None
-        Notified after ours.
-    device : str, default="auto"
-        "cpu", "cuda", or the accelerator where there is one.
+        As in :class:`EthicalModule`.
+    device : str or torch.device, default="auto"
+        "cpu", "cuda", or the CUDA device where there is one.
     random_state : int, RandomState instance or None, default=None
         Draws weights, pairs, negatives and the people held out.
     warm_start : bool, default=False
@@ -140,6 +139,8 @@ class TripletProjector(BaseProjector):
         ``far``, of people held out; nan where there are none to measure it.
     n_left_out_ : int
         Identities without a pair (across the domains), which are not trained on.
+    net_ : skorch.NeuralNet
+        As trained, with ``module_``, ``criterion_`` and ``history``; not in saved files.
     history_ : frame
         A row for each epoch: losses, ``n_triplets`` that violated the margin, weights and
         FARs of the groups, learning rate, seconds.
@@ -178,6 +179,7 @@ class TripletProjector(BaseProjector):
     __metadata_request__fit = {"sensitive_features": True, "domain": True}  # noqa: RUF012
 
     _loss_has_centroids = False
+    _fields = FIELDS
 
     _parameter_constraints: dict = {  # noqa: RUF012
         "sampling": [StrOptions(set(SAMPLINGS))],
@@ -191,6 +193,13 @@ class TripletProjector(BaseProjector):
         **BaseProjector._parameter_constraints,
     }
 
+    @with_training(
+        without=("init",),
+        max_epochs=50,
+        batch_size=32,
+        final_lr=1e-5,
+        validation_fraction=0.2,
+    )
     def __init__(
         self,
         *,
@@ -202,53 +211,8 @@ class TripletProjector(BaseProjector):
         far=1e-3,
         smoothing=0.2,
         exponent=EXPONENT,
-        head="residual",
-        hidden_dim=None,
-        output_dim=None,
-        max_epochs=50,
-        batch_size=32,
-        lr=1e-3,
-        final_lr=1e-5,
-        optimizer="adam",
-        sampler=None,
-        validation_fraction=0.2,
-        monitor="loss",
-        patience=None,
-        precision="float32",
-        checkpoint_dir=None,
-        callbacks=None,
-        device="auto",
-        random_state=None,
-        warm_start=False,
-        verbose=0,
     ):
-        self.sampling = sampling
-        self.group_weights = group_weights
-        self.homogeneous = homogeneous
-        self.margin = margin
-        self.selection_size = selection_size
-        self.far = far
-        self.smoothing = smoothing
-        self.exponent = exponent
-        self.head = head
-        self.hidden_dim = hidden_dim
-        self.output_dim = output_dim
-        self.max_epochs = max_epochs
-        self.batch_size = batch_size
-        self.lr = lr
-        self.final_lr = final_lr
-        self.optimizer = optimizer
-        self.sampler = sampler
-        self.validation_fraction = validation_fraction
-        self.monitor = monitor
-        self.patience = patience
-        self.precision = precision
-        self.checkpoint_dir = checkpoint_dir
-        self.callbacks = callbacks
-        self.device = device
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
+        pass
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sensitive_features=None, *, domain=None):
@@ -282,19 +246,21 @@ class TripletProjector(BaseProjector):
             becomes infinite.
         MemoryError
             If memory does not suffice for the head and the batches.
+
+        Warns
+        -----
+        UserWarning
+            With at most 400 people or 40 steps, from which no gain was ever seen; or if the
+            fit is interrupted, which keeps what was trained.
         """
-        library = library_of(X, y, sensitive_features, domain)
-        X = check_embeddings(self, X, reset=True)
-        identity, group, domain = read_labels(y, sensitive_features, domain, len(X))
+        return self._fit(X, y, sensitive_features, domain)
+
+    def _read_people(self, identity, group, domain):
         if group is not None and group.values.size == 0:
             group = None  # unknown for every image
         self._check_options(group)
         self.groups_ = np.empty(0, dtype=object) if group is None else group.values
-        people = everyone(identity, group, domain)
-        if group is not None:
-            # People are held out by the group of most of their images.
-            most, _ = agree_on_group(identity, group, np.finfo(float).tiny)
-            people = replace(people, attribute=most)
+        people = everyone_by_most(identity, group, domain)
         paired = have_pairs(people)
         self.n_left_out_ = int((~paired).sum())
         if paired.sum() < 2:
@@ -304,8 +270,7 @@ class TripletProjector(BaseProjector):
                 f"{where}, and triplets need two people with a pair; give more images of "
                 "more people."
             )
-        self._fit(X, people.of(paired), library)
-        return self
+        return people.of(paired)
 
     @property
     def group_weights_(self):

@@ -133,6 +133,9 @@ class TripletBatches:
             # No triplet violates the margin: the loss of this epoch is 0.
             yield self.rows.take(self.index[:1]), torch.empty((0, 3), dtype=torch.int64)
 
+    def __len__(self):
+        return len(self.index)
+
     def select(self, left, right):
         """Triplets (n_triplets, 3) of images, from pairs of images (n_pairs,) each."""
         places, inverse = torch.unique(torch.cat([left, right]), return_inverse=True)

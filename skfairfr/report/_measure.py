@@ -219,10 +219,12 @@ class AuditedROC:
         """
         points = self.points
         rates, errors, worth = {}, {}, {}
+        # Independent pairs are worth as many as they are, of people who are not known.
+        unnamed = self.roc._engine.pairs.images.n_drawn is not None
         for rate in RATES:
             rates[rate] = self._rates(rate)
             errors[rate] = None if in_short else self._errors(rate)
-            worth[rate] = None if in_short else self._effective(rate)
+            worth[rate] = None if in_short or unnamed else self._effective(rate)
         hows = [("max_min", "overall")]
         worst_group = np.full(points.size, np.nan)
         if not in_short:

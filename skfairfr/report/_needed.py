@@ -88,7 +88,7 @@ def _of_rates(judged, groups, limit, tail):
 
 def _of_ratios(judged, groups, limit, tail):
     """The same for a limit of the largest ratio of two groups' rates."""
-    compared, weights = judged.compared, every_two(judged.sums)
+    compared, weights = judged.compared, np.vstack([*every_two(judged.sums)])
     found = compared.contrasts(weights)
     exceeding = found.value > np.log(limit)
     if exceeding.any():

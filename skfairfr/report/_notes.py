@@ -10,11 +10,11 @@ from contextlib import contextmanager
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairfr.metrics import EstimandWarning, ReversedScoresWarning
+from skfairfr.metrics import ReversedScoresWarning
 from skfairfr.utils._errors import Argument, Message
 
 # What SimilarityROC warns of that belongs into an audit's notes.
-ABOUT_DATA = (UndefinedMetricWarning, EstimandWarning, ReversedScoresWarning)
+ABOUT_DATA = (UndefinedMetricWarning, ReversedScoresWarning)
 
 
 @contextmanager
@@ -127,18 +127,8 @@ def _no_error(rate):
     )
 
 
-def _estimand(ratio):
-    return Message(
-        Argument("resample", "images"),
-        " is about these people in other photographs. Over other people of the same "
-        f"population the standard error is {ratio:.1f} times as large; ",
-        *(Argument("resample", "identities"), " gives that interval."),
-    )
-
-
 NOTES = {
     "below_resolution": _below_resolution,
     "left_out": _left_out,
     "no_error": _no_error,
-    "estimand": _estimand,
 }

@@ -11,7 +11,6 @@ from skfairfr.report._page_audit import (
     figure_of,
     finding_words,
     other_conclusions,
-    others_of,
     sections_of_audit,
     unsupported_of,
 )
@@ -34,7 +33,6 @@ from skfairfr.report._page_words import (
     RATES,
     count,
     level_percent,
-    listed,
     percent,
     percents,
     plural,
@@ -42,7 +40,13 @@ from skfairfr.report._page_words import (
     ratios,
 )
 from skfairfr.report._text import needed_words
-from skfairfr.report._text_layout import accepted, printable, withheld
+from skfairfr.report._text_layout import (
+    accepted,
+    listed,
+    others_of,
+    printable,
+    withheld,
+)
 
 # More findings than these are counted and not told one by one.
 MOST_TOLD = 6
@@ -204,7 +208,7 @@ def _told(audit, level, finding):
     higher = "higher" if finding.verdict == "worse" else "lower"
     return (
         f"At {place_of(level, audit)}, the {RATES[finding.rate]} of "
-        f"{printable(finding.group)} is {higher} than that of {others_of(finding)}: "
+        f"{printable(finding.group)} is {higher} than that of {others_of(finding, printable)}: "
         f"{percent(finding.value)} against {percent(finding.other_value)}"
         f"{_factor(finding)}."
     )
@@ -253,7 +257,7 @@ def _row_of_finding(audit, level, finding):
         name,
         [
             cell(f"{printable(finding.group)}: {percent(finding.value)}"),
-            cell(f"{others_of(finding)}: {percent(finding.other_value)}"),
+            cell(f"{others_of(finding, printable)}: {percent(finding.other_value)}"),
             cell(
                 ratio(found.value),
                 ratios(found.low, found.high),
@@ -323,11 +327,9 @@ def _checks(report):
     return [table(caption, head, rows)]
 
 
-def _row_of_check(check, audits):
+def _place_of(check, audits):
+    """Where a check was made, in words."""
     audit = next(a for a in audits if a.attribute == check.attribute)
-    of_rate = check.name in ("max_fmr", "max_fnmr")
-    shown, ends = (percent, percents) if of_rate else (ratio, ratios)
-    limit = level_percent(check.limit) if of_rate else f"{check.limit:g}"
     level = next(
         lev
         for lev in audit.levels
@@ -337,6 +339,13 @@ def _row_of_check(check, audits):
             or check.threshold in (lev.threshold, lev.worst_group_threshold)
         )
     )
+    return f"at {place_of(level, audit)}"
+
+
+def _row_of_check(check, audits):
+    of_rate = check.name in ("max_fmr", "max_fnmr")
+    shown, ends = (percent, percents) if of_rate else (ratio, ratios)
+    limit = level_percent(check.limit) if of_rate else f"{check.limit:g}"
     name = f"{LIMITED[check.name]}, by {printable(check.attribute)}"
     groups = listed([printable(g) for g in check.groups]) if check.groups else "none"
     if check.not_covered:
@@ -350,7 +359,7 @@ def _row_of_check(check, audits):
             cell(groups),
             cell(check.verdict, word=check.verdict, more=check.reason),
         ],
-        place=f"at {place_of(level, audit)}",
+        place=_place_of(check, audits),
     )
 
 
@@ -359,8 +368,8 @@ def _open(report):
     parts = []
     needed = [
         f"{LIMITED[c.name]} by {printable(c.attribute)}, at most "
-        f"{level_percent(c.limit) if c.name in ('max_fmr', 'max_fnmr') else ratio(c.limit)}: "
-        f"{text}"
+        f"{level_percent(c.limit) if c.name in ('max_fmr', 'max_fnmr') else ratio(c.limit)}, "
+        f"{_place_of(c, report.audits)}: {text}"
         for c in report.checks
         if c.verdict == "undetermined"
         and (text := needed_words(c, report.audits[0].settings))

@@ -22,7 +22,13 @@ from skfairfr.report._page_words import (
     ratio,
     ratios,
 )
-from skfairfr.report._text_layout import accepted, given_point, printable
+from skfairfr.report._text_layout import (
+    accepted,
+    given_point,
+    left_out,
+    printable,
+    worth,
+)
 
 NOT_SUPPORTED = "not supported"
 HOLLOW = (
@@ -93,10 +99,14 @@ def unsupported_of(audit):
             if finding.group is None:
                 text = f"{RATES[finding.rate]} by {attribute} at {where}: not compared"
                 texts[f"{text}, {printable(finding.ratio.reason)}."] = None
-            elif finding.not_compared:
-                left_out = ", ".join(map(printable, finding.not_compared))
+                continue
+            if finding.not_compared:
+                lacking = ", ".join(map(printable, finding.not_compared))
                 text = f"{RATES[finding.rate]} by {attribute} at {where}: not compared"
-                texts[f"{text} for lack of pairs: {left_out}."] = None
+                texts[f"{text} for lack of pairs: {lacking}."] = None
+            if few := left_out(finding, level, printable):
+                text = f"{RATES[finding.rate]} by {attribute} at {where}"
+                texts[f"{text}: too few errors to compare with: {few}."] = None
     return list(texts)
 
 
@@ -186,22 +196,17 @@ def rates_row(level, found, size, place=""):
     return row(name_of(found.group), cells, found.group is None, place)
 
 
-def worth(effective):
-    """What errors are worth, of how many people."""
-    if effective is None or not effective.errors:
-        return ""
-    return f"{round(effective.errors):,} of {round(effective.people):,} people"
-
-
 def rates_table(rows, settings, generalised=False):
     """A table of such rows."""
     head = ["Group", "Non-mated comparisons", "False matches", "FMR (FAR)"]
     head += ["Mated comparisons", "False non-matches", "FNMR (FRR)"]
     head += ["GFAR", "GFRR"] if generalised else []
-    caption = (
-        "Comparisons, errors and error rates of each group, with intervals. Beneath errors: "
-        "as how many independent ones, of how many people alike, they tell. "
-    )
+    caption = "Comparisons, errors and error rates of each group, with intervals. "
+    if not settings.get("independent_pairs"):
+        caption += (
+            "Errors of one person come together: they are worth as many independent ones, "
+            "of as many people who err alike, as stand beneath. "
+        )
     if settings["average"] == "identity":
         caption += "Every person weighs the same, so that a rate is not errors over comparisons. "
     return table(caption, head, rows)
@@ -455,13 +460,6 @@ def finding_words(finding):
         "undecided": ("undetermined", "no certain difference"),
         "untested": ("undetermined", "not tested: too few pairs"),
     }[finding.verdict]
-
-
-def others_of(finding):
-    """Those that a group is compared with."""
-    if len(finding.others) == 1:
-        return printable(finding.others[0])
-    return f"the {len(finding.others)} other groups"
 
 
 def _failures(audit):

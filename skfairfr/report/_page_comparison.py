@@ -287,7 +287,7 @@ def _method(found):
         "Rates, disparities, matrices and curves of a single system are those that an audit "
         "of it gives; their intervals are not paired.",
         "Conclusions come from adjusted p-values: if nothing changed, nominally at most "
-        f"{alpha:g} % of such comparisons would name a change (step-down max-T). "
+        f"{alpha:g} % of such comparisons would name a change. "
         "Disparities are not among these tests.",
     ]
     return [bullets(texts), heading("Settings"), settings_of(settings)]

@@ -157,9 +157,9 @@ def _intervals(settings):
     return (
         f"Intervals are about {drawn}, at {100 * settings['confidence_level']:g} %, each "
         "alone. Those of rates, ratios and max / min come from the errors of each person, "
-        f"on a scale that allows for {how}; the largest contrast of an attribute allows for "
-        f"the number of its groups. Other disparities take {settings['n_resamples']:,} "
-        "resamples."
+        f"on a scale that allows for {how}; the lower end of max / min allows for the "
+        "number of groups. Other disparities and the EER take "
+        f"{settings['n_resamples']:,} resamples."
     )
 
 

@@ -19,8 +19,7 @@ from skfairfr.report._page_audit import (
 )
 from skfairfr.report._page_figures import det_of_systems, group_rates
 from skfairfr.report._page_parts import bullets, heading, place_of, section, text_of
-from skfairfr.report._page_words import listed
-from skfairfr.report._text_layout import accepted, printable
+from skfairfr.report._text_layout import accepted, listed, printable
 
 # Of a system in a legend and in a row.
 LONGEST = 28

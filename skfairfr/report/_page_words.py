@@ -80,12 +80,6 @@ def count(value, source="all pairs"):
     return f"{about}{value:,}"
 
 
-def listed(texts):
-    """Texts with commas between them, and "and" before the last."""
-    *others, last = texts
-    return f"{', '.join(others)} and {last}" if others else last
-
-
 def plural(n, one, several=None):
     """A number and its noun."""
     return f"{n:,} {one if n == 1 else several or one + 's'}"

@@ -779,7 +779,7 @@ class Report:
         ----------
         spell : callable
             Turns an argument, which has a ``name`` and a ``value``, into a str, as the
-            command does: ``resample`` is ``--resample`` there.
+            command does: ``far`` is ``--far`` there.
 
         Returns
         -------

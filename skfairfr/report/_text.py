@@ -15,6 +15,7 @@ from skfairfr.report._text_layout import (
     bounds,
     label,
     level_name,
+    listed,
     number,
     paragraph,
     printable,
@@ -142,11 +143,11 @@ def cells(crossing, counted="People"):
             counts = {groups[::-1]: count for groups, count in counts.items()}
         if len(columns) <= MOST_COLUMNS:
             return [*head, *_crosstab(rows, columns, counts)]
-    listed = [
+    rows = [
         [" & ".join(map(_name, cell.groups)), f"{cell.n_identities:,}"]
         for cell in crossing.cells
     ]
-    return [*head, *table(listed, (80, -12))]
+    return [*head, *table(rows, (80, -12))]
 
 
 def _crosstab(rows, columns, counts):
@@ -237,6 +238,8 @@ def _why(check, of_ratio):
     above = f"{named}, at least {number(found.low)}"
     if len(groups) > 1:
         above = f"{named}; for {groups[0]} it is at least {number(found.low)}"
+    if math.isnan(found.high):
+        return f"for {named} there is no bound, as its pairs are of one person"
     ends = {
         "passed": f"largest for {named}, at most {number(found.high)}",
         "failed": f"above it for {above}",
@@ -253,14 +256,14 @@ def needed_words(check, settings):
     if settings.get("independent_pairs"):
         of_far = check.name in ("max_fmr", "max_bfar", "max_far_ratio")
         what = f"{'impostor' if of_far else 'genuine'} pairs"
-    if math.isnan(check.figure.value):
+    if math.isnan(check.figure.value + check.figure.high):
         return "More people, or a threshold with more errors, are needed."
     if not check.people_needed:
         return (
             f"If rates are as found, no number of {what} up to {MOST_PEOPLE:,} would "
             "settle it."
         )
-    people = _listed(
+    people = listed(
         [
             f"{_rounded_up(more):,} more {_of_number(what, more)} in {short(group)}"
             for group, more in check.people_needed
@@ -270,12 +273,6 @@ def needed_words(check, settings):
         f"If rates are as found, {people} would settle it in {100 * POWER:g} % of "
         "cases."
     )
-
-
-def _listed(texts):
-    """Texts with commas between them, and "and" before the last."""
-    *others, last = texts
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _of_number(what, count):

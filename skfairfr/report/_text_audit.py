@@ -19,8 +19,10 @@ from skfairfr.report._text_layout import (
     figure,
     in_words,
     label,
+    left_out,
     level_name,
     number,
+    others_of,
     paragraph,
     printable,
     reason_lines,
@@ -29,12 +31,18 @@ from skfairfr.report._text_layout import (
     table,
     title,
     withheld,
+    worth,
 )
 
 TWO_COLUMNS = (30, FIGURE_WIDTH, FIGURE_WIDTH)
 # Disparities that noise makes too large by much, shown without it too.
 CORRECTED = ("max_min", "max_geomean", "gini")
 NO_ERRORS = f"no errors{UNSUPPORTED}"
+WORTH = (
+    "Errors of one person, or of the same two people, come together, so that they tell less "
+    "of a rate than their number suggests. They are worth as many independent errors, of as "
+    "many people who err alike, as stand beside them."
+)
 COLUMNS = {"far": "FAR (FMR)", "frr": "FRR (FNMR)"}
 AVERAGES = {"pair": "pair", "identity": "person, or pair of people,"}
 
@@ -85,8 +93,8 @@ def _opening(audit, source):
         )
     intervals = (
         f"Brackets hold {100 * settings['confidence_level']:g} % intervals for "
-        f"{_drawn(audit)}, each alone; replicates, where they are needed, are of "
-        f"{settings['n_resamples']:,} resamples."
+        f"{_drawn(audit)}, each alone; those of the EER, and of disparities but max / min, "
+        f"take {settings['n_resamples']:,} resamples."
     )
     lines = [*title(head, "="), *paragraph(withheld(settings)[1])]
     lines += [*paragraph(data), *paragraph(intervals)]
@@ -140,9 +148,11 @@ def _sentence(finding, level):
         text += " There are no errors in any of the groups."
     else:
         text += f" {_observed(finding)}."
+    if few := left_out(finding, level):
+        text += f" Too few errors to compare with: {few}."
     if finding.not_compared:
-        left_out = ", ".join(map(short, finding.not_compared))
-        text += f" Without the pairs to judge: {left_out}."
+        lacking = ", ".join(map(short, finding.not_compared))
+        text += f" Without the pairs to judge: {lacking}."
     return text
 
 
@@ -161,19 +171,12 @@ def _observed(finding):
         factor = f"a factor that cannot be determined ({_too_few(finding)})"
     p = f"p {_p_value(ratio.p_value)}"
     if finding.n_comparisons > 1:
-        p += f", {_p_value(finding.p_adjusted)} adjusted"
+        p += f", adjusted p {_p_value(finding.p_adjusted)}"
     return (
         f"{RATE_NAMES[finding.rate]} {number(finding.value)} for "
         f"{short(finding.group)} against {number(finding.other_value)} for "
-        f"{_others(finding)}, {factor}; {p}"
+        f"{others_of(finding)}, {factor}; {p}"
     )
-
-
-def _others(finding):
-    """Those that a group is compared with."""
-    if len(finding.others) == 1:
-        return short(finding.others[0])
-    return f"the {len(finding.others)} other groups (geometric mean)"
 
 
 def _too_few(finding):
@@ -196,17 +199,20 @@ def _error_rate(audit):
     if n_comparisons == 0:
         return []
     wrong = 100 * (1 - audit.settings["confidence_level"])
-    compared = "The comparison of two groups has an error rate"
+    compared, by = "The comparison of two groups has an error rate", ""
     if n_comparisons > 1:
         which = "Both" if n_comparisons == 2 else f"All {n_comparisons:,}"
         compared = (
             f"{which} comparisons of a group with the others, over rates, levels and "
             "attributes, have one error rate"
         )
+        by = (
+            " Verdicts go by the adjusted p. The interval of a factor, and its p, are those "
+            "of one comparison alone."
+        )
     return paragraph(
         f"{compared}: if no group were treated worse, nominally at most {wrong:g} % of such "
-        "audits would name one. Verdicts go by the adjusted p; a factor in brackets, and "
-        "its p, are those of one comparison alone."
+        f"audits would name one.{by}"
     )
 
 
@@ -251,7 +257,7 @@ def _level(level, settings):
         *table([["group", *COLUMNS.values()], *rates], TWO_COLUMNS),
         "",
         *table(
-            [["errors: worth", *(f"in the {n}" for n in RATE_NAMES.values())]],
+            [["errors", *(f"in the {n}" for n in RATE_NAMES.values())]],
             TWO_COLUMNS,
         ),
         *table([_errors(row) for row in level.rates], TWO_COLUMNS),
@@ -277,16 +283,14 @@ def _level_title(level, settings):
 
 
 def _errors(row):
-    """Numbers of errors, and as how many independent ones of how many people they tell."""
+    """Numbers of errors, and what they are worth."""
     cells = []
     for rate in RATE_NAMES:
-        errors, worth = (
+        errors, effective = (
             getattr(row, f"{rate}_{name}") for name in ("errors", "effective")
         )
         text = "-" if errors is None else f"{errors:,}"
-        if errors and worth is not None:
-            text += f": {round(worth.errors):,} of {round(worth.people):,} people"
-        cells.append(text)
+        cells.append(f"{text}, {found}" if (found := worth(effective)) else text)
     return [label(row.group), *cells]
 
 
@@ -400,9 +404,7 @@ def reading(audit):
                 "Disparities: larger is less fair; in brackets the value when all groups "
                 "have the same rate. Chance alone makes rates differ: the number in "
                 "brackets after a disparity is an estimate without that part.",
-                "errors: worth. Errors of one person, or of the same two people, come "
-                "together: as how many independent errors, of how many people alike, the errors "
-                "tell of the rate.",
+                *([] if _is_of_independent_pairs(audit) else [WORTH]),
                 f"? marks what rests on few errors (under {MIN_ERRORS} in a group, from "
                 f"under {MIN_IDENTITIES} people, or one person in over a third of them): "
                 "do not conclude from its size. What the data say, the checks, and intervals "

@@ -10,6 +10,8 @@ from skfairfr._core._rates import in_digits
 WIDTH = 100
 LABEL_WIDTH = 24
 FIGURE_WIDTH = 34
+# More of the others that a group is compared with are counted, not named.
+MOST_NAMED = 3
 UNSUPPORTED = " ?"
 SAMPLED = " ~"
 
@@ -132,6 +134,36 @@ def short(label):
     if len(text) < LABEL_WIDTH:
         return text
     return f"{text[:13]}..{text[-7:]}"
+
+
+def listed(texts):
+    """Texts with commas between them, and "and" before the last."""
+    *others, last = texts
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def others_of(finding, name=short):
+    """Those that a group is compared with."""
+    if len(finding.others) == 1:
+        return name(finding.others[0])
+    named = f"the {len(finding.others)} others"
+    if len(finding.others) <= MOST_NAMED:
+        named = listed([name(group) for group in finding.others])
+    return f"{named} (geometric mean)"
+
+
+def left_out(finding, level, name=short):
+    """Groups with too few errors to be among the others; empty without any."""
+    named = None, finding.group, *finding.others, *finding.not_compared
+    groups = [row.group for row in level.rates if row.group not in named]
+    return "" if finding.group is None else ", ".join(map(name, groups))
+
+
+def worth(effective):
+    """What errors are worth; empty where that is not known."""
+    if effective is None or not effective.errors:
+        return ""
+    return f"worth {round(effective.errors):,} of {round(effective.people):,} people"
 
 
 def label(group):

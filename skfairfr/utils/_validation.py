@@ -41,6 +41,14 @@ _SEARCHING = (
 )
 
 
+class FewErrorsWarning(UserWarning):
+    """A score of a search, or of an epoch, rests on fewer than 30 errors in a group.
+
+    Candidates or epochs whose scores do may differ by chance alone. Issued by the scorers
+    of :mod:`skfairfr.metrics`, once a search, and by a projector with a ``monitor``.
+    """
+
+
 def check_level(far, name="far"):
     """FAR levels as a float64 array of any shape, each inside (0, 1)."""
     levels = to_array(far, name)

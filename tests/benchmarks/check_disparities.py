@@ -1,117 +1,120 @@
-"""How often intervals of disparities hold the truth, and how much wider than needed they are.
+"""How often intervals of disparities, and of the matrix of groups, hold the truth.
 
-``python -m tests.benchmarks.check_disparities 40`` draws 40 data sets of some designs of
-``coverage.py``, whose rates in the population are known, and prints for each rate, FAR level
-and disparity of several groups the coverage of the nominal 95 % intervals of
-``method="recentered"`` (replicates alone) and of ``"wilson"`` (replicates whose ends agree
-with max / min), and the median width of the second over that of an interval with the same
-limits and, in place of replicates, normal draws that have the rates' analytic variance.
-Half a minute.
+``python -m tests.benchmarks.check_disparities 60`` draws 60 data sets of some designs, and
+prints for each FAR level the coverage of the nominal 95 % intervals of
+``method="recentered"`` (replicates alone) and of ``"wilson"``: of the disparities of both
+rates, of BFAR and BFRR (at the threshold where no group's FAR exceeds the level), and of
+the cells of the matrix, those within groups and those between two. The truth of a design
+whose groups differ is counted among 4,000 people of it. Three minutes with 60.
 """
 
 import warnings
 
 import numpy as np
 
-from skfairfr import SimilarityROC
+from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr._core._disparities import DISPARITIES
-from skfairfr._core._family import draw_jointly
-from skfairfr.metrics._roc._analytic import analyse
 from tests.benchmarks._command import run_command
-from tests.benchmarks.coverage import CONFIDENCE, DESIGNS, LEVELS, RATES, draw, truth
 
-CHECKED = ("4 x 50", "4 x 50, one direction .47", "200/100/40/20, all differ")
-HOWS = ("max_geomean", "log_geomean", "gini", "difference")
-N_DRAWS = 2000
-N_RESAMPLES = 200
+LEVELS = np.array([1e-2, 1e-3])
+RATES = ("far", "frr")
+METHODS = ("recentered", "wilson")
+FOUR = dict.fromkeys("abcd", 1 / 4)
+# Name -> number of people, and how they are made.
+DESIGNS = {
+    "2 x 100": (200, {"groups": {"a": 0.5, "b": 0.5}}),
+    "4 x 50": (200, {"groups": FOUR}),
+    "2 x 60, differ": (
+        120,
+        {
+            "groups": {"a": 0.5, "b": 0.5},
+            "kappa": {"a": 60, "b": 45},
+            "crowding": {"a": 0, "b": 10},
+        },
+    ),
+    "4 x 50, differ": (
+        200,
+        {
+            "groups": FOUR,
+            "kappa": dict(zip("abcd", (70, 60, 50, 45), strict=True)),
+            "crowding": dict(zip("abcd", (0, 5, 10, 15), strict=True)),
+        },
+    ),
+}
+WORST = {"how": "max_min", "operating_point": "worst_group"}
+HOWS = ("max_min", "max_geomean", "log_geomean", "gini", "difference")
+QUESTIONS = {(rate, how): {"rate": rate, "how": how} for rate in RATES for how in HOWS}
+QUESTIONS |= {(rate, "worst group"): {"rate": rate, **WORST} for rate in RATES}
+CELLS = ("within", "between")
 
 
-def drawn_rates(evidence, level, rng):
-    """Draws of all rates with their analytic variance, (N_DRAWS, n_groups)."""
-    of_people = [e[level] for e in map(evidence.with_threshold, range(_size(evidence)))]
-    normal = draw_jointly(np.stack(of_people), N_DRAWS, rng)
-    spread = normal.std(axis=0)
-    # Of no error nobody has an influence.
-    alone = rng.standard_normal(normal.shape)
-    normal = np.where(spread > 0, normal / np.where(spread > 0, spread, 1), alone)
-    effective = evidence.effective.at(level)
-    error = np.sqrt(effective.log_variance * evidence.share[level])
-    middle = np.log((effective.errors + 0.5) / (effective.pairs + 1))
-    return np.minimum(np.exp(middle + error * normal), 1.0)
+def fitted(name, seed, n_identities=None, **settings):
+    """A SimilarityROC of people of a design."""
+    own, made = DESIGNS[name]
+    alike = {"kappa": 55, "crowding": 10}
+    faces = make_face_embeddings(
+        n_identities=n_identities or own,
+        images_per_identity=4,
+        n_features=48,
+        random_state=seed,
+        **(alike | made),
+    )
+    roc = SimilarityROC(random_state=seed, **settings)
+    return roc.fit(faces.X, faces.y, faces.sensitive_features)
 
 
-def _size(evidence):
-    return len(evidence.scopes)
-
-
-def by_draws(engine, rate, how, rng):
-    """Ends of the interval by draws at each of LEVELS, within the limits of ``"wilson"``."""
-    question = engine.question(LEVELS, None, rate, None, how, "overall")
-    evidence = engine.evidence(question)
-    possible = analyse(evidence, question, CONFIDENCE, engine.intervals.entropy)
-    tail = (1 - CONFIDENCE) / 2
-    rows = []
-    for level in range(LEVELS.size):
-        found = DISPARITIES[how].function(drawn_rates(evidence, level, rng))
-        ends = np.quantile(found, [tail, 1 - tail])
-        limits = (
-            [side[level] for side in limit] for limit in (possible.low, possible.high)
-        )
-        rows.append(
-            [np.clip(end, *limit) for end, limit in zip(ends, limits, strict=True)]
-        )
-    return np.array(rows)[np.argsort(question.order)].T
+def truth(name, n_identities=4000):
+    """Values of the QUESTIONS, and the matrix of groups, each at all LEVELS."""
+    roc = fitted(name, 2**20, n_identities, n_resamples=1, far_max=2e-2)
+    if "kappa" in DESIGNS[name][1]:
+        values = {of: roc.estimate(LEVELS, **q).value for of, q in QUESTIONS.items()}
+    else:
+        neutral = {of: DISPARITIES[q["how"]].neutral for of, q in QUESTIONS.items()}
+        values = {of: np.full(LEVELS.size, value) for of, value in neutral.items()}
+    return values, [roc.far_matrix(level).far for level in LEVELS]
 
 
 def check(name, n_sets):
-    """Coverage and widths of every rate, level and disparity of a design.
+    """Coverage in a design, by question: (rate, how), or "cells" and which.
 
     Returns
     -------
-    held : ndarray, shape (2, n_rates, n_hows, n_levels)
-        Share of data sets whose interval holds the truth, of replicates and of "wilson".
-    wider : ndarray, shape (n_rates, n_hows, n_levels)
-        Median width of "wilson" over that by draws.
+    held : dict of ndarrays, shape (n_methods, n_levels)
     """
-    design = DESIGNS[name]
-    true = truth(design, LEVELS, n_drawn=60_000, n_quantiles=300)
-    held = np.zeros((2, len(RATES), len(HOWS), LEVELS.size))
-    widths = np.empty((n_sets, 2, len(RATES), len(HOWS), LEVELS.size))
+    values, matrix = truth(name)
+    inside = np.eye(len(DESIGNS[name][1]["groups"]), dtype=bool)
+    asked = [*QUESTIONS, *(("cells", of) for of in CELLS)]
+    held = {of: np.zeros((len(METHODS), LEVELS.size)) for of in asked}
     for seed in range(n_sets):
-        rng = np.random.default_rng([7, seed])
-        X, y, group, _ = draw(design, rng)
-        settings = {"n_resamples": N_RESAMPLES, "random_state": seed}
-        roc = SimilarityROC(resample="identities", method="wilson", **settings)
-        roc.fit(X, y, group[y])
-        plain = roc.by(method="recentered")
-        for r, rate in enumerate(RATES):
-            for h, how in enumerate(HOWS):
-                value = DISPARITIES[how].function(true[rate])
-                for m, answering in enumerate((plain, roc)):
-                    found = answering.estimate(LEVELS, rate=rate, how=how)
-                    within = (found.low <= value + 1e-9) & (value <= found.high + 1e-9)
-                    held[m, r, h] += within / n_sets
-                low, high = by_draws(roc._engine, rate, how, rng)
-                widths[seed, 0, r, h] = found.high - found.low
-                widths[seed, 1, r, h] = high - low
-    return held, np.median(widths[:, 0], axis=0) / np.median(widths[:, 1], axis=0)
+        roc = fitted(name, seed, n_resamples=200)
+        for m, method in enumerate(METHODS):
+            answering = roc.by(method=method)
+            for of, question in QUESTIONS.items():
+                found = answering.estimate(LEVELS, **question)
+                held[of][m] += holds(found, values[of]) / n_sets
+            for k, level in enumerate(LEVELS):
+                found = holds(answering.far_matrix(level), matrix[k])
+                for of, chosen in zip(CELLS, (inside, ~inside), strict=True):
+                    held["cells", of][m, k] += found[chosen].mean() / n_sets
+    return held
+
+
+def holds(found, value):
+    return (found.low <= value + 1e-9) & (value <= found.high + 1e-9)
 
 
 def main(n_sets=40):
-    """Print one line for each design, rate, level and disparity."""
-    print(f"{'design':28} {'rate':10} {'disparity':12} replicates  wilson  width")
+    """Print one line for each design, level and quantity."""
+    print(f"{'design':16} {'level':>6} {'of':18} {METHODS[0]:>10} {METHODS[1]:>7}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name in CHECKED:
-            held, wider = check(name, n_sets)
-            for r, level, h in np.ndindex(len(RATES), LEVELS.size, len(HOWS)):
-                at = f"{RATES[r]} {LEVELS[level]:g}"
-                shares = held[:, r, h, level]
-                print(
-                    f"{name:28} {at:10} {HOWS[h]:12} {shares[0]:10.3f}  {shares[1]:6.3f}  "
-                    f"{wider[r, h, level]:5.2f}",
-                    flush=True,
-                )
+        for name in DESIGNS:
+            for of, shares in check(name, n_sets).items():
+                for level, (one, other) in zip(LEVELS, shares.T, strict=True):
+                    print(
+                        f"{name:16} {level:6g} {' '.join(of):18} {one:10.3f} {other:7.3f}",
+                        flush=True,
+                    )
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""The figures in the user guide's text about verdicts are those of the study's tables."""
+"""The figures in the user guide's page about verdicts are those of the study's tables."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,144 +10,119 @@ from tests.benchmarks import coverage
 GUIDE = Path(__file__).parents[2] / "docs" / "user_guide"
 TABLES = (GUIDE / "verdicts_tables.txt").read_text(encoding="utf-8")
 TEXT = " ".join((GUIDE / "verdicts.rst").read_text(encoding="utf-8").split())
-RANDOM = "3 random attributes"
-# Sixty people, of whom a few make most of the group's errors.
-VARYING = ("2 x 60, noise .60/.85", "2 x 60, spread .15/.50")
+# Of the table of intervals: ends that are too low and too high, and widths.
+LOW, HIGH, WIDTH = (2, 5), (3, 6), (4, 7)
 
 
-def lines(title):
-    """What stands below the heading that begins so."""
-    (found,) = (part for part in TABLES.split("\n## ") if part.startswith(title))
-    return found.splitlines()[1:]
+def table(title):
+    """Rows of the table whose heading begins so, by the name of the cell."""
+    (found,) = (p for p in f"\n{TABLES}".split("\n## ") if p.startswith(title))
+    rows = [line[2:-2].split(" | ") for line in found.splitlines() if line[:2] == "| "]
+    two = rows[0][0] == "kind" or rows[0][1].startswith("noise")
+    return {" | ".join(row[: 1 + two]): row for row in rows[1:]}
 
 
-def rows(title):
-    """Cells of a table's rows, the headings left out."""
-    table = [
-        [cell.strip() for cell in line[2:-2].split(" | ")]
-        for line in lines(title)
-        if line[:2] == "| "
-    ]
-    return [row for row in table if row[0] != "design"]
+def numbers(cell):
+    return [float(x) for x in re.sub(r"\(.*?\)", "", cell).split()]
 
 
-def in_words(share):
-    """As the text has it: without the 0 before the point."""
-    return f"{share:.3f}".lstrip("0")
+def short(share, form=".3f"):
+    return format(share, form).lstrip("0")
 
 
-def span(shares):
-    return in_words(min(shares)), in_words(max(shares))
+FALSE, INTERVALS = table("Groups of equal"), table("Intervals of rates")
+KINDS = dict.fromkeys(kind for kind, _ in coverage.CELLS.values())
 
 
-def false_errors():
-    of = {row[0]: row[4].split() for row in rows("Any false")}
-    worst = in_words(max(float(of[name][0]) for name in of if name != RANDOM))
-    share, error = of[RANDOM]
-    missed = max(float(row[5].split()[0]) for row in rows("Coverage of factors"))
-    return [
-        f"counts at most {worst} with one attribute, and {in_words(float(share))} with three",
-        f"misses in at most {in_words(missed)} of the data sets",
-        f"at most {worst} with groups of one attribute",
-        f"{in_words(float(share))} ({in_words(float(error[1:-1]))}) with three random",
-    ]
+def largest(rows, column, kind=""):
+    """The largest number in a column of the cells of a kind."""
+    return max(max(numbers(r[column])) for r in rows.values() if r[0].startswith(kind))
 
 
-def power():
-    (row,) = (row for row in rows("Share of") if row[0] == "2 x 100, noise .70/.75")
-    alone, ours, oracle = (
-        " ".join(in_words(float(x)) for x in row[k].split()) for k in (2, 4, 7)
-    )
-    return [
-        f"finds the four differences in {ours} of the data sets",
-        f"each test alone in {alone}",
-        f"would find them in {oracle}",
-        f"in {in_words(float(row[8]))} of audits of equal groups",
-    ]
+def by_kind(kind):
+    n = sum(row[0] == kind for row in FALSE.values())
+    columns = (LOW[0], HIGH[0], LOW[1], HIGH[1])
+    shares = [largest(FALSE, 3, kind), *(largest(INTERVALS, c, kind) for c in columns)]
+    return " - ".join([f"* - {kind}", str(n), *map(short, shares)])
 
 
-def wrong_checks(title, without=()):
-    """Largest share of false FAILED, and of false passed: those out of brackets."""
-    kept = [row for row in rows(title) if row[0] not in without]
-    cells = [cell.split(" / ") for row in kept for cell in row[-4:]]
-    return [in_words(max(float(c[k]) for c in cells if c[k][0] != "(")) for k in (0, 1)]
-
-
-def checks():
-    failed, passed = wrong_checks("Checks of max / min")
-    of_rates = wrong_checks("Limits on each group's rate")
-    elsewhere = wrong_checks("Limits on each group's rate", VARYING)
-    return [
-        f"lies within its limit*: at most {failed}",
-        f"although the truth exceeds it: at most {passed}",
-        f"limit on the rate of each group* fails falsely in at most {of_rates[0]}",
-        f"passes falsely in at most {elsewhere[1]}",
-        f"make most errors, up to {of_rates[1]}",
-    ]
-
-
-def rate_cells():
-    """Coverage of every group's rate, and how many errors it has on average."""
+def ends():
+    """How many ends miss more often than they should."""
     found = []
-    for line in lines("Coverage of groups' rates"):
-        if line[:2] == "  ":
-            before, _, after = line.partition(": ")
-            errors = [int(e) for e in before.partition("; errors ")[2].split(", ")]
-            held = [float(cell.split()[0]) for cell in after.split(" | ")]
-            found += zip(errors, held, strict=True)
+    for columns in (LOW, HIGH):
+        shares = [
+            x for row in INTERVALS.values() for c in columns for x in numbers(row[c])
+        ]
+        above = sum(x > 0.025 for x in shares)
+        found += [len(shares), above, short(max(shares))]
     return found
 
 
-def intervals():
-    cells = rate_cells()
-    held = [h for _, h in cells]
-    few = [h for e, h in cells if e <= 30]
-    enough = sum(h >= 0.93 for h in held)
-    factors = [float(c) for row in rows("Coverage of factors") for c in row[1:-1]]
-    band = [float(row[2].split()[0]) for row in rows("Band of the ROC")]
-    return [
-        f"over {len(held)} cells of designs, groups and rates",
-        "between {} and {}, in {} of them .93 or more".format(*span(held), enough),
-        "Of the {} cells with 30 errors or fewer, between {} and {}".format(
-            len(few), *span(few)
-        ),
-        "Of the ratio of two groups: between {} and {}".format(*span(factors)),
-        "The band of the ROC: between {} and {}".format(*span(band)),
-    ]
+def first(rows, *cells, column, form=".2f"):
+    """The number of the first group in some cells."""
+    return [short(numbers(rows[cell][column])[0], form) for cell in cells]
 
 
-def same_people():
-    shares = {
-        part: {row[0]: [float(c.split()[0]) for c in row[2:]] for row in rows(title)}
-        for part, title in (("systems", "Two systems"), ("sides", "far_asymmetry"))
-    }
-    equal = [s for name, of in shares["systems"].items() if "," not in name for s in of]
-    at_most_levels = zip(*shares["sides"].values(), strict=True)
-    spans = [span(of_level) for of_level in at_most_levels]
-    return [
-        "of equal ones, {} to {} are found to differ".format(*span(equal)),
-        "{} to {} at FAR 1e-2, {} to {} at 1e-3".format(*spans[0], *spans[1]),
-    ]
+def said():
+    """What the page says, with the figures of the tables."""
+    alike = "alike | 2 x 60, {}"
+    sixty = [alike.format(kind) for kind in ("even", "mild", "extreme")]
+    more = ["mild | 100 mild, 100 milder", "mid | 200 mid, 200 less"]
+    many, few = "mild | 40 mild, 300 milder", ["few | few errors, 3"]
+    images = ["alike | 30 x 20 and 200 x 2 images", "alike | 2 x 40, 20 images"]
+    shares = [FALSE[cell][3].split() for cell in images]
+    (one, error), (two, other) = [(s, e.strip("()")) for s, e in shares]
+    yield f"{short(float(one))} (Monte-Carlo error {short(float(error))}) of 30 such"
+    yield f"images, {short(float(two))} ({short(float(other))}) of two groups of 40."
+    others = {k: r for k, r in FALSE.items() if r[0] == "alike" and k not in images}
+    yield f"All other such cells have at most {short(largest(others, 3))}"
+    n, low, worst, _, high, latest = ends()
+    yield f"Of the {n} upper ends (of groups, FMR and FNMR) {low} are too low"
+    yield f"at most in {worst}: of sixty"
+    yield f"lower ends {high} are too high in more than .025, at most in {latest}."
+    wide = [first(INTERVALS, *sixty, *few, column=c) for c in WIDTH]
+    of_many = [short(numbers(INTERVALS[many][c])[1], ".2f") for c in WIDTH]
+    yield "{} times the true rate if people do not differ, {} times if".format(*wide[0])
+    yield f"mildly, and {wide[0][2]} times if a few"
+    yield f"716 errors it is {of_many[0]} times"
+    yield "is {}, {} and {} times the true rate, and".format(*wide[1])
+    yield f"and {of_many[1]} times with 300 people and 54"
+    yield f"it is {wide[0][3]} (FMR) and {wide[1][3]} times (FNMR)"
+    far, frr = (first(FALSE, *sixty, *more, column=c) for c in (6, 7))
+    yield "twice as high, {} of audits find it".format(*far)
+    yield "differ, {1} if they differ mildly and {2} if".format(*far)
+    yield "{3} with 100 people of mild and milder differences, {4} with 200".format(
+        *far
+    )
+    yield "found by {}, {} and {}, and by {} and {}:".format(*frr)
+    yield f"is found in {first(FALSE, 'alike | 8 x 40', column=6)[0]}."
+    wrong = largest(table("Loosest"), 1)
+    yield f"exceeds it in truth in at most {short(wrong)}."
+    of_audits = table("Audits of").values()
+    share, error = max(row[1].split() for row in of_audits)
+    yield f"in at most {short(float(share))} ({short(float(error[1:-1]))}). None"
+    changes = [short(numbers(row[2])[0]) for row in table("Two systems").values()]
+    yield "in {} with 100 people and {} with 200.".format(*changes)
+    sides = [short(numbers(c)[0]) for r in table("far_asym").values() for c in r[1:]]
+    yield "shares of {} (FAR 1e-2) and {} (1e-3) of 60 people, and of {}".format(*sides)
+    held = {k: short(numbers(row[1])[0]) for k, row in table("FNMR at").items()}
+    yield f"truth in {held['1']} of 300 data sets, with two in {held['2']},"
+    yield f"longer says so, in {held['10']} and {held['30']}."
 
 
-@pytest.mark.parametrize(
-    "said",
-    [false_errors, power, checks, intervals, same_people],
-    ids=lambda f: f.__name__,
-)
-def test_figures_are_those_of_the_tables(said):
-    for words in said():
-        assert words in TEXT, words
+@pytest.mark.parametrize("words", [*map(by_kind, KINDS), *said()])
+def test_figures_are_those_of_the_tables(words):
+    assert words in TEXT
+
+
+def test_no_finding_stands_beside_an_interval_with_1():
+    rows = [*FALSE.values(), *table("Audits of").values()]
+    assert {float(row[-1]) for row in rows} == {0.0}
 
 
 def test_the_tables_are_those_of_the_study():
-    """Every design, and each limit, in its table."""
-    of_errors = rows("Any false")
-    assert [row[0] for row in of_errors] == list(coverage.DESIGNS)
-    assert all(int(row[1]) >= 1000 for row in of_errors)
-    limits = {(row[0], row[2]) for row in rows("Limits on each group's rate")}
-    asked = (*map(str, coverage.RATE_LIMITS), "the truth")
-    assert limits == {(name, at) for name in coverage.DESIGNS for at in asked}
-    assert [row[0] for row in rows("Band of the ROC")] == list(coverage.BANDS)
-    assert [row[0] for row in rows("far_asymmetry")] == list(coverage.SIDES)
+    """Every cell, in the order of the study."""
+    cells = [f"{kind} | {name}" for name, (kind, _) in coverage.CELLS.items()]
+    assert list(FALSE) == list(INTERVALS) == cells
+    assert list(table("Audits of")) == list(coverage.DESIGNS)
     assert "nan" not in TABLES

@@ -10,7 +10,7 @@ import torch
 from numpy.testing import assert_allclose
 from torch.nn.functional import cross_entropy, normalize
 
-from skfairfr.losses import _penalised
+from skfairfr.losses import _penalised, _softmax
 from skfairfr.losses._penalised import PenaltyRule, penalised_cross_entropy
 from tests.covering import daily_pairwise
 
@@ -19,6 +19,17 @@ NAN = torch.tensor(math.nan, dtype=torch.float64)
 RUNNING = torch.tensor(0.3, dtype=torch.float64)
 PENALTIES = [("ratio", "count"), ("ratio", "cosine"), ("mean_square", "count")]
 BASES = ["cosface", "arcface", "softmax"]
+
+
+@pytest.fixture(params=["autograd", "held", "blocks"], autouse=True)
+def small(request, monkeypatch):
+    """Whether torch takes the loss, or blocks do, from cosines that are held or not."""
+    if request.param != "autograd":
+        monkeypatch.setattr(_softmax, "AUTOGRAD_ELEMENTS", 0)
+    if request.param == "blocks":
+        monkeypatch.setattr(_penalised, "HELD_ELEMENTS", 3 * N_IDENTITIES)
+        monkeypatch.setattr(_softmax, "BLOCK_ELEMENTS", 4 * N_IDENTITIES)
+    return request.param == "autograd"
 
 
 def rule(penalty="ratio", weighting="count", **options):
@@ -159,6 +170,22 @@ def test_gradients_are_finite_differences(base, weighting):
         return penalised_cross_entropy(embeddings, centroids, y, given, NAN)[0]
 
     assert torch.autograd.gradcheck(loss, (embeddings, centroids))
+
+
+@pytest.mark.parametrize(("penalty", "weighting"), PENALTIES)
+@pytest.mark.parametrize("base", BASES)
+def test_a_gradient_has_its_own_or_is_refused(penalty, weighting, base, small):
+    given = rule(penalty, weighting, base=base, scale=4.0)
+    embeddings, centroids, y = problem(4)
+
+    def loss(embeddings, centroids):
+        return penalised_cross_entropy(embeddings, centroids, y, given, NAN)[0]
+
+    if small and penalty == "ratio":
+        assert torch.autograd.gradgradcheck(loss, (embeddings, centroids))
+        return
+    with pytest.raises(ValueError, match="create_graph=True"):
+        torch.autograd.grad(loss(embeddings, centroids), centroids, create_graph=True)
 
 
 def test_mean_square_moves_embeddings_as_if_its_share_were_given():

@@ -1,4 +1,4 @@
-"""The k-th largest: that of a sort, whatever the values, their order and their shape."""
+"""The k largest: those of a sort are among them, whatever the values and their order."""
 
 import math
 
@@ -9,21 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfairfr.losses import _penalised
-from skfairfr.losses._penalised import at_least, kth_largest
+from skfairfr.losses._penalised import places_of_largest
 
 
-def assert_like_sort(values, k):
-    """Threshold and places as a sort of everything gives them."""
-    threshold, place = kth_largest(values, k)
+def assert_like_sort(values, k, also=None):
+    """All that a sort finds at or above the k-th, never -inf, and its largest are found."""
     flat = values.reshape(-1)
-    expected = flat.sort(descending=True).values[k - 1]
-    assert threshold.shape == () and threshold.dtype == values.dtype
-    assert threshold == expected
-    if math.isinf(expected):
-        assert place.numel() == 0
-        return
-    wanted = np.flatnonzero(flat.numpy() >= expected.numpy())
-    assert np.array_equal(place.sort().values, wanted) and len(wanted) >= k
+    place = places_of_largest(flat, k, also)
+    finite = np.isfinite(flat.numpy())
+    floor = flat.sort(descending=True).values[k - 1]
+    floor = floor if also is None else torch.minimum(floor, also)
+    wanted = np.flatnonzero((flat >= floor).numpy() & finite)
+    assert set(wanted) <= set(place.tolist()) and finite[place].all()
+    assert len(set(place.tolist())) == len(place)
 
 
 def drawn(*shape, seed=0, dtype=torch.float32):
@@ -60,8 +58,7 @@ def test_what_is_minus_infinite_is_never_found(sampled):
 
 
 def test_nothing_finite(sampled):
-    threshold, place = kth_largest(torch.full((3, 4), -math.inf), 2)
-    assert threshold == -math.inf and place.numel() == 0
+    assert places_of_largest(torch.full((12,), -math.inf), 2).numel() == 0
 
 
 @pytest.mark.parametrize("low", [True, False])
@@ -93,7 +90,7 @@ def test_strides_of_the_tensor_itself_do_not_matter(sampled, k):
 def test_the_values_stay_as_they_are():
     values = drawn(30, 30)
     before = values.clone()
-    kth_largest(values, 10)
+    places_of_largest(values.view(-1), 10)
     assert torch.equal(values, before)
 
 
@@ -117,7 +114,12 @@ def test_any_small_list(values, data):
     )
 
 
-def test_at_least_includes_the_floor():
-    flat = torch.tensor([0.0, 2.0, 1.0, -math.inf, 1.0])
-    assert at_least(flat, torch.tensor(1.0)).tolist() == [1, 2, 4]
-    assert at_least(flat, torch.tensor(9.0)).tolist() == []
+@pytest.mark.parametrize("also", [-math.inf, -1.0, 0.5, 9.0])
+def test_all_at_or_above_another_bound_are_found_too(sampled, also):
+    for k in (1, 100, 400):
+        assert_like_sort(drawn(20, 20), k, torch.tensor(also))
+
+
+def test_few_more_than_asked_for_are_found():
+    # The guess is of about twice as many.
+    assert len(places_of_largest(drawn(512 * 3001), 1000)) < 4000

@@ -19,6 +19,13 @@ N_SAMPLES, N_IDENTITIES, N_FEATURES = 13, 7, 5
 NAMES = ["embeddings", "centroids", "shift"]
 
 
+@pytest.fixture(params=[0, 1 << 22], ids=["blocks", "autograd"], autouse=True)
+def small(request, monkeypatch):
+    """Up to how many logits torch's own cross-entropy is taken."""
+    monkeypatch.setattr(_softmax, "AUTOGRAD_ELEMENTS", request.param)
+    return request.param
+
+
 def problem(seed=0, dtype=torch.float64, scale=(5.0, 40.0)):
     """Arguments by name; embeddings, centroids and shift want a gradient."""
     generator = torch.Generator().manual_seed(seed)
@@ -182,6 +189,29 @@ def test_autocast_is_close_and_leaves_types_alone():
     assert not np.array_equal(rounded[1], exact[1])
 
 
+def test_a_gradient_has_its_own_or_is_refused(small):
+    given = problem(12)
+    rest = {name: value for name, value in given.items() if name not in NAMES}
+
+    def loss(*values):
+        return identity_cross_entropy(**dict(zip(NAMES, values, strict=True)), **rest)
+
+    values = [given[name] for name in NAMES]
+    if small:
+        assert torch.autograd.gradgradcheck(loss, values)
+        return
+    with pytest.raises(ValueError, match=r"create_graph=True .* at most"):
+        torch.autograd.grad(loss(*values), values, create_graph=True)
+
+
+def test_cosines_that_the_caller_has_are_not_computed_again():
+    given = problem(13)
+    cosines = given["embeddings"] @ normalize(given["centroids"]).T
+    found = loss_and_grads(identity_cross_entropy, given, cosines=cosines.detach())
+    for ours, theirs in zip(found, loss_and_grads(plain, given), strict=True):
+        assert_allclose(ours, theirs, rtol=1e-11, atol=1e-13)
+
+
 @pytest.mark.parametrize("scale", [1e3, 1e6])
 def test_large_logits_do_not_overflow(scale):
     given = problem(10, torch.float32, scale=(scale, scale))
@@ -225,8 +255,8 @@ def test_softmax_in_place():
     logits = torch.tensor([[1.0, 2.0, 900.0], [0.0, 0.0, 0.0]], dtype=torch.float64)
     kept = logits.clone()
     largest, total = softmax_(logits)
-    assert largest.tolist() == [900, 0]
-    assert_allclose(logits / total[:, None], torch.softmax(kept, 1))
+    assert largest.tolist() == [[900], [0]]
+    assert_allclose(logits / total, torch.softmax(kept, 1))
 
 
 def test_a_million_identities_are_taken_in_blocks_of_rows():

@@ -61,24 +61,40 @@ class Stop(Exception):
 
 
 class Breaking(Callback):
-    """Raises an error at the end of an epoch, or of a batch in it."""
+    """Raises an error after an epoch, whose checkpoint is written, or at a batch in it.
+
+    A KeyboardInterrupt is raised at the end of the epoch, as skorch's EarlyStopping does.
+    """
 
     def __init__(self, epoch, error=Stop, at="epoch"):
         self.epoch = epoch
         self.error = error
         self.at = at
 
-    def on_epoch_end(self, net, **kwargs):
-        if self.at == "epoch" and len(net.history) == self.epoch:
+    def on_train_begin(self, net, **kwargs):
+        self.has_raised_ = False
+
+    def _raise(self, at, is_time):
+        if at == self.at and is_time and not self.has_raised_:
+            self.has_raised_ = True
             raise self.error
 
+    def on_epoch_begin(self, net, **kwargs):
+        self._raise("epoch", len(net.history) == self.epoch + 1)
+
+    def on_train_end(self, net, **kwargs):
+        self._raise("epoch", len(net.history) == self.epoch)
+
+    def on_epoch_end(self, net, **kwargs):
+        stops = self.error is KeyboardInterrupt
+        self._raise("epoch", stops and len(net.history) == self.epoch)
+
     def on_batch_end(self, net, **kwargs):
-        if self.at == "batch" and len(net.history) == self.epoch:
-            raise self.error
+        self._raise("batch", len(net.history) == self.epoch)
 
 
 class Counting(Callback):
-    """Counts the epochs that were begun and ended, and keeps every batch."""
+    """Counts the epochs that were begun and ended, and keeps every batch trained on."""
 
     def on_train_begin(self, net, **kwargs):
         self.n_begun, self.n_ended, self.batches = 0, 0, []
@@ -89,8 +105,9 @@ class Counting(Callback):
     def on_epoch_end(self, net, **kwargs):
         self.n_ended += 1
 
-    def on_batch_begin(self, net, batch=None, **kwargs):
-        self.batches.append(tuple(part.clone() for part in batch))
+    def on_batch_begin(self, net, batch=None, training=False, **kwargs):
+        if training:
+            self.batches.append(tuple(part.clone() for part in batch))
 
 
 def people_of(y, sensitive_features=None):

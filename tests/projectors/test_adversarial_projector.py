@@ -149,7 +149,7 @@ class Watch(Callback):
         return {name: value.clone() for name, value in kept.items()}
 
 
-@pytest.mark.parametrize("optimizer", ["adam", "adamw", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adam", torch.optim.SGD])
 def test_the_head_s_steps_leave_discriminators_alone(optimizer):
     watch = Watch()
     projector(callbacks=[watch], optimizer=optimizer).fit(X, Y)
@@ -214,7 +214,7 @@ def test_the_group_is_harder_to_read_from_the_people_trained_on():
         model = LogisticRegression(max_iter=500).fit(Z, faces.sensitive_features)
         return model.score(Z, faces.sensitive_features)
 
-    plain, hidden = read(alpha=0.0), read(alpha=1.0, lr=0.01, discriminator_dim=16)
+    plain, hidden = read(alpha=0.0), read(alpha=1.0, lr=0.0025, discriminator_dim=16)
     assert plain > 0.85 and hidden < plain - 0.1
 
 
@@ -238,7 +238,7 @@ def test_a_broken_fit_ends_with_the_same_bits(tmp_path, options, epoch, at):
 
 
 def test_what_is_saved_comes_back(tmp_path, fitted):
-    fitted.save(tmp_path / "projector")
+    fitted.save(tmp_path / "projector", include_people=True)
     again = AdversarialProjector.load(tmp_path / "projector")
     assert_same_bits(again, fitted)
     assert_array_equal(again.groups_, fitted.groups_)

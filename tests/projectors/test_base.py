@@ -7,13 +7,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import torch
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skfairfr import EthicalModule, face_labels
 from skfairfr.projectors import _head
-from skfairfr.projectors._held_out import HeldOutMetrics
+from skfairfr.projectors._held_out import HeldOutRates
 from tests.projectors.faces import (
     GROUP,
     IDENTITY,
@@ -47,8 +48,6 @@ def test_rows_are_unit_float32():
 
 
 def test_the_head_is_a_module_that_gives_the_same():
-    import torch
-
     assert isinstance(trained().head_, torch.nn.Module)
     assert_allclose(
         trained().head_(torch.from_numpy(X)), trained().transform(X), atol=1e-6
@@ -168,13 +167,13 @@ def test_hidden_dim_is_twice_the_features_or_as_asked():
 
 def test_held_out_people_are_never_trained_on(monkeypatch):
     seen, measured = Counting(), []
-    init = HeldOutMetrics.__init__
+    init = HeldOutRates.__init__
 
-    def spy(self, rows, people, *args):
+    def spy(self, people, *args):
         measured.append(people)
-        init(self, rows, people, *args)
+        init(self, people, *args)
 
-    monkeypatch.setattr(HeldOutMetrics, "__init__", spy)
+    monkeypatch.setattr(HeldOutRates, "__init__", spy)
     fitted = module(validation_fraction=0.3, callbacks=[seen]).fit(X, Y)
     (held,) = measured
     trained = {row.tobytes() for x, _ in seen.batches for row in x.numpy()}
@@ -346,7 +345,10 @@ def test_bad_options_are_named(name, value):
         ({"device": "tpu"}, "device must be 'auto'"),
         ({"precision": "tf32"}, "'tf32' needs device='cuda'"),
         ({"head": "residual", "output_dim": 8}, "head='residual' adds to its input"),
-        ({"lr": 1e30, "optimizer": "sgd", "max_epochs": 9}, "loss became .*: lower lr"),
+        (
+            {"lr": 1e30, "optimizer": torch.optim.SGD, "max_epochs": 9},
+            "loss became .*: lower lr",
+        ),
     ],
 )
 def test_options_that_cannot_be_are_errors(options, message):

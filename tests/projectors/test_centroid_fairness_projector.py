@@ -226,7 +226,7 @@ def test_a_broken_fit_ends_with_the_same_bits(tmp_path, options, epoch, at):
 
 
 def test_what_is_saved_comes_back(tmp_path):
-    FITTED.save(tmp_path / "projector")
+    FITTED.save(tmp_path / "projector", include_people=True)
     again = CentroidFairnessProjector.load(tmp_path / "projector")
     assert_same_bits(again, FITTED)
     assert again.reference_ == FITTED.reference_

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+import torch
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, clone
 
@@ -25,7 +26,13 @@ from tests.projectors.faces import (
 # The public surface: names, defaults and order.
 POSITIONAL = {"kappa0": 20.0, "kappa1": 20.0}
 KEYWORDS = {
-    **{"kappas": None, "groups": None, "margin": 0.0, "min_agreement": None},
+    **{
+        "kappa": None,
+        "kappas": None,
+        "groups": None,
+        "margin": 0.0,
+        "min_agreement": None,
+    },
     **{"head": "residual", "hidden_dim": None, "output_dim": None, "init": "means"},
     **{
         "max_epochs": 20,
@@ -34,7 +41,12 @@ KEYWORDS = {
         "final_lr": None,
         "optimizer": "adam",
     },
-    **{"sampler": None, "validation_fraction": 0.0, "monitor": "loss"},
+    **{
+        "sampler": None,
+        "validation_fraction": 0.0,
+        "monitor": "loss",
+        "monitor_far": 1e-3,
+    },
     **{"patience": None, "precision": "float32", "checkpoint_dir": None},
     **{"callbacks": None, "device": "auto", "random_state": None},
     **{"warm_start": False, "verbose": 0},
@@ -161,6 +173,31 @@ def test_three_groups_need_kappas():
         module(groups=None).fit(X, IDENTITY, three)
 
 
+@pytest.mark.parametrize("options", [{"kappa": 9.0}, {"kappa0": 9.0, "kappa1": 9.0}])
+def test_one_kappa_serves_any_number_of_groups(options):
+    three = np.array(["a", "b", "c"])[IDENTITY % 3]
+    fitted = module(groups=None, **options).fit(X, IDENTITY, three)
+    assert fitted.kappa_ == {"a": 9.0, "b": 9.0, "c": 9.0}
+    assert module(**options).fit(X, Y).kappa_ == {"male": 9.0, "female": 9.0}
+    alone = module(groups=None, **options).fit(X, IDENTITY)
+    assert alone.kappa_ == {None: 9.0}
+    assert_array_equal(alone.centroids_, fitted.centroids_)
+
+
+def test_one_kappa_and_many_contradict_each_other():
+    with pytest.raises(ValueError, match=r"kappa=9.0 .*kappas=.*one of the two"):
+        module(kappa=9.0, kappas={"male": 1.0, "female": 2.0}).fit(X, Y)
+
+
+def test_groups_of_several_columns_are_tuples_or_joined():
+    columns = np.column_stack([GROUP, np.where(IDENTITY % 2, "old", "young")])
+    pairs = [(sex, age) for sex in ("male", "female") for age in ("old", "young")]
+    kappas = {pair: 10.0 + k for k, pair in enumerate(pairs)}
+    fitted = module(kappas=kappas, groups=pairs).fit(X, IDENTITY, columns)
+    assert fitted.groups_.tolist() == [" & ".join(pair) for pair in pairs]
+    assert list(fitted.kappa_.values()) == [10.0, 11.0, 12.0, 13.0]
+
+
 def test_several_attributes_are_their_intersection():
     both = np.column_stack([GROUP, np.where(IDENTITY % 2, "old", "young")])
     names = [f"{g} & {age}" for g in ("female", "male") for age in ("old", "young")]
@@ -211,6 +248,7 @@ def test_unknown_groups():
 def test_missing_groups_are_warned_of_where_they_would_matter():
     with pytest.warns(UserWarning, match="No groups were given.*face_labels") as seen:
         module(groups=None).fit(X, IDENTITY)
+    seen = [w for w in seen if "No groups were given" in str(w.message)]
     assert len(seen) == 1
     without_groups().fit(X, IDENTITY)  # warnings are errors here
 
@@ -220,7 +258,7 @@ def test_a_margin_asks_for_more():
     assert (wide["train_loss"] > plain["train_loss"]).all()
 
 
-@pytest.mark.parametrize("optimizer", ["adam", "adamw"])
+@pytest.mark.parametrize("optimizer", ["adam", torch.optim.AdamW])
 @pytest.mark.parametrize("head", ["mlp", "residual"])
 def test_images_of_a_person_come_together(head, optimizer):
     """What the training is for: fewer errors on the people it has seen."""

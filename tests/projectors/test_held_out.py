@@ -1,16 +1,17 @@
 """The metrics of people held out equal the pair metrics on these people."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
 import torch
 
 from skfairfr import EthicalModule, FPRPenaltyProjector, TripletProjector
-from skfairfr.metrics import all_pairs, bfar, bfrr, frr_at_far
+from skfairfr.metrics import FewErrorsWarning, all_pairs, bfar, bfrr, frr_at_far
 from skfairfr.projectors import AdversarialProjector, CentroidFairnessProjector
 from skfairfr.projectors._head import ProjectionHead, project
-from skfairfr.projectors._held_out import MONITOR_FAR, MONITORS, HeldOutMetrics
+from skfairfr.projectors._held_out import HeldOutRates
 from tests.projectors.faces import MORE, MORE_Y, losses, people_of, rows_of
 
 # Loose images: every group has errors of both kinds.
@@ -18,45 +19,45 @@ NOISE = np.random.default_rng(0).standard_normal(MORE.X.shape)
 X = (MORE.X + 0.25 * NOISE).astype(np.float32)
 GROUP = MORE.sensitive_features.astype(object)
 UNKNOWN = np.where(np.arange(len(X)) % 9 == 0, None, GROUP)
+FAR = 1e-3
 HEAD = ProjectionHead(16, 32, 16, "residual")
 
 
-def measure(monitor, group=GROUP, X=X, y=MORE.y, chosen=None):
+def measure(monitor, group=GROUP, X=X, y=MORE.y, chosen=None, far=FAR):
     people = people_of(y, group)
     if chosen is not None:
         people = people.of(chosen)
-
-    def held_out_loss(embeddings, given):
-        assert given is people
-        assert tuple(embeddings.shape) == (people.rows.size, 16)
-        return 1.25
-
-    return HeldOutMetrics(rows_of(X), people, monitor, held_out_loss)(HEAD)
+    Z = project(HEAD, rows_of(X), people.rows)
+    return HeldOutRates(people, monitor, far).measure(Z)
 
 
-def of_pairs(monitor, group=GROUP, X=X, y=MORE.y, Z=None):
+def of_pairs(monitor, group=GROUP, X=X, y=MORE.y, Z=None, far=FAR):
     Z = project(HEAD, rows_of(X)) if Z is None else Z
     given = {} if group is None else {"sensitive_features": group}
     y_true, y_score, *pairs = all_pairs(Z, y, **given)
     if monitor == "frr_at_far":
-        return frr_at_far(y_true, y_score, far=MONITOR_FAR)
+        return frr_at_far(y_true, y_score, far=far)
     function = {"bfar": bfar, "bfrr": bfrr}[monitor]
-    return function(y_true, y_score, sensitive_features=pairs[0], far=MONITOR_FAR)
+    return function(y_true, y_score, sensitive_features=pairs[0], far=far)
 
 
 @pytest.mark.parametrize("monitor", ["bfar", "bfrr", "frr_at_far"])
 @pytest.mark.parametrize("group", [GROUP, UNKNOWN], ids=["known", "some unknown"])
-def test_equals_the_pair_metrics(monitor, group):
-    found = measure(monitor, group)
-    assert list(found) == ["valid_loss", f"valid_{monitor}"]
-    expected = of_pairs(monitor, group)
+@pytest.mark.parametrize("far", [1e-3, 1e-2])
+def test_equals_the_pair_metrics(monitor, group, far):
+    found = measure(monitor, group, far=far)
+    assert list(found) == [f"valid_{monitor}"]
+    expected = of_pairs(monitor, group, far=far)
     assert math.isfinite(expected)
     assert found[f"valid_{monitor}"] == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("monitor", MONITORS)
-def test_the_loss_is_measured_whatever_is_watched(monitor):
-    assert measure(monitor)["valid_loss"] == 1.25
+def test_few_errors_are_said():
+    with pytest.warns(FewErrorsWarning, match=r"monitor_far=0.001 rests on \d+ false"):
+        measure("bfar")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        measure("bfar", far=1e-2)
 
 
 @pytest.mark.parametrize("monitor", ["bfar", "bfrr", "frr_at_far"])
@@ -101,7 +102,7 @@ def test_a_group_without_genuine_pairs_is_refused(monitor):
 
 
 def test_too_few_people_do_not_resolve_the_level():
-    with pytest.raises(ValueError, match=r"FAR 0.001, which .* do not resolve"):
+    with pytest.raises(ValueError, match=r"monitor_far=0.001, which .* do not resolve"):
         measure("frr_at_far", chosen=np.arange(120) < 5)
 
 

@@ -1,5 +1,7 @@
 """The private loop: a plain torch loop's weights, what stops it, what it leaves alone."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -9,8 +11,8 @@ from torch.nn.functional import cross_entropy, linear, normalize, relu
 
 from skfairfr._core._vmf import log_vmf_normalizer
 from skfairfr.projectors import _callbacks
-from skfairfr.projectors._held_out import HeldOutMetrics
-from skfairfr.projectors._net import OPTIMIZERS, DeviceRows, history_columns
+from skfairfr.projectors._held_out import HeldOutRates
+from skfairfr.projectors._net import DeviceRows, history_columns
 from tests.projectors.faces import (
     GROUP,
     IDENTITY,
@@ -42,7 +44,7 @@ def plain_loop(seen, optimizer, lr, kind):
     groups = [GROUP[IDENTITY == who][0] for who in np.unique(IDENTITY)]
     kappa = torch.tensor([{"male": 25.0, "female": 15.0}[g] for g in groups]).double()
     log_c = torch.as_tensor(log_vmf_normalizer(kappa.numpy(), 16))
-    steps = OPTIMIZERS[optimizer](free.values(), lr=lr, fused=False)
+    steps = optimizer(free.values(), lr=lr)
     for x, y in seen.batches:
         x = x.double()
         hidden = relu(linear(x, free["hidden.weight"], free["hidden.bias"]))
@@ -55,11 +57,20 @@ def plain_loop(seen, optimizer, lr, kind):
     return {k: v.detach().numpy() for k, v in free.items()}
 
 
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize(
+    ("given", "optimizer"),
+    [
+        ("adam", torch.optim.Adam),
+        (torch.optim.SGD, torch.optim.SGD),
+        2 * (partial(torch.optim.AdamW, weight_decay=0.5),),
+    ],
+)
 @pytest.mark.parametrize("head", ["mlp", "residual"])
-def test_weights_are_those_of_a_plain_loop(optimizer, head):
+def test_weights_are_those_of_a_plain_loop(given, optimizer, head):
     seen = Recording()
-    options = {"optimizer": optimizer, "head": head, "lr": 3e-3}
+    # 16 features: the rate of the residual head is four times lr.
+    lr = 3e-3 / (4 if head == "residual" else 1)
+    options = {"optimizer": given, "head": head, "lr": lr}
     fitted = module(callbacks=[seen], **options).fit(X, Y)
     expected = plain_loop(seen, optimizer, 3e-3, head)
     for name, found in fitted.head_.state_dict().items():
@@ -86,23 +97,47 @@ def test_an_error_of_a_callback_gets_out(at):
         module(callbacks=[Breaking(2, RuntimeError, at)]).fit(X, Y)
 
 
-def test_an_interruption_during_an_epoch_gets_out():
+@pytest.mark.parametrize("held_out", [0.0, 0.3])
+def test_an_interruption_during_an_epoch_keeps_what_was_trained(held_out):
+    broken = module(
+        callbacks=[Breaking(3, KeyboardInterrupt, "batch")],
+        validation_fraction=held_out,
+    )
+    with pytest.warns(UserWarning, match="interrupted in epoch 3 of 3"):
+        broken.fit(X, Y)
+    assert len(broken.history_) == len(broken.net_.history) == 2
+    assert not np.array_equal(broken.transform(X), X)
+
+
+def test_an_interruption_of_the_first_epoch_gets_out():
+    broken = module(callbacks=[Breaking(1, KeyboardInterrupt, "batch")])
     with pytest.raises(KeyboardInterrupt):
-        module(callbacks=[Breaking(2, KeyboardInterrupt, "batch")]).fit(X, Y)
+        broken.fit(X, Y)
+    assert not [name for name in vars(broken) if name.endswith("_")]
 
 
-def test_an_interruption_during_the_measuring_gets_out(monkeypatch):
-    def interrupted(self, head):
+def test_an_interruption_during_the_measuring_is_one(monkeypatch):
+    def interrupted(self, embeddings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(HeldOutMetrics, "__call__", interrupted)
+    monkeypatch.setattr(HeldOutRates, "measure", interrupted)
     with pytest.raises(KeyboardInterrupt):
         module(validation_fraction=0.3).fit(X, Y)
 
 
-def test_a_callback_stops_as_skorch_s_do_after_all_have_heard():
+def test_a_fit_that_fails_leaves_the_one_before():
+    fitted = module().fit(X, Y)
+    before = dict(vars(fitted))
+    fitted.set_params(kappa0=9.0, callbacks=[Breaking(2, RuntimeError)])
+    with pytest.raises(RuntimeError):
+        fitted.fit(X[:80], Y[:80])
+    changed = {n for n, v in vars(fitted).items() if v is not before.get(n)}
+    assert changed == {"kappa0", "callbacks"}
+
+
+def test_a_callback_stops_as_skorch_s_do():
     seen = Counting()
-    callbacks = [Breaking(2, KeyboardInterrupt), seen]
+    callbacks = [seen, Breaking(2, KeyboardInterrupt)]
     stopped = module(max_epochs=9, callbacks=callbacks).fit(X, Y)
     assert (seen.n_begun, seen.n_ended) == (2, 2)
     assert_same_bits(stopped, module(max_epochs=2).fit(X, Y))

@@ -293,7 +293,7 @@ def test_a_checkpoint_of_other_domains_is_not_taken(tmp_path):
 
 def test_saved_and_pickled_it_is_the_same(tmp_path):
     fitted = projector(**DYNAMIC).fit(X, Y)
-    fitted.save(tmp_path / "projector")
+    fitted.save(tmp_path / "projector", include_people=True)
     for again in (
         TripletProjector.load(tmp_path / "projector"),
         pickle.loads(pickle.dumps(fitted)),

@@ -22,19 +22,20 @@ from skfairfr.projectors import (
     _ethical_module,
     _fpr_penalty_projector,
     _held_out,
+    _net,
     _triplet_projector,
-    _validation_sample,
 )
 from skfairfr.projectors._head import ProjectionHead, project
-from skfairfr.projectors._held_out import MONITOR_FAR, GroupFARs, HeldOutMetrics
-from skfairfr.projectors._people import People, hold_out
-from skfairfr.projectors._validation_sample import (
+from skfairfr.projectors._held_out import (
     FEWEST_IMAGES,
     MOST_IMAGES,
     MOST_PAIRS,
     STREAM,
+    GroupFARs,
+    HeldOutRates,
     sample_to_compare,
 )
+from skfairfr.projectors._people import People, hold_out
 from tests.projectors.faces import losses, people_of, rows_of
 
 
@@ -120,7 +121,7 @@ def small(monkeypatch):
         ("FEWEST_IMAGES", 16),
         ("FEWEST_PEOPLE", 6),
     ):
-        monkeypatch.setattr(_validation_sample, name, value)
+        monkeypatch.setattr(_held_out, name, value)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -226,8 +227,8 @@ HEAD = ProjectionHead(16, 32, 16, "residual", torch.Generator().manual_seed(0))
 @pytest.fixture
 def medium(monkeypatch):
     """A sample of 240 images, 80 of a group at least."""
-    monkeypatch.setattr(_validation_sample, "MOST_IMAGES", 240)
-    monkeypatch.setattr(_validation_sample, "FEWEST_IMAGES", 80)
+    monkeypatch.setattr(_held_out, "MOST_IMAGES", 240)
+    monkeypatch.setattr(_held_out, "FEWEST_IMAGES", 80)
 
 
 def test_metrics_are_those_of_all_pairs_of_the_sample(medium):
@@ -238,14 +239,14 @@ def test_metrics_are_those_of_all_pairs_of_the_sample(medium):
     y_true, y_score, groups = all_pairs(
         Z, FACES.y[sample.rows], sensitive_features=group[sample.rows]
     )
-    given = {"sensitive_features": groups, "far": MONITOR_FAR}
+    given = {"sensitive_features": groups, "far": 1e-3}
     expected = {
         "bfar": bfar(y_true, y_score, **given),
-        "frr_at_far": frr_at_far(y_true, y_score, far=MONITOR_FAR),
+        "frr_at_far": frr_at_far(y_true, y_score, far=1e-3),
     }
     for monitor, value in expected.items():
-        measure = HeldOutMetrics(rows_of(X), sample, monitor, lambda *_: 0.0)
-        assert measure(HEAD)[f"valid_{monitor}"] == pytest.approx(value, rel=1e-12)
+        measure = HeldOutRates(sample, monitor, 1e-3).measure
+        assert measure(Z)[f"valid_{monitor}"] == pytest.approx(value, rel=1e-12)
 
 
 def ethical_module(**options):
@@ -275,7 +276,7 @@ CHOICES = {
 def test_the_training_does_not_know_of_the_sample(name, monkeypatch):
     whole = losses(CHOICES[name].fit(X, Y))
     assert CHOICES[name].n_validation_images_ == 600
-    monkeypatch.setattr(_validation_sample, "MOST_IMAGES", 240)
+    monkeypatch.setattr(_held_out, "MOST_IMAGES", 240)
     sampled = losses(CHOICES[name].fit(X, Y))
     assert 200 < CHOICES[name].n_validation_images_ <= 240
     assert list(whole) == list(sampled)
@@ -289,7 +290,7 @@ def test_the_training_does_not_know_of_the_sample(name, monkeypatch):
 @pytest.mark.parametrize("most", [MOST_IMAGES, 240])
 def test_the_draws_of_the_fit_stay_as_they_are(most, monkeypatch):
     """The seed, the people held out, then the seed of the training: nothing between."""
-    monkeypatch.setattr(_validation_sample, "MOST_IMAGES", most)
+    monkeypatch.setattr(_held_out, "MOST_IMAGES", most)
     begun, new_generator = [], _base.new_generator
 
     def spy(rng):
@@ -305,13 +306,13 @@ def test_the_draws_of_the_fit_stay_as_they_are(most, monkeypatch):
 
 
 def test_every_epoch_compares_the_same_images(medium, monkeypatch):
-    seen, measure = [], HeldOutMetrics._measure
+    seen, batch = [], _net.HeldOutBatch.__iter__
 
-    def spy(self, head):
+    def spy(self):
         seen.append(self.people.rows.copy())
-        return measure(self, head)
+        return batch(self)
 
-    monkeypatch.setattr(HeldOutMetrics, "_measure", spy)
+    monkeypatch.setattr(_net.HeldOutBatch, "__iter__", spy)
     fitted = ethical_module().fit(X, Y)
     assert len(seen) == 3 and len(seen[0]) == fitted.n_validation_images_
     for rows in seen[1:]:
@@ -335,7 +336,7 @@ def test_the_number_is_saved(tmp_path):
 )
 def test_pairs_never_exceed_the_most(name, domain, monkeypatch):
     """Every comparison of held-out people is counted, whatever compares them."""
-    monkeypatch.setattr(_validation_sample, "MOST_IMAGES", 240)
+    monkeypatch.setattr(_held_out, "MOST_IMAGES", 240)
     counted = Counter()
     collect = _pair_tiles.compare_all
 
@@ -369,7 +370,7 @@ def test_messages_speak_of_the_sample(small):
     with pytest.raises(
         ValueError, match=r"112 impostor pairs.*80 held-out images .*lar"
     ):
-        HeldOutMetrics(rows_of(X), sample, "bfar", None)
+        HeldOutRates(sample, "bfar", 1e-3)
     with pytest.raises(
         ValueError, match=r"of the 80 held-out images .* larger far, or"
     ):

@@ -1,6 +1,7 @@
 """Projectors: what a fit leaves behind, and what transform makes of it."""
 
 import numpy as np
+import torch
 from sklearn.model_selection import GridSearchCV
 from skorch.callbacks import Callback
 
@@ -79,8 +80,8 @@ ETHICAL = {
     "dict": {"kappas": {"male": 30.0, "female": 10.0}},
     "callable": {"kappas": lambda value: 10 + value},
     "order": {"groups": ("male", "female"), "kappa0": 5.0},
-    "margin": {"margin": 0.2, "optimizer": "adamw", "final_lr": 1e-4},
-    "sgd": {"optimizer": "sgd", "lr": 0.1, "batch_size": 7},
+    "margin": {"margin": 0.2, "optimizer": torch.optim.AdamW, "final_lr": 1e-4},
+    "sgd": {"optimizer": torch.optim.SGD, "lr": 0.1, "batch_size": 7},
     "bfloat16": {"precision": "bfloat16"},
     "sampler": {"sampler": every_other_twice},
     "weighted": {"sampler": samplers.GroupWeightedSampler()},

@@ -309,7 +309,7 @@ def test_an_unknown_option_is_named(call, option):
 
 def test_every_option_is_in_the_signature():
     parameters = inspect.signature(audit_data).parameters
-    assert {"resample", "n_resamples", "random_state"} < set(parameters)
+    assert {"average", "n_resamples", "random_state"} < set(parameters)
     assert all(p.kind is not p.VAR_KEYWORD for p in parameters.values())
     with pytest.raises(TypeError, match="far_max"):
         audit_data(DATA, far_max=0.1)

@@ -47,36 +47,32 @@ def test_every_level_is_judged_by_the_figure_of_the_audit():
         assert fnmr.figure.value == row.frr.value
 
 
-def test_bounds_of_a_ratio_are_those_of_pairs_of_groups():
-    """With one comparison at a level, they are those of the finding."""
+def test_bounds_of_a_ratio_of_two_groups_are_those_of_the_finding():
     found = small_audit(synthetic(120), limits={"max_far_ratio": 2.0})
     (check,), finding = found.checks, found.levels[0].findings[0]
-    assert check.groups == (finding.worst, finding.best)
+    assert check.groups == (finding.group, *finding.others)
     assert check.figure.low == max(1.0, finding.ratio.low)
-    # Its upper end holds on its own, that of the finding with all comparisons.
-    assert 1 < check.figure.high < finding.ratio.high
+    assert check.figure.high == finding.ratio.high
 
 
-def test_a_limit_on_rates_is_one_sided():
-    """All upper bounds within it pass; a lower one above it, of any group, fails."""
-    data = synthetic(120, crowding={"male": 0.0, "female": 12.0})
-    limits = {"max_fmr": 0.08}
-    found = small_audit(data, limits=limits).checks[0]
-    assert (found.verdict, found.groups) == ("failed", ("female",))
-    assert found.figure.low > 0.08
-    row = small_audit(data).levels[0].rates[1]
-    assert row.group == "female"
-    # One-sided ends of 95 % are those of a 90 % interval; the lower one is for two groups.
-    wider, narrower = (
-        small_audit(data, confidence_level=level).levels[0].rates[1].far
-        for level in (0.95, 0.90)
-    )
-    assert found.figure.low < wider.low
-    passed = small_audit(data, limits={"max_fmr": narrower.high * 1.001}).checks[0]
-    assert passed.verdict == "passed"
-    assert passed.figure.high == pytest.approx(narrower.high)
-    between = small_audit(data, limits={"max_fmr": narrower.high * 0.999}).checks[0]
-    assert between.verdict == "undetermined"
+def test_a_limit_on_rates_is_judged_by_the_intervals_shown():
+    """All upper ends within it pass; a lower bound of all groups above it fails."""
+    shares = {"a": 0.3, "b": 0.3, "c": 0.4}
+    data = synthetic(120, groups=shares, crowding={"a": 0.0, "b": 12.0, "c": 0.0})
+    rates = [row.far for row in small_audit(data).levels[0].rates[1:]]
+    highest, lowest = max(f.high for f in rates), max(f.low for f in rates)
+
+    def judged(limit):
+        (check,) = small_audit(data, limits={"max_fmr": limit}).checks
+        return check.verdict, check.groups, check.figure
+
+    verdict, groups, figure = judged(highest)
+    assert (verdict, groups, figure.high) == ("passed", ("b",), highest)
+    assert judged(np.nextafter(highest, 0))[0] == "undetermined"
+    # A lower bound that holds for three groups at once is below the end of an interval.
+    assert judged(lowest)[0] == "undetermined"
+    assert figure.low < lowest
+    assert judged(np.nextafter(figure.low, 0))[:2] == ("failed", ("b",))
 
 
 def test_worst_group_thresholds_are_compared_where_a_limit_is_about_them():
@@ -101,6 +97,7 @@ def test_groups_without_pairs_are_named():
     # One person's genuine pairs tell little of her group.
     assert (fnmr.not_covered, fnmr.groups) == ((), ("alone",))
     text = " ".join(small_audit(with_a_lone_person(), limits=limits).to_text().split())
+    assert "for alone there is no bound, as its pairs are of one person" in text
     assert (
         ", but not every group has the pairs. Not covered, without the pairs it needs: alone"
         in text

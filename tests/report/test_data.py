@@ -48,26 +48,6 @@ def test_fit_hands_over_the_groups(data, attributes):
     assert roc.groups_.tolist() == known
 
 
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        (EmbeddingData(X, Y), ""),
-        (EmbeddingData(X[[0, 3, 5]], Y[[0, 3, 5]]), "every person has one image"),
-        (
-            EmbeddingData(X[:2], Y[:2], {}, np.array(["s", "d"])),
-            "one image in each domain",
-        ),
-        (listed(), ""),
-        (PairData([0.1], (["a"], ["b"])), "do not name their images"),
-        (PairData([0.1], (["a"], ["b"]), {}, ([1], [2])), "every person has one"),
-    ],
-)
-def test_whether_other_photographs_can_be_drawn(data, words):
-    reason = data.lack_of_images()
-    assert words in reason
-    assert bool(words) == bool(reason)
-
-
 def test_repeats_are_the_rows_after_the_first_of_equal_ones():
     rows = np.array([0, 1, 0, 2, 1, 0])
     for values in (X[rows], np.asfortranarray(X[rows]), X[rows].tolist()):

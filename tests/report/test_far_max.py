@@ -13,7 +13,7 @@ from skfairfr.report._measure import Points
 from skfairfr.utils._labels import encode
 from tests.report.audits import small_audit, synthetic
 
-OPTIONS = AuditOptions("images", "identity", "all", "recentered", 9, 0.95, 2, 0)
+OPTIONS = AuditOptions("identity", "all", 9, 0.95, 2, 0)
 # More pairs are held by rule.
 MANY = 2**12
 

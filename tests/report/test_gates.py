@@ -37,17 +37,17 @@ def gate():
 
 def test_nine_errors_do_not_silence_a_certain_direction(gate):
     found = gate.audits[0].levels[0].findings[0]
-    assert (found.direction, found.worst, found.best) == (
+    assert (found.group, found.others, found.verdict) == (
         "African",
-        "African",
-        "Caucasian",
+        ("Caucasian",),
+        "worse",
     )
     # The exact conditional test of two Poisson counts says 3.7 at 95 % on its own.
-    assert 3 < found.at_least < 4.5
+    assert 3 < found.ratio.low < 4.5
     text = " ".join(gate.to_text().split())
-    assert "Both comparisons of two groups, over rates," in text
+    assert "Both comparisons of a group with the others, over rates," in text
     assert "False acceptances: African is treated worse." in text
-    assert f"a factor of at least {found.at_least:.2f}" in text
+    assert f"a factor of at least {found.ratio.low:.2f}" in text
     assert "(Caucasian: 9 errors, 30 needed)" in text
 
 
@@ -83,10 +83,6 @@ def test_every_verdict_names_its_groups(limits, words, audited):
     text = " ".join(report.to_text().split())
     assert words.format(*check.groups) in text
     assert set(check.groups) <= {"male", "female"}
-    # What is said of all ratios, and only where such a limit adds comparisons.
-    of_ratio = next(iter(limits)) not in ("max_fmr", "max_fnmr")
-    assert ("The lower end of a ratio here holds together with all" in text) == of_ratio
-    assert ("Limits on BFAR and BFRR add" in text) == ("max_b" in next(iter(limits)))
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +146,7 @@ def test_a_ratio_of_rates_that_are_all_one_passes_nothing():
     group = np.where(data.columns["group"][0] == "?", None, data.columns["group"][0])
     score = data.y_score + (group == None)  # noqa: E711
     data = replace(data, y_score=score, columns={"group": (group, group)})
-    limits = {"max_frr_ratio": 1.2}
+    limits = {"max_frr_ratio": 3}
     report = audit_data(data, threshold=1.5, limits=limits, n_resamples=5)
     (check,) = report.checks
     assert (check.verdict, report.exit_code) == ("undetermined", 3)
@@ -168,7 +164,7 @@ def test_eight_equal_groups_do_not_fail():
         limits = {"max_frr_ratio": 3, "max_far_ratio": 3}
         report = audit_data(made, threshold=0.5, limits=limits, n_resamples=2)
         level = report.audits[0].levels[0]
-        named += [f.direction for f in level.findings if f.direction is not None]
+        named += [f.group for f in level.findings if f.verdict in ("worse", "better")]
         verdicts += [c.verdict for c in report.checks]
         ratios += [c.figure.value for c in report.checks]
     assert min(ratios) > 1.2

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairfr.metrics import EstimandWarning, ReversedScoresWarning, SimilarityROC
+from skfairfr.metrics import ReversedScoresWarning, SimilarityROC
 from skfairfr.report import EmbeddingData, PairData, audit, audit_data, compare_systems
 from skfairfr.report._notes import NOTES, collecting, mixed_people, notes_of
 from skfairfr.report._text_layout import number
@@ -41,10 +41,6 @@ def divide(roc):
     roc.fit(*synthetic(kappa=1e4)).estimate(0.05, how="max_min")
 
 
-def draw_images(roc):
-    roc.fit(*synthetic()).estimate(0.05)
-
-
 def reverse(roc):
     people = np.random.default_rng(0).integers(0, 5, (2, 200))
     roc.fit_pairs(np.arange(200.0) * (people[0] != people[1]), *people)
@@ -74,13 +70,6 @@ def reverse(roc):
             "A group has no error, so that the disparity of the FRR is x/0 .* smaller FAR has",
             "max - min does without a ratio",
         ),
-        (
-            draw_images,
-            {"resample": "images"},
-            "estimand",
-            r"resample='images' is about .* is \d.\d times .*; resample='identities' gives",
-            "--resample identities gives that interval.",
-        ),
     ],
 )
 def test_what_a_warning_carries_is_noted(ask, options, code, note, in_flags):
@@ -92,7 +81,7 @@ def test_what_a_warning_carries_is_noted(ask, options, code, note, in_flags):
 
 
 def test_every_code_of_the_table_is_tested():
-    assert set(NOTES) == {"below_resolution", "left_out", "no_error", "estimand"}
+    assert set(NOTES) == {"below_resolution", "left_out", "no_error"}
 
 
 def test_reversed_scores_are_asked_about_in_the_words_of_the_caller():
@@ -112,7 +101,7 @@ def test_warnings_that_are_no_notes_are_shown():
     found = []
     with pytest.warns(DeprecationWarning, match="old"), collecting(found):
         warnings.warn("old", DeprecationWarning, stacklevel=1)
-        warnings.warn("people", EstimandWarning, stacklevel=1)
+        warnings.warn("people", UndefinedMetricWarning, stacklevel=1)
     assert [str(warning) for warning in found] == ["people"]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from skfairfr.report import EmbeddingData, audit, audit_data
 from skfairfr.report._limits import limits_of
-from skfairfr.report._page_words import percent, percents
+from skfairfr.report._page_words import percent
 from skfairfr.utils import ArgumentError
 from tests.report.audits import scored_pairs, small_audit, synthetic, usual_audit
 
@@ -388,20 +388,6 @@ def test_no_line_ends_before_a_percent_sign():
     shown = re.sub(r"<style>.*?</style>", "", usual_html(), flags=re.DOTALL)
     shown = re.sub(r"<svg.*?</svg>", "", shown, flags=re.DOTALL)
     assert "95\xa0%" in shown and not re.search(r"\d\s%", shown, re.ASCII)
-
-
-def test_intervals_about_other_photographs_stand_beside():
-    found = small_audit()
-    text = Page(found.to_html()).text
-    section = text[
-        text.index("For comparison: intervals about the same people in other") :
-    ]
-    for rates in (found.levels[0].rates, found.resampled.levels[0].rates):
-        ends = percents(rates[1].frr.low, rates[1].frr.high).replace("\xa0", " ")
-        assert ends in section
-    resampled = replace(found.resampled, levels=(), reason="one image of each person")
-    lacking = Page(replace(found, resampled=resampled).to_html()).text
-    assert "Not possible: one image of each person." in lacking
 
 
 def test_one_group_with_pairs_is_said_to_have_nothing_to_compare_with():

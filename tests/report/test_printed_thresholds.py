@@ -130,15 +130,7 @@ def test_the_limits_of_the_worst_group_are_about_a_printed_threshold(faces):
         assert own.disparities[-1].far.value == level.disparities[0].far.value
 
 
-UNEVEN = (
-    "how errors depend on each other is estimated at each level anew, and the correlation "
-    "found at one may be below that at the level before"
-)
-
-
-@pytest.mark.parametrize(
-    "seed", [*range(4), pytest.param(7, marks=pytest.mark.xfail(reason=UNEVEN))]
-)
+@pytest.mark.parametrize("seed", [*range(4), 7])
 def test_a_bound_of_the_fnmr_does_not_fall_with_the_far(seed):
     faces = make_face_embeddings(n_identities=60, n_features=24, random_state=seed)
     data = EmbeddingData(faces.X, faces.y, {"gender": faces.sensitive_features})
@@ -146,4 +138,4 @@ def test_a_bound_of_the_fnmr_does_not_fall_with_the_far(seed):
     levels = audit_data(data, far=far, **QUICK).audits[0].levels
     assert (np.diff([level.threshold for level in levels]) >= 0).all()
     high = np.array([level.rates[0].frr.high for level in levels])
-    assert (np.diff(high) > -1e-12).all()
+    assert (np.diff(high) >= 0).all()

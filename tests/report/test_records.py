@@ -13,8 +13,8 @@ from skfairfr.utils._errors import Argument, Message
 
 
 def make_audit(figure):
-    other = Other("resample", "images", (), "one image each")
-    return Audit("gender", {"far": [0.01]}, 0, 0.1, (figure,), (), other, None, ())
+    other = Other("average", "identity", ())
+    return Audit("gender", {"far": [0.01]}, 0, 0.1, (figure,), (), other, ())
 
 
 def refuse(constant):

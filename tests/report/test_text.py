@@ -22,7 +22,7 @@ def found():
     return [
         small_audit(far=[0.05, 0.2]),
         small_audit(with_a_lone_person(), far=[0.05, 1e-4]),
-        small_audit((X, y, names), resample="images"),
+        small_audit((X, y, names), average="identity"),
         audit_data(data, limits=limits, n_resamples=20),
     ]
 

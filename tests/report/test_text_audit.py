@@ -61,9 +61,6 @@ def test_the_data_tell_only_when_the_interval_excludes_one():
         assert isinstance(finding, Finding)
     verdicts = [f.verdict for f in found.levels[0].findings]
     assert text.count("is treated worse.") == verdicts.count("worse")
-    assert text.count("excludes 1;") + text.count("excludes 1.") == verdicts.count(
-        "worse"
-    )
 
 
 def test_a_given_threshold_is_not_called_a_level():
@@ -100,13 +97,12 @@ def test_groups_without_errors_are_not_a_factor_apart():
     X, y, groups = synthetic(kappa=1e4)
     found = small_audit((X, y, groups), far=0.2)
     text = " ".join(to_text(found).split())
-    assert "There are no errors in either group, female or male." in text
-    assert "worst / best group (1)" in text
-    assert text.count("no errors ?") == 6
+    assert "There are no errors in any of the groups." in text
+    assert text.count("no errors ?") == 5
     assert "undefined in" not in text
     three = {"a": 0.3, "b": 0.3, "c": 0.4}
     found = small_audit(synthetic(groups=three, kappa=1e4), far=0.2)
-    assert "There are no errors in any of the 3 groups." in " ".join(
+    assert "There are no errors in any of the groups." in " ".join(
         to_text(found).split()
     )
 

@@ -16,7 +16,6 @@ from skfairfr.report._text_layout import (
     number,
     printable,
     short,
-    times,
 )
 
 
@@ -125,19 +124,3 @@ def reason(code, group, found, needed):
 )
 def test_reasons_are_told_in_a_report_s_words(reasons, source, text):
     assert in_words(reasons, source) == text
-
-
-@pytest.mark.parametrize(
-    ("errors", "text"),
-    [
-        ((0.1, 0.05), "2.0"),
-        ((0.1, 0.0), ""),
-        ((0.1, 1e-17), ""),
-        ((0.1, math.nan), ""),
-        ((0.0, 0.1), ""),
-        ((1e-17, 0.1), ""),
-    ],
-)
-def test_what_does_not_vary_is_no_part_of_a_ratio(errors, text):
-    both = (Figure(0.5, 0.4, 0.6, error, True, "") for error in errors)
-    assert times(*both) == text

@@ -96,6 +96,9 @@ class ComparedGroups:
             below = pairs.bounds(tail / max(n_pairs, 1))[0]
             if differs and below.max() > found:
                 found, lowest = float(below.max()), block[np.argmax(below)]
+        alone = (self.sums.pairs > 0) & (self.weights == 0).all(axis=1)
+        if alone.any():  # one person does not bound a group's rate
+            most = np.inf
         return max(1.0, found), max(1.0, most), _ends_of(lowest), _ends_of(highest)
 
 
@@ -165,6 +168,8 @@ def analyse(evidence, question, confidence_level):
         p_value[level] = compared.p_value
         rates = shrunken_rates(compared.sums)
         corrected[level] = question.how.function(rates)
+        if np.ptp(rates) == 0 and not np.isnan(question.how.neutral):
+            corrected[level] = question.how.neutral
     low, high = (
         _range_of_end(evidence, question.how, end, tail) for end in (low, high)
     )

@@ -238,7 +238,7 @@ def _with_interval(
     for level, undefined in enumerate(n_undefined.tolist()):
         if np.isnan(value[level]):
             reasons[level].insert(0, Reason("undefined"))
-        elif undefined > allowed:
+        elif undefined > allowed and (question.how or intervals.method != "wilson"):
             few = Reason("undefined_resamples", found=undefined, needed=int(allowed))
             reasons[level].append(few)
     return Answer(
@@ -345,7 +345,7 @@ def _sd(replicates):
 
 
 def _without_variation(found, centre, question, intervals, evidence):
-    """Take Wilson's interval where no pair, or every pair, is an error.
+    """Take the interval of "wilson" where no pair, or every pair, is an error.
 
     Replicates do not vary there: their interval has no width.
     """

@@ -20,8 +20,6 @@ from skfairfr._core._parallel import in_threads
 
 # Between FAR levels whose rates show how fast a rate changes with its threshold.
 STEP = 1.5
-# Least share of a rate's variance that the threshold of the same data may leave.
-LEAST_SHARE = 0.01
 # Number of counts of errors that are kept for the next question.
 MAX_COUNTS = 16
 
@@ -75,8 +73,7 @@ class Evidence:
         true one minus ``slope`` times the error of the logarithm of the FAR which sets it.
         """
         found = self.slope**2 * self.variance - 2 * self.slope * self.covariance
-        least = (LEAST_SHARE - 1) * self.sums.worth().variance
-        return np.where(self.sums.errors > 0, np.maximum(found, least), 0.0)
+        return np.where(self.sums.errors > 0, found, 0.0)
 
     def added_to(self, level, weights):
         """The same of contrasts of the logarithms at a level, (n_contrasts,)."""

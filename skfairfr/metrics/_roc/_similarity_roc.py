@@ -71,13 +71,11 @@ class SimilarityROC(BaseEstimator):
     method : {"recentered", "naive", "multiplicative", "offdiagonal", "wilson"}, \
 default="recentered"
         How an interval is made. "wilson", for ``resample="identities"`` alone, takes no
-        replicates for rates, ratios of two groups and max / min: Wilson's interval with the
-        number of independent errors that the dependent ones are worth ([3]_), from no error
-        to all; the ends of other disparities are those of "recentered", moved to where
-        rates with that max / min can have them. Of three groups and more such an interval
-        of the FAR is too wide: in the user guide's study at FAR 1e-3 1.4 to 1.7 times, by
-        the median, for "max_geomean" and "log_geomean", 1.1 to 1.2 times for "gini". The others say how replicates
-        become an interval. Two draws of one image make a pair that is
+        replicates for rates, ratios of two groups and max / min, but the errors of each
+        person: the analytic variance of [3]_, Student's quantiles, and the cube root of the
+        rate (Wilson & Hilferty), or a smaller power, as its scale, from no error to all; the
+        ends of other disparities are those of "recentered", moved to where rates with that
+        max / min can have them. The others say how replicates become an interval. Two draws of one image make a pair that is
         always accepted, so that naive replicates of the FRR are too low: recentered moves
         them by the V-statistic of eq. (10) of [1]_, multiplicative scales them, and
         offdiagonal leaves such pairs out.

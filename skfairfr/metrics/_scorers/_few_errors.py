@@ -17,21 +17,13 @@ import joblib
 import numpy as np
 
 from skfairfr._core._intervals import MIN_ERRORS
-from skfairfr.utils._validation import caller_of
+from skfairfr.utils._validation import FewErrorsWarning, caller_of
 
 ERRORS = {"far": "false acceptances", "frr": "false rejections"}
 
 # Searches that have warned.
 _WARNED = WeakSet()
 _LOCK = threading.Lock()
-
-
-class FewErrorsWarning(UserWarning):
-    """A score of a search rests on fewer than 30 errors in a group.
-
-    Candidates whose scores do may differ by chance alone. Issued by the scorers of
-    :mod:`skfairfr.metrics`, once a search.
-    """
 
 
 class _FewErrors(float):

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr import SimilarityROC
 from skfairfr._core._few_errors import against_others
-from skfairfr.metrics._roc._evidence import LEAST_SHARE, STEP, Evidence
+from skfairfr.metrics._roc._evidence import STEP, Evidence
 
 LEVELS = np.array([1e-2, 1e-3])
 
@@ -122,8 +122,7 @@ def test_evidence_is_a_loop_over_people(drawn, fitted, rate, overall):
                 together -= (x**2).sum() / 2 / (n * n_setting)
             assert_allclose(found.covariance[row, place], together, rtol=1e-6)
             expected = slope**2 * variance - 2 * slope * together
-            least = (LEAST_SHARE - 1) * found.sums.worth().variance[row, place]
-            assert_allclose(found.added[row, place], max(expected, least), rtol=1e-6)
+            assert_allclose(found.added[row, place], expected, rtol=1e-6)
             moved = influence - slope * setting
             assert_allclose(found.with_threshold(place)[row], moved, atol=1e-6)
 

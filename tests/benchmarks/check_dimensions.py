@@ -1,0 +1,197 @@
+"""Whether a fit of EthicalModule does the same to the same people in any number of features.
+
+    python -m tests.benchmarks.check_dimensions [n_draws [n_people [largest]]]
+
+A random orthonormal map places embeddings in more features without changing a cosine. Of
+every population ``n_people`` are fitted and 800 others measured, at FAR 1e-3:
+
+- step: mean distance that one step of the defaults moves a unit row;
+- FRR, BFAR: after over before, geometric mean over the draws and its 95 % t interval;
+- against 64: the FRR after over that after in 64 features, paired over the draws.
+
+Then, in 512 features, the defaults over the number of people fitted; and, where it is at
+hand, LFW by halves of people, ten splits, at FAR 1e-2. About fifteen minutes.
+"""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import t
+
+from skfairfr import (
+    EthicalModule,
+    IdentityKFold,
+    SimilarityROC,
+    face_labels,
+    make_face_embeddings,
+)
+from tests.benchmarks._command import run_command
+
+N_UNSEEN = 800
+TWO = {"male": 0.65, "female": 0.35}
+POPULATIONS = {
+    "crowded and spread": {
+        "n_features": 64,
+        "n_directions": (33, 43),
+        "kappa": {"male": 128, "female": 110},
+        "crowding": {"male": 8, "female": 16},
+    },
+    "crowded": {
+        "n_features": 64,
+        "kappa": 120.0,
+        "crowding": {"male": 12.0, "female": 30.0},
+    },
+    "32 features": {
+        "n_features": 32,
+        "kappa": {"male": 80, "female": 70},
+        "crowding": {"male": 6, "female": 10},
+    },
+}
+DIMENSIONS = (32, 64, 128, 512, 2048)
+SETTINGS = {
+    "defaults": {},
+    "4 epochs, lr .005": {"max_epochs": 4, "lr": 5e-3},
+    "paper": {"head": "mlp", "init": "random", "lr": 1e-2, "max_epochs": 50},
+}
+# The paper's head in 2,048 features takes minutes a fit.
+MOST_FEATURES = {"paper": 512}
+QUESTIONS = {
+    "FRR": {},
+    "BFAR": {"rate": "far", "how": "max_min", "operating_point": "worst_group"},
+}
+PEOPLE = (50, 100, 200, 400, 800, 1600)
+LFW = Path("../shared/data/lfw_facenet/lfw_facenet.npz")
+N_SPLITS = 10
+
+
+def drawn(population, n_people, seed):
+    """Embeddings, identity and group of each image."""
+    options = POPULATIONS[population]
+    faces = make_face_embeddings(
+        n_people + N_UNSEEN, (3, 6), groups=TWO, random_state=seed, **options
+    )
+    return faces.X, faces.y, faces.sensitive_features
+
+
+def placed(X, n_features, seed):
+    """The same embeddings among more features, every cosine as it was."""
+    if n_features == X.shape[1]:
+        return X
+    rng = np.random.default_rng(seed)
+    axes, _ = np.linalg.qr(rng.standard_normal((n_features, X.shape[1])))
+    return (X @ axes.T).astype(np.float32)
+
+
+def fitted(X, labels, **options):
+    made = EthicalModule(groups=tuple(TWO), random_state=0, device="cpu", **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return made.fit(X, labels)
+
+
+def first_step(X, labels):
+    """Mean distance between a unit row and what one step makes of it."""
+    moved = fitted(X, labels, max_epochs=1, batch_size=len(X)).transform(X)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    return float(np.linalg.norm(moved - unit, axis=1).mean())
+
+
+def rates(X, y, group, far=1e-3):
+    """FRR and BFAR."""
+    roc = SimilarityROC(n_resamples=1, random_state=0).fit(X, y, group)
+    return np.array([roc.estimate(far, **asked).value for asked in QUESTIONS.values()])
+
+
+def interval(ratios):
+    """Geometric mean over the draws with its 95 % t interval, as text."""
+    logs = np.log(ratios)
+    half = t.ppf(0.975, logs.size - 1) * logs.std(ddof=1) / np.sqrt(logs.size)
+    ends = np.exp([logs.mean(), logs.mean() - half, logs.mean() + half])
+    return "{:.2f} [{:.2f}, {:.2f}]".format(*ends)
+
+
+def of_dimension(population, n_features, n_draws, n_people):
+    """Steps (n_draws,), and of each setting the ratios (n_draws, 2)."""
+    steps, ratios = [], {name: [] for name in SETTINGS}
+    for seed in range(n_draws):
+        X, y, group = drawn(population, n_people, seed)
+        fit = y < n_people  # identities are in random order
+        before = rates(X[~fit], y[~fit], group[~fit])
+        X, labels = placed(X, n_features, seed), face_labels(y[fit], group[fit])
+        steps.append(first_step(X[fit], labels))
+        for name, options in SETTINGS.items():
+            if n_features <= MOST_FEATURES.get(name, n_features):
+                made = fitted(X[fit], labels, **options)
+                after = rates(made.transform(X[~fit]), y[~fit], group[~fit])
+                ratios[name].append(after / before)
+    return np.array(steps), {n: np.array(r) for n, r in ratios.items() if r}
+
+
+def dimensions(n_draws, n_people, largest):
+    """Print a row for each population, number of features and setting."""
+    print(f"{n_people} people fitted, {N_UNSEEN} others measured, {n_draws} draws")
+    columns = ("features", "step", "setting", *QUESTIONS, "against 64")
+    print("{:>8} {:>6} {:20}{:20}{:20}{:20}".format(*columns))
+    for population, options in POPULATIONS.items():
+        print(population)
+        of_64 = None
+        asked = (d for d in DIMENSIONS if options["n_features"] <= d <= largest)
+        for n_features in sorted(asked, key=lambda d: d != 64):
+            steps, found = of_dimension(population, n_features, n_draws, n_people)
+            of_64 = of_64 or found
+            for name, ratios in found.items():
+                cells = [*map(interval, ratios.T)]
+                cells.append(interval(ratios[:, 0] / of_64[name][:, 0]))
+                start = f"{n_features:8} {steps.mean():6.3f} {name:20}"
+                print(start + "".join(f"{cell:20}" for cell in cells), flush=True)
+
+
+def people(n_draws):
+    """Print a row for each number of people fitted with the defaults."""
+    print("\nDefaults in 512 features, by people fitted")
+    for n_people in PEOPLE:
+        ratios = []
+        for seed in range(n_draws):
+            X, y, group = drawn("crowded and spread", n_people, seed)
+            fit = y < n_people
+            before = rates(X[~fit], y[~fit], group[~fit])
+            X = placed(X, 512, seed)
+            made = fitted(X[fit], face_labels(y[fit], group[fit]))
+            after = rates(made.transform(X[~fit]), y[~fit], group[~fit])
+            ratios.append(after / before)
+        n_steps = 20 * -(-int(fit.sum()) // 1024)
+        cells = "".join(f"{interval(r):20}" for r in np.array(ratios).T)
+        print(f"{n_people:8} people, {n_steps:4} steps  {cells}", flush=True)
+
+
+def lfw():
+    """Print FRR and BFAR on the other half of the people, after over before."""
+    with np.load(LFW, allow_pickle=False) as data:
+        X, y, group = (data[name] for name in ("embedding", "identity", "gender"))
+    print(f"\nLFW, {N_SPLITS} splits by halves of people")
+    found = {name: [] for name in SETTINGS}
+    for seed in range(N_SPLITS):
+        folds = IdentityKFold(2, shuffle=True, random_state=seed)
+        fit, rest = next(folds.split(y, face_labels(y, group)))
+        before = rates(X[rest], y[rest], group[rest], 1e-2)
+        for name, options in SETTINGS.items():
+            made = fitted(X[fit], face_labels(y[fit], group[fit]), **options)
+            after = rates(made.transform(X[rest]), y[rest], group[rest], 1e-2)
+            found[name].append(after / before)
+    for name, ratios in found.items():
+        ratios = np.array(ratios)
+        cells = "".join(f"{interval(r):20}" for r in ratios.T)
+        print(f"{name:20} {cells} mean FRR x {ratios[:, 0].mean():.3f}", flush=True)
+
+
+def main(n_draws=5, n_people=600, largest=2048):
+    """Print the tables."""
+    dimensions(n_draws, n_people, largest)
+    people(n_draws)
+    if LFW.exists():
+        lfw()
+
+
+if __name__ == "__main__":
+    run_command(main, __doc__)

@@ -1,0 +1,59 @@
+"""Gradients of gradients of every loss: differences of its gradients, or an error."""
+
+import pytest
+import torch
+
+from skfairfr.losses import (
+    CentroidFairnessLoss,
+    FairVMFLoss,
+    FPRPenaltyLoss,
+    GroupAdversaryLoss,
+    TripletLoss,
+    _centroid_fairness,
+    _softmax,
+)
+
+K, D = 5, 4
+Y = torch.arange(10) % K
+X = torch.randn((10, D), generator=torch.Generator().manual_seed(0)).double()
+TRIPLETS = torch.tensor([[0, 5, 1], [6, 1, 2], [3, 8, 4]])
+
+
+def losses():
+    """Each loss, and what it is called with after the embeddings."""
+    drawn = {"generator": torch.Generator().manual_seed(1)}
+    group = [0, 0, 0, 1, 1]
+    return {
+        "vmf": (FairVMFLoss(K, D, [4, 5, 6, 7, 8], margin=0.1, **drawn), (Y,)),
+        "penalty": (FPRPenaltyLoss(K, D, scale=4.0, **drawn), (Y,)),
+        "adversary": (GroupAdversaryLoss(K, D, 2, scale=4.0, **drawn), (Y,)),
+        "centroid fairness": (CentroidFairnessLoss(X, Y, group, **drawn), (Y, X)),
+        "triplet": (TripletLoss(), (TRIPLETS,)),
+    }
+
+
+@pytest.mark.parametrize("name", list(losses()))
+@pytest.mark.parametrize("n_rows", [3, 100])
+def test_they_are_differences_of_gradients(name, n_rows, monkeypatch):
+    loss, given = losses()[name]
+    loss.double()
+    monkeypatch.setattr(_centroid_fairness, "rows_per_block", lambda _: n_rows)
+    embeddings = (X + 0.1 * X.flip(0)).requires_grad_()
+    parameters = [p for p in loss.parameters() if p.requires_grad]
+
+    def value(embeddings, *parameters):
+        return loss(embeddings, *given)
+
+    assert torch.autograd.gradgradcheck(value, (embeddings, *parameters))
+
+
+@pytest.mark.parametrize("name", ["vmf", "penalty", "adversary"])
+def test_many_logits_have_none(name, monkeypatch):
+    monkeypatch.setattr(_softmax, "AUTOGRAD_ELEMENTS", 10 * K - 1)
+    loss, given = losses()[name]
+    embeddings = X.float().requires_grad_()
+    (gradient,) = torch.autograd.grad(loss(embeddings, *given), embeddings)
+    assert not gradient.requires_grad
+    with pytest.raises(ValueError, match=r"create_graph=True .* at most 9 images"):
+        loss(embeddings, *given).backward(create_graph=True)
+    assert loss(embeddings[:9], Y[:9]).backward(create_graph=True) is None

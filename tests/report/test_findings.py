@@ -1,0 +1,201 @@
+"""A finding is one group against the others; its sentence, interval and p-values agree."""
+
+import csv
+import json
+import re
+from dataclasses import replace
+from functools import cache
+from math import prod
+
+import numpy as np
+import pytest
+
+from skfairfr import cli
+from skfairfr.report import audit_data
+from skfairfr.report._page import _p as p_of_page
+from skfairfr.report._text_audit import _p_value as p_of_text
+from tests.report.audits import scored_pairs, small_audit, synthetic, without_rendering
+from tests.report.json_schema import is_valid
+from tests.report.test_page import Page
+from tests.test_cli import run
+
+# One group errs more than the others, one less.
+RATES = {"ash": 0.02, "birch": 0.2, "cedar": 0.2, "oak": 0.6}
+MORE = RATES | {"elm": 0.2}
+
+
+@cache
+def audited(*groups):
+    """A report of people whose groups have these rates, and the rates found in a loop."""
+    rates = {group: MORE[group] for group in groups}
+    people = dict.fromkeys(rates, 150)
+    data = scored_pairs(np.random.default_rng(0), people, rates, n_impostor=3)
+    wrong, pairs = {}, {}
+    sides = zip(data.y_score, *data.identities, data.columns["group"][0], strict=True)
+    for score, left, right, group in sides:
+        rate = "frr" if left == right else "far"
+        error = score < 0.5 if rate == "frr" else score >= 0.5
+        pairs[rate, group] = pairs.get((rate, group), 0) + 1
+        wrong[rate, group] = wrong.get((rate, group), 0) + error
+    report = audit_data(data, threshold=0.5, n_resamples=5)
+    return report, {key: wrong[key] / pairs[key] for key in pairs}
+
+
+@pytest.mark.parametrize("groups", [tuple(RATES)[:3], tuple(RATES), tuple(MORE)])
+def test_a_group_is_held_against_the_geometric_mean_of_the_others(groups):
+    report, rates = audited(*groups)
+    (level,) = report.audits[0].levels
+    for found in level.findings:
+        assert {found.group, *found.others} == set(groups)
+        others = [rates[found.rate, group] for group in found.others]
+        mean = prod(others) ** (1 / len(others))
+        assert found.value == pytest.approx(rates[found.rate, found.group])
+        assert found.other_value == pytest.approx(mean)
+        assert found.ratio.value == pytest.approx(found.value / mean)
+        assert found.n_comparisons == 2 * len(groups)
+
+
+def test_all_groups_that_differ_are_found_the_worse_ones_first():
+    report, _ = audited(*RATES)
+    (level,) = report.audits[0].levels
+    for rate in ("far", "frr"):
+        found = [(f.verdict, f.group) for f in level.findings if f.rate == rate]
+        assert found[0] == ("worse", "oak") and ("better", "ash") in found
+        verdicts = [verdict for verdict, _ in found]
+        assert verdicts == sorted(verdicts, reverse=True)
+
+
+def consistent(found):
+    """An interval excludes 1 where its p says so, and a verdict goes by the adjusted p."""
+    low, high, p = found.ratio.low, found.ratio.high, found.ratio.p_value
+    assert (low > 1 or high < 1) == (p < 0.05)
+    assert p <= found.p_adjusted <= 1
+    assert (found.verdict in ("worse", "better")) == (found.p_adjusted <= 0.05)
+    assert found.verdict != "worse" or low > 1
+    assert found.verdict != "better" or high < 1
+
+
+@pytest.mark.parametrize("n_identities", [30, 60, 120])
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.5, 0.3, 0.2), (0.4, 0.3, 0.2, 0.1)])
+def test_interval_p_and_verdict_agree(n_identities, shares):
+    groups = dict(zip("abcd", shares, strict=False))
+    crowding = dict.fromkeys(groups, 0.0) | {"a": 6.0}
+    data = synthetic(n_identities, groups=groups, crowding=crowding)
+    for level in small_audit(data, far=[0.1, 0.02, 0.005], n_resamples=5).levels:
+        for found in level.findings:
+            consistent(found)
+
+
+@pytest.mark.parametrize("groups", [tuple(RATES)[2:], tuple(RATES), tuple(MORE)])
+def test_every_form_names_the_group_the_others_and_both_p(groups):
+    report, _ = audited(*groups)
+    text, page = " ".join(report.to_text().split()), Page(report.to_html()).text
+    several = len(groups) > 2
+    for found in report.audits[0].levels[0].findings:
+        assert found.verdict in ("worse", "better")
+        named = f"the {len(found.others)} others"
+        if len(found.others) <= 3:
+            *before, last = found.others
+            named = f"{', '.join(before)} and {last}" if before else last
+        said = f"{found.group} is treated {found.verdict}"
+        said += " than the others" if several else ""
+        mean = f"{named} (geometric mean)" if several else named
+        for shown, shape in ((text, p_of_text), (page, p_of_page)):
+            assert said in shown and mean in shown
+            assert shape(found.ratio.p_value) in shown
+            assert shape(found.p_adjusted) in shown
+    assert several == ("than the others" in text)
+
+
+def test_groups_with_too_few_errors_to_compare_with_are_named():
+    rates = {"ash": 0.0, "birch": 0.1, "cedar": 0.3}
+    data = scored_pairs(np.random.default_rng(0), dict.fromkeys(rates, 80), rates)
+    report = audit_data(data, threshold=0.5, n_resamples=5)
+    of_frr = [f for f in report.audits[0].levels[0].findings if f.rate == "frr"]
+    assert all("ash" not in found.others for found in of_frr)
+    said = "oo few errors to compare with: ash."
+    assert said in " ".join(report.to_text().split())
+    assert said in Page(report.to_html()).text
+
+
+def test_a_sentence_of_the_demo_agrees_with_its_interval(capsys, monkeypatch, tmp_path):
+    without_rendering(monkeypatch)
+    monkeypatch.setattr(cli, "DEMO_IDENTITIES", 120)
+    _, out, _ = run(capsys, "demo", "--out", tmp_path)
+    sentences = re.findall(
+        r"(treated worse|treated better|no certain difference)[^:]*?, a factor of "
+        r"([\d.]+) \[([\d.e-]+), ([\d.e-]+)\]; p [=<] (\d\.\d+)(?:, adjusted p [=<] (\d\.\d+))?",
+        " ".join(out.split()),
+    )
+    assert sentences
+    for verdict, *numbers in sentences:
+        value, low, high, p, adjusted = (float(n or numbers[3]) for n in numbers)
+        assert low <= value <= high
+        assert (low > 1 or high < 1) == (p < 0.05)
+        assert (verdict != "no certain difference") == (adjusted <= 0.05)
+
+
+# ---- what errors are worth -----------------------------------------------------------
+
+
+def clumped(n_genuine):
+    """People who err in all of their genuine pairs or in none, and so in pairs with others."""
+    rates = {"ash": 0.2, "birch": 0.3}
+    people = dict.fromkeys(rates, 200)
+    data = scored_pairs(np.random.default_rng(0), people, rates, n_genuine=n_genuine)
+    left, right = (np.asarray(side) for side in data.identities)
+    _, first = np.unique(left, return_index=True)
+    score = data.y_score[first][np.searchsorted(np.unique(left), left)]
+    return replace(data, y_score=np.where(left == right, score, data.y_score))
+
+
+@pytest.mark.parametrize("n_genuine", [1, 2, 5])
+def test_errors_of_one_person_are_worth_one(n_genuine):
+    report = audit_data(clumped(n_genuine), threshold=0.5, n_resamples=5)
+    for row in report.audits[0].levels[0].rates:
+        # All pairs of a person err or none: as many people err, independently.
+        expected = row.frr_errors / n_genuine
+        assert row.frr_effective.errors == pytest.approx(expected, rel=0.05)
+        assert row.frr_effective.people <= (400 if row.group is None else 200)
+
+
+def test_every_form_says_what_errors_are_worth(tmp_path):
+    report = audit_data(clumped(3), threshold=0.5, n_resamples=5)
+    report.save(tmp_path)
+    text, page = report.to_text(), Page(report.to_html()).text
+    read = json.loads((tmp_path / "audit.json").read_text())
+    with (tmp_path / "rates.csv").open(encoding="utf-8-sig") as file:
+        table = list(csv.DictReader(file))
+    assert is_valid(read, report.schema())
+    rows = report.audits[0].levels[0].rates
+    in_json = read["audits"][0]["levels"][0]["rates"]
+    for row, record, cells in zip(rows, in_json, table, strict=True):
+        for rate in ("far", "frr"):
+            worth = getattr(row, f"{rate}_effective")
+            errors = getattr(row, f"{rate}_errors")
+            assert 0 < worth.errors and 1 < worth.people
+            said = f"worth {round(worth.errors):,} of {round(worth.people):,} people"
+            assert f"{errors:,}, {said}" in text and f"{errors:,} {said}" in page
+            assert record[f"{rate}_effective"] == vars(worth)
+            for name, value in vars(worth).items():
+                assert float(cells[f"{rate}_effective_{name}"]) == value
+
+
+# ---- checks --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_a_check_shows_the_upper_end_of_the_table(seed):
+    """Also at levels where the end is that of another level, as upper ends never fall."""
+    kept = np.random.default_rng(seed).permutation(60)[:45]
+    X, y, groups = synthetic()
+    chosen = np.isin(y, kept)
+    limits = {"max_fmr": 1 - 1e-9, "max_fnmr": 1 - 1e-9}
+    far = np.logspace(-1, -3, 13)
+    found = small_audit((X[chosen], y[chosen], groups[chosen]), far=far, limits=limits)
+    for k, check in enumerate(found.checks):
+        level = found.levels[k % len(far)]
+        rate = "far" if check.name == "max_fmr" else "frr"
+        ends = [getattr(row, rate).high for row in level.rates[1:]]
+        assert check.figure.high == max(ends)
+        assert (check.verdict == "passed") == (max(ends) <= check.limit)
