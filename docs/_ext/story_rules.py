@@ -27,8 +27,9 @@ def keep(gallery_conf, path, when):
         # Data of stories are small, so that scores of a search rest on few errors; the
         # search says so to a reader who runs it.
         warnings.filterwarnings("ignore", "A score of .* rests on")
+        warnings.filterwarnings("ignore", "This fit has .* people and")
         # Processes that the story starts take these.
-        sys.warnoptions[:] = ["error", "ignore:A score of"]
+        sys.warnoptions[:] = ["error", "ignore:A score of", "ignore:This fit has"]
         return
     warnings.resetwarnings()
     warnings.filters[:] = _before["filters"]
