@@ -93,7 +93,7 @@ class ErrorSums:
     def effective_people(self):
         """Number of people, alike in their errors, who would show the variance as well."""
         clump = self.clump
-        share = (self.fourths + clump**4) / (self.squares + clump**2) ** 2
+        share = (self.fourths + clump**4) / (self._squares + clump**2) ** 2
         freedom = 2 / np.maximum(share - _over(1.0, self.people, 0.0), TINY)
         return np.minimum(freedom + 1, self.people)
 
@@ -107,6 +107,12 @@ class ErrorSums:
         """No less than that of clumps that err independently."""
         right = np.nan_to_num(1 - self.rate)
         return np.maximum(self.variance, self.clump * self.errors * right)
+
+    @property
+    def _squares(self):
+        """No less than of independent pairs, where people err more alike than by chance."""
+        right = np.nan_to_num(1 - self.rate)
+        return np.maximum(self.squares, self.single * self.errors * right)
 
     def worth(self, added=0.0):
         """What the errors say of the logarithm of the rate.
@@ -123,7 +129,7 @@ class ErrorSums:
         clump = self.clump
         # Half a clump more on either side, and one that is as it should be: moments of few
         # errors say little.
-        errors, squares = self.errors + clump / 2, self.squares + clump**2
+        errors, squares = self.errors + clump / 2, self._squares + clump**2
         share = (self.fourths + clump**4) / squares**2
         # Half of what the moments give: they are too small where few people err much.
         freedom = 1 / np.maximum(share - _over(1.0, self.people, 0.0), TINY)
