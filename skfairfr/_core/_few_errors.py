@@ -86,8 +86,7 @@ class ErrorSums:
     @property
     def effective_errors(self):
         """Errors over how much more they vary than independent ones (design effect)."""
-        right = np.nan_to_num(1 - self.rate)
-        return _over(self.errors**2 * right, self._variance, 0.0)
+        return _over(self.errors**2 * self._right, self._variance, 0.0)
 
     @property
     def effective_people(self):
@@ -103,16 +102,19 @@ class ErrorSums:
         return np.clip(1 - _over(self.own, self._variance, 1.0), 0.0, 1.0)
 
     @property
+    def _right(self):
+        """Share of the pairs that are no errors."""
+        return 1 - self.errors / np.where(self.pairs > 0, self.pairs, 1.0)
+
+    @property
     def _variance(self):
         """No less than that of clumps that err independently."""
-        right = np.nan_to_num(1 - self.rate)
-        return np.maximum(self.variance, self.clump * self.errors * right)
+        return np.maximum(self.variance, self.clump * self.errors * self._right)
 
     @property
     def _squares(self):
         """No less than of independent pairs, where people err more alike than by chance."""
-        right = np.nan_to_num(1 - self.rate)
-        return np.maximum(self.squares, self.single * self.errors * right)
+        return np.maximum(self.squares, self.single * self.errors * self._right)
 
     def worth(self, added=0.0):
         """What the errors say of the logarithm of the rate.

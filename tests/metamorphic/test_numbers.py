@@ -168,7 +168,7 @@ FAR, FRR = [0.1, 0.2, 0.05], [0.2, 0.1, 0.15]
             {
                 "detect_factor": np.int8(2),
                 "frr": np.float16(0.03),
-                "groups": np.int8(100),
+                "groups": np.int8(40),
                 "images_per_person": np.int8(100),
                 "power": np.float16(0.9),
                 "confidence_level": np.float16(0.9),
