@@ -146,6 +146,7 @@ def test_more_people_answer_more_often(kind, limit, rate):
     assert chances[0] < 0.5 < 0.99 < chances[-1]
 
 
+@pytest.mark.slow
 def test_more_is_asked_of_uneven_people_of_more_groups_and_of_more_tests():
     def people(correlation=0.2, variation=0.2, groups=2, comparisons=1, kind="detect"):
         rates = (
