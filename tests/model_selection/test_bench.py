@@ -13,7 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from skfairfr import EthicalModule, FPRPenaltyProjector, IdentityKFold, face_labels
+from skfairfr import IdentityKFold, face_labels
 from skfairfr._core._few_errors import holm
 from skfairfr.model_selection import (
     GroupChange,
@@ -354,13 +354,16 @@ def test_warnings_of_fits_are_noted_once(faces):
 
 @pytest.fixture(scope="module")
 def heads(faces):
+    projectors = pytest.importorskip("skfairfr.projectors")
     pytest.importorskip("torch")
     short = {"max_epochs": 1, "hidden_dim": 4}
     methods = {
-        "plain head": EthicalModule(**short),
-        "margin head": FPRPenaltyProjector(alpha=0.0, **short),
-        "same": EthicalModule(**short),
-        "reduced": Pipeline([("pca", PCA(6)), ("head", EthicalModule(**short))]),
+        "plain head": projectors.EthicalModule(**short),
+        "margin head": projectors.FPRPenaltyProjector(alpha=0.0, **short),
+        "same": projectors.EthicalModule(**short),
+        "reduced": Pipeline(
+            [("pca", PCA(6)), ("head", projectors.EthicalModule(**short))]
+        ),
         "few": Scaled(4),
     }
     return compare_mitigations(*faces, methods, **QUICK)
