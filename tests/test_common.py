@@ -53,7 +53,11 @@ COMPARATORS = [
 PROJECTORS = []
 if "EthicalModule" in skfairfr.__all__:  # with the extra "mitigate"
     from skfairfr import EthicalModule, FPRPenaltyProjector, TripletProjector
-    from skfairfr.projectors import AdversarialProjector, CentroidFairnessProjector
+    from skfairfr.projectors import (
+        AdversarialProjector,
+        CentroidFairnessProjector,
+        LossProjector,
+    )
 
     # Two epochs, of which the second may go on from the first: no check asks for more.
     PROJECTORS = [
@@ -62,6 +66,7 @@ if "EthicalModule" in skfairfr.__all__:  # with the extra "mitigate"
         FPRPenaltyProjector(max_epochs=2),
         AdversarialProjector(max_epochs=2, discriminator_epochs=2),
         CentroidFairnessProjector(max_epochs=2),
+        LossProjector(max_epochs=2),
         TripletProjector(max_epochs=2),
         TripletProjector(validation_fraction=0.0, head="mlp", max_epochs=2),
     ]

@@ -11,6 +11,7 @@ _HOME = {
     "CentroidFairnessProjector": "skfairfr.projectors._centroid_fairness_projector",
     "EthicalModule": "skfairfr.projectors._ethical_module",
     "FPRPenaltyProjector": "skfairfr.projectors._fpr_penalty_projector",
+    "LossProjector": "skfairfr.projectors._loss_projector",
     "TripletProjector": "skfairfr.projectors._triplet_projector",
 }
 

@@ -21,40 +21,36 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._compat import Interval, StrOptions
 from skfairfr.projectors import _persistence
-from skfairfr.projectors._callbacks import (
-    Checkpoint,
-    Monitor,
-    Progress,
-    Schedule,
-    Stop,
-    check_callbacks,
-    checkpoint_path,
-    read_checkpoint,
-    resume,
-)
 from skfairfr.projectors._head import (
     HEADS,
     OwnHead,
     ProjectionHead,
-    check_sizes,
     project,
     rate_scale,
     sums_by_identity,
 )
 from skfairfr.projectors._held_out import MONITORS, HeldOutRates, sample_to_compare
-from skfairfr.projectors._net import (
+from skfairfr.projectors._people import hold_out, read_labels
+from skfairfr.projectors._training import (
     Batches,
+    Checkpoint,
     DeviceRows,
     EpochPlan,
     HeldOutBatch,
+    Monitor,
+    Schedule,
+    Stop,
     bind_sampler,
+    check_callbacks,
+    checkpoint_path,
     history_columns,
     make_net,
     optimizer_of,
+    read_checkpoint,
     release,
+    resume,
     train,
 )
-from skfairfr.projectors._people import hold_out, read_labels
 from skfairfr.utils._errors import plain
 from skfairfr.utils._frames import build_frame, library_of
 from skfairfr.utils._torch import (
@@ -278,8 +274,6 @@ class BaseProjector(
                 rows, held_out, partial(self._held_out_loss, **options)
             )
         callbacks.append(monitor)
-        if self.verbose:
-            callbacks.append(Progress(max_epochs))
         own = check_callbacks(self.callbacks)
         callbacks += own
         if path is not None:
@@ -294,9 +288,10 @@ class BaseProjector(
             max_epochs=max_epochs,
             batch_size=self.batch_size,
             device=device,
+            verbose=self.verbose,
         )
         if state is not None:
-            resume(path, state, net, generator, monitor)
+            resume(state, net, generator, monitor)
         interrupted = train(net, plan.batches, monitor, self.precision)
         if interrupted:
             warn_caller(
@@ -317,7 +312,7 @@ class BaseProjector(
         if self._loss_has_centroids:
             centroids = loss.centroids.detach().cpu().numpy()
         else:
-            centroids = sums_by_identity(self.head_, rows, people)
+            centroids = sums_by_identity(rows, people, self.head_)
         self.centroids_ = _directions(centroids)
         self.identities_ = people.identities
         self._n_features_out = head.sizes[2]
@@ -365,10 +360,8 @@ class BaseProjector(
                     "of the heads that have names, and head is one of your own; leave "
                     "both None."
                 )
-            return OwnHead(self.head, n_features)
-        sizes = self._sizes(n_features)
-        check_sizes(*sizes)
-        return ProjectionHead(*sizes, self.head, generator)
+            return OwnHead(self.head, n_features, generator)
+        return ProjectionHead(*self._sizes(n_features), self.head, generator)
 
     def _starting_centroids(self, head, rows, people, earlier):
         """Where centroids start, (n_identities, n_features_out); None: drawn, or none.
@@ -380,7 +373,7 @@ class BaseProjector(
             return None
         if self.init == "random" and earlier is None:
             return None
-        start = sums_by_identity(head, rows, people)
+        start = sums_by_identity(rows, people, head)
         nowhere = np.flatnonzero(~start.any(axis=1))
         if nowhere.size:
             raise ValueError(

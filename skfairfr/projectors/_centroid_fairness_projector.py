@@ -5,12 +5,11 @@ from numbers import Real
 
 import numpy as np
 import torch
-from torch.nn.functional import normalize
 
 from skfairfr._compat import Interval, fit_context
 from skfairfr.losses import CentroidFairnessLoss
 from skfairfr.projectors._base import BaseProjector, with_training
-from skfairfr.projectors._head import BLOCK_ROWS
+from skfairfr.projectors._head import sums_by_identity
 from skfairfr.projectors._people import everyone, people_by_group
 from skfairfr.utils._validation import warn_caller
 
@@ -98,7 +97,7 @@ class CentroidFairnessProjector(BaseProjector):
     warm_start : bool, default=False
         Whether ``fit`` goes on from the last one.
     verbose : int, default=0
-        1 shows a bar over the epochs.
+        1 prints a line for each epoch.
 
     Attributes
     ----------
@@ -263,7 +262,7 @@ class CentroidFairnessProjector(BaseProjector):
             genuine_weight=self.genuine_weight,
             n_groups=max(1, self.groups_.size),
             n_features=n_features,
-            before=_sums_of_inputs(rows, people),
+            before=sums_by_identity(rows, people),
             centroids=centroids,
             generator=generator,
         )
@@ -283,15 +282,3 @@ def _some(places, generator):
         return places
     drawn = torch.randperm(places.size, generator=generator)[:MOST_IMAGES]
     return places[np.sort(drawn.numpy())]
-
-
-def _sums_of_inputs(rows, people):
-    """Sum of the unit embeddings of each identity, (n_identities, n_features)."""
-    shape = (people.identities.size, rows.shape[1])
-    total = torch.zeros(shape, dtype=torch.float32)
-    y = torch.as_tensor(people.y)
-    for start in range(0, people.rows.size, BLOCK_ROWS):
-        part = slice(start, start + BLOCK_ROWS)
-        block = rows.take(torch.as_tensor(people.rows[part])).cpu()
-        total.index_add_(0, y[part], normalize(block))
-    return total

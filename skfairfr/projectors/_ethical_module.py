@@ -120,7 +120,7 @@ class EthicalModule(BaseProjector):
         Whether ``fit`` goes on from the last one: the head, and the centroids of people
         it knows. The state of the optimizer is not kept.
     verbose : int, default=0
-        1 shows a bar over the epochs.
+        1 prints a line for each epoch.
 
     Attributes
     ----------

@@ -96,7 +96,7 @@ class FPRPenaltyProjector(BaseProjector):
     warm_start : bool, default=False
         Whether ``fit`` goes on from the last one.
     verbose : int, default=0
-        1 shows a bar over the epochs.
+        1 prints a line for each epoch.
 
     Attributes
     ----------

@@ -7,24 +7,13 @@ import torch
 from torch import nn
 from torch.nn.functional import normalize, relu
 
-from skfairfr.utils._errors import Argument
-from skfairfr.utils._memory import check_space
-from skfairfr.utils._torch import new_linear, threads_for
+from skfairfr.utils._torch import new_linear
 
 HEADS = ("residual", "mlp")
 # Features at which ``lr`` is the rate of the optimizer itself; see rate_scale.
 FEATURES_OF_RATE = 64
 # Rows projected at a time where nothing is trained.
 BLOCK_ROWS = 8192
-
-
-def check_sizes(n_features, hidden_dim, output_dim):
-    """Raise where the weights of a head do not fit into the memory, each with a gradient."""
-    asked = {"hidden_dim": hidden_dim, "output_dim": output_dim}
-    name = max(asked, key=asked.get)
-    # A size may be a small number of numpy, whose products overflow.
-    n_bytes = 8 * int(hidden_dim) * (int(n_features) + int(output_dim))
-    check_space(Argument(name, asked[name]), n_bytes, "give a smaller one.")
 
 
 def rate_scale(head):
@@ -102,6 +91,15 @@ class ProjectionHead(nn.Module):
         return f"kind={self.kind!r}"
 
 
+def made(given, generator, *sizes):
+    """A copy of a module, or what a callable makes of sizes, drawn by the generator's seed."""
+    if isinstance(given, nn.Module):
+        return deepcopy(given)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(generator.initial_seed())
+        return given(*sizes)
+
+
 class OwnHead(nn.Module):
     """A head of the caller's between unit rows: of its input, and of its output.
 
@@ -111,23 +109,24 @@ class OwnHead(nn.Module):
         ``given(n_features)`` makes a module that maps (n_samples, n_features) tensors to
         (n_samples, n_features_out).
     n_features : int
+    generator : torch.Generator
     """
 
     kind = "own"
 
-    def __init__(self, given, n_features):
+    def __init__(self, given, n_features, generator):
         super().__init__()
-        made = deepcopy(given) if isinstance(given, nn.Module) else given(n_features)
+        module = made(given, generator, n_features)
         rows = torch.zeros(2, n_features, dtype=torch.get_default_dtype())
         with torch.no_grad():
-            out = made.eval()(rows) if isinstance(made, nn.Module) else None
+            out = module.eval()(rows) if isinstance(module, nn.Module) else None
         if not isinstance(out, torch.Tensor) or out.ndim != 2 or len(out) != 2:
             raise ValueError(
                 "head must be the name of a head, a torch module from (n_samples, "
                 f"{n_features}) to (n_samples, n_features_out) tensors, or a function of "
                 f"the number of features that makes one; got {given!r}."
             )
-        self.module = made.train()
+        self.module = module.train()
         self.sizes = n_features, None, out.shape[1]
 
     def forward(self, x):
@@ -157,27 +156,24 @@ def project(head, rows, index=None):
     n_chosen = rows.shape[0] if index is None else len(index)
     projected = np.empty((n_chosen, head.sizes[2]), dtype=np.float32)
     start = 0
-    with threads_for(_operations_of_block(head, n_chosen)):
-        for block in rows.in_order(BLOCK_ROWS, index):
-            projected[start : start + len(block)] = head(block).cpu().numpy()
-            start += len(block)
+    for block in rows.in_order(BLOCK_ROWS, index):
+        projected[start : start + len(block)] = head(block).cpu().numpy()
+        start += len(block)
     return projected
 
 
-def sums_by_identity(head, rows, people):
-    """Sum of the projected images of each identity, (n_identities, n_features_out)."""
-    shape = (people.identities.size, head.sizes[2])
-    total = torch.zeros(shape, dtype=torch.float32)
-    head, y = deepcopy(head).to(rows.device), torch.as_tensor(people.y)
-    with threads_for(_operations_of_block(head, people.rows.size)):
-        for start in range(0, people.rows.size, BLOCK_ROWS):
-            part = slice(start, start + BLOCK_ROWS)
-            block = project(head, rows, people.rows[part])
-            total.index_add_(0, y[part], torch.from_numpy(block))
+@torch.no_grad()
+def sums_by_identity(rows, people, head=None):
+    """Sum of each identity's unit rows as a head makes them, or as they come.
+
+    Returns
+    -------
+    sums : ndarray of float32, shape (n_identities, n_features)
+    """
+    n_features = rows.shape[1] if head is None else head.sizes[2]
+    head = normalize if head is None else deepcopy(head).to(rows.device).eval()
+    total = torch.zeros(people.identities.size, n_features, dtype=torch.float32)
+    y, places = torch.as_tensor(people.y), torch.as_tensor(people.rows)
+    for own, part in zip(y.split(BLOCK_ROWS), places.split(BLOCK_ROWS), strict=True):
+        total.index_add_(0, own, head(rows.take(part)).float().cpu())
     return total.numpy()
-
-
-def _operations_of_block(head, n_rows):
-    """Multiplications and additions for a block of these rows, for every weight."""
-    n_weights = sum(parameter.numel() for parameter in head.parameters())
-    return 2 * min(BLOCK_ROWS, n_rows) * n_weights

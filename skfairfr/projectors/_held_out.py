@@ -4,7 +4,6 @@ Pairs grow as the square of the images. Above a stated number of pairs a sample 
 people is drawn once a fit, so that all epochs are judged by the same pairs.
 """
 
-from dataclasses import replace
 from math import isqrt
 
 import numpy as np
@@ -60,7 +59,7 @@ class HeldOutRates(Callback):
         self.extra_metrics = extra_metrics
         if monitor != "loss":
             self._images = images_of(people)
-            _check_monitor(people, self._images, monitor, far)
+            _check_monitor(self._images, monitor, far)
 
     def on_batch_end(self, net, y_pred=None, training=False, **kwargs):
         if not training:
@@ -115,7 +114,6 @@ class GroupFARs:
 
     def __init__(self, people, far):
         self.far = far
-        self.people = people
         self.names = [f"far_{label}" for label in people.labels.tolist()]
         self._images = images_of(people)
         # The groups of ``_images`` are those that occur; these are their places.
@@ -130,20 +128,14 @@ class GroupFARs:
     def check_for_dynamic(self, labels):
         """Raise where the FARs that dynamic weights follow cannot be measured."""
         absent = labels[self.n_impostors == 0].tolist()
-        if absent:
+        if absent or not self.resolved:
+            problem = f"the groups {absent} have none"
+            if not absent:
+                problem = f"they do not resolve far={self.far:g}"
             raise ValueError(
-                "sampling='dynamic' needs impostor pairs within every group among "
-                f"{_described(self.people)}, and {absent} have none; give more people of "
-                "these groups, a larger validation_fraction, or sampling='adjusted'."
-            )
-        if not self.resolved:
-            more = (
-                "" if self.people.is_sample else " or validation_fraction, more people"
-            )
-            raise ValueError(
-                f"far={self.far:g} is not resolved by the impostor pairs of "
-                f"{_described(self.people)}, so that dynamic weights would follow noise; "
-                f"give a larger far{more}, or sampling='adjusted'."
+                "sampling='dynamic' follows the FAR of impostor pairs within each group of "
+                f"the people held out, and {problem}; give more people of these groups, a "
+                "larger validation_fraction or far, or sampling='adjusted'."
             )
 
     def __call__(self, embeddings):
@@ -208,46 +200,31 @@ def _within_groups(images):
     return [(g, g) for g in range(images.n_groups)]
 
 
-def _described(people):
-    """What a message calls the people whose pairs are compared."""
-    if people.is_sample:
-        return f"the {people.rows.size} held-out images that are compared"
-    return "the held-out people"
-
-
-def _check_monitor(people, images, monitor, far):
-    """Raise where these people have too few groups or pairs for the monitor."""
-    scopes = [None]
-    if monitor != "frr_at_far":
-        scopes = _within_groups(images)
-        if len(scopes) < 2:
-            raise ValueError(
-                f"monitor={monitor!r} compares groups, and the held-out people have "
-                f"{len(scopes)}; give sensitive_features, a larger validation_fraction, "
-                "or monitor='loss' or 'frr_at_far'."
-            )
-    more = "give more people, a larger validation_fraction"
-    if people.is_sample:
-        more = "give larger groups"
+def _check_monitor(images, monitor, far):
+    """Raise where the people held out have too few groups or pairs for the monitor."""
+    scopes = [None] if monitor == "frr_at_far" else _within_groups(images)
+    if not scopes or scopes == [(0, 0)]:
+        raise ValueError(
+            f"monitor={monitor!r} compares groups, and the held-out people have "
+            f"{len(scopes)}; give sensitive_features, a larger validation_fraction, "
+            "or monitor='loss' or 'frr_at_far'."
+        )
     design = CompleteDesign(images, "pair", "all")
     fewest = min(design.count_impostors(scope) for scope in scopes)
-    if fewest * far < 1:
+    genuine = min(design.count_genuine(scope) for scope in scopes)
+    what = f"monitor={monitor!r} at monitor_far={far:g} rests on"
+    remedy = "give more people, a larger validation_fraction or monitor_far"
+    if fewest * far < 1 or (monitor != "bfar" and genuine == 0):
         raise ValueError(
-            f"monitor={monitor!r} is measured at monitor_far={far:g}, which {fewest} "
-            f"impostor pairs of {_described(people)} do not resolve; {more}, a larger "
-            "monitor_far, or monitor='loss'."
+            f"{what} {fewest} impostor and {genuine} genuine pairs of held-out people (of "
+            f"the group with the fewest), which do not resolve it; {remedy}, or "
+            "monitor='loss'."
         )
     if fewest * far < MIN_ERRORS:
         warn_caller(
-            f"monitor={monitor!r} at monitor_far={far:g} rests on {fewest * far:.0f} false "
-            f"acceptances of {_described(people)} or fewer, where {MIN_ERRORS} are wanted: "
-            f"the best epoch may be one of chance; {more}, or a larger monitor_far.",
+            f"{what} {fewest * far:.0f} false acceptances of held-out people or fewer, "
+            f"where {MIN_ERRORS} are wanted: the best epoch may be one of chance; {remedy}.",
             FewErrorsWarning,
-        )
-    if monitor != "bfar" and min(design.count_genuine(scope) for scope in scopes) == 0:
-        raise ValueError(
-            f"monitor={monitor!r} needs genuine pairs of every group among "
-            f"{_described(people)}; {more}, or monitor='loss'."
         )
 
 
@@ -291,8 +268,7 @@ def sample_to_compare(people, seed):
     taken[order[reached > quotas[strata]]] = 0
 
     turn = _turns(people, rng)
-    sample = people.of(taken > 0, turn < taken[people.y])
-    return replace(sample, is_sample=True)
+    return people.of(taken > 0, turn < taken[people.y])
 
 
 def _strata(people, n_images):

@@ -28,8 +28,6 @@ class People:
         What the codes stand for.
     domain : ndarray of int8, shape (n_images,), or None
         0 or 1, where images of two domains are compared with each other.
-    is_sample : bool
-        Whether others were held out, too, and are not compared: they make too many pairs.
     """
 
     rows: np.ndarray
@@ -39,7 +37,6 @@ class People:
     groups: np.ndarray | None = None
     labels: np.ndarray | None = None
     domain: np.ndarray | None = None
-    is_sample: bool = False
 
     def of(self, chosen, images=None):
         """The People among the chosen identities, with all or some of their images.
@@ -241,20 +238,11 @@ def hold_out(people, fraction, rng):
 
 def _raise_disagreement(identity, group, counts, who):
     """Raise for the identity ``who``, whose images disagree or have no group."""
-    name = identity.values.tolist()[who]
-    found = {
-        label: int(n)
-        for label, n in zip(group.values.tolist(), counts[who], strict=True)
-        if n
-    }
-    if not found:
-        raise ValueError(
-            f"sensitive_features is unknown for every image of identity {name!r}, and "
-            "every identity needs a group. Drop such people, or set min_agreement=0.75 to "
-            "have them left out and counted."
-        )
+    found = dict(zip(group.values.tolist(), counts[who].tolist(), strict=True))
+    found = {label: n for label, n in found.items() if n} or "unknown for all"
     raise ValueError(
-        f"sensitive_features disagrees between the images of identity {name!r}: {found}. "
-        "Set min_agreement=0.75 to keep the identities whose images agree to that share "
-        "(the rest are left out and counted), or correct the labels."
+        "sensitive_features disagrees between the images of identity "
+        f"{identity.values.tolist()[who]!r}, or is unknown: {found}. Set min_agreement=0.75 "
+        "to keep the identities whose images agree to that share (the rest are left out "
+        "and counted), or correct the labels."
     )

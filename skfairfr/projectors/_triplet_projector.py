@@ -5,28 +5,29 @@ from numbers import Integral, Real
 
 import numpy as np
 import torch
+from skorch.callbacks import Callback
 
 from skfairfr._compat import Interval, StrOptions, fit_context
-from skfairfr.losses import TripletLoss
+from skfairfr.losses import TripletLoss, semi_hard_negatives
 from skfairfr.losses._triplet import mean_triplet_loss
 from skfairfr.projectors._base import BaseProjector, with_training
-from skfairfr.projectors._group_sampling import (
-    SAMPLINGS,
-    GroupSampling,
-    starting_weights,
-)
+from skfairfr.projectors._head import BLOCK_ROWS
 from skfairfr.projectors._held_out import GroupFARs
-from skfairfr.projectors._net import EpochPlan, bind_sampler
 from skfairfr.projectors._people import everyone_by_most
-from skfairfr.projectors._triplets import (
-    CountTriplets,
-    TripletBatches,
-    have_pairs,
-    partners_of,
+from skfairfr.projectors._training import EpochPlan, bind_sampler, epoch_positions
+from skfairfr.samplers import (
+    adjusted_weights,
+    dynamic_weights,
+    equal_weights,
+    natural_weights,
 )
+from skfairfr.samplers._torch import GroupCells
 from skfairfr.samplers._weights import EXPONENT
 from skfairfr.utils._labels import FIELDS
 from skfairfr.utils._validation import warn_caller
+
+# Values of the parameter ``sampling``.
+SAMPLINGS = ("natural", "equal", "adjusted", "dynamic")
 
 
 class TripletProjector(BaseProjector):
@@ -120,7 +121,7 @@ class TripletProjector(BaseProjector):
     warm_start : bool, default=False
         Whether ``fit`` goes on from the last one's head.
     verbose : int, default=0
-        1 shows a bar over the epochs.
+        1 prints a line for each epoch.
 
     Attributes
     ----------
@@ -378,3 +379,287 @@ class TripletProjector(BaseProjector):
         return mean_triplet_loss(
             embeddings[left], embeddings[right], y[left], self.margin
         )
+
+
+def starting_weights(sampling, group_weights, labels, counts):
+    """Weights of the first epoch, (n_groups,), their mean 1.
+
+    Parameters
+    ----------
+    sampling : str
+        One of SAMPLINGS.
+    group_weights : dict or None
+    labels : ndarray, shape (n_groups,)
+    counts : ndarray of int, shape (n_groups,)
+        Images of each group.
+
+    Raises
+    ------
+    ValueError
+        If the weights do not fit the sampling or the groups.
+    """
+    if group_weights is not None and sampling not in ("adjusted", "dynamic"):
+        raise ValueError(
+            f"group_weights are for sampling='adjusted', or where 'dynamic' starts; with "
+            f"sampling={sampling!r} they would be ignored. Change one of the two."
+        )
+    if sampling == "adjusted" and group_weights is None:
+        raise ValueError(
+            "sampling='adjusted' needs group_weights={label: weight} with an entry for "
+            f"each of the groups {labels.tolist()}."
+        )
+    if group_weights is not None:
+        return adjusted_weights(group_weights, labels)
+    if sampling == "natural":
+        return natural_weights(counts)
+    return equal_weights(len(labels))
+
+
+class GroupSampling(Callback):
+    """Draws the images of every epoch by the weights of their groups.
+
+    The history holds all that an epoch depends on, ``weight_<label>`` of the epoch before
+    and ``far_<label>`` after it, so that a checkpoint needs nothing more.
+
+    Parameters
+    ----------
+    people : People
+        Trained on.
+    start : ndarray, shape (n_groups,)
+        Weights of the first epoch.
+    fars : GroupFARs, default=None
+        Measured after every epoch; the dynamic weights follow them.
+    smoothing, exponent : float, default=None
+        Of dynamic weights; None never changes the weights.
+    """
+
+    def __init__(self, people, start, fars=None, *, smoothing=None, exponent=None):
+        labels = people.labels.tolist()
+        self.names = [f"weight_{label}" for label in labels]
+        self.cells = GroupCells(people.groups, len(labels))
+        self.cells.probabilities(start)
+        self.start = start
+        self.fars = fars
+        self.smoothing = smoothing
+        self.exponent = exponent
+        self.weights = start
+
+    def on_epoch_begin(self, net, **kwargs):
+        self.weights = self._next_weights(net.history)
+        for name, weight in zip(self.names, self.weights, strict=True):
+            net.history.record(name, float(weight))
+
+    def draw(self, generator):
+        """Positions of an epoch, as many as there are images."""
+        return self.cells.draw(self.weights, len(self.cells), generator)
+
+    def draw_homogeneous(self, size, generator):
+        """Positions of rounds of one group each, as many as hold all images once."""
+        size = min(size, len(self.cells))
+        n_rounds = -(-len(self.cells) // size)
+        return self.cells.draw_batches(self.weights, size, n_rounds, generator)
+
+    def _next_weights(self, history):
+        """Weights of the epoch whose history has just begun."""
+        if len(history) == 1:
+            return self.start
+        previous = history[-2]
+        weights = np.array([previous[name] for name in self.names])
+        if self.smoothing is None:
+            return weights
+        fars = np.array([previous[name] for name in self.fars.names])
+        n = self.fars.n_impostors
+        return dynamic_weights(
+            weights,
+            np.rint(fars * n),
+            n,
+            smoothing=self.smoothing,
+            exponent=self.exponent,
+        )
+
+
+class Partners:
+    """For every image the images of its person that it makes a pair with.
+
+    With two domains these are the person's images of the other one, otherwise all its
+    other images. Every person has one at least.
+
+    Parameters
+    ----------
+    y : tensor of int64, shape (n_images,)
+    domain : tensor of int, shape (n_images,), or None
+        0 or 1.
+    """
+
+    def __init__(self, y, domain=None):
+        self._domain = domain
+        own = 2 * y if domain is None else 2 * y + domain
+        sides, self._order = torch.sort(own, stable=True)
+        self._rank = torch.empty_like(self._order)
+        self._rank[self._order] = torch.arange(len(y))
+        other = own if domain is None else own ^ 1
+        self._start = torch.searchsorted(sides, other)
+        self._count = torch.searchsorted(sides, other, right=True) - self._start
+        first = torch.searchsorted(sides, own)
+        # The place among the images of its person (and domain).
+        self._rank -= first
+
+    def draw(self, places, generator):
+        """Left and right image of pairs: each place with a partner drawn uniformly."""
+        n_others = self._count[places] - int(self._domain is None)
+        share = torch.rand(len(places), dtype=torch.float64, generator=generator)
+        step = torch.minimum((share * n_others).long(), n_others - 1)
+        return self._pair(places, step)
+
+    def all_once(self):
+        """Left and right image of pairs: each image with the next one of its person."""
+        places = torch.arange(len(self._order))
+        if self._domain is None:
+            return self._pair(places, torch.zeros_like(places))
+        return self._pair(places, self._rank % self._count)
+
+    def _pair(self, places, step):
+        """Pairs of each place with its partner ``step`` others away, domain 0 on the left."""
+        if self._domain is None:
+            # The image itself is among them: the others follow it in a ring.
+            step = (self._rank[places] + 1 + step) % self._count[places]
+        partner = self._order[self._start[places] + step]
+        if self._domain is None:
+            return places, partner
+        is_left = self._domain[places] == 0
+        left = torch.where(is_left, places, partner)
+        return left, torch.where(is_left, partner, places)
+
+
+class TripletBatches:
+    """Iterates over the batches (rows, triplets) of an epoch, a new epoch each time.
+
+    A round draws images by the sampler, a partner of each, and for both anchors of these
+    pairs a semi-hard negative; its triplets are then shuffled into minibatches.
+
+    Parameters
+    ----------
+    rows : DeviceRows
+    people : People
+        Trained on; every one has a pair.
+    head : ProjectionHead
+        In training: every round selects with its weights of that moment.
+    generator : torch.Generator
+    sampler : callable, default=None
+        As in :class:`~skfairfr.projectors._net.Batches`; its batches are rounds.
+    margin : float
+    selection_size : int
+        Pairs of a round.
+    batch_size : int
+        Triplets of a minibatch.
+
+    Attributes
+    ----------
+    n_triplets : int
+        Triplets of the epoch so far.
+    """
+
+    def __init__(
+        self,
+        rows,
+        people,
+        head,
+        generator,
+        *,
+        sampler=None,
+        margin,
+        selection_size,
+        batch_size,
+    ):
+        self.rows = rows
+        self.head = head
+        self.generator = generator
+        self.sampler = sampler
+        self.margin = margin
+        self.selection_size = selection_size
+        self.batch_size = batch_size
+        self.index = torch.as_tensor(people.rows)
+        self.y = torch.as_tensor(people.y)
+        self.partners = partners_of(people)
+        self.n_triplets = 0
+
+    def __iter__(self):
+        self.n_triplets = 0
+        n_train, size = len(self.index), self.selection_size
+        for places in epoch_positions(self.sampler, self.generator, n_train, size):
+            pairs = self.partners.draw(places, self.generator)
+            triplets = self.select(*pairs)
+            self.n_triplets += len(triplets)
+            order = torch.randperm(len(triplets), generator=self.generator)
+            for part in triplets[order].split(self.batch_size):
+                if len(part):
+                    yield self._batch(part)
+        if self.n_triplets == 0:
+            # No triplet violates the margin: the loss of this epoch is 0.
+            yield self.rows.take(self.index[:1]), torch.empty((0, 3), dtype=torch.int64)
+
+    def __len__(self):
+        return len(self.index)
+
+    def select(self, left, right):
+        """Triplets (n_triplets, 3) of images, from pairs of images (n_pairs,) each."""
+        places, inverse = torch.unique(torch.cat([left, right]), return_inverse=True)
+        z = self._project(places)[inverse.to(self.rows.device)]
+        negatives = semi_hard_negatives(
+            z[: len(left)],
+            z[len(left) :],
+            self.y[left].to(z.device),
+            margin=self.margin,
+            generator=self.generator,
+        )
+        triplets = []
+        for anchor, positive, negative in zip(
+            (left, right), (right, left), negatives, strict=True
+        ):
+            negative = negative.cpu()
+            found = (negative >= 0).nonzero().squeeze(1)
+            columns = (anchor[found], positive[found], positive[negative[found]])
+            triplets.append(torch.stack(columns, dim=1))
+        return torch.cat(triplets)
+
+    @torch.no_grad()
+    def _project(self, places):
+        """Unit rows of images, on the device."""
+        index = self.index[places].numpy()
+        self.head.eval()
+        return torch.cat([self.head(b) for b in self.rows.in_order(BLOCK_ROWS, index)])
+
+    def _batch(self, triplets):
+        """The rows of the images, each once in the order of X, and triplets of places."""
+        places, inverse = torch.unique(triplets, return_inverse=True)
+        return self.rows.take(self.index[places]), inverse.to(self.rows.device)
+
+
+class CountTriplets(Callback):
+    """Records how many triplets of an epoch violated the margin.
+
+    Parameters
+    ----------
+    batches : TripletBatches
+    """
+
+    def __init__(self, batches):
+        self.batches = batches
+
+    def on_epoch_end(self, net, **kwargs):
+        net.history.record("n_triplets", self.batches.n_triplets)
+
+
+def have_pairs(people):
+    """Whether each identity has two images, in different domains if there are any."""
+    if people.domain is None:
+        return np.bincount(people.y, minlength=people.identities.size) > 1
+    found = np.zeros((people.identities.size, 2), dtype=bool)
+    found[people.y, people.domain] = True
+    return found.all(axis=1)
+
+
+def partners_of(people):
+    """The Partners of the images of People."""
+    domain = None if people.domain is None else torch.as_tensor(people.domain).long()
+    return Partners(torch.as_tensor(people.y), domain)

@@ -14,8 +14,8 @@ import torch
 from skfairfr import EthicalModule
 from skfairfr.projectors._head import ProjectionHead, project
 from skfairfr.projectors._held_out import HeldOutRates, sample_to_compare
-from skfairfr.projectors._net import DeviceRows
 from skfairfr.projectors._people import People
+from skfairfr.projectors._training import DeviceRows
 from tests.benchmarks._command import run_command
 
 N_FEATURES, IMAGES_EACH, REPEATS = 512, 4, 2

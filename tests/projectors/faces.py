@@ -5,8 +5,8 @@ from numpy.testing import assert_array_equal
 from skorch.callbacks import Callback
 
 from skfairfr import EthicalModule, face_labels, make_face_embeddings
-from skfairfr.projectors._net import DeviceRows
 from skfairfr.projectors._people import everyone, read_labels
+from skfairfr.projectors._training import DeviceRows
 
 HALVES = {"male": 0.5, "female": 0.5}
 FACES = make_face_embeddings(40, 4, 16, groups=HALVES, random_state=0)

@@ -14,7 +14,10 @@ from skfairfr import EthicalModule, face_labels, make_face_embeddings
 from skfairfr.losses import GroupAdversaryLoss
 from skfairfr.losses._softmax import held_out_cross_entropy
 from skfairfr.projectors import AdversarialProjector
-from skfairfr.projectors._adversary import TrainDiscriminators, mean_share_told
+from skfairfr.projectors._adversarial_projector import (
+    TrainDiscriminators,
+    mean_share_told,
+)
 from tests.projectors.faces import (
     GROUP,
     HALVES,
@@ -190,7 +193,7 @@ def test_the_share_told_is_a_mean_over_groups():
 
 
 def test_a_sample_serves_where_images_are_many(monkeypatch, fitted):
-    monkeypatch.setattr("skfairfr.projectors._adversary.MOST_IMAGES", 30)
+    monkeypatch.setattr("skfairfr.projectors._adversarial_projector.MOST_IMAGES", 30)
     adversary = callback(1, 1.0)
     head = fitted.head_
     z, group = adversary._sample(head, torch.Generator().manual_seed(0))

@@ -1,14 +1,14 @@
 """Batches are slices: each row once an epoch, as they are on disk, none copied whole."""
 
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_array_equal
 
-from skfairfr.projectors import _net
-from skfairfr.projectors._net import Batches, DeviceRows
+from skfairfr.projectors._training import Batches, DeviceRows
 
 CPU = torch.device("cpu")
 N, D = 23, 4
@@ -75,8 +75,8 @@ def test_a_sampler_chooses_the_rows_of_each_batch():
         ([], r"shape \(0,\)"),
         ([0.0, 1.0], "type float64"),
         ([[0, 1]], r"shape \(1, 2\)"),
-        ([0, N], f"0..{N - 1}.*got 0 to {N}"),
-        ([-1, 0], "got -1 to 0"),
+        ([0, N], f"0..{N - 1}"),
+        ([-1, 0], r"\[-1  0\]"),
         (3, r"shape \(\)"),
     ],
 )
@@ -141,8 +141,11 @@ def test_an_accelerator_holds_the_rows_if_half_its_memory_does(
     """Its code on the CPU: the same rows, whole on the device or read by the batch."""
     X = np.random.default_rng(0).standard_normal((50, 4))
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, free))
-    rows = DeviceRows(X, torch.device("cpu"))
-    rows._rows = _net._resident(X, torch.device("cpu"))
+    taken = {"dtype": torch.float32}
+    monkeypatch.setattr(torch, "tensor", lambda X, **_: torch.as_tensor(X, **taken))
+    rows = DeviceRows(X, SimpleNamespace(type="cuda"))
+    monkeypatch.undo()
+    rows.device = torch.device("cpu")
     assert isinstance(rows._rows, torch.Tensor) is moves
     index = torch.tensor([7, 3, 3])
     assert_array_equal(rows.take(index), X[index.numpy()].astype(np.float32))

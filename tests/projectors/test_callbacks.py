@@ -10,9 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skorch.callbacks import Callback, EarlyStopping, EpochTimer
 from skorch.history import History
 
-from skfairfr.projectors import _callbacks
-from skfairfr.projectors._callbacks import Monitor, Schedule
-from skfairfr.utils._errors import ArgumentError
+from skfairfr.projectors import _training
+from skfairfr.projectors._training import Monitor, Schedule
 from tests.projectors.faces import (
     MORE,
     MORE_Y,
@@ -138,37 +137,16 @@ def test_every_monitor_chooses_its_own_best_epoch(monitor):
 def test_a_bar_shows_the_epochs_where_asked(capsys):
     module(validation_fraction=0.3, verbose=1).fit(X, Y)
     shown = capsys.readouterr()
-    assert (
-        "3/3" in shown.err and "train_loss" in shown.err and "valid_loss" in shown.err
-    )
-    assert shown.out == ""
+    assert "train_loss" in shown.out and "valid_loss" in shown.out
+    assert len(shown.out.splitlines()) == 2 + 3
     module().fit(X, Y)
     assert capsys.readouterr() == ("", "")
-
-
-def test_the_bar_is_closed_whatever_happens(monkeypatch):
-    bars = []
-
-    class Bar(_callbacks.tqdm):
-        def __init__(self, *args, **kwargs):
-            super().__init__(*args, **kwargs)
-            bars.append(self)
-            self.was_closed = False
-
-        def close(self):
-            self.was_closed = True
-            super().close()
-
-    monkeypatch.setattr(_callbacks, "tqdm", Bar)
-    with pytest.raises(ValueError, match="loss became"):
-        module(verbose=1, lr=1e30, optimizer=torch.optim.SGD, max_epochs=9).fit(X, Y)
-    assert bars[0].was_closed
 
 
 @pytest.mark.parametrize("given", [[5], [("name", 5)], ["early"], [object()]])
 def test_what_is_no_callback_is_refused(given):
     with pytest.raises(ValueError, match="must be skorch callbacks"):
-        _callbacks.check_callbacks(given)
+        _training.check_callbacks(given)
 
 
 class Reader(Callback):
@@ -184,20 +162,19 @@ class Reader(Callback):
 @pytest.mark.parametrize(
     ("callback", "options", "words"),
     [
-        (EarlyStopping(), {}, "EarlyStopping .*'valid_loss' .* holds 'epoch', .*'lr'"),
+        (EarlyStopping(), {}, "'valid_loss'"),
         (
             EarlyStopping(monitor="x"),
             {"validation_fraction": 0.3},
-            "EarlyStopping .*'x' .*'valid_loss'",
+            "'x'.*'valid_loss'",
         ),
-        (Reader(lambda history: history[-1, "nothing"]), {}, "Reader .*'nothing' "),
+        (Reader(lambda history: history[-1, "nothing"]), {}, "'nothing'"),
     ],
 )
 def test_a_callback_that_looks_for_what_is_not_there(callback, options, words):
     stopping = module(callbacks=[callback], **options)
-    with pytest.raises(ArgumentError, match=f"^callbacks: {words}") as caught:
+    with pytest.raises(ValueError, match=f"callbacks: .*{words}.*validation_fraction"):
         stopping.fit(X, Y)
-    assert "'valid_loss' is there with validation_fraction=0.2." in caught.value.remedy
 
 
 def test_other_faults_of_a_callback_stay_its_own():
@@ -207,5 +184,5 @@ def test_other_faults_of_a_callback_stay_its_own():
 
 def test_callbacks_come_as_objects_classes_and_pairs():
     given = [EpochTimer(), EpochTimer, ("timer", EpochTimer())]
-    assert _callbacks.check_callbacks(given) == given
-    assert _callbacks.check_callbacks(None) == []
+    assert _training.check_callbacks(given) == given
+    assert _training.check_callbacks(None) == []

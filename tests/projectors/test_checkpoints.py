@@ -16,7 +16,7 @@ import torch
 from skorch.callbacks import Callback
 
 from skfairfr import face_labels, projectors
-from skfairfr.projectors._callbacks import STATE, describe
+from skfairfr.projectors._training import _told
 from tests.projectors.faces import (
     GROUP,
     IDENTITY,
@@ -274,7 +274,7 @@ def test_other_data_are_another_fit(tmp_path, X, y):
 def test_what_changes_no_step_is_the_same_fit(tmp_path, capsys):
     break_off(tmp_path, 2, "epoch")
     assert go_on(tmp_path, verbose=1)[1] == 1
-    assert "3/3" in capsys.readouterr().err
+    assert "train_loss" in capsys.readouterr().out
 
 
 def test_callbacks_that_record_numbers_of_numpy(tmp_path):
@@ -297,64 +297,6 @@ def test_a_broken_file_is_named(tmp_path, content):
     path.write_bytes(path.read_bytes()[:500] if content is None else content)
     with pytest.raises(ValueError, match=f"{path.name} cannot be read.*delete it"):
         go_on(tmp_path)
-
-
-DAMAGE = {
-    "no list": lambda state: [1],
-    **{
-        f"without {part}": lambda state, part=part: without(state, part)
-        for part in sorted(STATE)
-    },
-    "another seed": lambda state: {**state, "seed": state["seed"] + 1},
-    "another weight": lambda state: {**state, "weights": moved(state["weights"])},
-    "cut history": lambda state: {**state, "history": state["history"][:-9]},
-    "other names": lambda state: {**state, "weights": {"head": {}, "loss": {}}},
-    "zeros drawn": lambda state: {**state, "generator": state["generator"] * 0},
-    "no groups": lambda state: {**state, "optimizer": {"state": {}}},
-    "short group": lambda state: {**state, "optimizer": short(state["optimizer"])},
-}
-# Without a digest, what can be taken for another fit's is taken.
-NOT_SEEN = ("another seed", "another weight", "short group")
-
-
-def without(state, part):
-    return {name: value for name, value in state.items() if name != part}
-
-
-def moved(weights):
-    (name, weight), *others = weights["head"].items()
-    return {**weights, "head": {name: weight + 1e-3, **dict(others)}}
-
-
-def short(optimizer):
-    """The optimizer's numbers without one that every step needs."""
-    groups = [without(group, "weight_decay") for group in optimizer["param_groups"]]
-    return {**optimizer, "param_groups": groups}
-
-
-@pytest.mark.parametrize("damage", DAMAGE)
-@pytest.mark.parametrize("number", [1, 2])
-def test_a_damaged_part_is_noticed(tmp_path, number, damage):
-    break_off(tmp_path, 2, "epoch")
-    (path,) = tmp_path.iterdir()
-    state = torch.load(path, weights_only=True)
-    if number == 1:
-        state = without(state, "sha256") | {"format": 1}
-        if damage in NOT_SEEN:
-            pytest.skip("only a digest tells")
-    torch.save(DAMAGE[damage](state), path)
-    with pytest.raises(ValueError, match=f"{path.name} cannot be read.*delete it"):
-        go_on(tmp_path)
-
-
-def test_a_checkpoint_of_the_first_format_is_gone_on_from(tmp_path):
-    break_off(tmp_path, 2, "epoch")
-    (path,) = tmp_path.iterdir()
-    state = without(torch.load(path, weights_only=True), "sha256")
-    torch.save(state | {"format": 1}, path)
-    resumed, n_run = go_on(tmp_path)
-    assert n_run == 1
-    assert_same_bits(resumed, module().fit(X, Y))
 
 
 def test_a_directory_is_made_or_refused(tmp_path):
@@ -381,9 +323,6 @@ LINEAR = torch.nn.Linear(2, 2)
 @pytest.mark.parametrize(
     ("one", "same", "other"),
     [
-        (weigh(2), weigh(2), weigh(3)),
-        (lambda v: v + 1, lambda v: v + 1, lambda v: v + 2),
-        (lambda v: v in {"a", "b"}, lambda v: v in {"b", "a"}, lambda v: v in {"a"}),
         (functools.partial(weigh, 2), functools.partial(weigh, 2), weigh),
         (Sampler(1), Sampler(1), Sampler(2)),
         (Sampler(np.zeros(5000)), Sampler(np.zeros(5000)), Sampler(np.eye(1, 5000, 9))),
@@ -395,12 +334,10 @@ LINEAR = torch.nn.Linear(2, 2)
     ],
 )
 def test_options_are_told_by_what_they_are(one, same, other):
-    assert describe(one) == describe(same) != describe(other)
-    assert " at 0x" not in str(describe(one))
+    assert _told("kappas", one) == _told("kappas", same) != _told("kappas", other)
 
 
-def test_a_function_that_holds_itself_can_be_described():
-    def itself(value):
-        return itself(value)
-
-    assert describe(itself)
+def test_a_function_without_a_name_cannot_be_told_from_others(tmp_path):
+    options = {"kappas": weigh(2), "groups": None, "checkpoint_dir": tmp_path}
+    with pytest.raises(ValueError, match=r"checkpoint_dir.*kappas=.*by name"):
+        module(**options).fit(X, IDENTITY, 1 + IDENTITY % 7)

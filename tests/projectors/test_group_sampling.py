@@ -8,9 +8,9 @@ import torch
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr import make_face_embeddings
-from skfairfr.projectors._group_sampling import GroupSampling, starting_weights
 from skfairfr.projectors._held_out import GroupFARs
 from skfairfr.projectors._people import People
+from skfairfr.projectors._triplet_projector import GroupSampling, starting_weights
 from skfairfr.samplers import dynamic_weights
 
 FACES = make_face_embeddings(30, 4, 8, n_domains=2, random_state=0)
@@ -67,7 +67,7 @@ def test_a_level_that_is_not_resolved_is_refused():
     codes = np.arange(len(FACES.y), dtype=np.int32) % 3
     measured = GroupFARs(people(codes=codes), 1e-6)
     assert not measured.resolved
-    with pytest.raises(ValueError, match="far=1e-06 is not resolved"):
+    with pytest.raises(ValueError, match="do not resolve far=1e-06"):
         measured.check_for_dynamic(LABELS)
     GroupFARs(people(codes=codes), 1e-3).check_for_dynamic(LABELS)
 

@@ -133,7 +133,7 @@ def test_sums_are_those_of_each_identity(monkeypatch):
     people = People(place, y, np.array(["a", "b", "c"]))
     z = net(x).detach().numpy()
     expected = [z[place[y == who]].sum(0) for who in range(3)]
-    assert_allclose(sums_by_identity(net, rows_of(x), people), expected, atol=1e-6)
+    assert_allclose(sums_by_identity(rows_of(x), people, net), expected, atol=1e-6)
 
 
 def test_says_its_kind():

@@ -10,9 +10,9 @@ from skorch.callbacks import Callback, EarlyStopping
 from torch.nn.functional import cross_entropy, linear, normalize, relu
 
 from skfairfr._core._vmf import log_vmf_normalizer
-from skfairfr.projectors import _callbacks
+from skfairfr.projectors import _training
 from skfairfr.projectors._held_out import HeldOutRates
-from skfairfr.projectors._net import DeviceRows, history_columns
+from skfairfr.projectors._training import DeviceRows, history_columns
 from tests.projectors.faces import (
     GROUP,
     IDENTITY,
@@ -190,7 +190,7 @@ def test_bfloat16_is_close_to_float32():
 
 
 def test_ours_alone_are_the_default_callbacks():
-    assert _callbacks.Callback is Callback
+    assert _training.Callback is Callback
     assert list(module().fit(X, Y).history_) == ["epoch", "lr", "dur", "train_loss"]
 
 

@@ -203,7 +203,7 @@ SMALL = face_labels(IDENTITY, np.where(IDENTITY == 0, "rare", GROUP), DOMAIN)
         ({"sampling": "equal"}, IDENTITY, "fit was given no groups"),
         ({"homogeneous": True}, IDENTITY, "fit was given no groups"),
         (DYNAMIC, SMALL, r"\['rare'\] have none"),
-        (DYNAMIC | {"far": 1e-7}, Y, "far=1e-07 is not resolved"),
+        (DYNAMIC | {"far": 1e-7}, Y, "do not resolve far=1e-07"),
         (DYNAMIC | {"validation_fraction": 0.0}, Y, "set validation_fraction=0.2"),
         ({"sampling": "adjusted"}, Y, "needs group_weights"),
         (HAND | {"group_weights": {"EU": 1}}, Y, "missing for"),

@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 
 from skfairfr.projectors._head import ProjectionHead
 from skfairfr.projectors._people import People
-from skfairfr.projectors._triplets import (
+from skfairfr.projectors._triplet_projector import (
     Partners,
     TripletBatches,
     have_pairs,

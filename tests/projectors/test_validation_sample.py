@@ -22,7 +22,7 @@ from skfairfr.projectors import (
     _ethical_module,
     _fpr_penalty_projector,
     _held_out,
-    _net,
+    _training,
     _triplet_projector,
 )
 from skfairfr.projectors._head import ProjectionHead, project
@@ -31,7 +31,6 @@ from skfairfr.projectors._held_out import (
     MOST_IMAGES,
     MOST_PAIRS,
     STREAM,
-    GroupFARs,
     HeldOutRates,
     sample_to_compare,
 )
@@ -130,7 +129,7 @@ def test_the_sample_is_that_of_the_loop(case, seed, small):
     people = CASES[case]
     sample = sample_to_compare(people, seed)
     assert_array_equal(sample.rows, sample_by_loop(people, seed, 80, 16, 6))
-    assert 0 < sample.rows.size <= 80 and sample.is_sample
+    assert 0 < sample.rows.size <= 80
     assert_array_equal(sample.identities[sample.y], people.y[sample.rows])
     for name in ("groups", "domain"):
         given = getattr(people, name)
@@ -306,13 +305,13 @@ def test_the_draws_of_the_fit_stay_as_they_are(most, monkeypatch):
 
 
 def test_every_epoch_compares_the_same_images(medium, monkeypatch):
-    seen, batch = [], _net.HeldOutBatch.__iter__
+    seen, batch = [], _training.HeldOutBatch.__iter__
 
     def spy(self):
         seen.append(self.people.rows.copy())
         return batch(self)
 
-    monkeypatch.setattr(_net.HeldOutBatch, "__iter__", spy)
+    monkeypatch.setattr(_training.HeldOutBatch, "__iter__", spy)
     fitted = ethical_module().fit(X, Y)
     assert len(seen) == 3 and len(seen[0]) == fitted.n_validation_images_
     for rows in seen[1:]:
@@ -362,21 +361,3 @@ def test_pairs_never_exceed_the_most(name, domain, monkeypatch):
     CHOICES[name].fit(X, Y, **given)
     assert counted["loss"] > 0 and (counted["rates"] > 0) == (name != "loss")
     assert max(counted.values()) <= 240**2 / 2
-
-
-def test_messages_speak_of_the_sample(small):
-    people = people_with(np.full(400, 2), np.arange(400) < 9)
-    sample = sample_to_compare(people, 0)
-    with pytest.raises(
-        ValueError, match=r"112 impostor pairs.*80 held-out images .*lar"
-    ):
-        HeldOutRates(sample, "bfar", 1e-3)
-    with pytest.raises(
-        ValueError, match=r"of the 80 held-out images .* larger far, or"
-    ):
-        GroupFARs(sample, 1e-5).check_for_dynamic(np.array(["a", "b"]))
-    with pytest.raises(ValueError, match="among the 80 held-out images that are comp"):
-        absent = people_with(np.full(400, 2), np.full(400, 1))
-        sampled = sample_to_compare(absent, 0)
-        GroupFARs(sampled, 1e-2).check_for_dynamic(np.array(["a", "b"]))
-    assert _held_out._described(people) == "the held-out people"

@@ -1,20 +1,32 @@
 """The training loop: rows on the device, batches that are slices of them, the net.
 
-No loader, no worker, no Python over samples. The net is skorch's, without its loader.
+No loader, no worker, no Python over samples. The net is skorch's, without its loader. Own
+callbacks do what skorch's do not: set a rate by ``final_lr``, keep the best head with its
+centroids, and write all from which a fit can be resumed. A killed fit is resumed from its
+checkpoint: one file for each fit, named by a hash of the data and the options.
 """
 
+import json
+import math
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
+import joblib
 import numpy as np
 import torch
 from skorch import NeuralNet
 from skorch.callbacks import Callback
 
 from skfairfr.samplers._torch import GroupSampler
-from skfairfr.utils._errors import Argument, ArgumentError
-from skfairfr.utils._torch import precision_of_products, threads_for
-from skfairfr.utils._validation import MOST
+from skfairfr.utils._folder import whole_file
+from skfairfr.utils._torch import precision_of_products
+from skfairfr.utils._validation import check_path
+
+# Options that change neither the data nor the steps of a fit.
+WITHOUT_EFFECT = ("checkpoint_dir", "verbose", "callbacks", "random_state")
+N_HASHED_ROWS = 4096
 
 
 class DeviceRows:
@@ -31,7 +43,11 @@ class DeviceRows:
     def __init__(self, X, device):
         self.device = device
         self.shape = X.shape
-        self._rows = _resident(X, device) if device.type != "cpu" else X
+        self._rows = X
+        if device.type != "cpu":
+            free, _ = torch.cuda.mem_get_info(device)
+            if 8 * X.shape[0] * X.shape[1] <= free:
+                self._rows = torch.tensor(X, dtype=torch.float32, device=device)
 
     def take(self, place):
         """The rows at ``place``, as float32 on the device.
@@ -137,7 +153,6 @@ def epoch_positions(sampler, generator, n_train, size):
     size : int
         Images of a batch, unless the sampler makes the batches.
     """
-    size = min(size, MOST)  # torch takes no number above 2**63 - 1
     if sampler is None:
         return torch.randperm(n_train, generator=generator).split(size)
     drawn = sampler(generator)
@@ -201,7 +216,7 @@ def optimizer_of(given):
     return given if isinstance(given, partial) else partial(given)
 
 
-def make_net(head, loss, callbacks, held_out, *, optimizer, device, **options):
+def make_net(head, loss, callbacks, held_out, *, optimizer, device, verbose, **options):
     """A net ready to train.
 
     Parameters
@@ -213,6 +228,8 @@ def make_net(head, loss, callbacks, held_out, *, optimizer, device, **options):
     held_out : HeldOutBatch or None
     optimizer : str, class or partial
     device : torch.device
+    verbose : int
+        Whether a line is printed for each epoch.
     **options : dict
         ``lr``, ``max_epochs`` and ``batch_size`` of the net.
 
@@ -221,6 +238,8 @@ def make_net(head, loss, callbacks, held_out, *, optimizer, device, **options):
     net : EmbeddingNet
     """
     optimizer = optimizer_of(optimizer)
+    if not verbose:
+        options["callbacks__print_log"] = None
     split = None if held_out is None else partial(_and_held_out, held_out)
     net = EmbeddingNet(
         module=head,
@@ -234,7 +253,6 @@ def make_net(head, loss, callbacks, held_out, *, optimizer, device, **options):
         iterator_valid__batch_size=len(held_out or ()) or 1,
         train_split=split,
         callbacks=callbacks,
-        callbacks__print_log=None,
         device=device,
         **options,
     )
@@ -262,8 +280,7 @@ def train(net, batches, monitor, precision):
     net.notify("on_train_begin", X=None, y=None)
     try:
         device = torch.device(net.device)
-        threads = threads_for(_operations_of_step(net, batches))
-        with precision_of_products(precision, device), threads:
+        with precision_of_products(precision, device):
             net.fit_loop(batches, epochs=left)
     except KeyboardInterrupt:
         # skorch's callbacks stop a training by this error, too, after ours have been heard.
@@ -273,8 +290,12 @@ def train(net, batches, monitor, precision):
                 raise
             return True
     except KeyError as error:
-        _check_history(net, error)
-        raise
+        if "history" not in str(error):
+            raise
+        raise ValueError(
+            f"callbacks: {error.args[0]} It holds {list(history_columns(net.history))}; "
+            "'valid_loss' is there with validation_fraction=0.2."
+        ) from error
     finally:
         net.notify("on_train_end", X=None, y=None)
     return False
@@ -317,35 +338,6 @@ def _and_held_out(held_out, batches):
     return batches, held_out
 
 
-def _check_history(net, error):
-    """Raise where a callback looked for what the history does not hold."""
-    callback, place = None, error.__traceback__
-    while place.tb_next is not None:
-        place = place.tb_next
-        found = place.tb_frame.f_locals.get("self")
-        callback = found if isinstance(found, Callback) else callback
-    if place.tb_frame.f_globals["__name__"] != "skorch.history":
-        return
-    held = ", ".join(repr(name) for name in filter(_is_shown, net.history[-1]))
-    raise ArgumentError(
-        *(Argument("callbacks"), f": {type(callback).__name__} failed with "),
-        f"{error.args[0].rstrip('.')!r}; the history holds {held}.",
-        remedy=(
-            "Let it look for one of them. 'valid_loss' is there with ",
-            *(Argument("validation_fraction", 0.2), "."),
-        ),
-        value=callback,
-    ) from error
-
-
-def _operations_of_step(net, batches):
-    """Multiplications and additions of a step: forward and backward, for every weight."""
-    n_weights = sum(
-        parameter.numel() for _, parameter in net.get_all_learnable_params()
-    )
-    return 6 * min(batches.batch_size, len(batches.index)) * n_weights
-
-
 def _is_batch(positions):
     return isinstance(positions, torch.Tensor | np.ndarray) and positions.ndim == 1
 
@@ -353,28 +345,257 @@ def _is_batch(positions):
 def _check_positions(positions, n_train):
     """The positions that a caller's sampler gave, as a tensor of int64."""
     positions = np.asarray(positions)
-    if positions.ndim != 1 or positions.dtype.kind not in "iu" or positions.size == 0:
-        raise ValueError(
-            "sampler must give positions as integers of shape (n_draws,), one at least; "
-            f"got shape {positions.shape} of type {positions.dtype}."
-        )
-    lowest, highest = positions.min(), positions.max()
-    if lowest < 0 or highest >= n_train:
+    shape = positions.ndim == 1 and positions.size and positions.dtype.kind in "iu"
+    if not shape or positions.min() < 0 or positions.max() >= n_train:
         raise ValueError(
             f"sampler must give positions in 0..{n_train - 1}, among the images trained "
-            f"on; got {lowest} to {highest}."
+            "on, as integers of shape (n_draws,), one at least; got an array of shape "
+            f"{positions.shape} and type {positions.dtype}: {positions.ravel()[:5]}."
         )
     return torch.as_tensor(positions.astype(np.int64))
 
 
-def _resident(X, device):
-    """X on the device, or X itself where it would fill more than half of what is free."""
-    free, _ = torch.cuda.mem_get_info(device)
-    if X.shape[0] * X.shape[1] * 4 > free // 2:
-        return X
-    rows = torch.empty(X.shape, dtype=torch.float32, device=device)
-    step = max(1, (1 << 26) // X.shape[1])
-    for start in range(0, X.shape[0], step):
-        block = np.array(X[start : start + step], dtype=np.float32)
-        rows[start : start + step] = torch.from_numpy(block)
-    return rows
+class Schedule(Callback):
+    """Sets the learning rate, from lr to final_lr geometrically over the epochs.
+
+    Without ``final_lr`` it records the rate alone, which is the caller's to schedule.
+    """
+
+    def __init__(self, lr, final_lr, max_epochs):
+        self.lr = lr
+        self.final_lr = final_lr
+        self.max_epochs = max_epochs
+
+    def on_epoch_begin(self, net, **kwargs):
+        groups = net.optimizer_.param_groups
+        if self.final_lr is not None:
+            for group in groups:
+                group["lr"] = self._rate(len(net.history) - 1)
+        net.history.record("lr", groups[0]["lr"])
+
+    def _rate(self, epoch):
+        share = epoch / max(1, self.max_epochs - 1)
+        return self.lr * (self.final_lr / self.lr) ** share
+
+
+class Monitor(Callback):
+    """Keeps the best weights, and knows when there is enough without improvement.
+
+    skorch's EarlyStopping keeps no centroids, and no state from which a fit can be resumed.
+
+    Parameters
+    ----------
+    name : str
+        The entry of the history that is compared, smaller is better.
+    keeps_best : bool, default=False
+        Whether the best weights are kept instead of the last.
+    patience : int, default=None
+        Epochs without improvement before training stops.
+    """
+
+    def __init__(self, name, keeps_best=False, patience=None):
+        self.name = name
+        self.keeps_best = keeps_best
+        self.patience = patience
+
+    def initialize(self):
+        self.state_ = {"best": math.inf, "epoch": 0, "stale": 0, "weights": None}
+        self.n_epochs = 0
+        return self
+
+    @property
+    def has_enough(self):
+        """Whether the last epochs brought no improvement."""
+        return self.patience is not None and self.state_["stale"] >= self.patience
+
+    def on_epoch_end(self, net, **kwargs):
+        _check_loss(net.history)
+        # skorch records numbers of numpy; a checkpoint holds numbers of Python only.
+        state, value = self.state_, float(net.history[-1][self.name])
+        if value < state["best"]:
+            state.update(best=value, epoch=len(net.history), stale=0)
+            if self.keeps_best:
+                state["weights"] = deepcopy(weights_of(net))
+        else:
+            state["stale"] += 1
+        self.n_epochs = len(net.history)
+
+    def on_train_end(self, net, **kwargs):
+        if self.state_["weights"] is not None:
+            set_weights(net, self.state_["weights"])
+
+
+class Stop(Callback):
+    """Ends the training, as skorch's EarlyStopping does, where the monitor has enough."""
+
+    def __init__(self, monitor):
+        self.monitor = monitor
+
+    def on_epoch_end(self, net, **kwargs):
+        if self.monitor.has_enough:
+            raise KeyboardInterrupt
+
+
+class Checkpoint(Callback):
+    """Writes, after every epoch, the state from which a fit can be resumed.
+
+    Parameters
+    ----------
+    path : Path
+    seed : int
+        Of all draws of the fit.
+    generator : torch.Generator
+        Of the batches.
+    monitor : Monitor
+    """
+
+    def __init__(self, path, seed, generator, monitor):
+        self.path = path
+        self.seed = seed
+        self.generator = generator
+        self.monitor = monitor
+
+    def on_epoch_end(self, net, **kwargs):
+        state = {
+            "seed": self.seed,
+            "weights": weights_of(net),
+            "optimizer": net.optimizer_.state_dict(),
+            "generator": self.generator.get_state(),
+            "monitor": self.monitor.state_,
+            "history": _to_json(net.history),
+        }
+        # Renamed once complete: a fit killed while writing leaves the previous epoch.
+        with whole_file(self.path) as staged:
+            torch.save(state, staged)
+
+
+def check_callbacks(callbacks):
+    """The caller's callbacks as a list.
+
+    Raises
+    ------
+    ValueError
+        If one is no skorch callback, nor a pair of a name and one.
+    """
+    for given in callbacks or ():
+        callback = given[1] if isinstance(given, tuple) and len(given) == 2 else given
+        kind = callback if isinstance(callback, type) else type(callback)
+        if not issubclass(kind, Callback):
+            raise ValueError(
+                "callbacks must be skorch callbacks, as skorch.callbacks.EpochTimer() is, "
+                f"or pairs of a name and one; got {given!r}."
+            )
+    return list(callbacks or ())
+
+
+def checkpoint_path(estimator, X, people, seed):
+    """The file of this fit in ``checkpoint_dir``: the same for the same data and options.
+
+    Searches share one directory, so different fits must not share a file. The hash covers
+    4,096 rows of X, all labels and the options. Without ``random_state`` it leaves the
+    seed out: a fit is resumed with the seed that it was started with.
+
+    Parameters
+    ----------
+    estimator : BaseProjector
+    X : ndarray, shape (n_samples, n_features)
+    people : People
+    seed : int
+
+    Returns
+    -------
+    path : Path
+        Its directory exists.
+
+    Raises
+    ------
+    ValueError
+        If the directory cannot be made.
+    """
+    told = {
+        name: _told(name, value)
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in WITHOUT_EFFECT
+    }
+    told["seed"] = None if estimator.random_state is None else seed
+    sample = np.linspace(0, len(X) - 1, min(len(X), N_HASHED_ROWS)).astype(np.int64)
+    digest = joblib.hash([told, X.shape, X[sample], vars(people)])
+    directory = Path(check_path(estimator.checkpoint_dir, "checkpoint_dir"))
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(
+            f"checkpoint_dir={str(directory)!r} cannot be made ({error}); name a "
+            "directory that can be written to."
+        ) from error
+    return directory / f"{type(estimator).__name__}-{digest[:16]}.pt"
+
+
+def read_checkpoint(path):
+    """The state in a file, on the CPU; None where there is no file.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read.
+    """
+    if not path.exists():
+        return None
+    # What is damaged raises many kinds of errors.
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:
+        raise ValueError(
+            f"The checkpoint {path} cannot be read ({type(error).__name__}); delete it to "
+            "start anew."
+        ) from error
+
+
+def resume(state, net, generator, monitor):
+    """Restore net, generator and monitor from the ``state`` of a checkpoint."""
+    set_weights(net, state["weights"])
+    net.optimizer_.load_state_dict(state["optimizer"])
+    generator.set_state(state["generator"])
+    monitor.state_ = state["monitor"]
+    net.history.extend(json.loads(state["history"]))
+    monitor.n_epochs = len(net.history)
+
+
+def weights_of(net):
+    """The parameters and buffers of head and loss, as they are (no copy)."""
+    return {"head": net.module_.state_dict(), "loss": net.criterion_.state_dict()}
+
+
+def set_weights(net, weights):
+    """Load weights returned by :func:`weights_of`."""
+    net.module_.load_state_dict(weights["head"])
+    net.criterion_.load_state_dict(weights["loss"])
+
+
+def _told(name, value):
+    """A hash of an option, the same in another process."""
+    if isinstance(value, torch.nn.Module):
+        weights = {n: w.numpy(force=True) for n, w in value.state_dict().items()}
+        value = repr(value), weights
+    try:
+        return joblib.hash(value)
+    except Exception as error:  # what cannot be pickled raises many kinds
+        raise ValueError(
+            f"checkpoint_dir tells fits apart by their options, and {name}={value!r} cannot "
+            "be told from others; give a function or class that its module holds by name."
+        ) from error
+
+
+def _check_loss(history):
+    loss = history[-1]["train_loss"]
+    if not math.isfinite(loss):
+        raise ValueError(
+            f"The training loss became {loss} in epoch {len(history)}: lower lr, or "
+            "give embeddings of a smaller scale."
+        )
+
+
+def _to_json(history):
+    """The epochs without their batches; numbers of numpy become numbers of Python."""
+    epochs = [{**epoch, "batches": []} for epoch in history]
+    return json.dumps(epochs, default=lambda value: value.tolist())

@@ -1,0 +1,222 @@
+"""LossProjector: a head trained with a margin softmax, or with a loss of the caller's."""
+
+import torch
+from torch import nn
+
+from skfairfr._compat import StrOptions, fit_context
+from skfairfr.losses import FPRPenaltyLoss
+from skfairfr.losses._penalised import target_cosine
+from skfairfr.losses._softmax import held_out_cross_entropy
+from skfairfr.projectors._base import BaseProjector, with_training
+from skfairfr.projectors._head import made
+from skfairfr.projectors._people import everyone_by_most
+
+# Margin of each named loss: of a cosine or, with "arcface", radians.
+MARGINS = {"softmax": 0.0, "cosface": 0.35, "arcface": 0.5}
+SCALE = 64.0
+
+
+class LossProjector(BaseProjector):
+    """Project embeddings by any loss: what a head does before fairness is asked for.
+
+    A small network between a frozen encoder and its matcher, trained as those of
+    :class:`EthicalModule` and :class:`FPRPenaltyProjector` are, with a loss that is yours
+    to choose. With a named one it is the control for those two: what a head alone does to
+    the disparities. With one of your own it is where a new idea is tried.
+
+    Parameters
+    ----------
+    loss : {"softmax", "cosface", "arcface"}, module or callable, default="cosface"
+        A name is a cross-entropy of 64 times the cosines to a centroid of each person, with
+        no margin, .35 of the own cosine, or .5 radians of the own angle. A torch module of
+        your own, of which a copy is trained, or ``loss(n_identities, n_features)`` that
+        makes one, is called as ``module(embeddings, labels)``: unit rows of a batch,
+        (n_images, n_features), and their identities in 0..n_identities - 1, (n_images,); it
+        gives a scalar. Its weights are trained with the head.
+    head : {"residual", "mlp"}, module or callable, default="residual"
+        As in :class:`EthicalModule`, like all that follow.
+    hidden_dim : int, default=None
+        Width of the hidden layer; None is twice the features.
+    output_dim : int, default=None
+        Features of the projected embeddings; None is as many as X has, and another number
+        needs ``head="mlp"``.
+    init : {"means", "random"}, default="means"
+        Where the centroids start: at the mean of each person's unit rows after the head as
+        it starts, or drawn by Xavier's rule, which needs more epochs. With ``warm_start``,
+        new people start at means.
+    max_epochs : int, default=20
+        Passes over the images.
+    batch_size : int, default=1024
+        Images in a step.
+    lr : float, default=1e-3
+        Learning rate of the first epoch, times 64 / n_features for the residual head.
+    final_lr : float, default=None
+        Learning rate of the last epoch, reached geometrically; None keeps ``lr``.
+    optimizer : {"adam"}, class or partial, default="adam"
+        As in :class:`EthicalModule`, with ``set_params(optimizer__weight_decay=0.01)``.
+    sampler : callable, default=None
+        ``sampler(identity, group, generator)`` gives the positions of an epoch, or a list
+        of those of every batch; its ``group`` is None where none were given.
+        :mod:`skfairfr.samplers` has some by group. None visits each image once.
+    validation_fraction : float, default=0.0
+        Share of the identities, in [0, 1), held out and never trained on. With any, the
+        weights of the best epoch are kept instead of the last. An epoch compares at most
+        2**24 pairs of their images: of more than 5,792 images a sample, the same in every
+        epoch, of whole people of every group.
+    monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
+        What "best" and ``patience`` look at, smaller is better: the loss of held-out
+        people (a named one with the means of their images as centroids, one of your own if
+        it has no weights) or, at ``monitor_far``, a disparity or the FRR.
+    monitor_far : float, default=1e-3
+        In (0, 1): FAR at which people held out are monitored.
+    patience : int, default=None
+        Epochs without a better value after which training stops; None never does.
+    precision : {"float32", "tf32", "bfloat16"}, default="float32"
+        Of the matrix products; the rest is float32.
+    checkpoint_dir : str or path-like, default=None
+        Where the state is kept after every epoch, for a fit that is killed.
+    callbacks : list of skorch callbacks, default=None
+        As in :class:`EthicalModule`.
+    device : str or torch.device, default="auto"
+        "cpu", "cuda", or the CUDA device where there is one.
+    random_state : int, RandomState instance or None, default=None
+        Draws weights, batches and the people held out.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the last one.
+    verbose : int, default=0
+        1 prints a line for each epoch.
+
+    Attributes
+    ----------
+    head_ : torch.nn.Module
+        Maps (n_samples, n_features) tensors of any row length to unit rows; on the CPU.
+    identities_ : ndarray, shape (n_identities,)
+        Labels of the people trained on.
+    centroids_ : ndarray of float32, shape (n_identities, n_features_out)
+        Unit rows.
+    net_ : skorch.NeuralNet
+        As trained, with ``module_``, ``criterion_`` and ``history``; not in saved files.
+    history_ : frame
+        A row for each epoch: losses, monitored values, learning rate, seconds.
+    n_validation_images_ : int
+        Images held out that the ``valid_`` columns of the history compare, 5,792 at most;
+        0 where nobody is held out.
+    n_features_in_ : int
+    feature_names_in_ : ndarray, shape (n_features,)
+        Where X was a frame with names.
+
+    See Also
+    --------
+    EthicalModule : A concentration for each group.
+    FPRPenaltyProjector : The margin softmax with a penalty on false positives.
+
+    References
+    ----------
+    .. [1] Wang, H., et al. (2018). CosFace: Large Margin Cosine Loss for Deep Face
+       Recognition. CVPR.
+    .. [2] Deng, J., Guo, J., Xue, N., & Zafeiriou, S. (2019). ArcFace: Additive Angular
+       Margin Loss for Deep Face Recognition. CVPR.
+
+    Examples
+    --------
+    >>> from skfairfr import make_face_embeddings
+    >>> from skfairfr.projectors import LossProjector
+    >>> data = make_face_embeddings(40, n_features=16, random_state=0)
+    >>> projector = LossProjector("arcface", max_epochs=3, random_state=0)
+    >>> projector.fit(data.X, data.y).transform(data.X).shape == data.X.shape
+    True
+    """
+
+    _parameter_constraints: dict = {  # noqa: RUF012
+        "loss": [StrOptions(set(MARGINS)), nn.Module, callable],
+        **BaseProjector._parameter_constraints,
+    }
+
+    @with_training()
+    def __init__(self, loss="cosface"):
+        pass
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X, y, sensitive_features=None):
+        """Train the head.
+
+        Parameters
+        ----------
+        X : array-like, shape (n_samples, n_features)
+            Embeddings of a frozen encoder. On a CPU a memory map may be larger than
+            memory.
+        y : array-like, shape (n_samples,)
+            Identity of each image; or :func:`~skfairfr.face_labels` with its group, or a
+            frame with the columns ``identity`` and ``group``.
+        sensitive_features : array-like, shape (n_samples,), default=None
+            Group of each image, for a ``sampler`` and a ``monitor``; None or NaN is
+            unknown.
+
+        Returns
+        -------
+        self : LossProjector
+
+        Raises
+        ------
+        ValueError
+            If there are not two people, the mean of a person's images is zero
+            (``init="means"``), the loss is none of the kinds above, becomes infinite, or
+            has weights where ``monitor="loss"`` asks for that of people held out.
+        MemoryError
+            If memory does not suffice for the head and the batches.
+
+        Warns
+        -----
+        UserWarning
+            With at most 400 people or 40 steps, from which no gain was ever seen; or if the
+            fit is interrupted, which keeps what was trained.
+        """
+        return self._fit(X, y, sensitive_features)
+
+    @property
+    def _loss_has_centroids(self):
+        return isinstance(self.loss, str)
+
+    def _read_people(self, identity, group, domain):
+        return everyone_by_most(identity, group)
+
+    def _make_loss(self, people, rows, n_features, centroids, generator):
+        n_identities = people.identities.size
+        if isinstance(self.loss, str):
+            return FPRPenaltyLoss(
+                n_identities,
+                n_features,
+                alpha=0.0,
+                base=self.loss,
+                scale=SCALE,
+                margin=MARGINS[self.loss],
+                centroids=centroids,
+                generator=generator,
+            )
+        loss = made(self.loss, generator, n_identities, n_features)
+        if not isinstance(loss, nn.Module):
+            raise ValueError(
+                "loss must be the name of a loss, a torch module of (embeddings, labels), or "
+                "a function of the numbers of identities and features that makes one; got "
+                f"{self.loss!r}, which made {loss!r}."
+            )
+        return loss
+
+    def _held_out_loss(self, embeddings, people, loss, rows):
+        y = torch.as_tensor(people.y, device=embeddings.device)
+        if isinstance(self.loss, str):
+            return held_out_cross_entropy(
+                embeddings,
+                y,
+                scale=embeddings.new_full((people.identities.size,), SCALE),
+                margin=lambda c: target_cosine(c, self.loss, MARGINS[self.loss])[0],
+            )
+        if not any(True for _ in loss.parameters()):
+            return float(loss(embeddings, y))
+        if self.monitor != "loss":
+            return float("nan")
+        raise ValueError(
+            f"monitor='loss' cannot be measured: {self.loss!r} has weights of the people "
+            "trained on, and the people held out have none. Set monitor='frr_at_far', or "
+            "validation_fraction=0."
+        )
