@@ -80,7 +80,9 @@ class ErrorSums:
         """Mean weight of the errors of a clump, seen from an error."""
         assumed = self.single + PRIOR_CORRELATION * (self.clumped - self.single)
         weight = PRIOR_ERRORS * self.single
-        seen = (self.own + weight * assumed) / (self.errors + weight)
+        pairs = np.where(self.pairs > 0, self.pairs, 1.0)
+        errors = self.errors * (1 - self.errors / pairs)  # as they vary
+        seen = (self.own + weight * assumed) / (errors + weight)
         return np.maximum(seen, self.single)
 
     @property
@@ -88,13 +90,17 @@ class ErrorSums:
         """Errors over how much more they vary than independent ones (design effect)."""
         return _over(self.errors**2 * self._right, self._variance, 0.0)
 
-    @property
-    def effective_people(self):
-        """Number of people, alike in their errors, who would show the variance as well."""
-        clump = self.clump
-        share = (self.fourths + clump**4) / (self._squares + clump**2) ** 2
-        freedom = 2 / np.maximum(share - _over(1.0, self.people, 0.0), TINY)
-        return np.minimum(freedom + 1, self.people)
+    def effective_people(self, ends):
+        """Number of people in errors, if all were in as many (Kish): (sum e)**2 / sum e**2.
+
+        Parameters
+        ----------
+        ends : {1, 2}
+            How many people a pair is in: 1 of genuine pairs, 2 of impostor pairs.
+        """
+        total = (ends * self.errors) ** 2
+        deviations = self.squares + (ends - 1) * self.own
+        return _over(total, deviations + _over(total, self.people, 0.0), 0.0)
 
     @property
     def between(self):
@@ -135,20 +141,22 @@ class ErrorSums:
         share = (self.fourths + clump**4) / squares**2
         # Half of what the moments give: they are too small where few people err much.
         freedom = 1 / np.maximum(share - _over(1.0, self.people, 0.0), TINY)
-        skewness = (self.cubes + clump**3) * (self.errors + clump) / squares**2
+        third = self.cubes + clump**3 * (2 * self._right - 1)
+        skewness = third * (self.errors + clump) / squares**2
         variance = (self._variance + clump**2 / 2) / errors**2
         with np.errstate(divide="ignore", invalid="ignore"):
             return Worth(
                 np.log(errors / self.pairs),
                 np.maximum(variance + added, LEAST_SHARE * variance),
                 np.clip(freedom, 1.0, np.maximum(self.people - 1, 1.0)),
-                np.maximum(skewness, 0.0),
+                skewness,
             )
 
-    def padded(self):
+    def padded(self, few=None):
         """The sums, with as many clumps as are needed to be compared where there are fewer."""
         clump = self.clump
-        few = self.errors < FEWEST_CLUMPS * clump
+        if few is None:
+            few = self.errors < FEWEST_CLUMPS * clump
         moments = {"errors": 1, "own": 2, "variance": 2}
         moments |= {"squares": 2, "cubes": 3, "fourths": 4}
         return replace(
@@ -344,10 +352,11 @@ def influences(errors, pairs, ends=1):
 def rate_bounds(sums, tail, added=0.0):
     """Lower and upper bound of a rate, each one-sided.
 
-    A bound is taken on the scale ``rate ** p`` on which the studentised rate is not skewed:
-    p is 1/3 for a Poisson number of errors (Wilson & Hilferty 1931), and less, or below 0,
-    where few people carry the errors, whose samples without them have low rates and low
-    variances together.
+    A bound is taken on the scale ``odds ** q``, the odds being rate / (1 - rate), on which
+    the studentised rate is not skewed: q is 1/3 for a Poisson number of errors (Wilson &
+    Hilferty 1931), 0 for independent pairs half of which err, and less, or below 0, where
+    few people carry the errors, whose samples without them have low rates and low variances
+    together. The lower bound of a rate is the upper one of its complement.
 
     Parameters
     ----------
@@ -363,26 +372,27 @@ def rate_bounds(sums, tail, added=0.0):
         NaN without pairs of two people. ``high`` is 1 where the errors, of too few people,
         do not bound the rate.
     """
-    rate, other = sums.rate, sums.mirrored()
-    found, mirrored = (_bounds(s, tail, added) for s in (sums, other))
-    with np.errstate(invalid="ignore"):
-        low, high = (
-            np.where(rate > 0.5, 1 - of_right, of_wrong)
-            for of_wrong, of_right in zip(found, mirrored[::-1], strict=True)
-        )
-    undefined = np.isnan(rate) | (sums.people <= 1 + TINY)
+    right = sums.mirrored()
+    of_right = added * _over(sums.errors, right.errors, 0.0) ** 2
+    # From above as far as few people may bend the scale; from below no further than logarithms.
+    high = _upper_bound(sums, tail, added, (LEAST_EXPONENT, CUBE_ROOT))
+    low = 1 - _upper_bound(right, tail, of_right, (-CUBE_ROOT, -TINY))
+    undefined = np.isnan(sums.rate) | (sums.people <= 1 + TINY)
     return tuple(
         np.clip(np.where(undefined, np.nan, end), 0.0, 1.0) for end in (low, high)
     )
 
 
-def never_falling(high, rate, by_level):
-    """Upper ends of a rate, no smaller than those where the rate cannot be larger.
+def never_falling(high, value, rate, by_level):
+    """Upper ends of a rate that never fall where the rate cannot be smaller.
+
+    Where many more err, more is known of who does: an end is no larger than those of levels
+    with twice the rate. Nearer ones are no larger than the next.
 
     Parameters
     ----------
-    high : ndarray, shape (n_levels, ...)
-        At increasing thresholds, or at increasing FAR levels.
+    high, value : ndarrays, shape (n_levels, ...)
+        Ends and rates at increasing thresholds, or at increasing FAR levels.
     rate : {"far", "frr"}
     by_level : bool
 
@@ -390,36 +400,40 @@ def never_falling(high, rate, by_level):
     -------
     high : ndarray, shape (n_levels, ...)
     """
-    rising = (rate == "frr") != by_level
-    ordered = high if rising else high[::-1]
-    found = np.fmax.accumulate(ordered, axis=0)
-    found = np.where(np.isnan(ordered), np.nan, found)
-    return found if rising else found[::-1]
+    way = slice(None) if (rate == "frr") != by_level else slice(None, None, -1)
+    ordered, value = high[way], value[way]
+    found = ordered.copy()
+    for level in range(len(found)):
+        least = np.maximum(2 * value[level], TINY)
+        above = np.where(value[level:] >= least, ordered[level:], np.inf)
+        found[level] = np.minimum(found[level], np.fmin.reduce(above, axis=0))
+    found = np.fmax.accumulate(found, axis=0)
+    return np.where(np.isnan(ordered), np.nan, found)[way]
 
 
-def _bounds(sums, tail, added):
-    """Bounds of a rate below one half; ``high`` may exceed 1, or be infinite."""
-    clump, rate = sums.clump, sums.rate
-    own, padded = sums.worth(added), sums.padded()
-    few = padded.worth(added)
-    # No error bounds the rate as it does a Poisson number of clumps: the rule of three.
-    least = -np.log(tail) * clump
+def _upper_bound(sums, tail, added, exponents):
+    """Upper bound of a rate; ``exponents`` are the least and the largest of the scale."""
+    clump, high = sums.clump, 0.0
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        exponent, reach = _exponent(few, padded, LEAST_EXPONENT), _reach(few, tail)
-        times = 1 + exponent * reach
-        high = np.where(times > 0, np.log(np.maximum(times, 0.0)) / exponent, np.inf)
-        high = (padded.errors + clump) * np.exp(high)
-        high = np.maximum(np.where(sums.errors > 0, high, 0.0), least) / sums.pairs
-        exponent = _exponent(own, sums, TINY)
-        times = np.maximum(1 - exponent * _reach(own, tail), 0.0)
-        low = rate * np.exp(np.log(times) / exponent)
-    return np.where(sums.errors > 0, low, 0.0), np.where(sums.pairs > 0, high, np.nan)
+        # More errors never bound a rate lower than the fewest that are believed.
+        for part in (sums.padded(), sums.padded(True)):
+            right = np.maximum(sums.pairs - part.errors, 0.0)
+            # Of the logarithm of the odds, which move more than the rate where it is large.
+            reach = _reach(part.worth(added), tail) * sums.pairs / (right + clump / 2)
+            exponent = _exponent(part, *exponents)
+            times = np.fmax(1 + exponent * reach, 0.0)
+            odds = (part.errors + clump) / right * np.exp(np.log(times) / exponent)
+            high = np.fmax(high, np.where(np.isfinite(odds), odds / (1 + odds), 1.0))
+        # No error bounds the rate as it does a Poisson number of clumps: the rule of three.
+        least = -np.log(tail) * clump / sums.pairs
+    return np.maximum(np.where(sums.errors > 0, high, 0.0), least)
 
 
-def _exponent(worth, sums, least):
-    """The power on which scale a rate is not skewed; never 0."""
-    skewed = SKEWNESS_FACTOR * worth.skewness
-    power = np.clip(1 - 2 / 3 * skewed - sums.between / 2, least, CUBE_ROOT)
+def _exponent(sums, least, largest):
+    """The power of the odds on which scale a rate is not skewed; never 0."""
+    share, skewness = sums._right, SKEWNESS_FACTOR * sums.worth().skewness
+    power = (1 - sums.between / 2) * (2 * share - 1) - 2 / 3 * share * skewness
+    power = np.clip(power, least, largest)
     return np.where(np.abs(power) < TINY, TINY, power)
 
 
@@ -516,7 +530,8 @@ def against_others(sums):
     group of one person, or without pairs, is compared with nobody: its row is 0.
     """
     known = (sums.pairs > 0) & (sums.people > 1 + TINY)
-    counted = known & (sums.errors >= FEWEST_CLUMPS * sums.clump)
+    # Half a clump less: what a clump weighs is an estimate.
+    counted = known & (sums.errors > (FEWEST_CLUMPS - 0.5) * sums.clump)
     itself = np.eye(known.shape[-1], dtype=bool)
     others, all_others = (groups[..., None, :] & ~itself for groups in (counted, known))
     others = np.where(others.any(axis=-1, keepdims=True), others, all_others)

@@ -331,7 +331,8 @@ class AuditedROC:
                 question = self.roc._engine.question(*asked)
                 evidence = self.roc._engine.evidence(question)
                 sums = evidence.sums.columns(place_of(evidence, question.scope))
-                columns = sums.effective_errors, sums.effective_people
+                ends = 2 if rate == "far" else 1
+                columns = sums.effective_errors, sums.effective_people(ends)
                 columns = (question.in_shape(column).tolist() for column in columns)
                 worth = [Effective(*both) for both in zip(*columns, strict=True)]
             found.append(worth)

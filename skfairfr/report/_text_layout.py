@@ -163,7 +163,10 @@ def worth(effective):
     """What errors are worth; empty where that is not known."""
     if effective is None or not effective.errors:
         return ""
-    return f"worth {round(effective.errors):,} of {round(effective.people):,} people"
+    errors = (
+        f"{round(effective.errors):,}" if effective.errors >= 0.5 else "less than 1"
+    )
+    return f"worth {errors} of {round(effective.people):,} people"
 
 
 def label(group):

@@ -111,7 +111,8 @@ class Judged:
         tail = min(self.tail, 2 * self.tail / len(self.labels))
         low, _ = rate_bounds(self.sums, tail, evidence.added[level])
         _, high = rate_bounds(evidence.sums, self.tail, evidence.added)
-        high = never_falling(high, self.rate, by_level=False)[level]
+        rates = evidence.sums.rate
+        high = never_falling(high, rates, self.rate, by_level=False)[level]
         return low, high
 
 

@@ -10,6 +10,7 @@ from skfairfr._core._few_errors import (
     ErrorSums,
     contrasts,
     genuine_sums,
+    never_falling,
     rate_bounds,
 )
 from skfairfr.metrics._roc._analytic import ComparedGroups, analyse
@@ -256,13 +257,17 @@ def test_one_sided_bounds_are_those_of_the_intervals_of_rates(n_groups, rate):
 
 def test_upper_bounds_never_fall_from_threshold_to_threshold():
     """Rejections grow with the threshold, acceptances fall."""
-    sums = [groups_of(*errors) for errors in ((1, 3), (3, 3), (40, 9))]
-    evidence = evidence_of(sums)
-    highs = np.array([rate_bounds(s, 0.025)[1] for s in sums])
-    assert highs[1, 0] < highs[0, 0]
-    for rate, before in (("frr", slice(None, 2)), ("far", slice(1, None))):
-        one = Judged(rate, ["a", "b"], ComparedGroups(evidence, 1), None, 1, 0.95)
-        assert_allclose(one.one_sided()[1], highs[before].max(axis=0))
+    levels = [some_groups([seed, 21], 3, "genuine") for seed in range(6)]
+    levels.sort(key=lambda sums: sums.rate.sum())
+    highs = np.array([rate_bounds(s, 0.025)[1] for s in levels])
+    rates = np.array([s.rate for s in levels])
+    for rate, way in (("frr", slice(None)), ("far", slice(None, None, -1))):
+        evidence = evidence_of(levels[way])
+        expected = never_falling(highs[way], rates[way], rate, by_level=False)
+        for place in range(6):
+            groups = ComparedGroups(evidence, place)
+            one = Judged(rate, ["a", "b", "c"], groups, None, 1, 0.95)
+            assert_allclose(one.one_sided()[1], expected[place])
 
 
 @pytest.mark.parametrize("rate", RATES)

@@ -263,7 +263,7 @@ class Engine:
             found = _estimates.Answer.joined(parts)
             if question.how is None:
                 by_level = question.levels is not None
-                high = never_falling(found.high, question.rate, by_level)
+                high = never_falling(found.high, found.value, question.rate, by_level)
                 found = replace(found, high=high)
             answers.append(found)
         return answers
