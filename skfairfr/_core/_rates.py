@@ -126,6 +126,37 @@ def in_digits(threshold):
     return repr(float(threshold) + 0.0).removesuffix(".0")
 
 
+def on_its_side(form, value, border, digits):
+    """A number in digits enough to be read on the side of a border on which it lies.
+
+    Parameters
+    ----------
+    form : callable
+        ``form(value, digits)`` gives the text.
+    value, border : float
+    digits : int
+        The fewest.
+    """
+    text = form(value, digits)
+    while digits < 17 and np.sign(float(text.replace(",", "")) - border) != np.sign(
+        value - border
+    ):
+        digits += 1
+        text = form(value, digits)
+    return text
+
+
+def p_in_digits(p):
+    """A p-value in two digits, or more where they would not tell it from a usual level."""
+    if p < 1e-4:
+        return "< 0.0001"
+    texts = [
+        on_its_side(lambda value, digits: f"{value:.{digits}g}", p, level, 2)
+        for level in (0.05, 0.01)
+    ]
+    return max(texts, key=len)
+
+
 def share_accepted(descending, thresholds):
     """Share of scores accepted at each threshold (a FAR, of impostor scores).
 

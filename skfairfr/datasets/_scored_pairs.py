@@ -360,17 +360,17 @@ def _check_attributes(asked, present, taken, path):
     ]
     attributes = list(dict.fromkeys(name[:-2] for name in missing))
     lacking = [f"no {a!r} (columns {f'{a}_1'!r} and {f'{a}_2'!r})" for a in attributes]
-    others = "one of them" if len(attributes) == 1 else "others"
-    remedy = (f"name {others} ", place("attributes"), ".")
+    one = "one of them" if len(attributes) == 1 else "others"
+    remedy = (f"name {one} ", place("attributes"), ".")
     if not stems:
         remedy = (
             "give its labels of the two images in columns of these names, or those of both "
             "in one column of its own."
         )
+    others = f", but {', '.join(stems)}" if stems else ""
     raise ArgumentError(
         Argument("attributes"),
-        f": {path!r} holds {''.join(enumerated(lacking))}, but "
-        f"{', '.join(stems) or 'nothing of that form'};",
+        f": {path!r} holds {''.join(enumerated(lacking))}{others};",
         remedy=remedy,
         value=attributes[0],
     )

@@ -3,6 +3,7 @@
 import math
 import textwrap
 
+from skfairfr._core._rates import on_its_side, p_in_digits
 from skfairfr.model_selection._held_out import METRICS
 
 WIDTH = 100
@@ -161,7 +162,9 @@ def _effects(bench):
     metrics = dict.fromkeys((bench.metric, "frr_at_far", "bfar", "bfrr"))
     shown = [m for m in metrics if m in METRICS][:3]
     heads = [f"{METRICS[m].words} after/before" for m in shown]
-    rows = [["method", METRICS[bench.metric].words, heads[0], "adj. p", *heads[1:]]]
+    rows = [
+        ["method", METRICS[bench.metric].words, heads[0], "p (adjusted)", *heads[1:]]
+    ]
     for method in bench.methods:
         change = method.changes[bench.metric]
         cells = [ratio(method.changes[m]) for m in shown]
@@ -170,11 +173,11 @@ def _effects(bench):
                 _short(method.name),
                 number(change.after),
                 cells[0],
-                _p(method.p_adjusted),
+                _both_p(change, method.p_adjusted),
                 *cells[1:],
             ]
         )
-    return _table(rows, (NAME_WIDTH, 6, 21, 8, 21, 21))
+    return _table(rows, (NAME_WIDTH, 5, 18, 14, 18, 18))
 
 
 def _against_controls(bench):
@@ -184,14 +187,14 @@ def _against_controls(bench):
         for found in method.controls:
             shown = (ratio(found.changes[m]) for m in (bench.metric, "frr_at_far"))
             effect, cost = shown
-            p = _p(found.p_adjusted)
+            p = _both_p(found.changes[bench.metric], found.p_adjusted)
             rows.append([_short(method.name), found.control, effect, p, cost])
     if not rows:
         return []
     name = METRICS[bench.metric].words
-    heads = ["method", "against a", f"{name} after/before", "adj. p"]
+    heads = ["method", "against a", f"{name} after/before", "p (adjusted)"]
     rows.insert(0, [*heads, "FRR after/before"])
-    return _table(rows, (NAME_WIDTH, 12, 21, 8, 21))
+    return _table(rows, (NAME_WIDTH, 12, 21, 15, 21))
 
 
 def _needs(bench):
@@ -234,8 +237,8 @@ def _reading(bench):
         "the threshold of the overall FAR. Smaller is better for all.",
         "after/before is a method over doing nothing, with its "
         f"{level:g} % interval for other people. Rows are sorted by the upper end of the "
-        f"first: the surest gain stands first. adj. p is of {name}, adjusted for the number "
-        "of methods (Holm); all other intervals are each on its own.",
+        f"first: the surest gain stands first. p is of {name} and goes with its interval, "
+        "each on its own; in parentheses it is adjusted for the number of methods (Holm).",
         "Everybody was judged by systems that were fitted, and whose parameters were "
         f"chosen, on other people. The FAR rests on pairs within a split: 1 / "
         f"{settings['n_splits']} of all.",
@@ -281,15 +284,21 @@ def ratio(change):
     """``0.43 [0.30, 0.61]``, or that there is none."""
     if math.isnan(change.low):
         return "undefined"
-    shown = (
-        f"{v:.2f}" if v < 99.995 else f"{v:.3g}" for v in (change.low, change.high)
-    )
+    shown = (on_its_side(_end, v, 1.0, 3) for v in (change.low, change.high))
     value = "undefined" if math.isnan(change.ratio) else f"{change.ratio:.2f}"
     return f"{value} [{', '.join(shown)}]"
 
 
-def _p(value):
-    return "< 0.001" if value < 1e-3 else f"{value:.2g}"
+def _end(value, digits):
+    return f"{value:.{digits - 1}f}" if value < 99.995 else f"{value:.{digits}g}"
+
+
+def _both_p(change, adjusted):
+    """A p-value on its own, as its interval is, and adjusted."""
+    own, all_methods = (
+        "<.001" if p < 1e-3 else p_in_digits(p) for p in (change.p_value, adjusted)
+    )
+    return f"{own} ({all_methods})"
 
 
 def _shown(label):

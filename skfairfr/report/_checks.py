@@ -12,6 +12,9 @@ from skfairfr.report._records import Check
 from skfairfr.utils._errors import Argument, ArgumentError, plain
 from skfairfr.utils._validation import check_option
 
+# Rates above which nobody's ratio to another can be large, so that a small one says nothing.
+NEARLY_ALL = 0.9
+
 
 def check_limits(limits, threshold_is_set):
     """Raise unless limits can be judged.
@@ -150,6 +153,8 @@ def _why_not_passed(level, of_ratio, not_covered):
             return f"the threshold lies beyond all scores: {accepted} is accepted"
         if of_ratio is not None and np.allclose(of_ratio, share, rtol=0, atol=1e-12):
             return f"all rates are {share}"
+    if of_ratio is not None and of_ratio.min() > NEARLY_ALL:
+        return f"more than {NEARLY_ALL:g} of the pairs of every group are wrong"
     # A limit on rates is about each group.
     return "not every group has the pairs" if of_ratio is None and not_covered else ""
 

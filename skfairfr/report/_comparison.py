@@ -12,6 +12,7 @@ import numpy as np
 from skfairfr._core._few_errors import holm
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr.metrics import SimilarityROC
+from skfairfr.metrics._roc._estimates import MIN_SETTERS
 from skfairfr.metrics._roc._paired import PairedSystems
 from skfairfr.report._arguments import check_data, restated
 from skfairfr.report._audit import checked_groups
@@ -152,11 +153,16 @@ def compare_systems(
         with collecting([]):
             next_step("comparing systems")
             later = tuple(zip(names[1:], rocs[1:], strict=True))
+            few = {
+                name: _few_setters(roc, chosen[0], points)
+                for name, roc in zip(names, rocs, strict=True)
+            }
             changes = [
-                change
+                replace(change, reason=_few_in_words(few, change, names[0]))
                 for name, roc in later
                 for change in _changes(name, roc, rocs[0], chosen, points)
             ]
+            notes += dict.fromkeys(change.reason for change in changes)
             changes = _judged(changes, options.confidence_level)
             disparities = [
                 found
@@ -288,6 +294,9 @@ def _withheld(found, codes):
     why = {name: code for name, code in zip(found.systems, codes, strict=True) if code}
     if not why:
         return found
+    if len(why) < len(codes):
+        beside = {"reversed_scores": "reversed_beside_others"}
+        why = {name: beside.get(code, code) for name, code in why.items()}
     return replace(
         found,
         settings=found.settings | {"withheld": why},
@@ -374,9 +383,34 @@ def _question(engine, points, rate, group=None, how=None):
     return engine.question(*asked)
 
 
+def _few_setters(roc, attributes, points):
+    """FAR level -> how many impostor pairs set the threshold, where they are too few."""
+    if points.far is None:
+        return {}
+    found = roc.by(attributes, method="wilson").estimate(points.far)
+    return {
+        float(level): reason.found
+        for level, reasons in zip(points.far, found.reasons, strict=True)
+        for reason in reasons
+        if reason.code == "few_setters"
+    }
+
+
+def _few_in_words(few, change, first):
+    """Why a change is not tested; empty if it is."""
+    found = {name: few[name].get(change.far) for name in (first, change.system)}
+    told = [f"{n} of {printable(name)}" for name, n in found.items() if n is not None]
+    if not told:
+        return ""
+    return (
+        f"FAR {change.far:g}: too few errors: the threshold is set by so many impostor "
+        f"pairs: {', '.join(told)} ({MIN_SETTERS} needed); no change is tested there."
+    )
+
+
 def _judged(changes, confidence_level):
     """All changes with p-values that are adjusted for one family, and verdicts."""
-    p = np.array([change.p_value for change in changes])
+    p = np.array([np.nan if change.reason else change.p_value for change in changes])
     tested = np.isfinite(p)
     p[tested] = holm(p[tested])
     judged = []
@@ -414,6 +448,7 @@ def _disparities(name, roc, first, attributes, points, changes):
             )
             columns = (compared.ratio, compared.ratio_low, compared.ratio_high)
             fell = columns[2][level] < 1 and _nobody_better(of_level, rate)
+            fell = fell and not everyone.reason
             found.append(
                 DisparityChange(
                     *(name, attribute, rate, *at, before, after),

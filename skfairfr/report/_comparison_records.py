@@ -42,8 +42,10 @@ class Change:
     p_adjusted : float
         The same for all changes of the comparison at once.
     verdict : {"worse", "better", "undecided", "untested"}
-        By ``p_adjusted``; "untested" without a p-value, or if scores look like distances
-        and verdicts are withheld.
+        By ``p_adjusted``; "untested" without a p-value, with a ``reason``, or if scores
+        look like distances and verdicts are withheld.
+    reason : str
+        Why the change is not tested: too few errors set the threshold of a system.
     """
 
     system: str
@@ -63,6 +65,7 @@ class Change:
     p_value: float
     p_adjusted: float
     verdict: str
+    reason: str = ""
 
 
 @dataclass(frozen=True)

@@ -390,21 +390,30 @@ class PairData:
         Returns
         -------
         repeated : ndarray of bool, shape (n_pairs,)
-            All False where images are not named.
+            Where images are not named, pairs of the same two people with the same score;
+            all False where scores have many ties.
         words : str
             How many they are.
         """
-        repeated = np.zeros(len(self.y_score), dtype=bool)
-        images = self.images()
-        if images is not None:
-            one, other = images.astype(np.int64).reshape(2, -1)
-            pairs = np.minimum(one, other) * (images.max() + 1) + np.maximum(one, other)
-            repeated[:] = True
+        images, words = self.images(), "are of the same two images as an earlier pair"
+        if images is None:
+            images = self.people()
+            words = "have the people and the score of an earlier pair (images have no names)"
+        one, other = images.astype(np.int64).reshape(2, -1)
+        pairs = np.minimum(one, other) * (images.max() + 1) + np.maximum(one, other)
+        repeated = np.ones(len(self.y_score), dtype=bool)
+        if self.images() is None:
+            score = np.unique(to_column(self.y_score, "y_score"), return_inverse=True)[
+                1
+            ]
+            order = np.lexsort((score, pairs))
+            new = np.diff(pairs[order], prepend=-1) | np.diff(score[order], prepend=-1)
+            repeated[order[new != 0]] = False
+            if 2 * (score.max() + 1) < repeated.size - repeated.sum():
+                repeated[:] = False
+        else:
             repeated[np.unique(pairs, return_index=True)[1]] = False
-        return repeated, (
-            f"{repeated.sum():,} of {repeated.size:,} pairs are of the same two images as an "
-            "earlier pair."
-        )
+        return repeated, f"{repeated.sum():,} of {repeated.size:,} pairs {words}."
 
     def take(self, rows):
         """The data of some pairs.

@@ -7,6 +7,7 @@ escapes every label on the way.
 
 import math
 
+from skfairfr._core._rates import p_in_digits
 from skfairfr.report._page_audit import (
     figure_of,
     finding_words,
@@ -271,7 +272,7 @@ def _row_of_finding(audit, level, finding):
 
 
 def _p(p):
-    return "\N{EN DASH}" if p != p else "< 0.001" if p < 0.001 else f"{p:.2g}"
+    return "\N{EN DASH}" if p != p else "< 0.001" if p < 0.001 else p_in_digits(p)
 
 
 # ---- data ----------------------------------------------------------------------------

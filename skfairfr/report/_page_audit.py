@@ -438,7 +438,7 @@ def _averages(audit):
     caption = (
         f"One person is in {100 * audit.largest_genuine_share:.0f} % of the mated "
         "comparisons, so it matters whether every comparison weighs the same or every "
-        "person. The tables above use the first of the two columns."
+        "person. The conclusions, checks and tables above use the first of the two columns."
     )
     head = ["Rate", weighs[audit.settings["average"]], weighs[audit.averaged.value]]
     return table(caption, head, rows)

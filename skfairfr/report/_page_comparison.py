@@ -1,5 +1,6 @@
 """A comparison of systems as one page of HTML, harm first."""
 
+from skfairfr._core._rates import p_in_digits
 from skfairfr.report._page_figures import changes
 from skfairfr.report._page_method import glossary, settings_of
 from skfairfr.report._page_parts import (
@@ -227,21 +228,30 @@ def _short(change, found):
 def _row(change):
     name = "Everyone" if change.attribute is None else printable(change.group)
     place = "" if change.attribute is None else f"by {printable(change.attribute)}"
-    p = change.p_adjusted
+    values = (change.p_value, change.p_adjusted)
+    shown = ("\N{EN DASH}" if p != p else p_in_digits(p) for p in values)
     word = {"worse": "worse", "better": "better"}.get(change.verdict, "undetermined")
     cells = [
         cell(percent(change.before)),
         cell(percent(change.after)),
         cell(_points(change.difference), _ends(change)),
         cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high)),
-        cell("\N{EN DASH}" if p != p else "< 0.0001" if p < 1e-4 else f"{p:.2g}"),
+        *map(cell, shown),
         cell(WORDS[change.verdict], word=word),
     ]
     return row(name, cells, change.attribute is None, place)
 
 
 def _table(rows, rate, place):
-    head = ["Group", "Before", "After", "Difference", "After / before", "Adjusted p"]
+    head = [
+        "Group",
+        "Before",
+        "After",
+        "Difference",
+        "After / before",
+        "p",
+        "Adjusted p",
+    ]
     long = LONG_RATES[rate]
     caption = (
         f"{long[0].upper()}{long[1:]} ({RATES[rate]}) at {place}; lower is better. "

@@ -2,7 +2,7 @@
 
 import math
 
-from skfairfr.report._text_layout import number
+from skfairfr.report._text_layout import factor
 
 PERCENT = "\N{NO-BREAK SPACE}%"
 RATES = {"far": "FMR", "frr": "FNMR"}
@@ -62,14 +62,14 @@ def points_between(low, high):
 
 def ratio(value):
     """A ratio or an index with three significant digits; a dash where undefined."""
-    return "\N{EN DASH}" if math.isnan(value) else _infinite(number(value))
+    return "\N{EN DASH}" if math.isnan(value) else _infinite(factor(value))
 
 
 def ratios(low, high):
     """Two ends of an interval; empty where there is none."""
     if math.isnan(low) or math.isnan(high):
         return ""
-    return f"{_infinite(number(low))} to {number(high).replace('inf', 'infinity')}"
+    return f"{_infinite(factor(low))} to {factor(high).replace('inf', 'infinity')}"
 
 
 def count(value, source="all pairs"):

@@ -240,10 +240,16 @@ def _why(check, of_ratio):
         above = f"{named}; for {groups[0]} it is at least {number(found.low)}"
     if math.isnan(found.high):
         return f"for {named} there is no bound, as its pairs are of one person"
+    open_end = f"for {named} it may be as large as {number(found.high)}"
+    if found.high >= 1:
+        open_end = f"for {named} there is no bound: too few people carry the errors"
+    if found.value > check.limit:
+        low = f"{number(found.low)}, as all groups are judged at once"
+        open_end = f"for {named} it may be as small as {low}"
     ends = {
         "passed": f"largest for {named}, at most {number(found.high)}",
         "failed": f"above it for {above}",
-        "undetermined": f"for {named} it may be as large as {number(found.high)}",
+        "undetermined": open_end,
     }
     return ends[verdict] + but
 

@@ -6,6 +6,7 @@ Figures that the data do not support have a question mark, with the reason benea
 import math
 
 from skfairfr._core._intervals import MIN_ERRORS, MIN_IDENTITIES
+from skfairfr._core._rates import p_in_digits
 from skfairfr.report._text_layout import (
     DISPARITY_NAMES,
     FIGURE_WIDTH,
@@ -13,11 +14,12 @@ from skfairfr.report._text_layout import (
     RATE_NAMES,
     UNSUPPORTED,
     accepted,
-    bounds,
     bullets,
     disparity_label,
+    factor,
     figure,
     in_words,
+    interval,
     label,
     left_out,
     level_name,
@@ -159,23 +161,24 @@ def _sentence(finding, level):
 def _observed(finding):
     """Both rates, their factor and the p-values of their difference."""
     ratio = finding.ratio
-    factor = f"a factor of {number(ratio.value)} {bounds(ratio)}"
+    ends = interval(ratio.low, ratio.high, factor)
+    times = f"a factor of {factor(ratio.value)} {ends}"
     if finding.verdict == "worse" and not (
         ratio.supported and math.isfinite(ratio.value)
     ):
-        factor = (
-            f"a factor of at least {number(ratio.low)}; how much more cannot be "
+        times = (
+            f"a factor of at least {factor(ratio.low)}; how much more cannot be "
             f"determined ({_too_few(finding)})"
         )
     elif not math.isfinite(ratio.value):
-        factor = f"a factor that cannot be determined ({_too_few(finding)})"
+        times = f"a factor that cannot be determined ({_too_few(finding)})"
     p = f"p {_p_value(ratio.p_value)}"
     if finding.n_comparisons > 1:
         p += f", adjusted p {_p_value(finding.p_adjusted)}"
     return (
         f"{RATE_NAMES[finding.rate]} {number(finding.value)} for "
         f"{short(finding.group)} against {number(finding.other_value)} for "
-        f"{others_of(finding)}, {factor}; {p}"
+        f"{others_of(finding)}, {times}; {p}"
     )
 
 
@@ -189,7 +192,7 @@ def _too_few(finding):
 
 
 def _p_value(p):
-    return "< 0.001" if p < 0.001 else f"= {p:.3f}" if p < 0.1 else f"= {p:.2f}"
+    return "< 0.001" if p < 0.001 else f"= {p_in_digits(p)}"
 
 
 def _error_rate(audit):
@@ -373,7 +376,8 @@ def _averaged(audit):
         *title("Both averages"),
         *paragraph(
             f"One person supplies {100 * audit.largest_genuine_share:.0f} % of the genuine "
-            "pairs, so that it matters whether every pair weighs the same or every person."
+            "pairs, so that it matters whether every pair weighs the same or every person. "
+            f"All findings, checks and tables above are those of the average by {own}."
         ),
     ]
     for level, beside in zip(audit.levels, audit.averaged.levels, strict=True):

@@ -2,10 +2,13 @@
 
 from itertools import groupby
 
+from skfairfr._core._rates import p_in_digits
 from skfairfr.report._text_layout import (
     LABEL_WIDTH,
     RATE_NAMES,
+    UNSUPPORTED,
     bullets,
+    factor,
     given_point,
     interval,
     label,
@@ -18,7 +21,7 @@ from skfairfr.report._text_layout import (
     withheld,
 )
 
-CHANGE_WIDTHS = (LABEL_WIDTH + 2, -12, -12, 36, -11)
+CHANGE_WIDTHS = (LABEL_WIDTH + 2, -11, -11, 36, -16)
 DISPARITY_WIDTHS = (LABEL_WIDTH + 2, -12, -12, 38)
 
 
@@ -116,8 +119,8 @@ def _changed(change, found):
     return (
         f"{who}: {RATE_NAMES[change.rate]} at {_place(change, found)} {number(change.before)} "
         f"before, {number(change.after)} after; difference {_signed(change.difference)} "
-        f"{interval(change.low, change.high)}, adjusted p "
-        f"{_p(change.p_adjusted)}."
+        f"{interval(change.low, change.high)}, p "
+        f"{p_in_digits(change.p_value)}, adjusted {p_in_digits(change.p_adjusted)}."
     )
 
 
@@ -126,7 +129,8 @@ def _levelled(disparity, found):
         f"Levelling down: max / min of the {RATE_NAMES[disparity.rate]} by "
         f"{printable(disparity.attribute)} at {_place(disparity, found)} fell from "
         f"{number(disparity.before)} to {number(disparity.after)} (after / before "
-        f"{number(disparity.ratio)} {interval(disparity.ratio_low, disparity.ratio_high)}), "
+        f"{factor(disparity.ratio)} "
+        f"{interval(disparity.ratio_low, disparity.ratio_high, factor)}), "
         "and groups are worse off; no rate was found to have got better."
     )
 
@@ -145,7 +149,7 @@ def _level(found, changes, disparities):
         of_rate = [c for c in changes if c.rate == rate]
         if not of_rate:
             continue
-        rows = [[name, "before", "after", "difference", "adjusted p"]]
+        rows = [[name, "before", "after", "difference", "p (adjusted)"]]
         attribute = None
         for change in of_rate:
             if change.attribute != attribute:
@@ -164,8 +168,8 @@ def _level(found, changes, disparities):
                 name[: LABEL_WIDTH + 1],
                 number(disparity.before),
                 number(disparity.after),
-                f"{number(disparity.ratio)} "
-                f"{interval(disparity.ratio_low, disparity.ratio_high)}",
+                f"{factor(disparity.ratio)} "
+                f"{interval(disparity.ratio_low, disparity.ratio_high, factor)}",
             ]
         )
     if disparities:
@@ -183,21 +187,21 @@ def _level(found, changes, disparities):
 
 def _row(change):
     mark = {"worse": " worse", "better": " better"}.get(change.verdict, "")
+    mark = UNSUPPORTED if change.reason else mark
+    p, adjusted = change.p_value, change.p_adjusted
+    told = "-" if p != p else p_in_digits(p)
+    told += "" if adjusted != adjusted else f" ({p_in_digits(adjusted)})"
     return [
         ("" if change.attribute is None else "  ") + label(change.group),
         number(change.before),
         number(change.after),
         f"{_signed(change.difference)} {interval(change.low, change.high)}{mark}",
-        "-" if change.p_adjusted != change.p_adjusted else _p(change.p_adjusted),
+        told,
     ]
 
 
 def _signed(value):
     return f"+{number(value)}" if value > 0 else number(value)
-
-
-def _p(value):
-    return "< 0.0001" if value < 1e-4 else f"{value:.2g}"
 
 
 def _reading(found):
@@ -210,8 +214,8 @@ def _reading(found):
         if found.settings["threshold"] is None
         else "FAR (FMR): share of impostor pairs accepted; FRR (FNMR): share of genuine "
         "pairs rejected. Lower is better for both. All systems have the given threshold.",
-        f"Brackets hold {level:g} % intervals for other people of the same population, each "
-        "on its own. 'worse' and 'better' come from the adjusted p: among all changes of "
+        f"Brackets hold {level:g} % intervals for other people of the same population, which "
+        "go with the p before the parentheses, each of one change on its own. 'worse' and 'better' come from the adjusted p: among all changes of "
         "this comparison together, the nominal chance that one is called so without having "
         f"changed is {alpha:g} %.",
         "A group that is not named may have changed too. Disparities "

@@ -5,7 +5,7 @@ from itertools import groupby
 from textwrap import wrap
 
 from skfairfr._core._intervals import join_reasons
-from skfairfr._core._rates import in_digits
+from skfairfr._core._rates import in_digits, on_its_side
 
 WIDTH = 100
 LABEL_WIDTH = 24
@@ -37,16 +37,21 @@ SOURCES = {
 # ---- numbers -------------------------------------------------------------------------
 
 
-def number(value):
+def number(value, digits=3):
     """Three significant digits, without an exponent where four decimals or six digits do."""
     if math.isnan(value):
         return "undefined"
     if math.isinf(value) or value == 0:
         return f"{value:g}".replace("-0", "0")
-    magnitude = math.floor(math.log10(abs(float(f"{value:.2e}"))))
+    magnitude = math.floor(math.log10(abs(float(f"{value:.{digits - 1}e}"))))
     if not -4 <= magnitude < 6:
-        return f"{value:.2e}"
-    return f"{value:,.{max(2 - magnitude, 0)}f}"
+        return f"{value:.{digits - 1}e}"
+    return f"{value:,.{max(digits - 1 - magnitude, 0)}f}"
+
+
+def factor(value):
+    """A ratio: 1 is written for no other number."""
+    return number(value) if math.isnan(value) else on_its_side(number, value, 1.0, 3)
 
 
 def bounds(found):
@@ -54,11 +59,11 @@ def bounds(found):
     return interval(found.low, found.high)
 
 
-def interval(low, high):
+def interval(low, high, form=number):
     """``[low, high]``, or that there is none."""
     if math.isnan(low) or math.isnan(high):
         return "[no interval]"
-    return f"[{number(low)}, {number(high)}]"
+    return f"[{form(low)}, {form(high)}]"
 
 
 def figure(found):
@@ -82,6 +87,11 @@ WITHHELD = {
         "genuine pairs mostly have smaller scores than impostor pairs, as distances do. If "
         "the scores are distances, give --distance (in Python distance=True); if it was "
         "given, leave it out.",
+    ),
+    "reversed_beside_others": (
+        "scores of one system look like distances",
+        "genuine pairs mostly have smaller scores than impostor pairs, unlike those of the "
+        "other system: change the sign of its scores.",
     ),
     "uninformative_scores": (
         "scores are no better than chance",

@@ -130,7 +130,7 @@ def test_labels_of_embeddings_are_told_from_pairs(save):
     ("head", "message"),
     [
         (HEAD, r"holds no 'sex' \(columns 'sex_1' and 'sex_2'\), but 'gender'; name"),
-        (HEAD.replace("gender_", "g"), "but nothing of that form; give its labels"),
+        (HEAD.replace("gender_", "g"), "; give its labels"),
     ],
 )
 def test_attributes_are_listed_by_their_name(save, head, message):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skfairfr import SimilarityROC
+from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr.report import (
     EmbeddingData,
     PairData,
@@ -252,20 +252,21 @@ def test_rows_of_files_have_names(tmp_path):
 
 
 def test_verdicts_are_withheld_where_scores_look_like_distances():
-    columns = {"a": 60, "b": 60}, {"a": 0.4, "b": 0.1}
+    columns = {"a": 200, "b": 200}, {"a": 0.4, "b": 0.1}
     before = scored_pairs(np.random.default_rng(0), *columns)
-    worse = np.random.default_rng(1).normal(0, 0.2, before.y_score.size)
-    after = replace(before, y_score=before.y_score + worse)
-    asked = {"far": 0.1, "n_resamples": 20, "fail_on_harm": True, "names": ("A", "B")}
+    noise = np.random.default_rng(1).normal(0, 0.2, (2, before.y_score.size))
+    before = replace(before, y_score=before.y_score + noise[0])
+    after = replace(before, y_score=before.y_score + 4 * noise[1])
+    asked = {"far": 0.3, "n_resamples": 20, "fail_on_harm": True, "names": ("A", "B")}
     assert compare_systems(before, after, **asked).harm
     found = compare_systems(before, replace(after, y_score=-after.y_score), **asked)
     assert not found.harm and not found.improved and not found.levelling_down
     assert {change.verdict for change in found.changes} == {"untested"}
     assert found.exit_code == 3
-    assert found.settings["withheld"] == {"B": "reversed_scores"}
+    assert found.settings["withheld"] == {"B": "reversed_beside_others"}
     for shown in (found.to_text(), found.to_html()):
         assert "Verdicts are withheld. In B, genuine pairs" in " ".join(shown.split())
-        assert "No verdict: scores look like distances." in shown
+        assert "No verdict: scores of one system look like distances." in shown
         for words in ("Harm:", "no rate was found", "No rate was found"):
             assert words not in shown
     assert "verdicts withheld" in repr(found)
@@ -281,3 +282,25 @@ def test_systems_whose_files_have_names_that_are_not_utf8(harmed, tmp_path):
     assert {path.name for path in paths} == {path.name for path in tmp_path.glob("*.*")}
     table = (tmp_path / "changes.csv").read_text(encoding="utf-8-sig")
     assert table.count("bad?.npz") == len(changes)
+
+
+def test_no_change_is_tested_where_few_impostors_set_a_threshold():
+    data = make_face_embeddings(60, 4, 32, random_state=0)
+    noise = np.random.default_rng(0).normal(0, 0.15, data.X.shape)
+    groups = {"gender": data.sensitive_features}
+    before = EmbeddingData(data.X, data.y, groups)
+    after = EmbeddingData(data.X + noise, data.y, groups)
+    few, enough = 3 / 28_320, 0.01  # of all impostor pairs
+    found = compare_systems(before, after, far=[few, enough], n_resamples=20)
+    at_few = [c for c in found.changes if c.far == few]
+    assert {c.verdict for c in at_few} == {"untested"}
+    assert all(np.isnan(c.p_adjusted) for c in at_few)
+    (reason,) = {c.reason for c in at_few}
+    assert "3 of before, 3 of after (10 needed)" in reason and reason in found.notes
+    others = [c for c in found.changes if c.far == enough]
+    assert {c.reason for c in others} == {""}
+    alone = compare_systems(before, after, far=enough, n_resamples=20)
+    assert [c.p_adjusted for c in others] == [c.p_adjusted for c in alone.changes]
+    for shown in (found.to_text(), found.to_html()):
+        assert reason in " ".join(shown.split())
+    assert is_valid(json.loads(found.to_json()), SystemsComparison.schema())
