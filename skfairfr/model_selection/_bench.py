@@ -3,11 +3,13 @@
 import json
 import os
 import re
+import sys
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.special import ndtri
 
 from skfairfr._core._few_errors import holm
@@ -21,6 +23,7 @@ from skfairfr.model_selection._bench_fits import (
     choose_and_fit,
     finish_fit,
     path_of_fit,
+    time_trial,
 )
 from skfairfr.model_selection._held_out import METRICS, Cell, cells_of, rows_of
 from skfairfr.model_selection._mitigations import (
@@ -408,7 +411,8 @@ def compare_mitigations(
     folder : str or path-like, default=None
         Finished fits are kept there, and the same call goes on from them.
     progress : bool, default=False
-        Whether a bar on standard error shows how far it is.
+        Whether a bar on standard error shows how far it is. If it will take more than a
+        minute, a line before it says how long, from two epochs of each head.
     n_jobs : int, default=None
         Fits at a time, in processes of joblib; results are the same.
     random_state : int, default=0
@@ -462,8 +466,9 @@ def compare_mitigations(
     notes += _check_splits(people, splits, settings)
     notes += [f"{m.name}: {m.note}" for m in tried if m.note]
     with show_progress(progress):
-        fits = _all_fits(people, [_NOTHING, *tried], splits, settings, folder, n_jobs)
-        baseline, *fits = fits
+        baseline, *fits = _all_fits(
+            people, [_NOTHING, *tried], splits, settings, folder, progress, n_jobs
+        )
         _check_baseline(baseline)
         results = []
         for mitigation, of_method in zip(tried, fits, strict=True):
@@ -654,7 +659,7 @@ def _check_splits(people, splits, settings):
 # ---- fits ----------------------------------------------------------------------------
 
 
-def _all_fits(people, mitigations, splits, settings, folder, n_jobs):
+def _all_fits(people, mitigations, splits, settings, folder, progress, n_jobs):
     """Finished fits of every method and split, in order."""
     if folder is not None:
         folder = check_path(folder, "folder")
@@ -668,6 +673,8 @@ def _all_fits(people, mitigations, splits, settings, folder, n_jobs):
                 about = (digest, mitigation, split, rows, settings)
                 path = path_of_fit(Path(folder), *about)
             tasks.append((mitigation, split, rows, settings, path))
+    if progress:
+        _say_how_long(people, tasks, n_jobs)
     found = []
     fits = in_workers(finish_fit, tasks, n_jobs, "fitting methods", shared=(people,))
     with progress_bar(len(tasks), "fits") as bar:
@@ -676,6 +683,29 @@ def _all_fits(people, mitigations, splits, settings, folder, n_jobs):
             bar.update()
     n = len(splits)
     return [found[k * n : (k + 1) * n] for k in range(len(mitigations))]
+
+
+def _say_how_long(people, tasks, n_jobs):
+    """Print on standard error how long the fits will take, if it is over a minute."""
+    left = [task for task in tasks if task[-1] is None or not task[-1].exists()]
+    if not left:
+        return
+    first = {NOTHING: tasks[0]} | {task[0].name: task for task in reversed(left)}
+    trials = [task[:-1] for task in first.values()]
+    seconds = in_workers(time_trial, trials, n_jobs, "timing", shared=(people,))
+    of = dict(zip(first, seconds, strict=True))
+    total = 0.0
+    for mitigation, _, _, settings, _ in left:
+        n = len(mitigation.candidates) if len(mitigation.candidates) > 1 else 0
+        # Of every candidate one fit fewer than inner splits: each has one part less.
+        fits = 1 + n * (settings.inner_splits - 1)
+        training = 0.0 if mitigation.name == NOTHING else fits * of[mitigation.name]
+        total += training + (1 + n) * of[NOTHING]
+    minutes = total / min(effective_n_jobs(n_jobs), len(left)) / 60
+    if minutes > 1:
+        n = len(first) - 1
+        text = f"{n} method{'s' if n > 1 else ''}, {len(left)} fits: about "
+        print(f"{text}{np.ceil(minutes):.0f} minutes", file=sys.stderr, flush=True)
 
 
 def _check_baseline(fits):

@@ -23,6 +23,7 @@ from skfairfr.model_selection._mitigations import (
     count_numbers,
     embed,
     fit_system,
+    heads_of,
     seeded,
 )
 from skfairfr.model_selection._trade_off import BestTradeOff
@@ -168,6 +169,35 @@ def finish_fit(people, mitigation, split, rows, settings, path=None):
     if path is not None:
         write_fit(path, found)
     return found
+
+
+def time_trial(people, mitigation, split, rows, settings):
+    """Seconds of one judgement of nothing, or of training a head, from two epochs of it.
+
+    A method without a head takes none: its fit is a matter of seconds.
+    """
+    fitted_on, judged = (people.take(part) for part in rows)
+    if mitigation.estimator is None:
+        start = time.perf_counter()
+        with ONE_BLAS_THREAD, show_progress(False):
+            judge(None, judged, settings, settings.entropy(split))
+        return time.perf_counter() - start
+    parameters = mitigation.candidates[0] if mitigation.candidates else {}
+    system = seeded(mitigation.estimator, parameters, split)
+    heads = [(head, head.max_epochs) for head in heads_of(system)]
+    if not heads:
+        return 0.0
+    for head, _ in heads:
+        head.set_params(max_epochs=2)
+    start = time.perf_counter()
+    try:
+        with ONE_BLAS_THREAD, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fit_system(system, fitted_on.X, fitted_on.y, fitted_on.group)
+    except ValueError:  # so will the fit itself
+        return 0.0
+    seconds = time.perf_counter() - start
+    return seconds + sum((n - 2) * head.net_.history[-1, "dur"] for head, n in heads)
 
 
 def _fit_and_judge(people, mitigation, split, rows, settings):

@@ -382,15 +382,21 @@ def needs_groups(estimator):
     return scores is not None and "sensitive_features_1" in signature(scores).parameters
 
 
+def heads_of(estimator):
+    """The projectors of a mitigation: itself, or steps of a pipeline."""
+    steps = [("", estimator)]
+    if isinstance(estimator, Pipeline):
+        steps = estimator.steps
+    return [
+        step
+        for _, step in steps
+        if any(kind.__module__.startswith(_PROJECTORS) for kind in type(step).__mro__)
+    ]
+
+
 def has_control(mitigation):
     """Whether it trains a head, and is none of those that others are compared with."""
-    estimator = mitigation.estimator
-    steps = [estimator]
-    if isinstance(estimator, Pipeline):
-        steps = [step for _, step in estimator.steps]
-    kinds = (kind.__module__ for step in steps for kind in type(step).__mro__)
-    trains = any(module.startswith(_PROJECTORS) for module in kinds)
-    return trains and mitigation.name not in CONTROLS
+    return bool(heads_of(mitigation.estimator)) and mitigation.name not in CONTROLS
 
 
 def count_numbers(estimator):
