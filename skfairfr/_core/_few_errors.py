@@ -152,19 +152,26 @@ class ErrorSums:
                 skewness,
             )
 
-    def padded(self, few=None):
+    def padded(self):
         """The sums, with as many clumps as are needed to be compared where there are fewer."""
-        clump = self.clump
-        if few is None:
-            few = self.errors < FEWEST_CLUMPS * clump
-        moments = {"errors": 1, "own": 2, "variance": 2}
-        moments |= {"squares": 2, "cubes": 3, "fourths": 4}
+        few = self.errors < FEWEST_CLUMPS * self.clump
+        fewest = self.fewest()
+        names = ("errors", "own", "variance", "squares", "cubes", "fourths")
         return replace(
             self,
             **{
-                name: np.where(few, FEWEST_CLUMPS * clump**power, getattr(self, name))
-                for name, power in moments.items()
+                name: np.where(few, getattr(fewest, name), getattr(self, name))
+                for name in names
             },
+        )
+
+    def fewest(self):
+        """Sums of as many clumps as are needed to be compared, and no more."""
+        clump = self.clump
+        of_power = [FEWEST_CLUMPS * clump**power for power in range(5)]
+        _, one, two, three, four = of_power
+        return ErrorSums(
+            one, self.pairs, clump, clump, *[two] * 3, three, four, self.people
         )
 
     def mirrored(self):
@@ -416,7 +423,7 @@ def _upper_bound(sums, tail, added, exponents):
     clump, high = sums.clump, 0.0
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         # More errors never bound a rate lower than the fewest that are believed.
-        for part in (sums.padded(), sums.padded(True)):
+        for part in (sums.padded(), sums.fewest()):
             right = np.maximum(sums.pairs - part.errors, 0.0)
             # Of the logarithm of the odds, which move more than the rate where it is large.
             reach = _reach(part.worth(added), tail) * sums.pairs / (right + clump / 2)

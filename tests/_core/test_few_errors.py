@@ -361,7 +361,9 @@ def as_three(s, always=False):
     if s["errors"] >= 3 * w and not always:
         return s
     powers = {"errors": 1, "own": 2, "variance": 2, "squares": 2, "cubes": 3}
-    return s | {name: 3 * w**p for name, p in (powers | {"fourths": 4}).items()}
+    three = {name: 3 * w**p for name, p in (powers | {"fourths": 4}).items()}
+    # What is known of a clump's weight stays known.
+    return s | three | ({"single": w, "clumped": w} if always else {})
 
 
 def twin_exponent(s, least, largest):
