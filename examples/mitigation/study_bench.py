@@ -48,10 +48,10 @@ CAUSES = {
 }
 
 
-def population(cause):
+def population(cause, seed=0):
     """Embeddings, people and groups in which a disparity has one cause."""
     options = {**ALIKE, **POPULATIONS[cause]}
-    faces = make_face_embeddings(N_PEOPLE, (3, 6), 64, random_state=0, **options)
+    faces = make_face_embeddings(N_PEOPLE, (3, 6), 64, random_state=seed, **options)
     return faces.X, faces.y, faces.sensitive_features
 
 

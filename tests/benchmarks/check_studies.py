@@ -1,0 +1,460 @@
+"""The central contrasts of the studies of examples/mitigation, in 64 and in 512 features.
+
+    python -m tests.benchmarks.check_studies [n_draws]
+
+The studies draw people with 64 features. Here the same people, drawn and trained as there,
+are placed in 512 by a random orthonormal map, which changes no cosine (``mlp`` heads, whose
+rate is not scaled, in 128 as well). Fewer settings, people and draws than in the studies:
+
+- a rate: after over before on people not fitted on, geometric mean over the draws and its
+  95 % t interval;
+- against 64: that in these features over that in 64, paired over the draws.
+
+At the end the advice of the guide, README and claims, the ratio that it speaks of, and
+whether its interval agrees ("yes"), disagrees ("NO") or holds 1 ("open"). Some twenty-five
+minutes on one core.
+"""
+
+from functools import partial
+from pathlib import Path
+from runpy import run_path
+
+import numpy as np
+
+from skfairfr import (
+    EthicalModule,
+    FPRPenaltyProjector,
+    SimilarityROC,
+    TripletProjector,
+    face_labels,
+)
+from skfairfr.comparators import WithinClassWhitening
+from skfairfr.projectors import AdversarialProjector, CentroidFairnessProjector
+from tests.benchmarks._command import run_command
+from tests.benchmarks.check_dimensions import interval, placed
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "mitigation"
+TRAINING, FPR, SAMPLING, BENCH = (
+    run_path(str(EXAMPLES / f"study_{name}.py"))
+    for name in ("training", "fpr_penalty", "group_sampling", "bench")
+)
+FAR = 1e-3
+WORST = {"how": "max_min", "operating_point": "worst_group"}
+RATES = {"FRR": {}, "BFAR": {"rate": "far", **WORST}, "BFRR": WORST}
+OF_FARS = {
+    "FRR": {},
+    "FAR std": {"rate": "far", "how": "std"},
+    "FAR max/geomean": {"rate": "far", "how": "max_geomean"},
+}
+OF_RARE = {
+    "FRR": {},
+    "FRR AF": {"group": "AF"},
+    "FAR max/geomean": OF_FARS["FAR max/geomean"],
+}
+OF_500 = (
+    "defaults",
+    "60 epochs",
+    "5 epochs",
+    "batch_size 256",
+    "kappas 10, 30",
+    "kappas 30, 10",
+    "mlp, lr .01, from means, 5 epochs",
+    "mlp, lr .01, from means, 20 epochs",
+    "mlp, lr .01, drawn, 50 epochs",
+)
+OF_1500 = ("defaults", "5 epochs", "4 epochs, lr .005", *OF_500[-3:])
+KAPPA = "one kappa, 40"
+PENALTIES = ("alpha = 0", FPR["DEFAULT"], "mean square, alpha = 1")
+STRATEGIES = ("natural", "equal", "dynamic")
+SAMPLED = {**SAMPLING["TRAINING"], "max_epochs": 10}
+CAUSES = ("crowded group", "spread group", "nuisance direction")
+
+
+def module(**options):
+    return EthicalModule(
+        **{"kappa0": 20.0, "kappa1": 20.0, **options}, groups=("male", "female")
+    )
+
+
+def heads(n_people, names):
+    """A part of study_training: how people are drawn, and what is fitted."""
+    models = {name: module(**TRAINING["OPTIONS"][name][0]) for name in names}
+    if n_people == 500:
+        models[KAPPA] = module(kappa0=40.0, kappa1=40.0)
+    return partial(TRAINING["drawn"], n_people), n_people, models, RATES
+
+
+def of_bench(cause):
+    """Heads of the bench with their defaults, its controls, and WCCN."""
+    models = {
+        "plain head": module(),
+        "margin head": FPRPenaltyProjector(alpha=0.0),
+        "FPR penalty": FPRPenaltyProjector(),
+        "adversary": AdversarialProjector(),
+        "centroid fairness": CentroidFairnessProjector(),
+        "WCCN": WithinClassWhitening(shrinkage=0.5),
+    }
+    return partial(BENCH["population"], cause), 600, models, RATES
+
+
+PARTS = {
+    "training, 500 people": heads(500, OF_500),
+    "training, 1,500 people": heads(1500, OF_1500),
+    **{f"bench, {cause}": of_bench(cause) for cause in CAUSES},
+    "FPR penalty, 1,000 people": (
+        FPR["synthetic"],
+        1000,
+        {
+            n: FPRPenaltyProjector(**FPR["RESIDUAL"], **FPR["GRID"][n])
+            for n in PENALTIES
+        },
+        OF_FARS,
+    ),
+    "triplets, 1,000 people": (
+        partial(SAMPLING["draw"], n_identities=2000),
+        1000,
+        {
+            n: TripletProjector(**SAMPLED, **SAMPLING["STRATEGIES"][n])
+            for n in STRATEGIES
+        },
+        OF_RARE,
+    ),
+}
+# Part, setting, over which setting, rate, whether the ratio is to be above 1, and words.
+ADVICE = (
+    ("training, 500 people", "defaults", "before", "FRR", False, "defaults lower FRR"),
+    ("training, 500 people", "defaults", "before", "BFAR", False, "... and BFAR"),
+    ("training, 500 people", "defaults", "before", "BFRR", True, "... and raise BFRR"),
+    (
+        "training, 1,500 people",
+        "defaults",
+        "before",
+        "FRR",
+        False,
+        "defaults lower FRR",
+    ),
+    ("training, 1,500 people", "defaults", "before", "BFAR", False, "... and BFAR"),
+    (
+        "training, 1,500 people",
+        "defaults",
+        "before",
+        "BFRR",
+        True,
+        "... and raise BFRR",
+    ),
+    (
+        "training, 1,500 people",
+        "defaults",
+        "5 epochs",
+        "FRR",
+        False,
+        "FRR falls on after 5 epochs",
+    ),
+    ("training, 500 people", "60 epochs", "defaults", "FRR", False, "... and after 20"),
+    (
+        "training, 500 people",
+        "batch_size 256",
+        "defaults",
+        "BFAR",
+        False,
+        "small batches lower BFAR",
+    ),
+    (
+        "training, 500 people",
+        "kappas 10, 30",
+        "defaults",
+        "BFAR",
+        False,
+        "kappas 10, 30 lower BFAR",
+    ),
+    (
+        "training, 500 people",
+        "kappas 10, 30",
+        "defaults",
+        "FRR",
+        True,
+        "... and raise FRR",
+    ),
+    ("training, 500 people", "kappas 10, 30", "defaults", "BFRR", True, "... and BFRR"),
+    (
+        "training, 500 people",
+        "kappas 30, 10",
+        "defaults",
+        "BFRR",
+        False,
+        "kappas 30, 10 lower BFRR",
+    ),
+    (
+        "training, 500 people",
+        "kappas 30, 10",
+        "defaults",
+        "FRR",
+        True,
+        "... and raise FRR",
+    ),
+    (
+        "training, 500 people",
+        KAPPA,
+        "defaults",
+        "FRR",
+        True,
+        "one kappa of 40 raises FRR",
+    ),
+    (
+        "training, 500 people",
+        OF_500[-1],
+        "before",
+        "FRR",
+        True,
+        "paper's options raise FRR",
+    ),
+    ("training, 500 people", OF_500[-1], "before", "BFRR", False, "... and lower BFRR"),
+    (
+        "training, 1,500 people",
+        OF_500[-1],
+        "before",
+        "FRR",
+        True,
+        "paper's options raise FRR",
+    ),
+    (
+        "training, 1,500 people",
+        OF_500[-3],
+        "before",
+        "FRR",
+        True,
+        "mlp, 5 epochs raise FRR",
+    ),
+    (
+        "training, 1,500 people",
+        OF_500[-3],
+        "defaults",
+        "BFRR",
+        False,
+        "... with less BFRR",
+    ),
+    (
+        "bench, crowded group",
+        "plain head",
+        "before",
+        "BFAR",
+        False,
+        "a head lowers BFAR",
+    ),
+    (
+        "bench, crowded group",
+        "FPR penalty",
+        "margin head",
+        "BFAR",
+        False,
+        "... the penalty more",
+    ),
+    (
+        "bench, crowded group",
+        "centroid fairness",
+        "plain head",
+        "BFAR",
+        False,
+        "... regression more",
+    ),
+    (
+        "bench, crowded group",
+        "adversary",
+        "plain head",
+        "FRR",
+        True,
+        "an adversary raises FRR",
+    ),
+    (
+        "bench, crowded group",
+        "adversary",
+        "plain head",
+        "BFAR",
+        False,
+        "... and lowers BFAR",
+    ),
+    (
+        "bench, spread group",
+        "plain head",
+        "before",
+        "BFRR",
+        False,
+        "a head lowers BFRR",
+    ),
+    (
+        "bench, spread group",
+        "centroid fairness",
+        "before",
+        "BFRR",
+        False,
+        "... or regression",
+    ),
+    ("bench, spread group", "plain head", "before", "FRR", True, "a head raises FRR"),
+    ("bench, nuisance direction", "WCCN", "before", "FRR", False, "WCCN lowers FRR"),
+    ("bench, nuisance direction", "WCCN", "before", "BFAR", False, "... and BFAR"),
+    (
+        "bench, nuisance direction",
+        "plain head",
+        "before",
+        "FRR",
+        False,
+        "a head lowers FRR",
+    ),
+    (
+        "bench, nuisance direction",
+        "plain head",
+        "before",
+        "BFAR",
+        False,
+        "... and BFAR",
+    ),
+    (
+        "bench, nuisance direction",
+        "plain head",
+        "WCCN",
+        "FRR",
+        True,
+        "... less than WCCN",
+    ),
+    (
+        "FPR penalty, 1,000 people",
+        PENALTIES[1],
+        PENALTIES[0],
+        "FAR std",
+        False,
+        "ratio lowers FAR std",
+    ),
+    (
+        "FPR penalty, 1,000 people",
+        PENALTIES[1],
+        PENALTIES[0],
+        "FAR max/geomean",
+        False,
+        "... max/geomean",
+    ),
+    (
+        "FPR penalty, 1,000 people",
+        PENALTIES[2],
+        PENALTIES[0],
+        "FAR std",
+        False,
+        "mean square lowers FAR std",
+    ),
+    (
+        "FPR penalty, 1,000 people",
+        PENALTIES[2],
+        PENALTIES[0],
+        "FAR max/geomean",
+        False,
+        "... max/geomean",
+    ),
+    ("triplets, 1,000 people", "natural", "before", "FRR", False, "triplets lower FRR"),
+    (
+        "triplets, 1,000 people",
+        "equal",
+        "natural",
+        "FAR max/geomean",
+        False,
+        "equal lowers FAR max/geomean",
+    ),
+    (
+        "triplets, 1,000 people",
+        "dynamic",
+        "natural",
+        "FAR max/geomean",
+        False,
+        "dynamic, too",
+    ),
+    ("triplets, 1,000 people", "equal", "natural", "FRR", True, "equal raises FRR"),
+    (
+        "triplets, 1,000 people",
+        "equal",
+        "natural",
+        "FRR AF",
+        True,
+        "... and FRR within AF",
+    ),
+)
+
+
+def measured(rates, X, y, group, domain=None):
+    """Each rate on people not fitted on."""
+    roc = SimilarityROC(n_resamples=1, random_state=0)
+    roc.fit(X, y, group, domain=domain)
+    return [roc.estimate(FAR, **asked).value for asked in rates.values()]
+
+
+def dimensions(name):
+    """The numbers of features in which a setting is fitted."""
+    return (64, 128, 512) if name.startswith("mlp") else (64, 512)
+
+
+def of_draw(part, seed):
+    """Rates (n_rates,) of each setting and number of features, and before."""
+    draw, n_people, models, rates = part
+    X, y, group, *others = draw(seed=seed)
+    domain = others[-1] if others else None
+    labels = face_labels(y, group, domain=domain)
+    fit = y < n_people  # identities are in random order
+    about = [c if c is None else c[~fit] for c in (y, group, domain)]
+    found = {("before", d): measured(rates, X[~fit], *about) for d in (64, 512)}
+    for name, model in models.items():
+        if "random_state" in model.get_params():
+            model.set_params(random_state=0, device="cpu")
+        for d in dimensions(name):
+            placed_rows = placed(X, d, seed)
+            model.fit(placed_rows[fit], labels[fit])
+            found[name, d] = measured(rates, model.transform(placed_rows[~fit]), *about)
+    return found
+
+
+def table(title, rates, found):
+    """Print a row for each setting and number of features."""
+    print(f"\n{title}, before: ", end="")
+    print(
+        *(
+            f"{n} {v:.3g}"
+            for n, v in zip(rates, found["before", 64].mean(0), strict=True)
+        ),
+        sep=", ",
+    )
+    columns = [*rates, *(f"{name} against 64" for name in rates)]
+    print(f"{'':36}features", *(f"{column:19}" for column in columns))
+    for (name, d), values in found.items():
+        if name != "before":
+            ratios = [values / found["before", 64], values / found[name, 64]]
+            cells = [interval(r) for part in ratios[: 1 + (d > 64)] for r in part.T]
+            print(f"{name:36}{d:8}", *(f"{cell:19}" for cell in cells), flush=True)
+
+
+def advice(found):
+    """Print each sentence with the ratio it speaks of."""
+    print(f"\n{'':65}64 features              512 features")
+    for part, name, base, rate, above, words in ADVICE:
+        if part not in found:
+            continue
+        column = list(PARTS[part][3]).index(rate)
+        cells = []
+        for d in (64, 512):
+            ratio = found[part][name, d][:, column] / found[part][base, d][:, column]
+            text = interval(ratio)
+            low, high = (float(end) for end in text[:-1].split("[")[1].split(", "))
+            agrees = (low > 1, high < 1)
+            verdict = "yes" if agrees[not above] else "NO" if any(agrees) else "open"
+            cells.append(f"{text} {verdict:5}")
+        print(f"{part:28}{words:36}", *cells, flush=True)
+
+
+def main(n_draws=3):
+    """Print a table for each part, and the advice."""
+    print(f"{n_draws} draws, FAR {FAR:g}, after over before")
+    found = {}
+    for title, part in PARTS.items():
+        draws = [of_draw(part, seed) for seed in range(n_draws)]
+        found[title] = {key: np.array([d[key] for d in draws]) for key in draws[0]}
+        table(title, part[3], found[title])
+    advice(found)
+
+
+if __name__ == "__main__":
+    run_command(main, __doc__)
