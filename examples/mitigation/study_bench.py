@@ -14,8 +14,8 @@ real set stays where it is:
 writes ``study_bench.json`` beside itself, and prints the tables. Where the file is not there,
 its results are left out, and the study says so.
 
-``--features 512``, before all else, places the same people in so many features and keeps
-the numbers in a file of that name.
+``--features 512``, before all else, draws people with the same cosines in so many features
+and keeps the numbers in a file of that name.
 """
 
 import json

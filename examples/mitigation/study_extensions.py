@@ -18,8 +18,8 @@ The first runs all parts, or those named, and keeps them in study_extensions.jso
 itself (some six minutes on one core); the second prints the tables of
 docs/studies/extensions.rst.
 
-``--features 512``, before all else, places the same people in so many features and keeps
-the numbers in a file of that name; the encoders have their own.
+``--features 512``, before all else, draws people with the same cosines in so many features
+and keeps the numbers in a file of that name; the encoders have their own.
 """
 
 import json

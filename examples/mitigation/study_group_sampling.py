@@ -10,8 +10,8 @@ half of them fitted. Everything is measured on the other half, across the two do
 The first writes study_group_sampling.json beside itself (some seven minutes on one core);
 both print the tables of docs/studies/group_sampling.rst.
 
-``--features 512``, before all else, places the same people in so many features and keeps
-the numbers in a file of that name.
+``--features 512``, before all else, draws people with the same cosines in so many features
+and keeps the numbers in a file of that name.
 """
 
 import copy

@@ -12,8 +12,8 @@ the number of directions in which people differ.
 Every finished cell is a line of ``heads.jsonl`` beside this file (``--file`` names
 another), so that a run that was interrupted goes on where it stopped; in the end
 ``heads.json`` holds all of them. ``--draws``, ``--people``, ``--heads`` and ``--directions``
-choose some. ``--features 512`` places
-the same people in so many features, and all files have that number in their names.
+choose some. ``--features 512`` draws
+people with the same cosines in so many features, and all files have that number in their names.
 """
 
 import argparse

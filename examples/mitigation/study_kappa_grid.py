@@ -12,8 +12,8 @@ before and after on held-out people. Run it with the head to train,
 
 and it writes ``kappa_grid_residual.json`` or ``kappa_grid_mlp.json`` beside itself.
 
-``--features 512``, before all else, places the same people in so many features and keeps
-the numbers in a file of that name.
+``--features 512``, before all else, draws people with the same cosines in so many features
+and keeps the numbers in a file of that name.
 """
 
 import json

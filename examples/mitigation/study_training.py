@@ -12,8 +12,8 @@ quality    FRR, BFAR and BFRR over the epochs, beside the time of a fit with the
 The first runs all parts, or those named, and keeps them in study_training.json beside
 itself (an hour and a half on one core); the second prints the tables of docs/studies/training.rst.
 
-``--features 512``, before all else, places the same people in so many features and keeps
-the numbers in a file of that name.
+``--features 512``, before all else, draws people with the same cosines in so many features
+and keeps the numbers in a file of that name.
 """
 
 import json

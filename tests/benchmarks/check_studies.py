@@ -12,8 +12,8 @@ Fewer settings, people and draws than in the studies:
 - against 64: that in these features over that in 64, paired over the draws.
 
 At the end the advice of the guide, README and claims, the ratio that it speaks of, and
-whether its interval agrees ("yes"), disagrees ("NO") or holds 1 ("open"). Half an hour on
-one core.
+whether its interval agrees ("yes"), disagrees ("NO") or holds 1 ("open"). Some twenty-five minutes
+on one core.
 """
 
 import warnings

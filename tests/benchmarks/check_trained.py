@@ -12,8 +12,8 @@ over the draws, and beside it the lowest and highest draw, of
 
 The row "none" holds the values themselves, the others after over before for the rates; then
 "draws": of how many the paired interval (95 %, resampled identities) lies below 1, and of
-how many above. The row with alpha 0 has no adversary. About five minutes. The people of 64 features can be
-placed in more.
+how many above. The row with alpha 0 has no adversary. About five minutes. People with the same
+cosines can be drawn in more features.
 """
 
 import numpy as np
