@@ -13,6 +13,9 @@ real set stays where it is:
 
 writes ``study_bench.json`` beside itself, and prints the tables. Where the file is not there,
 its results are left out, and the study says so.
+
+``--features 512``, before all else, draws people with the same cosines in so many features
+and keeps the numbers in a file of that name.
 """
 
 import json
@@ -27,6 +30,7 @@ from skfairfr.model_selection import compare_mitigations
 
 DEFAULT = "../shared/data/lfw_facenet/lfw_facenet.npz"
 N_PEOPLE = 1200
+N_FEATURES = 64
 # Larger on the real set, whose parts have some 5,000 impostor pairs of women.
 FAR, FAR_OF_REAL = 1e-3, 1e-2
 # Options of make_face_embeddings; without others the two groups are alike.
@@ -48,11 +52,16 @@ CAUSES = {
 }
 
 
-def population(cause):
+def population(cause, seed=0):
     """Embeddings, people and groups in which a disparity has one cause."""
     options = {**ALIKE, **POPULATIONS[cause]}
-    faces = make_face_embeddings(N_PEOPLE, (3, 6), 64, random_state=0, **options)
-    return faces.X, faces.y, faces.sensitive_features
+    faces = make_face_embeddings(N_PEOPLE, (3, 6), 64, random_state=seed, **options)
+    X = faces.X
+    if N_FEATURES != 64:
+        rng = np.random.default_rng(seed)
+        axes, _ = np.linalg.qr(rng.standard_normal((N_FEATURES, 64)))
+        X = (X @ axes.T).astype(np.float32)
+    return X, faces.y, faces.sensitive_features
 
 
 def rounded(value):
@@ -95,9 +104,15 @@ def main(path=DEFAULT, n_jobs=2, folder=None, *names):
         "sets": found,
     }
     text = json.dumps(record, indent=None, separators=(",", ":"))
-    path = Path(__file__).with_name("study_bench.json")
+    path = Path(__file__).with_suffix(
+        ".json" if N_FEATURES == 64 else f".{N_FEATURES}.json"
+    )
     path.write_text(text.replace('{"name"', '\n{"name"') + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["--features"]:
+        N_FEATURES = int(arguments[1])
+        del arguments[:2]
+    main(*arguments)

@@ -17,6 +17,9 @@ loss       The training loss of the paper's head, EM22 Fig. 8.
 The first runs all parts, or those named, and keeps them in study_extensions.json beside
 itself (some six minutes on one core); the second prints the tables of
 docs/studies/extensions.rst.
+
+``--features 512``, before all else, draws people with the same cosines in so many features
+and keeps the numbers in a file of that name; the encoders have their own.
 """
 
 import json
@@ -29,9 +32,10 @@ from scipy.stats import t
 from skfairfr import EthicalModule, SimilarityROC, face_labels, make_face_embeddings
 
 FAR = 1e-3
+N_FEATURES = 64
 SEEDS = range(4)
 N_PEOPLE = 1000
-SPARSE = {"n_features": 64, "n_directions": (33, 43)}
+DIRECTIONS = (33, 43)
 TWO = ("male", "female")
 FOUR = ("A", "B", "C", "D")
 PAPER = {"EM-FAR": (15, 20), "EM-FRR": (25, 20), "EM-C": (45, 30)}
@@ -47,23 +51,30 @@ EPOCHS = (1, 5, 10, 20, 35, 50)
 # Data
 
 
-def two_groups(seed):
+def two_groups(seed, n_features=None):
     """Embeddings, identity and group of each image."""
-    return drawn(seed, {"male": 0.65, "female": 0.35}, (128, 110), (8, 16))
+    groups = {"male": 0.65, "female": 0.35}
+    return drawn(seed, groups, (128, 110), (8, 16), n_features)
 
 
 def four_groups(seed):
     return drawn(seed, dict.fromkeys(FOUR, 0.25), (128, 110), (8, 16))
 
 
-def drawn(seed, groups, kappa, crowding):
+def drawn(seed, groups, kappa, crowding, n_features=None):
     """Groups that are graded from the first to the last."""
     graded = {
         name: dict(zip(groups, np.linspace(*ends, len(groups)), strict=True))
         for name, ends in (("kappa", kappa), ("crowding", crowding))
     }
     faces = make_face_embeddings(
-        N_PEOPLE, (4, 8), groups=groups, **graded, **SPARSE, random_state=seed
+        N_PEOPLE,
+        (4, 8),
+        n_features or N_FEATURES,
+        groups=groups,
+        **graded,
+        n_directions=DIRECTIONS,
+        random_state=seed,
     )
     return faces.X, faces.y, faces.sensitive_features
 
@@ -197,7 +208,7 @@ def encoders():
     """Rotated, with noise in more features, with fewer features than people vary in."""
     rows = []
     for seed in SEEDS:
-        X, y, group = two_groups(seed)
+        X, y, group = two_groups(seed, 64)
         rng = np.random.default_rng(seed)
         row = {}
         for name, n_features, noise in (
@@ -330,7 +341,9 @@ def tables(found):
 
 
 def main(*names):
-    path = Path(__file__).with_suffix(".json")
+    path = Path(__file__).with_suffix(
+        ".json" if N_FEATURES == 64 else f".{N_FEATURES}.json"
+    )
     found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     if names != ("--tables",):
         for name in names or PARTS:
@@ -343,4 +356,8 @@ def main(*names):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["--features"]:
+        N_FEATURES = int(arguments[1])
+        del arguments[:2]
+    main(*arguments)

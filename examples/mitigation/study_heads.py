@@ -12,7 +12,8 @@ the number of directions in which people differ.
 Every finished cell is a line of ``heads.jsonl`` beside this file (``--file`` names
 another), so that a run that was interrupted goes on where it stopped; in the end
 ``heads.json`` holds all of them. ``--draws``, ``--people``, ``--heads`` and ``--directions``
-choose some.
+choose some. ``--features 512`` draws
+people with the same cosines in so many features, and all files have that number in their names.
 """
 
 import argparse
@@ -52,15 +53,17 @@ QUESTIONS = {
 }
 
 
-def draw(population, seed):
+def draw(population, seed, n_features=64):
     """People to fit on and, the last of them, people whom no fit sees."""
     chosen = dict(POPULATIONS[population])
+    if n_features != 64:
+        chosen["n_directions"] = chosen["n_directions"] or 64
     for name in ("kappa", "crowding"):
         chosen[name] = dict(zip(GROUPS, chosen[name], strict=True))
     return make_face_embeddings(
         n_identities=max(N_FITTED) + N_UNSEEN,
         images_per_identity=(4, 8),
-        n_features=64,
+        n_features=n_features,
         random_state=seed,
         **chosen,
     )
@@ -91,9 +94,9 @@ def ask(roc, before=None):
     }
 
 
-def measure(population, seed, cells):
+def measure(population, seed, cells, n_features=64):
     """Cells (head, kappas, people) of one draw; yields a record of each."""
-    faces = draw(population, seed)
+    faces = draw(population, seed, n_features)
     X, y, group = faces.X, faces.y, faces.sensitive_features
     unseen = y >= max(N_FITTED)  # identities are in random order
     before = roc_of(X[unseen], y[unseen], group[unseen])
@@ -112,9 +115,9 @@ def measure(population, seed, cells):
         yield cell | ask(after, before) | {"s": round(time.perf_counter() - start)}
 
 
-def run(path, population, seed, cells):
+def run(path, n_features, population, seed, cells):
     """Measure cells of one draw, one line for each."""
-    for record in measure(population, seed, cells):
+    for record in measure(population, seed, cells, n_features):
         line = json.dumps(record)
         with path.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
@@ -136,13 +139,16 @@ def finished(path):
 def main():
     """Measure the cells that are missing, small ones first, then write all of them."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[1])
-    parser.add_argument("--file", type=Path, default=HERE / "heads.jsonl")
+    parser.add_argument("--file", type=Path)
+    parser.add_argument("--features", type=int, default=64)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--people", type=int, nargs="+", default=N_FITTED)
     parser.add_argument("--heads", nargs="+", default=list(HEADS))
     parser.add_argument("--directions", nargs="+", default=list(POPULATIONS))
     asked = parser.parse_args()
+    name = "heads" if asked.features == 64 else f"heads.{asked.features}"
+    asked.file = asked.file or HERE / f"{name}.jsonl"
     done = {key_of(record) for record in finished(asked.file)}
     tasks = []
     for seed in range(asked.draws):
@@ -153,7 +159,9 @@ def main():
             for population in asked.directions:
                 left = [c for c in cells if (population, seed, *c) not in done]
                 tasks += [(population, seed, left)] if left else []
-    Parallel(n_jobs=asked.jobs)(delayed(run)(asked.file, *task) for task in tasks)
+    Parallel(n_jobs=asked.jobs)(
+        delayed(run)(asked.file, asked.features, *task) for task in tasks
+    )
     records = sorted(finished(asked.file), key=key_of)
     result = {
         "made_by": "examples/mitigation/study_heads.py",
@@ -164,7 +172,7 @@ def main():
         "cells": records,
     }
     text = json.dumps(result, indent=1) + "\n"
-    (HERE / "heads.json").write_text(text, encoding="utf-8")
+    (HERE / f"{name}.json").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

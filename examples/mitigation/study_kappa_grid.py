@@ -11,6 +11,9 @@ before and after on held-out people. Run it with the head to train,
     python examples/mitigation/study_kappa_grid.py mlp
 
 and it writes ``kappa_grid_residual.json`` or ``kappa_grid_mlp.json`` beside itself.
+
+``--features 512``, before all else, draws people with the same cosines in so many features
+and keeps the numbers in a file of that name.
 """
 
 import json
@@ -33,6 +36,7 @@ from skfairfr import (
 )
 
 GROUPS = ("male", "female")
+N_FEATURES = 64
 KAPPAS = (5.0, 10.0, 20.0, 30.0, 40.0, 50.0)
 FIXED = 20.0  # of the kappa that stays, where one is moved and measured with intervals
 LEVELS = (1e-3, 1e-4)  # the choice is made at the first
@@ -72,7 +76,8 @@ def draw():
     faces = make_face_embeddings(
         n_identities=N_SEEN + N_UNSEEN,
         images_per_identity=(4, 8),
-        n_features=64,
+        n_features=N_FEATURES,
+        n_directions=None if N_FEATURES == 64 else 64,
         groups={"male": 0.65, "female": 0.35},
         kappa={"male": 140, "female": 120},
         crowding={"male": 14, "female": 28},
@@ -207,10 +212,15 @@ def main(head):
         "thresholds": thresholds,
         "curves": over_t,
     }
-    path = Path(__file__).with_name(f"kappa_grid_{head}.json")
+    name = f"kappa_grid_{head}{'' if N_FEATURES == 64 else f'.{N_FEATURES}'}.json"
+    path = Path(__file__).with_name(name)
     path.write_text(json.dumps(plain(result)) + "\n", encoding="utf-8")
     print(f"{path.name}: {time.perf_counter() - start:.0f} s")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "residual")
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["--features"]:
+        N_FEATURES = int(arguments[1])
+        del arguments[:2]
+    main(*(arguments or ["residual"]))

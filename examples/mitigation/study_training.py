@@ -11,6 +11,9 @@ quality    FRR, BFAR and BFRR over the epochs, beside the time of a fit with the
 
 The first runs all parts, or those named, and keeps them in study_training.json beside
 itself (an hour and a half on one core); the second prints the tables of docs/studies/training.rst.
+
+``--features 512``, before all else, draws people with the same cosines in so many features
+and keeps the numbers in a file of that name.
 """
 
 import json
@@ -24,12 +27,12 @@ from scipy.stats import t
 from skfairfr import EthicalModule, SimilarityROC, face_labels, make_face_embeddings
 
 FAR = 1e-3
+N_FEATURES = 64
 N_UNSEEN = 1000
 # Draws for each number of people fitted.
 SEEDS = {500: range(4), 1500: range(4), 5000: range(4), 10_000: range(3)}
 TWO = ("male", "female")
 POPULATION = {
-    "n_features": 64,
     "n_directions": (33, 43),
     "groups": {"male": 0.65, "female": 0.35},
     "kappa": {"male": 128, "female": 110},
@@ -73,7 +76,7 @@ N_QUALITY = 1500
 def drawn(n_people, seed):
     """Embeddings, identity and group of each image."""
     faces = make_face_embeddings(
-        n_people + N_UNSEEN, (4, 8), **POPULATION, random_state=seed
+        n_people + N_UNSEEN, (4, 8), N_FEATURES, **POPULATION, random_state=seed
     )
     return faces.X, faces.y, faces.sensitive_features
 
@@ -193,7 +196,9 @@ def tables(found):
 
 
 def main(*names):
-    path = Path(__file__).with_suffix(".json")
+    path = Path(__file__).with_suffix(
+        ".json" if N_FEATURES == 64 else f".{N_FEATURES}.json"
+    )
     found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     if names != ("--tables",):
         for name in names or PARTS:
@@ -205,4 +210,8 @@ def main(*names):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["--features"]:
+        N_FEATURES = int(arguments[1])
+        del arguments[:2]
+    main(*arguments)
