@@ -28,16 +28,17 @@ class EthicalModule(BaseProjector):
     Mises-Fisher loss: every identity is a centroid on the sphere, and the mixture assumes
     its images about it with the concentration of its group. Assuming more for one group
     than for the other moves their error rates against each other. Which pair of values
-    lowers a disparity, in which direction, and what it costs in accuracy depends on head
-    and data, and is found by a search with :data:`~skfairfr.metrics.bfar_scorer` and the
-    like.
+    lowers a disparity, in which direction, and what it costs in accuracy depends on head,
+    data and number of features, whose log C_d(kappa) sets the groups' logits apart: a pair
+    that was chosen for 64 features is none for 512. It is found by a search with
+    :data:`~skfairfr.metrics.bfar_scorer` and the like.
 
     Parameters
     ----------
     kappa0 : float, default=20.0
         Concentration of the first group, positive: of ``groups[0]``, or else of the first
-        of the sorted labels (female before male). The repr of a fitted module names both
-        groups; the results of a search do not.
+        of the sorted labels (female before male); then a warning says which, as does the
+        repr of a fitted module.
     kappa1 : float, default=20.0
         Concentration of the second group, positive; unused when there is one group.
     kappa : float, default=None
@@ -240,8 +241,9 @@ class EthicalModule(BaseProjector):
         Warns
         -----
         UserWarning
-            With at most 400 people or 40 steps, from which no gain was ever seen; or if the
-            fit is interrupted, which keeps what was trained.
+            Which group kappa0 is, where the two differ and ``groups`` does not say it;
+            with at most 400 people, of whom the study saw no gain; or if the fit is
+            interrupted, which keeps what was trained.
         """
         return self._fit(X, y, sensitive_features)
 
@@ -319,6 +321,12 @@ class EthicalModule(BaseProjector):
                 f"kappa0={self.kappa0} and kappa1={self.kappa1} serve two groups, and "
                 f"there are {len(labels)}: {labels[:5]}. Give kappas={{label: kappa}} "
                 "with one entry for each, or one kappa for all."
+            )
+        if self.groups is None and len(labels) == 2 and kappas[0] != kappas[1]:
+            warn_caller(
+                f"kappa0 is that of {labels[0]!r} and kappa1 that of {labels[1]!r}, in the "
+                f"order of their labels; groups={tuple(labels)} says so.",
+                UserWarning,
             )
         return dict(zip(labels, map(float, kappas), strict=False))
 

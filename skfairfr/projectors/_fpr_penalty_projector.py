@@ -200,8 +200,8 @@ class FPRPenaltyProjector(BaseProjector):
         Warns
         -----
         UserWarning
-            With at most 400 people or 40 steps, from which no gain was ever seen; or if the
-            fit is interrupted, which keeps what was trained.
+            With at most 400 people, of whom the study saw no gain; or if the fit is
+            interrupted, which keeps what was trained.
         """
         return self._fit(X, y, sensitive_features)
 

@@ -2,6 +2,7 @@
 
 import inspect
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -439,3 +440,15 @@ def test_monitors_of_fairness_run_with_a_function_of_age():
     ).fit(MORE.X, MORE_Y)
     assert (fitted.history_["valid_bfar"] >= 1).all()
     assert (by_name.history_["valid_bfar"] >= 1).all()
+
+
+def test_whose_kappa0_is_is_said_where_nobody_said_it():
+    with pytest.warns(UserWarning, match="kappa0 is that of 'female'.*groups=") as seen:
+        module(groups=None).fit(X, Y)
+    assert sum("kappa0 is that of" in str(w.message) for w in seen) == 1
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "kappa0 is that of")
+        module(groups=("male", "female")).fit(X, Y)
+        module(groups=None, kappa0=9.0, kappa1=9.0).fit(X, Y)
+        module(groups=None, kappa=9.0).fit(X, Y)
+        module(groups=None, kappas={"male": 9.0, "female": 8.0}).fit(X, Y)
