@@ -5,7 +5,7 @@ from importlib.metadata import version
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors.numpy import save as to_bytes
 
 from skfairfr.projectors._head import HEADS, ProjectionHead
 from skfairfr.utils._folder import whole_file
@@ -65,11 +65,9 @@ def save(projector, path, include_people):
         "parameters": parameters,
         "fitted": plain,
     }
+    content = to_bytes(tensors, metadata={_HEADER: json.dumps(header)})
     with whole_file(path) as staged:
-        try:
-            save_file(tensors, staged, metadata={_HEADER: json.dumps(header)})
-        except SafetensorError as error:
-            raise OSError(f"{str(path)!r} cannot be written ({error}).") from error
+        staged.write_bytes(content)
 
 
 def load(cls, path):
@@ -77,18 +75,29 @@ def load(cls, path):
     path = check_path(path, "path")
     try:
         with safe_open(path, framework="np") as file:
-            header = json.loads((file.metadata() or {}).get(_HEADER, "null"))
+            header = (file.metadata() or {}).get(_HEADER)
             tensors = {name: file.get_tensor(name) for name in file.keys()}
     except SafetensorError as error:
         raise ValueError(
             f"{str(path)!r} is no safetensors file ({error}); give one that save wrote."
         ) from error
-    if header is None or header["class"] != cls.__name__:
+    try:
+        header = None if header is None else json.loads(header)
         held = "no projector" if header is None else f"a {header['class']}"
+        if held == f"a {cls.__name__}":
+            return _projector(cls, header, tensors)
+    except Exception as error:  # what is damaged raises many kinds of errors
         raise ValueError(
-            f"{str(path)!r} holds {held}, not a {cls.__name__}; call load of the class "
-            "that was saved."
-        )
+            f"{str(path)!r} is damaged ({error}); save the projector again."
+        ) from error
+    raise ValueError(
+        f"{str(path)!r} holds {held}, not a {cls.__name__}; call load of the class "
+        "that was saved."
+    )
+
+
+def _projector(cls, header, tensors):
+    """A projector with the parameters, attributes and weights that were saved."""
     projector = cls(**{k: decode(v) for k, v in header["parameters"].items()})
     fitted = {name: decode(value) for name, value in header["fitted"].items()}
     fitted |= {n: v for n, v in tensors.items() if not n.startswith(_HEAD)}

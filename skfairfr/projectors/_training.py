@@ -6,6 +6,7 @@ centroids, and write all from which a fit can be resumed. A killed fit is resume
 checkpoint: one file for each fit, named by a hash of the data and the options.
 """
 
+import io
 import json
 import math
 from copy import deepcopy
@@ -464,9 +465,11 @@ class Checkpoint(Callback):
             "monitor": self.monitor.state_,
             "history": _to_json(net.history),
         }
+        content = io.BytesIO()
+        torch.save(state, content)
         # Renamed once complete: a fit killed while writing leaves the previous epoch.
         with whole_file(self.path) as staged:
-            torch.save(state, staged)
+            staged.write_bytes(content.getbuffer())
 
 
 def check_callbacks(callbacks):

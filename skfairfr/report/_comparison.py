@@ -153,15 +153,7 @@ def compare_systems(
         with collecting([]):
             next_step("comparing systems")
             later = tuple(zip(names[1:], rocs[1:], strict=True))
-            few = {
-                name: _few_setters(roc, chosen[0], points)
-                for name, roc in zip(names, rocs, strict=True)
-            }
-            changes = [
-                replace(change, reason=_few_in_words(few, change, names[0]))
-                for name, roc in later
-                for change in _changes(name, roc, rocs[0], chosen, points)
-            ]
+            changes = _all_changes(names, rocs, chosen, points)
             notes += dict.fromkeys(change.reason for change in changes)
             changes = _judged(changes, options.confidence_level)
             disparities = [
@@ -332,6 +324,17 @@ def _measured(name, roc, data, attributes, points):
         audited.levels(None),
         audited.curves(whole=not isinstance(data, EmbeddingData)),
     )
+
+
+def _all_changes(names, rocs, chosen, points):
+    """Changes of every system against the first, with why they are not tested."""
+    named = list(zip(names, rocs, strict=True))
+    few = {name: _few_setters(roc, chosen[0], points) for name, roc in named}
+    return [
+        replace(change, reason=_few_in_words(few, change, names[0]))
+        for name, roc in named[1:]
+        for change in _changes(name, roc, rocs[0], chosen, points)
+    ]
 
 
 def _changes(name, roc, first, chosen, points):

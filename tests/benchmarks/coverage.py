@@ -246,6 +246,10 @@ CELLS = {
     ),
     "30 extreme, 300 even": ("extreme", (Group(30, **EXTREME), Group(300, **EVEN))),
     "30 wild, 300 calm": ("absent", (Group(30, **WILD), Group(300, **CALM))),
+    # At the end, since a cell is drawn by its place.
+    "30 and 500": ("alike", (Group(30, **MILD), Group(500, **MILD))),
+    "2 x 200, 1 image": ("alike", alike(Group(200, 1, 2e-3, **MILD))),
+    "500 mid, 500 less": ("mid", (Group(500, **MID), Group(500, **LESS))),
 }
 
 
@@ -290,7 +294,9 @@ def of_set(groups, seed):
         one = judged([of_groups.rows(0)] * 2)
         p_one, sign, _ = one[rate]
         n_tests = sum(found[r][0].size for r in RATES)
-        power.append(bool(sign[0] > 0 and p_one[0] * n_tests <= 1 - CONFIDENCE))
+        # People of one image have no genuine pairs.
+        worst = p_one.size and sign[0] > 0 and p_one[0] * n_tests <= 1 - CONFIDENCE
+        power.append(bool(worst))
     return wrong, contradicted, bounds, single, errors, power
 
 

@@ -74,8 +74,6 @@ def no_text(valid):
         ("EmbeddingData.groups", "attributes", ["x"]),
         ("PairData.fit", "attributes", ["x"]),
         ("PairData.groups", "attributes", None),
-        ("EthicalModule", "hidden_dim", 10**30),
-        ("EthicalModule", "batch_size", 2**63),
         ("AdversarialProjector", "n_discriminators", 10**30),
         ("make_face_embeddings", "n_identities", 10**30),
         ("make_face_embeddings", "n_domains", 2**31),
