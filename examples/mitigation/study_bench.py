@@ -15,7 +15,7 @@ writes ``study_bench.json`` beside itself, and prints the tables. Where the file
 its results are left out, and the study says so.
 
 ``--features 512``, before all else, draws people with the same cosines in so many features
-and keeps the numbers in a file of that name.
+and keeps the numbers in a file of that name; ``--tables`` prints the kept ones.
 """
 
 import json
@@ -26,7 +26,13 @@ from pathlib import Path
 import numpy as np
 
 from skfairfr import make_face_embeddings
-from skfairfr.model_selection import compare_mitigations
+from skfairfr.model_selection import (
+    Bench,
+    GroupChange,
+    MethodResult,
+    MetricChange,
+    compare_mitigations,
+)
 
 DEFAULT = "../shared/data/lfw_facenet/lfw_facenet.npz"
 N_PEOPLE = 1200
@@ -82,6 +88,29 @@ def try_all(data, far, n_jobs, folder):
     return rounded(json.loads(bench.to_json())), bench.to_text()
 
 
+def again(record):
+    """The Bench of a record, without its fitted winner."""
+    methods = [
+        MethodResult(
+            **{
+                **method,
+                "changes": {k: MetricChange(**c) for k, c in method["changes"].items()},
+                "groups": tuple(GroupChange(**c) for c in method["groups"]),
+                "others": tuple(MetricChange(**c) for c in method["others"]),
+            }
+        )
+        for method in record["methods"]
+    ]
+    kept = {name: record[name] for name in Bench.__annotations__ if name in record}
+    return Bench(**kept | {"methods": tuple(methods)})
+
+
+def print_tables(path=Path(__file__).with_name("study_bench.json")):
+    """What docs/studies/bench_tables.txt holds."""
+    for name, record in json.loads(path.read_text("utf-8"))["sets"].items():
+        print(f"### {name}\n\n{again(record).to_text()}")
+
+
 def main(path=DEFAULT, n_jobs=2, folder=None, *names):
     start = time.perf_counter()
     sets = {cause: (population(cause), FAR) for cause in CAUSES}
@@ -115,4 +144,7 @@ if __name__ == "__main__":
     if arguments[:1] == ["--features"]:
         N_FEATURES = int(arguments[1])
         del arguments[:2]
-    main(*arguments)
+    if arguments == ["--tables"]:
+        print_tables()
+    else:
+        main(*arguments)

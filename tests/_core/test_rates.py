@@ -17,6 +17,8 @@ from skfairfr._core._rates import (
     in_digits,
     in_score_dtype,
     next_above,
+    on_its_side,
+    p_in_digits,
     share_accepted,
     share_rejected,
     shortest_between,
@@ -219,3 +221,27 @@ def test_shortest_decimals(rejected, accepted, threshold):
 )
 def test_thresholds_in_digits(threshold, text):
     assert in_digits(threshold) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1.0028, "1.003"),
+        (1.00005, "1.0001"),
+        (0.99996, "0.99996"),
+        (1.0, "1.00"),
+        (1.04, "1.04"),
+        (2.5, "2.50"),
+        (inf, "inf"),
+    ],
+)
+def test_a_number_is_read_on_its_side_of_a_border(value, text):
+    assert on_its_side(lambda v, digits: f"{v:.{digits - 1}f}", value, 1.0, 3) == text
+
+
+@pytest.mark.parametrize("level", [0.05, 0.01])
+def test_a_printed_p_value_is_on_its_side_of_the_level(level):
+    for p in level + np.array([-1e-2, -1e-4, -1e-9, 0.0, 1e-12, 1e-5, 1e-2]) * level:
+        assert (float(p_in_digits(p)) <= level) == (p <= level)
+    assert p_in_digits(0.0333) == "0.033"
+    assert p_in_digits(3e-7) == "< 0.0001"

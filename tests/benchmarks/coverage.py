@@ -343,10 +343,11 @@ def counts(n_sets, n_jobs, cells):
         for place, rate in enumerate(RATES):
             true = np.array([getattr(g, rate) for g in groups])
             low, high = np.array([f[2][place] for f in found]).transpose(1, 0, 2)
-            row.append(" ".join(f"{x:.3f}" for x in (high < true).mean(axis=0)))
-            row.append(" ".join(f"{x:.3f}" for x in (low > true).mean(axis=0)))
-            wide = np.median(high / true, axis=0)
-            row.append(" ".join(f"{x:.2f}" for x in wide))
+            none = np.isnan(high).all(axis=0)  # no pairs
+            missed = ((high < true).mean(axis=0), ".3f"), ((low > true).mean(axis=0), ".3f")
+            for shares, form in (*missed, (np.median(high / true, axis=0), ".2f")):
+                both = zip(shares, none, strict=True)
+                row.append(" ".join("-" if n else format(x, form) for x, n in both))
         single = np.array([f[3][0] for f in found])
         true = np.array([g.far for g in groups])
         row.append(" ".join(f"{x:.3f}" for x in (single < true).mean(axis=0)))

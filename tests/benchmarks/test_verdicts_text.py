@@ -23,7 +23,7 @@ def table(title):
 
 
 def numbers(cell):
-    return [float(x) for x in re.sub(r"\(.*?\)", "", cell).split()]
+    return [float(x) for x in re.sub(r"\(.*?\)", "", cell).split() if x != "-"]
 
 
 def short(share, form=".3f"):
@@ -36,7 +36,8 @@ KINDS = dict.fromkeys(kind for kind, _ in coverage.CELLS.values())
 
 def largest(rows, column, kind=""):
     """The largest number in a column of the cells of a kind."""
-    return max(max(numbers(r[column])) for r in rows.values() if r[0].startswith(kind))
+    of_kind = (row for row in rows.values() if row[0].startswith(kind))
+    return max(share for row in of_kind for share in numbers(row[column]))
 
 
 def by_kind(kind):

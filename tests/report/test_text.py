@@ -10,6 +10,7 @@ from skfairfr.metrics import Reason
 from skfairfr.report import EmbeddingData, audit_data, to_text
 from skfairfr.report._records import Cell, Check, Crossing, Figure
 from skfairfr.report._text import cells, check_lines
+from skfairfr.report._text_layout import factor, interval
 from tests.report.audits import small_audit, synthetic, usual_audit, with_a_lone_person
 
 
@@ -143,3 +144,11 @@ def test_a_check_says_why(check, words):
     text = " ".join(check_lines([check], usual_audit().settings))
     assert words in " ".join(text.split())
     assert "Not covered, without the pairs it needs: lone" in " ".join(text.split())
+
+
+def test_only_one_is_written_as_one():
+    for value in (1.00001, 1.0049, 0.9999, 1.004999, 12.3, 0.0012):
+        text = factor(value)
+        assert (float(text) > 1) == (value > 1) and float(text) != 1
+        assert interval(value, 2.0, factor) == f"[{text}, 2.00]"
+    assert factor(1.0) == "1.00" and factor(math.nan) == "undefined"
