@@ -105,8 +105,9 @@ def again(record):
     return Bench(**kept | {"methods": tuple(methods)})
 
 
-def print_tables(path=Path(__file__).with_name("study_bench.json")):
+def print_tables():
     """What docs/studies/bench_tables.txt holds."""
+    path = Path(__file__).with_name("study_bench.json")
     for name, record in json.loads(path.read_text("utf-8"))["sets"].items():
         print(f"### {name}\n\n{again(record).to_text()}")
 
