@@ -1,9 +1,13 @@
-"""Some 60 varied calls of public names, each as a flat dict of numbers and texts.
+"""Over 70 varied calls of public names, each as a flat dict of numbers and texts.
 
 ``python -m tests.golden.calls`` writes ``numbers.json``, with which ``test_golden.py``
 compares them. It was written before the engine was rewritten, and is to be written anew
-only for a number that a change of the method is meant to move. A call that may move for
-another reason says so in :data:`NOTES`.
+only for a number that a change of the method is meant to move.
+
+No number is on an edge: with noise of 1e-7 on the embeddings, with their features in another
+order or with twice the precision, all stay within 1e-6, and scores within 2e-6, but those
+of ``levels_above_far_max``. Rounding a cohort moves those of calls whose note says so; the
+other comparators were chosen so that it does not. :data:`NOTES` holds these notes.
 """
 
 import json
@@ -823,7 +827,7 @@ def splits():
     )
 
 
-@call("The centres and rows of the score normalisation are rounded.")
+@call(COHORT)
 def bench():
     found = compare_mitigations(
         *columns(faces(90, seed=3)),
@@ -919,13 +923,17 @@ def inertia_and_instances():
 def worst_groups():
     X, y, groups = columns(four())
     options = {"far": FAR, "n_resamples": 50, "random_state": 0}
-    clusters = metrics.cluster_groups(clustered()[0], 3, random_state=0)
+    X_clustered, y_clustered, _ = clustered()
+    clusters = metrics.cluster_groups(X_clustered, 3, random_state=0)
     return flat(
         far=metrics.worst_group_rate(X, y, sensitive_features=groups, **options),
         frr=metrics.worst_group_rate(
             X, y, sensitive_features=groups, rate="frr", **options
         ),
         clusters=np.sort(np.bincount(clusters)),
+        cluster=metrics.worst_cluster_rate(
+            X_clustered, y_clustered, 3, min_identities=5, **options
+        ),
     )
 
 
@@ -934,12 +942,20 @@ def worst_groups():
 
 @call()
 def plan():
+    uneven = metrics.Dependence(0.3, 0.8)
     return flat(
-        certify=metrics.plan_test(certify_fmr=1e-2, certify_fnmr=0.05),
+        certify=metrics.plan_test(certify_fnmr=0.05),
         detect=metrics.plan_test(
-            detect_factor=2, far=0.01, dependence=metrics.Dependence(0.3, 0.8), groups=3
+            detect_factor=3, rate="frr", frr=0.1, dependence=uneven, groups=3
         ),
+        detect_far=metrics.plan_test(detect_factor=4, far=0.01, images_per_person=1),
     )
+
+
+@call()
+def plan_to_certify_the_fmr():
+    asked = {"certify_fmr": 0.01, "images_per_person": 1, "power": 0.5}
+    return flat(plan=metrics.plan_test(**asked))
 
 
 @call()
@@ -1027,7 +1043,9 @@ def of_level(level):
     kept["indices"] = fields_of(level.indices, "name value neutral")
     if level.matrix is not None:
         fields = "groups far n_errors n_impostor"
-        kept["matrix"] = {field: getattr(level.matrix, field) for field in fields.split()}
+        kept["matrix"] = {
+            field: getattr(level.matrix, field) for field in fields.split()
+        }
     return kept
 
 
@@ -1046,8 +1064,10 @@ def audit():
 
 @call()
 def audit_with_limits():
-    limits = {"max_fmr": 0.09, "max_fnmr": 0.31, "max_far_ratio": 3.0, "max_bfrr": 2.2}
-    data = reports.EmbeddingData(four().X, four().y, {"group": four().sensitive_features})
+    limits = {"max_fmr": 0.2, "max_fnmr": 0.1, "max_far_ratio": 3.0, "max_bfrr": 1.5}
+    data = reports.EmbeddingData(
+        four().X, four().y, {"group": four().sensitive_features}
+    )
     return of_audit(reports.audit_data(data, far=FAR, limits=limits, **QUICK))
 
 
@@ -1057,7 +1077,7 @@ def audit_with_policy():
         "gate",
         {"max_frr_ratio": 4.0},
         far=LEVELS,
-        at={LEVELS[1]: {"max_fnmr": 0.35, "max_bfar": 5.0}},
+        at={LEVELS[1]: {"max_fnmr": 0.6, "max_bfar": 2.0}},
         confidence_level=0.9,
     )
     return of_audit(reports.audit(*columns(four()), policy=gate, **QUICK))
@@ -1066,7 +1086,10 @@ def audit_with_policy():
 @call()
 def audit_of_two_attributes():
     X, y, groups = columns(faces(90, seed=3))
-    features = {"sex": some_unknown(groups), "age": np.where(y % 3 == 0, "old", "young")}
+    features = {
+        "sex": some_unknown(groups),
+        "age": np.where(y % 3 == 0, "old", "young"),
+    }
     options = {"average": "identity", "far": FAR, "confidence_level": 0.9}
     return of_audit(reports.audit(X, y, features, **options, **QUICK))
 
@@ -1082,7 +1105,8 @@ def audit_at_a_threshold():
 def audit_with_thresholds_of_other_data():
     own, other = faces(), faces(seed=3)
     data, source = (
-        reports.EmbeddingData(d.X, d.y, {"sex": d.sensitive_features}) for d in (own, other)
+        reports.EmbeddingData(d.X, d.y, {"sex": d.sensitive_features})
+        for d in (own, other)
     )
     return of_audit(
         reports.audit_data(data, far=LEVELS, threshold_from=source, **QUICK)
@@ -1187,6 +1211,25 @@ def systems_of_pairs():
     return of_systems(reports.compare_systems(*data, far=FAR, **QUICK))
 
 
+@call()
+def systems_that_level_down():
+    """The better group gets as bad as the other, which stays as it was."""
+    rng = np.random.default_rng(2)
+    y = np.repeat(np.arange(120), 10)
+    sex = np.where(np.arange(120) % 2, "female", "male")
+    left, right = rng.integers(0, 120, (2, 4000))
+    left, right = left[left != right], right[left != right]
+    impostor = rng.normal(0, 1, left.size)
+    genuine = rng.normal(0, 0.3, 120)[y] + rng.normal(0, 1, y.size)
+    ends = np.r_[y, left], np.r_[y, right]
+    data = []
+    for shift in (3.2, 2.2):
+        scores = genuine + np.where(sex[y] == "female", 2.2, shift)
+        features = {"sex": tuple(sex[end] for end in ends)}
+        data.append(reports.PairData(np.r_[scores, impostor], ends, features))
+    return of_systems(reports.compare_systems(*data, far=0.0513, **QUICK))
+
+
 # Training
 
 
@@ -1226,7 +1269,9 @@ def write():
     """Write the numbers of today."""
     torch = find_spec("torch") is not None
     if not torch:
-        raise SystemExit("numbers.json holds calls that need torch, which is not installed")
+        raise SystemExit(
+            "numbers.json holds calls that need torch, which is not installed"
+        )
     lines = (f"{json.dumps(name)}: {one_a_line(answer(name))}" for name in CALLS)
     FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     print(f"{len(CALLS)} calls, skfairfr {skfairfr.__version__}, in {FILE}")

@@ -36,7 +36,7 @@ def four(n_identities=160):
 def many():
     """Over four million pairs, which are not held whole."""
     return make_face_embeddings(
-        1100,
+        1000,
         (2, 4),
         8,
         groups={"a": 0.6, "b": 0.4},
