@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import FunctionTransformer
 
@@ -515,12 +516,16 @@ def two_attributes():
     age = np.where(y % 3 == 0, "old", "young")
     roc = roc_of().fit(X, y, {"sex": groups, "age": age})
     by_age = roc.by("age")
+    frame = pd.DataFrame({"sex": groups, "age": age})
+    labels = pd.DataFrame({"identity": y, "group": some_unknown(groups)})
     return flat(
         groups=roc.groups_,
         both=roc.estimate(FAR, how="max_min"),
         far=roc.estimate(FAR, rate="far", how="gini"),
         age=by_age.estimate(FAR, how="max_min"),
         sex=roc.by("sex", average="identity").estimate(FAR, rate="far", how="max_min"),
+        frame=roc_of().fit(X, y, frame).estimate(FAR, group=roc.groups_[0]),
+        labels=roc_of().fit(X, labels).estimate(LEVELS, rate="far", how="max_min"),
         age_images=roc.by("age", resample="images").estimate(FAR, group="old"),
     )
 
