@@ -6,7 +6,7 @@ only for a number that a change of the method is meant to move.
 
 No number is on an edge: with noise of 1e-7 on the embeddings, with their features in another
 order or with twice the precision, all stay within 1e-6, and scores within 2e-6, but those
-of ``levels_above_far_max``. Rounding a cohort moves those of calls whose note says so; the
+of ``levels_above_far_max`` (and thresholds that a histogram gives). Rounding a cohort moves those of calls whose note says so; the
 other comparators were chosen so that it does not. :data:`NOTES` holds these notes.
 """
 
@@ -448,6 +448,40 @@ def levels_above_far_max():
         ratio=roc.estimate(levels, rate="far", how="max_min"),
         threshold=roc.threshold_at(levels),
         eer=roc.equal_error_rate(),
+    )
+
+
+@call()
+def a_tail_by_identity():
+    options = {"far_max": 2e-3, "n_resamples": 20, "average": "identity"}
+    roc = roc_of(**options).fit(*columns(many()))
+    return flat(
+        frr=roc.estimate([5.137e-4, 1.613e-3]),
+        ratio=roc.estimate(1.613e-3, rate="far", how="max_min"),
+        threshold=roc.threshold_at([5.137e-4, 1.613e-3]),
+    )
+
+
+@call()
+def a_tail_of_a_comparator():
+    X, y, groups = columns(many())
+    plda = compared.PLDAComparator().fit(X[y % 3 == 0], y[y % 3 == 0])
+    roc = roc_of(similarity=plda, far_max=2e-3, n_resamples=20).fit(X, y, groups)
+    return flat(
+        frr=roc.estimate([5.137e-4, 1.613e-3]),
+        far=roc.estimate(1.613e-3, rate="far", group=("a", "b")),
+        score_thresholds=roc.threshold_at([5.137e-4, 1.613e-3]),
+    )
+
+
+@call("The pass is repeated for pairs below the tail, or a histogram answers.")
+def thresholds_below_the_tail():
+    roc = roc_of(far_max=2e-3, n_resamples=20).fit(*columns(many()))
+    at = (0.8513, 0.6137, 0.3137)
+    return flat(
+        far=[roc.estimate(threshold=t, rate="far").value for t in at],
+        ratio=roc.estimate(threshold=at[0], rate="far", how="max_min"),
+        frr=roc.estimate(threshold=at),
     )
 
 
