@@ -189,7 +189,12 @@ def _run_in_copy(arguments):
         finally:
             os._exit(code)
     os.close(there)
-    with _Stops(lambda number: os.kill(copy, number)):
+
+    def pass_on(number):
+        with suppress(ProcessLookupError):  # it has just ended
+            os.kill(copy, number)
+
+    with _Stops(pass_on):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
         _, status = os.waitpid(copy, 0)
     with os.fdopen(here, "rb") as told:

@@ -132,7 +132,8 @@ def test_the_logarithm_of_a_number_is_that_of_the_array(number):
         assert abs(error) < 1e-23
 
 
-@given(st.integers(0, 2**20).map(lambda n: n / 2), st.floats(1e-140, 1e300))
+# Kappas of a hundred thousand are the largest that are promised.
+@given(st.integers(0, 2**20).map(lambda n: n / 2), st.floats(1e-140, 1e12))
 def test_the_hypotenuse_is_right_far_below_the_rounding_of_one_float(x, y):
     with mpmath.workdps(DIGITS):
         exact = mpmath.hypot(x, y)

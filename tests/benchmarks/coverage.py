@@ -344,7 +344,10 @@ def counts(n_sets, n_jobs, cells):
             true = np.array([getattr(g, rate) for g in groups])
             low, high = np.array([f[2][place] for f in found]).transpose(1, 0, 2)
             none = np.isnan(high).all(axis=0)  # no pairs
-            missed = ((high < true).mean(axis=0), ".3f"), ((low > true).mean(axis=0), ".3f")
+            missed = (
+                ((high < true).mean(axis=0), ".3f"),
+                ((low > true).mean(axis=0), ".3f"),
+            )
             for shares, form in (*missed, (np.median(high / true, axis=0), ".2f")):
                 both = zip(shares, none, strict=True)
                 row.append(" ".join("-" if n else format(x, form) for x, n in both))
