@@ -116,7 +116,7 @@ axes[1].legend()
 # the people seen, and judged on the others.
 
 steps = [
-    ("head", EthicalModule(max_epochs=5, random_state=0)),
+    ("head", EthicalModule(groups=("female", "male"), max_epochs=5, random_state=0)),
     ("scores", CohortNormalizer()),
 ]
 search = GridSearchCV(
