@@ -47,11 +47,6 @@ class Query:
         Scopes whose impostor pairs come from a uniform sample.
     wanted : tuple
         "far", "frr" or both; a rate left out is nan.
-    histograms : bool
-        Whether the rates of those scopes come from the histogram of all scores instead,
-        which gives point values only.
-    deepens : bool
-        Whether a given threshold a little below what is held takes another pass.
     """
 
     levels: np.ndarray | None
@@ -62,8 +57,6 @@ class Query:
     copies: bool = True
     sampled: frozenset = frozenset()
     wanted: tuple = ("far", "frr")
-    histograms: bool = False
-    deepens: bool = True
 
     @cached_property
     def row_of(self):
@@ -83,7 +76,7 @@ class Query:
         by_level = self.thresholds is None
         given = self.levels if by_level else self.thresholds
         asked = (by_level, given.tobytes(), self.operating_point, self.scopes)
-        return *asked, self.wanted, self.copies, self.sampled, self.deepens
+        return *asked, self.wanted, self.copies, self.sampled
 
     @property
     def far_scopes(self):
@@ -175,7 +168,7 @@ class RateTable:
     query : Query
         The query, with the scopes that needed a sample added to ``sampled``.
     point : Rates
-        In the data, (n_scopes, n_levels).
+        In the data, (n_scopes, n_levels); exact where only resamples need a sample.
     centre : Rates
         Values on which the replicates are centred, (n_scopes, n_levels): where resamples
         hold copies of images, the FRR is the V-statistic of ROC24 (eq. 10); otherwise the
@@ -202,30 +195,29 @@ class RateTable:
         return cls(query, *tables)
 
 
-def point_rates(pairs, query):
+def point_rates(pairs, query, thresholds=None):
     """Rates in the data, without any resample.
-
-    If the tail of a scope is too short, its pairs are collected again with a lower floor;
-    if it would grow too large, the rates come from a sample.
 
     Parameters
     ----------
     pairs : EmbeddingPairs or ListedPairs
     query : Query
+    thresholds : ndarray, shape (n_levels, 1), default=None
+        Those of the levels, where they are known.
 
     Returns
     -------
     query : Query
-        The query, with the scopes that needed a sample added to ``sampled``.
+        The query; scopes whose tail is too short are added to ``sampled``.
     point : Rates
         (n_scopes, n_levels).
     """
     while True:
         try:
-            found = rates(pairs, replace(query, histograms=True))
+            found = rates(pairs, query, None, thresholds)
             return query, _without_resamples(found)
         except TailTooShortError as short:
-            query = _reach_further(pairs, query, short)
+            query = _with_sample(query, short)
 
 
 def rate_table(pairs, query, resampling, overall=None):
@@ -252,12 +244,12 @@ def rate_table(pairs, query, resampling, overall=None):
     sizes = [stop - start for start, stop in spans]
     seeds = (resampling.mode, resampling.entropy)
     at = None if overall is None else known[0][:, None]
+    query, point = point_rates(pairs, query, at)
+    exact = query.sampled
     parts = [None if overall is None else known[2][:, slice(*s)] for s in spans]
     blocks = None
     while blocks is None:
         try:
-            # Rates in the data come first: every resample then finds the pairs they need.
-            point = rates(pairs, replace(query, histograms=True), None, at)
             scopes = query.impostor_scopes if overall is None else query.far_scopes
             shared = (pairs.for_workers(scopes, query.sampled), query)
             tasks = [
@@ -268,9 +260,9 @@ def rate_table(pairs, query, resampling, overall=None):
             most = pairs.images.blocks.workers
             blocks = over_blocks(rates, *arguments, most=most)
         except TailTooShortError as short:
-            query = _reach_further(pairs, query, short)
-    centre = point = _without_resamples(point)
-    if query.sampled or (overall is not None and overall.query.sampled):
+            query = _with_sample(query, short)
+    centre = point
+    if query.sampled != exact or (overall is not None and overall.query.sampled):
         at = None if overall is None else known[1][:, None]
         centre = _without_resamples(rates(pairs, query, None, at))
     if has_copies(pairs, resampling):
@@ -330,10 +322,7 @@ def rates(pairs, query, resamples=None, thresholds=None):
     far, frr = np.full((2, *thresholds.shape), np.nan)
     for row, scope in enumerate(query.scopes):
         at, sampled = thresholds[row], scope in query.sampled
-        from_histogram = query.histograms and has_histogram(pairs, query, scope)
-        if "far" in query.wanted and from_histogram:
-            far[row] = pairs.histogram(scope).far(at)
-        elif "far" in query.wanted and accepted.get(scope) is not None:
+        if "far" in query.wanted and accepted.get(scope) is not None:
             total = impostor_total(pairs, scope, weights, sampled)
             shares = _divide(accepted[scope], total)
             far[row] = np.where(np.isnan(at), np.nan, shares)
@@ -351,13 +340,8 @@ def has_copies(pairs, resampling):
     return drawn and pairs.has_copies
 
 
-def _reach_further(pairs, query, short):
-    """Deepen the tail of a scope, or else add the scope to the sampled ones."""
-    if short.lowest is None or (
-        query.deepens and pairs.can_reach(short.scope, short.lowest)
-    ):
-        pairs.deepen(short.scope, short.lowest)
-        return query
+def _with_sample(query, short):
+    """The query, with a sample in place of a tail that is too short."""
     return replace(query, sampled=query.sampled | {short.scope})
 
 
@@ -406,8 +390,6 @@ def _thresholds_of_scopes(own, query, n_resamples):
 
 def _level_thresholds(pairs, scope, query, weights):
     """Thresholds at the levels, and the weight of the pairs that they accept or None."""
-    if query.histograms and has_histogram(pairs, query, scope):
-        return pairs.histogram(scope).threshold(query.levels)[:, None], None
     sampled = scope in query.sampled
     sequence = pairs.impostors(scope, sampled)
     unit, units = weights.of_impostors(pairs.images, sequence)
@@ -430,11 +412,6 @@ def impostor_total(pairs, scope, weights, sampled):
     return pairs.impostor_total(scope, weights)
 
 
-def has_histogram(pairs, query, scope):
-    """Whether a scope that is not held far enough has a histogram of all its scores."""
-    return scope in query.sampled and pairs.histogram(scope) is not None
-
-
 def far_in(pairs, scope, thresholds, weights, sampled=False):
     """FAR of a scope at per-resample thresholds (n_levels, n_resamples); nan at nan."""
     sequence = pairs.impostors(scope, sampled)
@@ -443,7 +420,7 @@ def far_in(pairs, scope, thresholds, weights, sampled=False):
     if not sequence.complete and finite.size:
         lowest = finite.min()
         if not pairs.holds(scope, lowest):
-            raise TailTooShortError(scope, lowest)
+            raise TailTooShortError(scope)
     unit, units = weights.of_impostors(pairs.images, sequence)
     known = np.where(undefined, np.inf, thresholds)
     positions = _rates.count_at_least(sequence.scores, known)

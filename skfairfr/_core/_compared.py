@@ -13,14 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from skfairfr._core import _device_tiles, _pair_tiles
-from skfairfr._core._pair_design import CompleteDesign
 from skfairfr._core._pair_sequences import PairSequence, sorted_descending
 from skfairfr._core._resampling import Images
-from skfairfr._core._score_summaries import (
-    has_histograms,
-    histograms_of,
-    measures_of,
-)
 
 
 @dataclass
@@ -36,15 +30,6 @@ class _Floors:
 
     group_of_cell: np.ndarray
     groups: np.ndarray
-
-
-@dataclass
-class _Counted:
-    """A design, and the histograms of its scopes once they are counted."""
-
-    design: CompleteDesign
-    histograms: dict | None
-    soon: bool = False
 
 
 class ComparedImages:
@@ -138,7 +123,6 @@ class ComparedImages:
         self._overall = np.float32(np.inf)
         self._partitions = []
         self._held = None
-        self._designs = []
 
     def score_pairs(self, left, right):
         """Exact scores of pairs of images, (n_pairs,) float32."""
@@ -200,63 +184,18 @@ class ComparedImages:
         small = copy(self)
         small.vectors = small.rows = small.genuine = small.sample = None
         small.adjustment = None
-        small.shared, small.common, small.errors, small._designs = {}, {}, {}, []
+        small.shared, small.common, small.errors = {}, {}, {}
         small._held = PairSequence(*(np.empty(0, dtype=np.float32) for _ in range(3)))
         return small
 
-    def histograms(self, design):
-        """Histograms of all scores by scope; {} where the weights of a design allow none.
-
-        One pass counts them for all designs that were named by ``count_scores``.
-        """
-        self.count_scores(design)
-        counted = self._counted(design)
-        if counted.histograms is None:
-            self._pass(None)
-        return counted.histograms
-
-    def count_scores(self, design, soon=True):
-        """Let a pass count all scores by the scopes of a design.
-
-        The next one if ``soon``, else the next one that counts scores at all.
-        """
-        counted = self._counted(design)
-        if counted is None:
-            nothing = None if has_histograms(design) else {}
-            counted = _Counted(design, nothing)
-            self._designs.append(counted)
-        counted.soon |= soon
-
-    def _counted(self, design):
-        found = (counted for counted in self._designs if counted.design is design)
-        return next(found, None)
-
     def _pass(self, floors):
-        """One pass over all impostor pairs: the tail, and histograms that are missing."""
-        missing = [
-            c
-            for c in self._designs
-            if c.histograms is None and (c.soon or floors is None)
-        ]
-        designs = [counted.design for counted in missing]
-        measures = measures_of(self, designs) if missing else None
+        """One pass over all impostor pairs: the tail above the floors."""
         if _device_tiles.is_at_hand(self.device):
-            tail, counts = _device_tiles.compare_all(
-                *self.rows, floors, measures, self.device
-            )
-        else:
-            tail, counts = _pair_tiles.compare_all(
-                *self.rows,
-                floors,
-                measures,
-                self.n_jobs,
-                workers=self.blocks.workers,
-            )
-        if missing:
-            found = histograms_of(designs, measures, counts)
-            for counted, histograms in zip(missing, found, strict=True):
-                counted.histograms = histograms
-        return tail
+            return _device_tiles.compare_all(*self.rows, floors, None, self.device)[0]
+        workers = self.blocks.workers
+        return _pair_tiles.compare_all(
+            *self.rows, floors, None, self.n_jobs, workers=workers
+        )[0]
 
     def _floors(self):
         """The lowest floor of every two cells; the last row and column are not used."""

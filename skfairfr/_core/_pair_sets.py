@@ -32,17 +32,17 @@ WHOLE_GROUP = 2**16
 SAMPLE = 2**20
 # Pairs of a scope that are held at most for its equal error rate alone.
 REACH = 2**25
-# A given threshold whose FAR exceeds this multiple of far_max is answered by a sample.
+# More than this multiple of far_max is never held for a given threshold or an equal error
+# rate: a sample answers them.
 DEEPEST = 4.0
 
 
 class TailTooShortError(Exception):
-    """A threshold (``lowest``, where known) lies below the scores that are held."""
+    """A threshold of this scope lies below the scores that are held."""
 
-    def __init__(self, scope, lowest=None):
-        super().__init__(scope, lowest)
+    def __init__(self, scope):
+        super().__init__(scope)
         self.scope = scope
-        self.lowest = lowest
 
 
 @dataclass
@@ -51,15 +51,12 @@ class Depths:
 
     Attributes
     ----------
-    shares : ndarray, shape (n_groups + 1,)
-        About the share of the pairs.
     floors : ndarray of float32, shape (n_groups + 1,)
         The score down to which they are held.
     equal_error : ndarray of bool, shape (n_groups + 1,)
         Whether these pairs answer the equal error rate, or else a sample.
     """
 
-    shares: np.ndarray
     floors: np.ndarray
     equal_error: np.ndarray
 
@@ -74,20 +71,13 @@ class Expected:
         Whether equal error rates will be asked for.
     lowest : float or None
         The lowest of the thresholds that will be given.
-    scores : bool
-        Whether histograms of all scores will be needed, for figures.
-    histogram : bool
-        Whether those that need a histogram of all scores will be asked for too: counting
-        it costs as much as the products. If not, the first of them takes another pass.
     whole : bool
         Whether up to WHOLE pairs are held whole, for levels above far_max and for
-        resamples. If not, up to WHOLE_GROUP, and others are held where a level needs them.
+        resamples; if not, up to WHOLE_GROUP.
     """
 
     equal_error: bool = False
     lowest: float | None = None
-    scores: bool = False
-    histogram: bool = False
     whole: bool = True
 
 
@@ -125,7 +115,6 @@ class EmbeddingPairs:
     def __init__(self, compared, design, far_max, expected=None, depths=None):
         images = design.images
         expected = expected or Expected()
-        self._whole = expected.whole
         self.images = images
         self.design = design
         self.compared = compared
@@ -240,14 +229,6 @@ class EmbeddingPairs:
         """Weight of all genuine pairs of a scope, (n_resamples,)."""
         return self.design.genuine_total(scope, weights, copies)
 
-    def histogram(self, scope):
-        """Histogram of all scores of a scope; None where there is none (cross-group)."""
-        return self.compared.histograms(self.design).get(scope)
-
-    def count_scores(self, soon=True):
-        """Let the next pass (or the next that counts scores) count those of this design."""
-        self.compared.count_scores(self.design, soon)
-
     def n_identities(self, scope):
         """Number of people with an image in a scope."""
         groups = self.images.group
@@ -275,43 +256,6 @@ class EmbeddingPairs:
         below_floor = np.nextafter(self._floor_of(scope), np.float32(-np.inf))
         return ~_rates.accepts(below_floor, lowest)
 
-    def can_reach(self, scope, lowest):
-        """Whether a tail down to each score is small enough to hold."""
-        if not self._whole and self.count(scope) <= WHOLE:
-            return np.ones(np.shape(lowest), dtype=bool)
-        share = self.impostors(scope, sampled=True)
-        return _rates.share_accepted(share.scores, lowest) <= DEEPEST * self.far_max
-
-    def deepen(self, scope, lowest=None):
-        """Hold more pairs of a scope, which takes another pass.
-
-        Parameters
-        ----------
-        scope : tuple of two ints, or None
-        lowest : float, default=None
-            Score down to which all pairs are held; None: twice as large a share of them.
-
-        Raises
-        ------
-        TooLittleMemoryError
-            If these pairs do not fit into the memory.
-        """
-        row = _row_of(scope)
-        if lowest is None:
-            share = self.depths.shares[row] = 2 * self.depths.shares[row]
-            floor = _score_at(self._pilot(row, share), share)
-        else:
-            sample = self.impostors(scope, sampled=True)
-            share = _rates.share_accepted(sample.scores, lowest)
-            floor = np.nextafter(np.float32(lowest), np.float32(-np.inf))
-        floors, held = self.depths.floors, self.compared.held()
-        size = size_of(self.design, self.vectors.shape[1], self.n_jobs)
-        n_more = np.max(share) * size.n_impostors[row + 1]
-        n_held = min(len(held) + n_more, size.n_pairs)
-        _memory.check_held(size, n_held, self.images.blocks)
-        floors[row] = min(floors[row], floor)
-        self.compared.hold(self.images.group, floors[-1], floors[:-1])
-
     # ---- the tail --------------------------------------------------------------------
 
     def _choose_depths(self, expected):
@@ -326,17 +270,17 @@ class EmbeddingPairs:
         if key not in overall:
             overall[key] = chosen.pop()
         chosen.append(overall[key])
-        kinds = (float, np.float32, bool)
+        kinds = (np.float32, bool)
         columns = zip(*chosen, strict=True)
         return Depths(*(np.array(c, k) for c, k in zip(columns, kinds, strict=True)))
 
     def _depth(self, expected, row):
-        """Share and floor of what is held of a row, and whether that holds the EER."""
+        """Floor of what is held of a row, and whether that holds the equal error rate."""
         scope = None if row < 0 else (row, row)
         keep = WHOLE if row < 0 and expected.whole else WHOLE_GROUP
         multiple = multiple_of_far_max(self.n_identities(scope))
         n_pairs = self.count(scope)
-        depth = _memory.share_to_hold(multiple * self.far_max, keep, n_pairs)
+        depth = max(multiple * self.far_max, min(1.0, keep / max(n_pairs, 1)))
         scores = self._pilot(row, depth)
         holds_equal_error = scores.size == 0
         if expected.equal_error and scores.size:
@@ -351,8 +295,8 @@ class EmbeddingPairs:
             share = float(_rates.accepts(scores, expected.lowest).mean())
             if share <= DEEPEST * self.far_max:
                 below = np.nextafter(np.float32(expected.lowest), np.float32(-1))
-                depth, floor = max(depth, share), min(floor, below)
-        return depth, floor, holds_equal_error
+                floor = min(floor, below)
+        return floor, holds_equal_error
 
     def _pilot(self, row, depth):
         """Impostor scores of some images of a scope; empty to hold it whole.
@@ -592,6 +536,10 @@ class ListedPairs:
         return True
 
     holds_equal_error = is_whole
+
+    def holds(self, scope, thresholds):
+        """Always true: all listed pairs are held."""
+        return np.ones(np.shape(thresholds), dtype=bool)
 
     def _base(self, pairs):
         """1 / m_kl, m_kl the number of listed pairs of two people (or of one)."""

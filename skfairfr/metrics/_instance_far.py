@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from skfairfr._core._pair_sets import Expected
 from skfairfr.metrics._roc._engine import Engine
 from skfairfr.metrics._roc._inputs import compare_embeddings
 from skfairfr.metrics._roc._question import parse_question
+from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._frames import Framed, framed, library_of
 from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import check_option, check_rows, plain, warn_undefined
 
-# Share of the pairs that the first pass holds; a given threshold may need more.
-FIRST_FAR = 1e-3
+# Of a given threshold: up to four times this share of the pairs is held.
+FIRST_FAR = 0.05
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,7 @@ def instance_far(
         similarity=similarity,
         n_jobs=n_jobs,
         far_name="far",
+        expected=Expected(lowest=None if threshold is None else float(threshold)),
     )
     pairs = partitions.pairs(tuple(attributes), "pair", impostors)
     threshold = _threshold(pairs, far_max, question)
@@ -209,12 +212,16 @@ def _one_question(far, threshold):
 
 
 def _threshold(pairs, far_max, question):
-    """The threshold of a question; afterwards all pairs that it accepts are held."""
+    """The threshold of a question, if all pairs that it accepts are held."""
     if question.levels is not None:
         return Engine(pairs, np.empty(0), far_max).thresholds(question)
     threshold = question.in_shape(question.thresholds)
     if not pairs.holds(None, threshold):
-        pairs.deepen(None, threshold)
+        raise ArgumentError(
+            Argument("threshold", threshold),
+            " accepts too many impostor pairs to hold;",
+            remedy="give a higher one, or far=.",
+        )
     return threshold
 
 

@@ -341,7 +341,7 @@ def audit_data(
         warnings = []
         with collecting(warnings):
             columns = tuple(data.columns)
-            roc = _fit(data, columns, options, points, figures is not None)
+            roc = _fit(data, columns, options, points)
         notes += notes_of(warnings)
         if asked.by_default and _reach_further(roc, columns):
             points = replace(points, far=np.append(points.far, SMALLEST_FAR))
@@ -672,13 +672,11 @@ def _title(data, audit, points):
     return f"By {audit.attribute}: {', '.join(source)}\n{intervals}"
 
 
-def _fit(data, attributes, options, points, figures=False):
-    """A SimilarityROC of the data, ready for the points and, if asked, for figures."""
+def _fit(data, attributes, options, points):
+    """A SimilarityROC of the data, ready for the points."""
     roc = SimilarityROC(**vars(options), method="wilson", far_max=points.far_max)
     lowest = None if points.threshold is None else float(points.threshold.min())
-    roc._expected = Expected(
-        equal_error=True, histogram=True, lowest=lowest, scores=figures
-    )
+    roc._expected = Expected(equal_error=True, lowest=lowest)
     return data.fit(roc, attributes)
 
 

@@ -13,7 +13,7 @@ from skfairfr.metrics import (
     garbe,
     inequity_rate,
 )
-from skfairfr.metrics._plot._from_roc import as_compared, default_levels
+from skfairfr.metrics._plot._from_roc import default_levels
 from skfairfr.metrics._roc._analytic import place_of
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import (
@@ -283,12 +283,10 @@ class AuditedROC:
     def curves(self, whole):
         """Both rates of everyone and of every group over levels of the overall FAR.
 
-        If not ``whole``, they end at the audit's threshold that accepts most: larger levels
-        take all scores of the images, and where no figure asks for them that costs another
-        pass over the pairs.
+        If not ``whole``, they end at the audit's threshold that accepts most.
         """
         levels = default_levels(self.roc)
-        with as_compared(self.roc), collecting([]):
+        with collecting([]):
             own = np.empty(0)
             if not whole:
                 own = np.min(self.points.threshold, keepdims=True)

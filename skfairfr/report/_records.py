@@ -38,7 +38,7 @@ class Figure:
         Whether the data carry it; see :class:`skfairfr.metrics.Estimate`.
     reason : str
         Why not, and where it comes from if not from all pairs.
-    source : {"all pairs", "histogram", "sample"}
+    source : {"all pairs", "sample"}
         What the value was computed from.
     reasons : tuple of skfairfr.metrics.Reason
         The parts of ``reason``, as data.

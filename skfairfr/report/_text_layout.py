@@ -27,10 +27,8 @@ DISPARITY_NAMES = {
 # How the reason of a figure ends that was not counted over all pairs.
 SOURCES = {
     "all pairs": "",
-    "histogram": "beyond the FAR up to which all pairs are held: values from a histogram of "
-    "all scores, intervals from a uniform sample of impostor pairs",
-    "sample": "beyond the FAR up to which all pairs are held: values and intervals from a "
-    "uniform sample of impostor pairs",
+    "sample": "beyond the FAR up to which all pairs are held: from a uniform sample of "
+    "impostor pairs",
 }
 
 
@@ -242,7 +240,7 @@ def in_words(reasons, source="all pairs"):
     Parameters
     ----------
     reasons : sequence of Reason
-    source : {"all pairs", "histogram", "sample"}, default="all pairs"
+    source : {"all pairs", "sample"}, default="all pairs"
 
     Returns
     -------

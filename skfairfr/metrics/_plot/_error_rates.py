@@ -5,7 +5,6 @@ import numpy as np
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._plot._from_roc import (
     FromEstimatorMixin,
-    as_compared,
     beyond_far_max,
     check_roc_groups,
     default_thresholds,
@@ -171,10 +170,7 @@ class ErrorRateDisplay(FromEstimatorMixin):
         grid = np.sort(check_threshold(grid), axis=None)
         columns = {}
         for rate in RATES:
-            with as_compared(roc):
-                found = [
-                    roc.estimate(threshold=grid, rate=rate, group=g) for g in groups
-                ]
+            found = [roc.estimate(threshold=grid, rate=rate, group=g) for g in groups]
             if rate == "far":
                 beyond, sampled_to = beyond_far_max(*found), _sampled_to(grid, found)
             columns[rate] = np.stack([estimate.value for estimate in found])

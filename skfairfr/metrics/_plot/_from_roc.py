@@ -3,8 +3,6 @@
 These functions use public methods only. Drawing lives in the displays and in ``_style``.
 """
 
-from contextlib import contextmanager
-
 import numpy as np
 from sklearn.base import clone
 
@@ -20,8 +18,6 @@ from skfairfr.utils._validation import (
 LEVELS_PER_DECADE = 8
 # At least this many impostor pairs lie above the threshold of a default level.
 PAIRS_ABOVE = 10
-# Adjectives for the sources of values above far_max.
-VALUES_FROM = {"histogram": "histogram", "sample": "sampled"}
 
 
 class FromEstimatorMixin:
@@ -100,20 +96,6 @@ def check_roc_groups(roc, groups, *, overall=True):
     return (*([None] if overall else []), *roc.groups_.tolist())
 
 
-@contextmanager
-def as_compared(roc):
-    """Inside, thresholds beyond the pairs held take no other pass over all pairs.
-
-    A figure does not show the difference between an exact FAR and that of a histogram.
-    """
-    engine = roc._engine
-    before, engine.deepens = engine.deepens, False
-    try:
-        yield
-    finally:
-        engine.deepens = before
-
-
 def default_levels(roc, operating_point="overall"):
     """FAR levels, (n_levels,), from what the data can resolve up to 0.1."""
     counts = roc.n_impostor_[:1]
@@ -134,20 +116,18 @@ def levels_of(roc, far, operating_point="overall"):
 
 
 def beyond_far_max(*answers):
-    """Sources of values and intervals above far_max, for legends; empty without any.
+    """What legends say of answers from a sample, above far_max; empty without any.
 
     Parameters
     ----------
     *answers : Estimate, ROCCurve or GroupFARMatrix
     """
-    sources = {source for answer in answers for source in np.ravel(answer.source)}
-    kinds = [kind for source, kind in VALUES_FROM.items() if source in sources]
-    return f"{' or '.join(kinds)} values, sampled intervals" if kinds else ""
+    return "from a sample" if any(is_beyond(answer).any() for answer in answers) else ""
 
 
 def is_beyond(answer):
-    """Whether each value comes from a histogram or a sample, (n_levels,)."""
-    return np.array([source in VALUES_FROM for source in answer.source], dtype=bool)
+    """Whether each value comes from a sample, (n_levels,)."""
+    return np.ravel(answer.source) == "sample"
 
 
 def default_thresholds(roc, marked=(), n_thresholds=41):

@@ -5,7 +5,6 @@ import numpy as np
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._plot._from_roc import (
     FromEstimatorMixin,
-    as_compared,
     check_roc_groups,
     operating_points,
     score_range,
@@ -284,10 +283,7 @@ def _densities(roc, groups, edges, kind):
     The share at or above an edge is a FAR, the share below it an FRR.
     """
     rate, sign = ("far", -1) if kind == "impostor" else ("frr", 1)
-    with as_compared(roc):
-        shares = [
-            roc.estimate(threshold=edges, rate=rate, group=g).value for g in groups
-        ]
+    shares = [roc.estimate(threshold=edges, rate=rate, group=g).value for g in groups]
     # Differences of running shares may be negative by rounding.
     return np.maximum(sign * np.diff(np.stack(shares), axis=1), 0) / np.diff(edges)
 

@@ -79,8 +79,6 @@ class Engine:
         self.groups = groups
         self.far_max = far_max
         self.intervals = intervals
-        # Whether a given threshold a little below what is held takes another pass.
-        self.deepens = True
         self._tables = {}
         self._evidence = {}
         self._warned_of_estimand = False
@@ -187,7 +185,7 @@ class Engine:
         used = self.groups_with_pairs(question)
         found, errors = [], []
         for part in self._parts(question):
-            # The other rate may need pairs that are not held, and so another pass.
+            # The other rate may need pairs that are not held, and so a sample.
             query = replace(self._query(part), wanted=(part.rate,))
             query, point = point_rates(self.pairs, query)
             found.append(_estimates.quantity(point, query, part, used))
@@ -362,17 +360,8 @@ class Engine:
         exact = np.ones(question.thresholds.size, dtype=bool)
         if question.rate == "far":
             for scope in self._query(question).scopes:
-                exact &= self._reaches(scope, question.thresholds)
+                exact &= self.pairs.holds(scope, question.thresholds)
         return question.parts(exact)
-
-    def _reaches(self, scope, thresholds):
-        """Whether all pairs that each threshold accepts are held or can be held."""
-        if self.pairs.is_whole(scope):
-            return np.ones(thresholds.size, dtype=bool)
-        held = self.pairs.holds(scope, thresholds)
-        if held.all() or not self.deepens:
-            return held
-        return held | self.pairs.can_reach(scope, thresholds)
 
     def _query(self, question, scopes=None):
         n_groups = self.groups.size
@@ -385,7 +374,6 @@ class Engine:
             question.operating_point,
             scopes,
             with_impostors,
-            deepens=self.deepens,
         )
         if question.levels is None:
             return replace(query, wanted=(question.rate,))

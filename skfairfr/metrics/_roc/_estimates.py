@@ -32,10 +32,7 @@ MAX_SUPPORTS = 64
 # The end of `reason`, by the source of the value.
 ENDINGS = {
     "all pairs": "",
-    "histogram": "beyond far_max: values from a histogram of all scores, intervals from a "
-    "uniform sample of impostor pairs",
-    "sample": "beyond far_max: values and intervals from a uniform sample of impostor "
-    "pairs",
+    "sample": "beyond far_max: from a uniform sample of impostor pairs",
 }
 
 
@@ -52,7 +49,7 @@ class Answer:
     reasons : list of tuples of Reason
         Why each level is not supported; empty if it is.
     sources : list of str
-        Where the value of each level comes from: "all pairs", "histogram" or "sample".
+        Where each level comes from: "all pairs" or "sample".
     corrected, p_value : ndarrays, shape (n_levels,), or None
         As of :class:`Estimate`.
     """
@@ -162,7 +159,7 @@ def answer(pairs, table, question, used, intervals, labels, evidence):
     )
     scopes = [question.scope] if question.how is None else [(g, g) for g in used]
     reasons = _reasons(pairs, table, question, scopes, labels)
-    source = _source(pairs, _sampled(query, question.rate, scopes))
+    source = _source(_sampled(query, question.rate, scopes))
     own = question.operating_point == "group" and question.how is not None
     row = 0 if question.scope is None else query.row_of[question.scope]
     threshold = table.point.thresholds[row]
@@ -197,7 +194,7 @@ def answer_equal_error(pairs, rates, question, intervals, labels, evidence):
         threshold,
         intervals,
         [reasons],
-        _source(pairs, {question.scope} if rates.sampled else ()),
+        _source(rates.sampled),
     )
     return _without_variation(found, centre, question, intervals, evidence)
 
@@ -212,12 +209,9 @@ def _sampled(query, rate, scopes):
     return needed & query.sampled
 
 
-def _source(pairs, sampled):
-    """Source of values that use the samples of these scopes."""
-    if not sampled:
-        return "all pairs"
-    missing = any(pairs.histogram(scope) is None for scope in sampled)
-    return "sample" if missing else "histogram"
+def _source(sampled):
+    """Source of values, or of their intervals, that use a sample if ``sampled``."""
+    return "sample" if sampled else "all pairs"
 
 
 def _with_interval(

@@ -94,13 +94,7 @@ class EmbeddingPartitions(Partitions):
         for size in range(min(1, len(names)), len(names) + 1):
             for chosen in combinations(names, size):
                 for asked in sorted(averages):
-                    pairs = self._pairs(chosen, asked, impostors)
-                    # Beyond what is held, figures and equal error rates need them.
-                    soon = self.expected.scores
-                    if self.expected.histogram and asked == average:
-                        soon |= not pairs.depths.equal_error.all()
-                    if soon or asked == average:
-                        pairs.count_scores(soon)
+                    self._pairs(chosen, asked, impostors)
 
     def pairs(self, names, average, impostors):
         """Pairs by the combinations of attributes, EmbeddingPairs.

@@ -64,12 +64,10 @@ class Estimate(Framed):
         whom is in more than a third of them; of a disparity also whether some rate is
         below 1.
     reason : str or ndarray of str, shape (n_levels,)
-        Why it is not supported, in words; then, above ``far_max``, what comes from a
-        histogram of all scores or from a sample of the pairs. Empty if all is supported
-        and exact.
+        Why it is not supported, in words; then, above ``far_max``, that a sample of the
+        pairs was used. Empty if all is supported and exact.
     source : str or ndarray of str, shape (n_levels,)
-        "all pairs" (exact), "histogram" (the value, with an interval from a sample) or
-        "sample" (both).
+        "all pairs" (exact) or "sample" (of the impostor pairs).
     reasons : tuple of Reason, or ndarray of such tuples, shape (n_levels,)
         Why it is not supported, as records with a code; empty where it is.
 
@@ -280,7 +278,7 @@ class Comparison(Framed):
     reason : str or ndarray of str, shape (n_levels,)
         The reasons of both in words, each after "first" or "second".
     source : str or ndarray of str, shape (n_levels,)
-        The less exact of the sources of the two: "all pairs", "histogram" or "sample".
+        The less exact of the sources of the two: "all pairs" or "sample".
     reasons : tuple of Reason, or ndarray of such tuples, shape (n_levels,)
         Those of both, with ``system`` "first" or "second".
 
@@ -351,7 +349,7 @@ def _both_in_words(first, second):
 
 
 def _less_exact(first, second):
-    return max(first, second, key=("all pairs", "histogram", "sample").index)
+    return max(first, second, key=("all pairs", "sample").index)
 
 
 def _both_reasons(first, second):

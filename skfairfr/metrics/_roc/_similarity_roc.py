@@ -17,7 +17,7 @@ from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._intervals import METHODS
 from skfairfr._core._pair_sets import Expected
 from skfairfr._core._resampling import MODES
-from skfairfr._core._score_summaries import score_moments
+from skfairfr._core._score_moments import score_moments
 from skfairfr.metrics._roc import _estimates, _inputs
 from skfairfr.metrics._roc._device import check_device
 from skfairfr.metrics._roc._engine import Engine, Intervals, check_draws
@@ -84,8 +84,8 @@ default="recentered"
     confidence_level : float in (0, 1), default=0.95
         Nominal coverage of the intervals.
     far_max : float in (0, 1), default=1e-2
-        Largest FAR level answered exactly; above it values come from a histogram of all
-        scores and intervals from a sample of the pairs, as ``reason`` states. About
+        Largest FAR level answered exactly; above it answers come from a uniform sample of
+        a million impostor pairs, as ``source`` and ``reason`` state. About
         ``1.5 * far_max`` of all pairs are held, 12 bytes each and several times that
         while they are resampled, or as many as the equal error rate needs where it is
         below four times far_max: take 1e-3 from 100,000 images on, 1e-4 from a million.
