@@ -128,25 +128,6 @@ def sums_before(weights, pairs, positions, rows=None):
     return _walk_sums(*weights, *pairs, positions, rows.known, rows.step)
 
 
-def sums_at(weights, pairs, positions, rows=None):
-    """Sum of the weights of the pairs before each position, the same for all resamples.
-
-    Parameters
-    ----------
-    weights, pairs, rows
-        As of :func:`first_exceeding_positions`.
-    positions : ndarray of int, shape (n_positions,)
-        Increasing.
-
-    Returns
-    -------
-    sums : ndarray of float64, shape (n_positions, n_resamples)
-    """
-    rows = RowSums(weights, pairs) if rows is None else rows
-    positions = np.ascontiguousarray(positions, dtype=np.int64)
-    return _walk_to(*weights, *pairs, positions, rows.known, rows.step, rows.room())
-
-
 @njit(nogil=True, cache=True, inline="always")
 def weight_of(left_weight, right_weight, left, right, base, p, r):
     """Weight of the pair p in the resample r."""
@@ -204,30 +185,6 @@ def _extend(
                 total[r] += partial[r]
         n_known += 1
     return n_known
-
-
-@njit(nogil=True, cache=True)
-def _walk_to(
-    left_weight, right_weight, left, right, base, positions, known, step, partial
-):
-    sums = np.zeros((positions.size, partial.size))
-    total = np.zeros(partial.size)
-    reached = 0
-    for k in range(positions.size):
-        row = min(positions[k] // step, known.shape[0] - 1)
-        if row * step > reached:
-            reached = row * step
-            _copy(known[row], total)
-        for start in range(reached, positions[k], CHUNK):
-            stop = min(start + CHUNK, positions[k])
-            sum_products(
-                partial, left_weight, right_weight, left, right, base, start, stop
-            )
-            for r in range(partial.size):
-                total[r] += partial[r]
-        reached = max(reached, positions[k])
-        _copy(total, sums[k])
-    return sums
 
 
 @njit(nogil=True, cache=True)

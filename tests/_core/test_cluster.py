@@ -40,7 +40,7 @@ def on_cluster(client):
 
 
 def answers():
-    """What a fit and some questions give, also from the sample and the histogram."""
+    """What a fit and some questions give, also from a sample."""
     data = make_face_embeddings(750, 4, 32, random_state=0)
     roc = SimilarityROC(
         far_max=1e-3, resample="identities", n_resamples=48, random_state=0

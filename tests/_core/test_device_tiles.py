@@ -18,9 +18,9 @@ from skfairfr._core import _device_tiles, _inner_products, _pair_tiles, _screen
 from skfairfr._core._pair_sequences import sort_pairs
 from skfairfr._core._pair_tiles import collect_tail, unit_rows
 from skfairfr._core._parallel import show_progress
-from tests._core.cases import GROUPS, hamming, make_images, make_vectors
+from tests._core.cases import hamming, make_images
 from tests._core.test_inner_products import in_lanes
-from tests._core.test_pair_tiles import in_cells, make_rows, measures_by_group
+from tests._core.test_pair_tiles import make_rows
 from tests._core.test_screen import (
     big_set,
     exact_tail,
@@ -347,35 +347,6 @@ def test_a_pass_is_shown(capsys):
     assert "comparing all pairs" in capsys.readouterr().err
 
 
-# ---- the histogram -------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("groups", "sides", "tile"),
-    daily_pairwise(product(GROUPS, (1, 2), (3, 8, 16, 2048))),
-)
-def test_the_histogram_is_that_of_the_cpu(groups, sides, tile, small):
-    images = make_images(1, sides=sides, groups=groups)
-    eighths = np.random.default_rng(0).integers(0, 9, (2, images.identity.size)) / 8
-    rows = make_rows(images, make_vectors(images))
-    factors = tuple(eighths[:, r.image] for r in rows)
-    edges = (-4, 6, 20)  # scores beyond both ends fall into the outermost bins
-    rows, measures = in_cells(rows), measures_by_group(edges, factors)
-    found = _device_tiles.histogram(*rows, measures, "cpu", tile)
-    expected = _pair_tiles.compare_all(*rows, None, measures, tile=tile)[1]
-    assert_array_equal(found, expected)
-    assert found[0, [0, -1]].all()
-
-
-def test_a_histogram_without_groups():
-    images = make_images(4, groups=None, n_identities=20)
-    rows = make_rows(images, make_vectors(images))
-    factors = (np.ones((2, images.identity.size)),) * 2
-    rows, measures = in_cells(rows), measures_by_group((-9, 9, 7), factors)
-    found = _device_tiles.histogram(*rows, measures, "cpu")
-    assert_array_equal(found, _pair_tiles.compare_all(*rows, None, measures)[1])
-
-
 # ---- the bound on a device -----------------------------------------------------------
 
 
@@ -603,19 +574,6 @@ def test_too_little_memory_names_a_remedy(step, works_for, monkeypatch):
     assert "device='cpu'" in message and "smaller far_max" in message
     assert raised.value.__context__ is None  # no tensor is kept alive
     assert not _device_tiles._ONE_PASS.locked()
-
-
-def test_too_little_memory_for_a_histogram(monkeypatch):
-    def fail(*_):
-        raise torch.cuda.OutOfMemoryError("CUDA out of memory")
-
-    monkeypatch.setattr(_device_tiles, "_count_strip", fail)
-    images = make_images(4)
-    rows = make_rows(images, make_vectors(images))
-    factors = (np.ones((2, images.identity.size)),) * 2
-    with pytest.raises(MemoryError, match="too little free memory"):
-        measures = measures_by_group((-9, 9, 7), factors)
-        _device_tiles.histogram(*in_cells(rows), measures, "cpu")
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from skfairfr._core._pair_sets import size_of
 from skfairfr.metrics import instance_far
 from skfairfr.metrics._roc import _inputs
 from skfairfr.report import audit
-from tests._core.cases import compare, make_images, make_vectors
+from tests._core.cases import compare, make_images
 from tests._core.test_pair_tiles import all_pairs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -255,20 +255,6 @@ def test_the_argument_is_called_as_in_the_call(memory):
     memory(4.5e7)
     with pytest.raises(ValueError, match=r"^far=0\.3 means to hold"):
         instance_far(FACES.X, FACES.y, far=0.3)
-
-
-def test_a_deeper_tail_is_refused_too(memory, monkeypatch):
-    monkeypatch.setattr(_pair_sets, "WHOLE", 1)
-    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
-    images = make_images(0, n_identities=150)
-    pairs = compare(images, make_vectors(images), far_max=0.01)
-    held = pairs.compared.held()
-    memory(1e6)
-    with pytest.raises(ValueError, match="smaller far or a larger threshold"):
-        pairs.deepen(None)
-    with pytest.raises(ValueError, match="smaller far or a larger threshold"):
-        pairs.deepen(None, -np.inf)
-    assert pairs.compared.held() is held
 
 
 # ---- a budget ------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """Facts of the pass over all pairs: it is the full matrix, whatever the tiles."""
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -10,16 +9,14 @@ from hypothesis import strategies as st
 from joblib import parallel_config
 from numpy.testing import assert_array_equal
 
-from skfairfr._core import _pair_tiles, _parallel, _score_counts
+from skfairfr._core import _pair_tiles, _parallel
 from skfairfr._core._pair_tiles import (
     Rows,
     collect_tail,
-    compare_all,
     genuine_pairs,
     score_pairs,
     unit_rows,
 )
-from skfairfr._core._score_counts import Measures
 from tests._core.cases import GROUPS, make_images, make_vectors, sides_of
 from tests.covering import daily_pairwise
 
@@ -177,116 +174,11 @@ def test_workers_change_no_bit(sides, backend):
     images = make_images(2, sides=sides, n_identities=30)
     vectors = np.random.default_rng(0).normal(size=(images.identity.size, 40))
     rows = make_rows(images, unit_rows(vectors, "cosine"))
-    factors = tuple(np.ones((2, r.image.size)) for r in rows)
     floors = np.full((3, 3), 0.1, dtype=np.float32)
     tail = collect_tail(*rows, floors, tile=16)
-    measures = measures_by_group((-1, 1, 50), factors)
-    rows = in_cells(rows)
-    counts = compare_all(*rows, None, measures, tile=16)[1]
     with parallel_config(backend):
         for one, two in zip(tail, collect_tail(*rows, floors, 2, 16), strict=True):
             assert_array_equal(one, two)
-        two = compare_all(*rows, None, measures, 2, 16)[1]
-    assert_array_equal(counts, two)
-
-
-def in_cells(rows):
-    """The same rows, whose cells are the groups from 0 on: unknown, 0 and 1."""
-    shifted = {id(r): replace(r, group=r.group + 1) for r in rows}
-    return [shifted[id(r)] for r in rows]
-
-
-def measures_by_group(edges, factors):
-    """Overall counts by the first factors, those of groups by the second."""
-    return Measures(edges, np.array([[0, 0, 0], [-1, 1, 2]]), factors, 3)
-
-
-def histogram_by_loop(images, vectors, edges, factors):
-    low, high, n_bins = edges
-    counts = np.zeros((3, n_bins))
-    for i, j in all_pairs(images):
-        if images.identity[i] == images.identity[j]:
-            continue
-        place = int((vectors[i] @ vectors[j] - low) / (high - low) * n_bins)
-        place = min(max(place, 0), n_bins - 1)
-        counts[0, place] += factors[0, i] * factors[0, j]
-        if images.group[i] == images.group[j] >= 0:
-            counts[1 + images.group[i], place] += factors[1, i] * factors[1, j]
-    return counts
-
-
-@pytest.mark.parametrize(
-    ("groups", "sides", "tile"), daily_pairwise(product(GROUPS, (1, 2), (3, 8, 2048)))
-)
-def test_histogram_is_that_of_the_full_matrix(groups, sides, tile):
-    images = make_images(1, sides=sides, groups=groups)
-    vectors = make_vectors(images)
-    eighths = np.random.default_rng(0).integers(0, 9, (2, images.identity.size)) / 8
-    rows = make_rows(images, vectors)
-    factors = tuple(eighths[:, r.image] for r in rows)
-    edges = (-4, 6, 20)  # scores beyond both ends fall into the outermost bins
-    measures = measures_by_group(edges, factors)
-    tail, found = compare_all(*in_cells(rows), None, measures, tile=tile)
-    assert tail is None
-    assert_array_equal(found, histogram_by_loop(images, vectors, edges, eighths))
-    assert found[0, [0, -1]].all()
-
-
-@pytest.mark.parametrize("kinds", ["one", "weighted", "two"])
-def test_large_blocks_are_counted_as_small_ones_are(kinds):
-    # Counted once for all measures that weigh pairs alike.
-    rng = np.random.default_rng(0)
-    n = 700
-    identity, group = np.arange(n) // 3, np.repeat([0, 1], [300, 400])
-    X = rng.integers(-3, 4, (n, 4)).astype(np.float32)
-    factors = np.ones((2, n))
-    if kinds != "one":
-        factors[0] = rng.integers(1, 9, n) / 8
-        factors[1] = factors[0] if kinds == "weighted" else 1
-    assert 300**2 > _score_counts.TOGETHER
-    rows = Rows(X, np.arange(n, dtype=np.int32), identity, group)
-    low, high, n_bins = -20, 20, 80
-    measures = Measures(
-        (low, high, n_bins), np.array([[0, 0], [1, 2]]), (factors,) * 2, 3
-    )
-    found = compare_all(rows, rows, None, measures)[1]
-
-    scores = X.astype(np.float64) @ X.T.astype(np.float64)
-    i, j = np.triu_indices(n, 1)
-    i, j = (side[identity[i] != identity[j]] for side in (i, j))
-    for row, (measure, chosen) in enumerate(
-        [(0, i >= 0), (1, group[i] + group[j] == 0), (1, group[i] + group[j] == 2)]
-    ):
-        weights = (factors[measure, i] * factors[measure, j])[chosen]
-        place = np.clip((scores[i, j][chosen] - low) * n_bins / (high - low), 0, 79)
-        expected = np.bincount(place.astype(int), weights, n_bins)
-        assert_array_equal(found[row], expected)
-
-
-def test_histogram_counts_every_impostor_pair_once():
-    images = make_images(4, groups=None, n_identities=20)
-    rows = make_rows(images, make_vectors(images))
-    factors = (np.ones((2, images.identity.size)),) * 2
-    n_impostor = sum(
-        images.identity[i] != images.identity[j] for i, j in all_pairs(images)
-    )
-    measures = measures_by_group((-9, 9, 7), factors)
-    assert compare_all(*in_cells(rows), None, measures, tile=5)[1].sum() == n_impostor
-
-
-@pytest.mark.parametrize("tile", [3, 2048])
-@pytest.mark.parametrize("sides", [1, 2])
-@pytest.mark.parametrize("floor", [-np.inf, 1.0])
-def test_tail_and_histograms_of_one_pass_are_those_of_two(sides, tile, floor):
-    images = make_images(1, sides=sides, groups="unknown")
-    rows = in_cells(make_rows(images, make_vectors(images)))
-    factors = tuple(np.ones((2, r.image.size)) for r in rows)
-    measures = measures_by_group((-4, 6, 20), factors)
-    floors = np.full((4, 4), floor, dtype=np.float32)
-    tail, counts = compare_all(*rows, floors, measures, tile=tile)
-    for one, two in zip(tail, collect_tail(*rows, floors, tile=tile), strict=True):
-        assert_array_equal(one, two)
-    assert_array_equal(counts, compare_all(*rows, None, measures, tile=tile)[1])
 
 
 @pytest.mark.parametrize("most", [1, 4])

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
 from skfairfr._core import _running_sums
 from skfairfr._core._running_sums import (
     CHUNK,
     RowSums,
     first_exceeding_positions,
-    sums_at,
     sums_before,
 )
 
@@ -111,19 +110,6 @@ def test_the_sum_above_a_crossing_leaves_out_the_scores_that_tie_with_it(
         assert above[level, r] == sums[r, first]
 
 
-@pytest.mark.parametrize(("dtype", "with_base"), FORMATS)
-def test_sums_at_common_positions_are_those_of_a_loop(dtype, with_base):
-    for n_pairs in SIZES:
-        weights, pairs = make_pairs(n_pairs, n_pairs, dtype, with_base)
-        rng = np.random.default_rng(n_pairs)
-        positions = np.sort(rng.integers(0, n_pairs + 1, 8))
-        positions[[0, -1]] = 0, n_pairs
-        expected = accumulated(weights, pairs)[:, positions].T
-        assert_allclose(sums_at(weights, pairs, positions), expected, rtol=1e-12)
-        if not with_base and dtype == np.uint8:
-            assert_array_equal(sums_at(weights, pairs, positions), expected)
-
-
 @settings(deadline=None)
 @given(
     st.integers(0, 1000),
@@ -139,7 +125,6 @@ def test_rows_that_are_known_change_no_sum(seed, n_pairs, step, reached, kind):
     total = accumulated(weights, pairs)[:, -1]
     targets = np.sort(rng.uniform(0, 1.2, (3, 3)), axis=0) * total
     positions = rng.integers(0, n_pairs + 1, (3, 3))
-    common = np.sort(rng.integers(0, n_pairs + 1, 4))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_running_sums, "LEAST", step)
         rows = RowSums(weights, pairs)
@@ -147,7 +132,6 @@ def test_rows_that_are_known_change_no_sum(seed, n_pairs, step, reached, kind):
     for walk, asked in [
         (first_exceeding_positions, (targets, scores)),
         (sums_before, (positions,)),
-        (sums_at, (common,)),
     ]:
         expected = walk(weights, pairs, *asked)
         for known in (rows, rows.reach(min(reached, n_pairs)), rows.reach(n_pairs)):
