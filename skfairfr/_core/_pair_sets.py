@@ -254,7 +254,7 @@ class EmbeddingPairs:
         """Whether all pairs that each threshold accepts are held."""
         # A threshold may lie below the last score held and still above the floor.
         below_floor = np.nextafter(self._floor_of(scope), np.float32(-np.inf))
-        return ~_rates.accepts(below_floor, lowest)
+        return self.is_whole(scope) | ~_rates.accepts(below_floor, lowest)
 
     # ---- the tail --------------------------------------------------------------------
 
