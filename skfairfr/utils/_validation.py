@@ -45,7 +45,7 @@ class FewErrorsWarning(UserWarning):
     """A score of a search, or of an epoch, rests on fewer than 30 errors in a group.
 
     Candidates or epochs whose scores do may differ by chance alone. Issued by the scorers
-    of :mod:`skfairfr.metrics`, once a search, and by a projector with a ``monitor``.
+    of :mod:`skfairfr.metrics`, once a scorer, and by a projector with a ``monitor``.
     """
 
 
