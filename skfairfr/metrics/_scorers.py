@@ -494,7 +494,7 @@ class FairnessScores(_Scorer):
     --------
     >>> from skfairfr import fairness_scores
     >>> fairness_scores(far=1e-2)
-    FairnessScores(far=0.01)
+    FairnessScores(far=0.01, ratio=None)
     """
 
     def __init__(self, far=1e-3, ratio=None):
