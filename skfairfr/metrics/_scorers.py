@@ -8,6 +8,8 @@ raises an error that says what to change. Scorers of one call share the transfor
 pass over all pairs.
 """
 
+from functools import partial, reduce
+
 import numpy as np
 from sklearn import config_context
 from sklearn.pipeline import Pipeline
@@ -152,12 +154,11 @@ def _parts_of(scorer, estimator):
 
     The similarity is the estimator, or the last step of a pipeline, if it is a comparator.
     """
+    if isinstance(estimator, Pipeline) and is_comparator(estimator[-1]):
+        steps = [s for _, s in estimator.steps[:-1] if s not in (None, "passthrough")]
+        return partial(reduce, lambda X, step: step.transform(X), steps), estimator[-1]
     if is_comparator(estimator):
         return lambda X: X, estimator
-    if isinstance(estimator, Pipeline) and is_comparator(estimator[-1]):
-        if len(estimator.steps) == 1:
-            return lambda X: X, estimator[-1]
-        return estimator[:-1].transform, estimator[-1]
     if not hasattr(estimator, "transform"):
         raise TypeError(
             f"{scorer!r} compares the embeddings that transform(X) returns, and "
