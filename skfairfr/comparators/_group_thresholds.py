@@ -287,7 +287,7 @@ class GroupThresholds(Comparator):
 
     def _names(self, columns):
         """Names of the columns that hold the groups."""
-        if len(columns) == 1:  # perhaps of combinations, as scorers join them
+        if len(columns) == 1:
             return list(columns)
         missing = [name for name in self.attributes_ if name not in columns]
         if missing or not self.attributes_:

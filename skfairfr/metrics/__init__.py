@@ -57,17 +57,17 @@ from skfairfr.metrics._roc._records import (
     ScoreSummary,
 )
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
-from skfairfr.metrics._scorers._few_errors import FewErrorsWarning
-from skfairfr.metrics._scorers._one_score import (
+from skfairfr.metrics._scorers import (
     bfar_scorer,
     bfrr_scorer,
+    fairness_scores,
     far_max_geomean_scorer,
     frr_at_far_scorer,
     frr_max_geomean_scorer,
     make_fairness_scorer,
 )
-from skfairfr.metrics._scorers._several_scores import fairness_scores
 from skfairfr.metrics._worst_group import WorstGroupRate, worst_group_rate
+from skfairfr.utils._validation import FewErrorsWarning
 
 # Displays import this package: they are resolved on first use.
 _DISPLAYS = {

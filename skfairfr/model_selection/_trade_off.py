@@ -5,7 +5,7 @@ import re
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from skfairfr.metrics._scorers._base import is_signed, mean_score
+from skfairfr.metrics._scorers import is_signed, mean_score
 from skfairfr.utils._validation import to_float
 
 

@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Collection, Hashable
 from contextlib import contextmanager, suppress
 
-import joblib
 import narwhals.stable.v2 as nw
 import numpy as np
 import sklearn.base
@@ -33,19 +32,13 @@ _INSIDE = (
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
     os.path.abspath(sklearn.base.__file__),
 )
-# The same of searches, which call scorers.
-_SEARCHING = (
-    _INSIDE[0],
-    os.path.dirname(os.path.abspath(sklearn.__file__)) + os.sep,
-    os.path.dirname(os.path.abspath(joblib.__file__)) + os.sep,
-)
 
 
 class FewErrorsWarning(UserWarning):
     """A score of a search, or of an epoch, rests on fewer than 30 errors in a group.
 
     Candidates or epochs whose scores do may differ by chance alone. Issued by the scorers
-    of :mod:`skfairfr.metrics`, once a search, and by a projector with a ``monitor``.
+    of :mod:`skfairfr.metrics`, once a scorer, and by a projector with a ``monitor``.
     """
 
 
@@ -544,10 +537,3 @@ def warn_caller(message, category, code=None, **values):
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
         frame, level = frame.f_back, level + 1
     warnings.warn(warning, stacklevel=level)
-
-
-def caller_of(frame):
-    """The first frame outside skfairfr, scikit-learn and joblib, from a frame outwards."""
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_SEARCHING):
-        frame = frame.f_back
-    return frame

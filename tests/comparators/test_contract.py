@@ -170,7 +170,8 @@ def test_a_search_over_a_comparator_chooses(n_jobs):
 
 def test_groups_reach_a_comparator(comparator):
     bfar_scorer(comparator, DATA.X, LABELS)
-    assert_array_equal(comparator.seen_["group"], DATA.sensitive_features)
+    (seen,) = comparator.seen_.values()
+    assert_array_equal(seen, DATA.sensitive_features)
     some = DATA.sensitive_features.astype(object).copy()
     some[:3] = None
     SimilarityROC(similarity=comparator).fit(DATA.X, DATA.y, {"gender": some})

@@ -124,10 +124,6 @@ def test_several_columns_make_the_groups_of_their_combinations():
         found.prepare(X[:3], GROUP[:3])
     with pytest.raises(ValueError, match=r"fitted on \['gender', 'half'\]"):
         found.prepare(X[:3], {"gender": GROUP[:3], "age": Y[:3]})
-    score = make_fairness_scorer(far=0.1)
-    joined = [found.groups_[c] for c in code]
-    columns = np.stack([GROUP, half], axis=1)
-    assert score(found, X, Y, columns) == score(found, X, Y, joined)
 
 
 def test_audits_and_scorers_hand_the_groups_over():

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skfairfr.metrics._scorers._base import is_signed, mean_score
+from skfairfr.metrics._scorers import is_signed, mean_score
 
 # Axis labels of the entries of fairness_scores.
 METRIC_LABELS = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skfairfr.metrics._scorers._base import is_signed, mean_score
+from skfairfr.metrics._scorers import is_signed, mean_score
 
 RESULTS = {"mean_test_bfar": [-2, -1], "mean_test_x": [0, 1], "params": [{}, {}]}
 

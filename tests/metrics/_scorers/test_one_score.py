@@ -279,7 +279,6 @@ def test_scorers_clone_pickle_and_say_what_they_are(scorer):
 def test_a_repr_tells_scorers_apart():
     made = make_fairness_scorer(average="identity")
     assert len({repr(scorer) for scorer in [*READY, made]}) == 6
-    assert repr(made).endswith("average='identity')")
 
 
 # ---- in searches -----------------------------------------------------------------------

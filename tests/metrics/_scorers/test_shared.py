@@ -1,21 +1,16 @@
 """Scorers of one dict share the transform and the pass; each score is that of one alone."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
 from sklearn import config_context
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.preprocessing import FunctionTransformer
 
-from skfairfr import face_labels, make_face_embeddings
+from skfairfr import face_labels
 from skfairfr._core import _pair_sets, _pair_tiles
 from skfairfr.metrics import bfar_scorer, frr_at_far_scorer, make_fairness_scorer
-from skfairfr.metrics._roc import _inputs
-from skfairfr.metrics._scorers import _base
 from tests.metrics.searches import FAR, FOLDS, GROUP, IDENTITY, WEIGHTS, Stretch, X, Y
 
 OVERALL = {"rate": "frr", "how": None, "operating_point": "overall"}
@@ -175,29 +170,6 @@ def test_without_transform_a_dict_is_refused():
         of_dict(DICT, X, Y, estimator=NoTransform())
 
 
-# ---- the order of the rows --------------------------------------------------------------
-
-
-@pytest.mark.parametrize("domain", [None, DOMAIN])
-def test_rows_in_the_order_of_the_pass_are_not_copied(domain):
-    y = face_labels(IDENTITY, GROUP, domain)
-    engine = _base.compare_transformed(
-        "s", FunctionTransformer(), (X, y, None, None), FAR
-    )
-    vectors = engine.pairs.compared.vectors
-    for rows in engine.pairs.compared.rows:
-        assert np.shares_memory(rows.vectors, vectors)
-        assert_array_equal(rows.vectors, vectors[rows.image])
-    assert not np.shares_memory(vectors, X)
-
-
-def test_unit_rows_in_an_order():
-    order = np.random.default_rng(0).permutation(len(X))
-    for similarity in ("cosine", "dot"):
-        expected = _pair_tiles.unit_rows(X, similarity)[order]
-        assert_array_equal(_pair_tiles.unit_rows(X, similarity, order), expected)
-
-
 def test_messages_name_rows_of_x():
     rows = X.copy()
     rows[77] = 0
@@ -211,28 +183,3 @@ def test_messages_name_rows_of_x():
     words = f"rows {images[0]} and {images[1]} of X"
     with pytest.raises(ValueError, match=words):
         frr_at_far_scorer(FunctionTransformer(), rows, IDENTITY, domain=domain)
-
-
-def test_the_unit_rows_are_the_only_copy_during_the_pass(monkeypatch):
-    faces = make_face_embeddings(500, 4, 512, kappa=60.0, random_state=0)
-    labels = face_labels(faces.y, faces.sensitive_features)
-    held, collect = [], _pair_tiles.compare_all
-
-    def collected(*arguments, **options):
-        held.append(tracemalloc.get_traced_memory()[0])
-        return collect(*arguments, **options)
-
-    class Fresh(TransformerMixin, BaseEstimator):
-        def transform(self, X):
-            return X.copy()
-
-    monkeypatch.setattr(_pair_tiles, "compare_all", collected)
-    bfar_scorer(Fresh(), faces.X, labels)
-    held.clear()
-    tracemalloc.start()
-    bfar_scorer(Fresh(), faces.X, labels)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert held and max(held) < 1.25 * faces.X.nbytes
-    assert peak < 2**26 + 2 * faces.X.nbytes
-    assert _inputs.unit_rows is _pair_tiles.unit_rows

@@ -1,0 +1,671 @@
+"""Scorers of an estimator's embeddings, for scikit-learn's searches.
+
+A scorer is called ``scorer(estimator, X, y, sensitive_features=None, domain=None)``: it
+compares the rows of ``estimator.transform(X)`` by a :class:`SimilarityROC` and returns a
+number, or a dict of them, greater being better. No resample is drawn. A value that cannot
+be computed must never win a search: where the data of a fold do not define it, the scorer
+raises an error that says what to change. Scorers of one call share the transform and the
+pass over all pairs.
+"""
+
+from functools import partial, reduce
+
+import numpy as np
+from sklearn import config_context
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import UNUSED
+
+from skfairfr._compat import SharingScorer
+from skfairfr._core._bootstrap import OPERATING_POINTS
+from skfairfr._core._disparities import DISPARITIES
+from skfairfr._core._intervals import MIN_ERRORS
+from skfairfr._core._pair_sets import Expected
+from skfairfr.metrics._pairs._checks import check_single_level
+from skfairfr.metrics._roc._inputs import is_comparator
+from skfairfr.metrics._roc._similarity_roc import SimilarityROC
+from skfairfr.utils._validation import (
+    FewErrorsWarning,
+    check_level,
+    check_option,
+    check_rows,
+    warn_caller,
+    warn_undefined,
+)
+
+# Rate, disparity and operating point of each named score.
+ENTRIES = {
+    "bfar": ("far", "max_min", "worst_group"),
+    "bfrr": ("frr", "max_min", "worst_group"),
+    "frr_at_far": ("frr", None, "overall"),
+    "far_max_geomean": ("far", "max_geomean", "worst_group"),
+    "frr_max_geomean": ("frr", "max_geomean", "worst_group"),
+}
+REMEDIES = (
+    "give the groups inside y, as y=face_labels(identity, group), which needs nothing "
+    "else; or call sklearn.set_config(enable_metadata_routing=True) and pass "
+    "sensitive_features= to fit of the search (params= of cross_validate)"
+)
+# Parameters of SimilarityROC that a scorer may have too.
+DEFAULTS = {"average": "pair", "impostors": "all"}
+PREFIX = "mean_test_"
+# The end of the names of signed entries of fairness_scores, which have no direction.
+LOG_RATIO = "log_ratio"
+
+
+class _Scorer(SharingScorer):
+    """What scikit-learn clones and routes metadata to; subclasses define ``_of_roc``."""
+
+    # "estimator" is an argument of score, no metadata.
+    __metadata_request__score = {  # noqa: RUF012
+        "estimator": UNUSED,
+        "sensitive_features": True,
+        "domain": True,
+    }
+
+    def __call__(self, estimator, X, y, sensitive_features=None, domain=None):
+        """Call :meth:`score`."""
+        return self.score(estimator, X, y, sensitive_features, domain)
+
+    def __repr__(self, N_CHAR_MAX=700):
+        """All parameters: messages name a scorer by them."""
+        with config_context(print_changed_only=False):
+            return super().__repr__(N_CHAR_MAX)
+
+    def _score_with(
+        self, shared, estimator, X, y, sensitive_features=None, domain=None
+    ):
+        self.check()
+        data = X, y, sensitive_features, domain
+        roc = _compare(self, shared, estimator, data)
+        return self._of_roc(roc)
+
+    def _values(self, roc, levels, rate, how, operating_point, group=None):
+        """Values at the levels, the question, and whether they rest on few errors."""
+        engine = roc._engine
+        needs_groups = how is not None or group is not None
+        if (needs_groups or operating_point != "overall") and not roc.groups_.size:
+            raise ValueError(
+                f"{self!r} needs the group of every image and was given none: {REMEDIES}."
+            )
+        question = engine.question(levels, None, rate, group, how, operating_point)
+        kind = "impostor" if rate == "far" else "genuine"
+        if how is not None and len(engine.groups_with_pairs(question)) < 2:
+            raise ValueError(
+                f"{self!r} needs two groups with {kind} pairs; the groups of this fold "
+                f"are {roc.groups_.tolist()[:5]}. Use fewer folds, or "
+                "skfairfr.IdentityKFold, which balances groups over folds."
+            )
+        if how is None and engine.counts(question)[rate == "far"] == 0:
+            raise ValueError(
+                f"{self!r} found no {kind} pair in this fold. Use "
+                "skfairfr.IdentityKFold, which keeps all images of a person in one fold."
+            )
+        unresolved = engine.unresolved(question)
+        if unresolved:
+            raise ValueError(
+                f"{self!r} cannot be computed: {unresolved}. Give a larger far, fewer "
+                "folds or more people."
+            )
+        values, errors = engine.points_and_errors(question)
+        return values, question, errors.min() < MIN_ERRORS
+
+    def _warn_of_few_errors(self):
+        # Scikit-learn changes warnings' filters at each score, which forgets what was said.
+        if getattr(self, "_has_warned", False):
+            return
+        self._has_warned = True
+        warn_caller(
+            f"A score of {self!r} rests on fewer than {MIN_ERRORS} errors in some group, "
+            "so that candidates may differ by chance alone. Give a larger far, fewer folds "
+            "or more people.",
+            FewErrorsWarning,
+        )
+
+
+def _compare(scorer, shared, estimator, data):
+    """A SimilarityROC of the estimator's embeddings, which holds the scorer's levels.
+
+    Scorers of one call find in ``shared`` what an earlier one transformed and compared.
+    """
+    far_max = float(np.max(scorer.far))
+    key, known = (_Scorer, *map(id, data)), shared.get(_Scorer)
+    X, y, sensitive_features, domain = data
+    if known is None or known[0] is not X:
+        transform, similarity = _parts_of(scorer, estimator)
+        embeddings = check_rows(
+            transform(X), dtype=(np.float32, np.float64), input_name="transform(X)"
+        )
+        # With the data in it, no other object can take their id.
+        known = shared[_Scorer] = X, embeddings, similarity
+    settings = {name: getattr(scorer, name, of) for name, of in DEFAULTS.items()}
+    roc = shared.get(key, (None, None))[1]
+    if roc is None or roc.far_max < far_max:
+        roc = SimilarityROC(far_max=far_max, similarity=known[2], **settings)
+        roc._expected = Expected(whole=False)
+        roc.fit(known[1], y, sensitive_features, domain=domain)
+        shared[key] = data, roc
+    if any(getattr(roc, name) != value for name, value in settings.items()):
+        return roc.by(**settings)
+    return roc
+
+
+def _parts_of(scorer, estimator):
+    """What makes embeddings of X, and the similarity of two of them.
+
+    The similarity is the estimator, or the last step of a pipeline, if it is a comparator.
+    """
+    if isinstance(estimator, Pipeline) and is_comparator(estimator[-1]):
+        steps = [s for _, s in estimator.steps[:-1] if s not in (None, "passthrough")]
+        return partial(reduce, lambda X, step: step.transform(X), steps), estimator[-1]
+    if is_comparator(estimator):
+        return lambda X: X, estimator
+    if not hasattr(estimator, "transform"):
+        raise TypeError(
+            f"{scorer!r} compares the embeddings that transform(X) returns, and "
+            f"{type(estimator).__name__} has no transform. Score a transformer, a "
+            "comparator, or a pipeline that ends with one; for the embeddings as they "
+            "are, a sklearn.preprocessing.FunctionTransformer()."
+        )
+    return estimator.transform, "cosine"
+
+
+class FairnessScorer(_Scorer):
+    """Scorer of one rate or disparity; :func:`make_fairness_scorer` builds it.
+
+    Called as ``scorer(estimator, X, y, sensitive_features=None, domain=None)``, it
+    compares the rows of ``estimator.transform(X)`` with each other and returns minus the
+    rate or disparity, so that greater is better: for ``bfar_scorer`` minus the BFAR of
+    eq. (4) of [1]_, in [-inf, -1]. It raises a ``ValueError`` where the value is undefined
+    or cannot be resolved, which scikit-learn turns into ``error_score``.
+
+    Parameters
+    ----------
+    rate : {"far", "frr"}, default="far"
+        False acceptances or false rejections.
+    how : str, tuple, callable or None, default="max_min"
+        The disparity over groups; None for the rate itself.
+    far : float in (0, 1), default=1e-3
+        FAR level at which to operate.
+    operating_point : {"overall", "worst_group", "group"}, default="worst_group"
+        Which FAR meets the level.
+    group : label, default=None
+        With ``how=None``, the rate of one group; None is overall.
+    average : {"pair", "identity"}, default="pair"
+        Whether every comparison weighs the same, or every person.
+    impostors : {"all", "same_group"}, default="all"
+        Which impostor pairs the overall FAR is over.
+
+    See Also
+    --------
+    make_fairness_scorer : Checks the parameters, and explains them.
+    fairness_scores : Several scores from one transform.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., et al. (2022). Mitigating Gender Bias in Face Recognition Using
+       the von Mises-Fisher Mixture Model. ICML. Eq. (3)-(4).
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import FunctionTransformer
+    >>> from skfairfr import bfar_scorer, face_labels, make_face_embeddings
+    >>> faces = make_face_embeddings(n_identities=200, random_state=0)
+    >>> y = face_labels(faces.y, faces.sensitive_features)
+    >>> as_they_are = FunctionTransformer()
+    >>> bool(bfar_scorer(as_they_are, faces.X, y) < -1)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        rate="far",
+        how="max_min",
+        far=1e-3,
+        operating_point="worst_group",
+        group=None,
+        average="pair",
+        impostors="all",
+    ):
+        self.rate = rate
+        self.how = how
+        self.far = far
+        self.operating_point = operating_point
+        self.group = group
+        self.average = average
+        self.impostors = impostors
+
+    def score(self, estimator, X, y, sensitive_features=None, domain=None):
+        """Score an estimator's embeddings of some images.
+
+        Parameters
+        ----------
+        estimator : object
+            Fitted, with ``transform``: its rows are compared by their cosine.
+        X : array-like, shape (n_samples, n_features)
+            Input of ``transform``.
+        y : array-like, shape (n_samples,), or frame
+            Identity of each image; or the result of :func:`~skfairfr.face_labels`, or a
+            frame with the columns ``identity``, ``group`` and ``domain``.
+        sensitive_features : array-like, shape (n_samples,), default=None
+            Group of each image; None and NaN are unknown.
+        domain : array-like, shape (n_samples,), default=None
+            With two values, only pairs across them are compared.
+
+        Returns
+        -------
+        score : float
+            Minus the rate or disparity; for a signed ratio minus the absolute natural
+            logarithm. Greater is better.
+
+        Raises
+        ------
+        TypeError
+            If the estimator has no ``transform``.
+        ValueError
+            If groups are missing, the level cannot be resolved, or the value is undefined
+            or infinite; messages say what to change.
+
+        Warns
+        -----
+        FewErrorsWarning
+            If the value rests on fewer than 30 errors in a group; once a scorer.
+        """
+        return self._score_with({}, estimator, X, y, sensitive_features, domain)
+
+    def _of_roc(self, roc):
+        asked = (self.far, self.rate, self.how, self.operating_point, self.group)
+        value, question, few = self._values(roc, *asked)
+        score = _greater_is_better(value, self.how).item()
+        if not np.isfinite(score):
+            raise ValueError(
+                f"The value of {self!r} {_undefined(question, value.item())}."
+            )
+        if few:
+            self._warn_of_few_errors()
+        return score
+
+    def check(self):
+        """Raise unless the parameters make sense, whatever the data.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range or contradicts another.
+        """
+        check_option(self.rate, "rate", ("far", "frr"))
+        check_option(self.operating_point, "operating_point", OPERATING_POINTS)
+        check_option(self.average, "average", ("pair", "identity"))
+        check_option(self.impostors, "impostors", ("all", "same_group"))
+        check_single_level(self.far)
+        how = self.how
+        name = how[0] if isinstance(how, tuple) and how else how
+        if name is not None and not callable(name):
+            check_option(name, "how", tuple(DISPARITIES))
+        if how is not None and self.group is not None:
+            raise ValueError(
+                f"group={self.group!r} and how={how!r} exclude each other: a disparity is "
+                "over all groups; give how=None for the rate of one group."
+            )
+        if how is None and self.group is None and self.operating_point == "group":
+            raise ValueError(
+                "operating_point='group' gives every group its own threshold, so that "
+                "there is no overall rate; give group= or how=."
+            )
+
+
+def make_fairness_scorer(
+    *,
+    rate="far",
+    how="max_min",
+    far=1e-3,
+    operating_point="worst_group",
+    group=None,
+    average="pair",
+    impostors="all",
+):
+    """Build a scorer for ``scoring=`` of scikit-learn's searches and cross-validation.
+
+    The scorer compares all pairs of ``estimator.transform(X)`` and returns minus the rate
+    or disparity. Groups reach it inside y (:func:`~skfairfr.face_labels`) or, with
+    ``sklearn.set_config(enable_metadata_routing=True)``, as ``sensitive_features=`` of the
+    search's ``fit``; so does ``domain``, with which only pairs across the two domains are
+    compared. Defaults give BFAR, eq. (4) of [1]_.
+
+    Parameters
+    ----------
+    rate : {"far", "frr"}, default="far"
+        False acceptances or false rejections.
+    how : str, tuple, callable or None, default="max_min"
+        The disparity over groups: "max_min", "max_geomean", "log_geomean", "gini",
+        "difference", "std", a function of rates (..., n_groups), or None for the rate
+        itself. A signed ratio, ("ratio", a, b) for b over a, has no direction: its score
+        is minus the absolute logarithm, 0 where both rates are equal.
+    far : float in (0, 1), default=1e-3
+        FAR level at which to operate. It must be resolved by the impostor pairs of every
+        test fold.
+    operating_point : {"overall", "worst_group", "group"}, default="worst_group"
+        Which FAR meets the level: over all impostor pairs, the largest of the groups', or
+        each group's own.
+    group : label, default=None
+        With ``how=None``, the rate of one group; None is overall.
+    average : {"pair", "identity"}, default="pair"
+        Whether every comparison weighs the same, or every person.
+    impostors : {"all", "same_group"}, default="all"
+        Which impostor pairs the overall FAR is over.
+
+    Returns
+    -------
+    scorer : FairnessScorer
+        ``scorer(estimator, X, y, sensitive_features=None, domain=None)`` is a float,
+        greater being better: a disparity is less fair the larger it is, and comes negated.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range or contradicts another.
+
+    See Also
+    --------
+    fairness_scores : Several scores from one transform.
+    bfar_scorer, bfrr_scorer, frr_at_far_scorer : Ready ones, at far=1e-3.
+
+    Notes
+    -----
+    Where a value is undefined, a level is below 1 / n_impostor of the fold, or groups are
+    missing, the scorer raises. A search turns that into nan unless it was given
+    ``error_score="raise"``, and with nan everywhere it chooses the first candidate.
+    Where it rests on fewer than 30 errors in a group, so that a search picks among noise,
+    a :class:`FewErrorsWarning` says so, once a scorer.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., et al. (2022). Mitigating Gender Bias in Face Recognition Using
+       the von Mises-Fisher Mixture Model. ICML. Eq. (3)-(4).
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import FunctionTransformer
+    >>> from skfairfr import face_labels, make_face_embeddings, make_fairness_scorer
+    >>> faces = make_face_embeddings(n_identities=200, random_state=0)
+    >>> y = face_labels(faces.y, faces.sensitive_features)
+    >>> scorer = make_fairness_scorer(rate="frr", how=None, group="female", far=1e-2)
+    >>> bool(-1 <= scorer(FunctionTransformer(), faces.X, y) <= 0)
+    True
+    """
+    scorer = FairnessScorer(
+        rate=rate,
+        how=how,
+        far=far,
+        operating_point=operating_point,
+        group=group,
+        average=average,
+        impostors=impostors,
+    )
+    scorer.check()
+    return scorer
+
+
+def fairness_scores(far=1e-3, *, ratio=None):
+    """Build a scorer that returns several scores from one transform and one comparison.
+
+    The entries are "bfar" and "bfrr" (eq. (3)-(4) of [1]_), "far_max_geomean" and
+    "frr_max_geomean" at the worst-group operating point, and the overall "frr_at_far", to
+    report next to every disparity. For other scores give the search a dict of scorers of
+    :func:`make_fairness_scorer`: those of the same level, average and impostors share one
+    transform and one comparison as well.
+
+    Parameters
+    ----------
+    far : float in (0, 1) or sequence of floats, shape (n_levels,), default=1e-3
+        FAR level at which to operate; with several, every entry is named by its level as
+        well, as in "bfar@1e-3".
+    ratio : tuple of two labels, default=None
+        With groups (a, b), the entries "far_log_ratio" and "frr_log_ratio" are added: the
+        signed natural logarithm of the rate of b over that of a, at the same threshold as
+        "bfar". They have no direction: draw them with
+        :class:`~skfairfr.metrics.KappaGridDisplay`, never choose by them. Their mean over
+        folds is the logarithm of the geometric mean.
+
+    Returns
+    -------
+    scorer : FairnessScores
+        ``scorer(estimator, X, y, sensitive_features=None, domain=None)`` is a dict of
+        floats, greater being better: rates and disparities come negated, since they are
+        worse, and less fair, the larger they are.
+
+    Raises
+    ------
+    ValueError
+        If a level is outside (0, 1), occurs twice, or ``ratio`` is not two labels.
+
+    See Also
+    --------
+    make_fairness_scorer : One score; how groups and domains reach a scorer.
+    skfairfr.model_selection.BestTradeOff : Chooses by two of the entries.
+
+    Notes
+    -----
+    The scorer raises if the fold cannot answer for any candidate (missing groups, a level
+    below 1 / n_impostor). A value that is undefined for one candidate, such as the ratio
+    of a group without a false acceptance, is nan in its own entry, with a warning. Where
+    one rests on fewer than 30 errors in a group, a :class:`FewErrorsWarning` says so, once
+    a scorer.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., et al. (2022). Mitigating Gender Bias in Face Recognition Using
+       the von Mises-Fisher Mixture Model. ICML. Eq. (3)-(4).
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import FunctionTransformer
+    >>> from skfairfr import face_labels, fairness_scores, make_face_embeddings
+    >>> faces = make_face_embeddings(n_identities=200, random_state=0)
+    >>> y = face_labels(faces.y, faces.sensitive_features)
+    >>> scores = fairness_scores(far=1e-2)(FunctionTransformer(), faces.X, y)
+    >>> sorted(scores)
+    ['bfar', 'bfrr', 'far_max_geomean', 'frr_at_far', 'frr_max_geomean']
+    """
+    scorer = FairnessScores(far, ratio)
+    scorer.check()
+    return scorer
+
+
+class FairnessScores(_Scorer):
+    """Scorer that returns several scores; :func:`fairness_scores` builds it.
+
+    Parameters
+    ----------
+    far : float in (0, 1) or sequence of floats, shape (n_levels,), default=1e-3
+        FAR levels at which to operate.
+    ratio : tuple of two labels, default=None
+        Two groups whose signed ratio of rates is returned as well.
+
+    See Also
+    --------
+    fairness_scores : Checks the parameters, and explains them.
+
+    References
+    ----------
+    .. [1] Conti, J.-R., et al. (2022). Mitigating Gender Bias in Face Recognition Using
+       the von Mises-Fisher Mixture Model. ICML. Eq. (3)-(4).
+
+    Examples
+    --------
+    >>> from skfairfr import fairness_scores
+    >>> fairness_scores(far=1e-2)
+    FairnessScores(far=0.01, ratio=None)
+    """
+
+    def __init__(self, far=1e-3, ratio=None):
+        self.far = far
+        self.ratio = ratio
+
+    def score(self, estimator, X, y, sensitive_features=None, domain=None):
+        """Score an estimator's embeddings of some images.
+
+        Parameters
+        ----------
+        estimator : object
+            Fitted, with ``transform``: its rows are compared by their cosine.
+        X : array-like, shape (n_samples, n_features)
+            Input of ``transform``.
+        y : array-like, shape (n_samples,), or frame
+            Identity of each image; or the result of :func:`~skfairfr.face_labels`, or a
+            frame with the columns ``identity``, ``group`` and ``domain``.
+        sensitive_features : array-like, shape (n_samples,), default=None
+            Group of each image; None and NaN are unknown.
+        domain : array-like, shape (n_samples,), default=None
+            With two values, only pairs across them are compared.
+
+        Returns
+        -------
+        scores : dict of str -> float
+            Minus each rate or disparity: greater is better. nan, with a warning, where
+            one is undefined for this estimator.
+
+        Raises
+        ------
+        TypeError
+            If the estimator has no ``transform``.
+        ValueError
+            If groups are missing or too few, or a level cannot be resolved.
+
+        Warns
+        -----
+        UndefinedMetricWarning
+            If a value is undefined for this estimator.
+        FewErrorsWarning
+            If a value rests on fewer than 30 errors in a group; once a scorer.
+        """
+        return self._score_with({}, estimator, X, y, sensitive_features, domain)
+
+    def _of_roc(self, roc):
+        levels = np.asarray(self.far, dtype=np.float64)
+        scores, any_few = {}, False
+        for name, asked in self._entries().items():
+            values, question, few = self._values(roc, levels, *asked)
+            any_few |= few
+            if is_signed(name):
+                with np.errstate(divide="ignore"):
+                    found = np.log(values)
+            else:
+                found = _greater_is_better(values, asked[1])
+            found = np.atleast_1d(question.in_shape(found))
+            for level, score in zip(np.atleast_1d(levels), found, strict=True):
+                key = name if levels.ndim == 0 else name_at_level(name, level)
+                scores[key] = self._defined(key, float(score), question)
+        if any_few:
+            self._warn_of_few_errors()
+        return scores
+
+    def check(self):
+        """Raise unless the parameters make sense, whatever the data.
+
+        Raises
+        ------
+        ValueError
+            If a level is outside (0, 1), occurs twice, or ``ratio`` is not two labels.
+        """
+        levels = check_level(self.far)
+        if levels.ndim > 1 or len(np.unique(levels)) < levels.size:
+            raise ValueError(
+                f"far must be one level, or several different ones; got {self.far!r}."
+            )
+        if self.ratio is not None and (
+            not isinstance(self.ratio, tuple | list) or len(self.ratio) != 2
+        ):
+            raise ValueError(
+                "ratio must be two groups (a, b), for the rate of b over that of a; got "
+                f"{self.ratio!r}."
+            )
+
+    def _entries(self):
+        entries = dict(ENTRIES)
+        if self.ratio is not None:
+            for rate in ("far", "frr"):
+                how = ("ratio", *self.ratio)
+                entries[f"{rate}_{LOG_RATIO}"] = (rate, how, "worst_group")
+        return entries
+
+    def _defined(self, name, score, question):
+        """The score, or nan with a warning where it is not finite."""
+        if np.isfinite(score):
+            return score
+        value = score if is_signed(name) else -score
+        warn_undefined(
+            f"{name} of {self!r} {_undefined(question, value)}. It is set to nan "
+            "here, and a search never prefers nan to a number."
+        )
+        return np.nan
+
+
+def name_at_level(name, level):
+    """Name of a score at one of several levels, as "bfar@1e-3"."""
+    text = np.format_float_scientific(level, trim="-", exp_digits=1)
+    return f"{name}@{text}"
+
+
+def _undefined(question, value):
+    """Message about a value that is undefined for this candidate, with a remedy."""
+    return (
+        f"is {value}, since a group has no error of the {question.rate.upper()} at this "
+        "level. Give a larger far, fewer folds or more people, or how='difference', which "
+        "no zero makes undefined"
+    )
+
+
+def _greater_is_better(values, how):
+    """Scores of rates or disparities: closeness to 1 of a signed ratio, else minus."""
+    name = how[0] if isinstance(how, tuple) else how
+    if isinstance(name, str) and name == "ratio":
+        with np.errstate(divide="ignore"):
+            values = np.abs(np.log(values))
+    # Zero is added because minus a rate of zero would print as -0.0.
+    return 0.0 - values
+
+
+def mean_score(cv_results, name):
+    """Mean score of each candidate.
+
+    Parameters
+    ----------
+    cv_results : dict of str -> array-like, shape (n_candidates,)
+    name : str
+        As the scorer names it.
+
+    Returns
+    -------
+    score : ndarray, shape (n_candidates,)
+    """
+    if PREFIX + name in cv_results:
+        return np.asarray(cv_results[PREFIX + name], dtype=np.float64)
+    listed = [key.removeprefix(PREFIX) for key in cv_results if key.startswith(PREFIX)]
+    if listed == ["score"] and not np.isfinite(cv_results[PREFIX + "score"]).any():
+        # The only entry, all nan, where a scorer of several scores always raised.
+        return np.full(len(cv_results[PREFIX + "score"]), np.nan)
+    remedy = f"the scores are: {', '.join(map(repr, listed)) or 'none'}"
+    if listed == ["score"]:
+        remedy = (
+            "the search has a single score. Give it scoring=skfairfr.fairness_scores(), or "
+            "a dict of scorers"
+        )
+    raise ValueError(f"{name!r} is not a score of the search; {remedy}.")
+
+
+def is_signed(name):
+    """Whether a score is the logarithm of a signed ratio."""
+    return name.split("@")[0].endswith(LOG_RATIO)
+
+
+def _ready(name):
+    rate, how, operating_point = ENTRIES[name]
+    return FairnessScorer(rate=rate, how=how, operating_point=operating_point)
+
+
+bfar_scorer = _ready("bfar")
+bfrr_scorer = _ready("bfrr")
+frr_at_far_scorer = _ready("frr_at_far")
+far_max_geomean_scorer = _ready("far_max_geomean")
+frr_max_geomean_scorer = _ready("frr_max_geomean")

@@ -1,1 +1,0 @@
-"""Scorers for scikit-learn's searches: greater is better."""
