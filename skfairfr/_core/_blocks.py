@@ -12,8 +12,8 @@ KEPT_BYTES = 2**28
 class Blocks:
     """What decides how much memory a comparison takes, and no result.
 
-    Tiles are no part of it: they set the order of equal scores in the tail, and the last
-    bits of histograms. Groupings of the same images share one object, which may shrink.
+    Tiles are no part of it: they set the order of equal scores in the tail. Groupings of
+    the same images share one object, which may shrink.
 
     Attributes
     ----------

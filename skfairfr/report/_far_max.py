@@ -20,7 +20,7 @@ def choose_far_max(data, groups, points, options):
     The rule depends on the number of images alone. Where its pairs do not fit into the
     memory, it is halved until they do, but for the levels asked about: rates at these are
     exact in any case, and only what exceeds far_max, such as the FAR of one group at a
-    threshold for all, comes from a histogram and a sample. The audit has a note on it.
+    threshold for all, comes from a sample. The audit has a note on it.
 
     Parameters
     ----------
@@ -60,9 +60,9 @@ def choose_far_max(data, groups, points, options):
     usable = f"{_memory.in_units(limit.n_bytes)} may be used, {limit.source}"
     return far_max, (
         f"For lack of memory ({usable}), rates are "
-        f"exact up to a FAR of {far_max:.3g} only, and not up to {rule:.3g}: above it, values "
-        "come from a histogram of all scores and intervals from a sample of the pairs. Rates at the "
-        "levels asked about are exact."
+        f"exact up to a FAR of {far_max:.3g} only, and not up to {rule:.3g}: above it, they "
+        "come from a sample of the impostor pairs. Rates at the levels asked about are "
+        "exact."
     )
 
 
