@@ -78,8 +78,8 @@ ax.legend(fontsize="small")
 # %%
 # What is answered beyond it
 # --------------------------
-# Levels above ``far_max`` have an answer too, from a histogram of all scores and a sample
-# of the pairs, and ``reason`` says so. What changes is the interval.
+# Levels above ``far_max`` have an answer too, from a sample of the impostor pairs, and
+# ``reason`` says so.
 
 LEVELS = np.array([3e-4, 1e-3, 3e-3, 1e-2])
 figure, ax = plt.subplots(figsize=(6.5, 3.5), layout="constrained")

@@ -6,7 +6,7 @@ only for a number that a change of the method is meant to move.
 
 No number is on an edge: with noise of 1e-7 on the embeddings, with their features in another
 order or with twice the precision, all stay within 1e-6, and scores within 2e-6, but those
-of ``levels_above_far_max`` (and thresholds that a histogram gives). Rounding a cohort moves those of calls whose note says so; the
+of ``levels_above_far_max``. Rounding a cohort moves those of calls whose note says so; the
 other comparators were chosen so that it does not. :data:`NOTES` holds these notes.
 """
 
@@ -436,8 +436,8 @@ def a_tail_is_held():
 
 
 @call(
-    "Levels above far_max are answered from a histogram and a sample of the pairs. Without "
-    "the histogram, values, and with another sample, intervals move."
+    "Levels above far_max are answered from a sample of the pairs; another sample moves "
+    "them."
 )
 def levels_above_far_max():
     roc = roc_of(far_max=2e-3, n_resamples=20).fit(*columns(many()))
@@ -474,7 +474,7 @@ def a_tail_of_a_comparator():
     )
 
 
-@call("The pass is repeated for pairs below the tail, or a histogram answers.")
+@call()
 def thresholds_below_the_tail():
     roc = roc_of(far_max=2e-3, n_resamples=20).fit(*columns(many()))
     at = (0.8513, 0.6137, 0.3137)
