@@ -12,9 +12,8 @@ more images and of more resamples, and a table for larger sets. It writes nothin
 
 The sets of the fit are not held whole, as small sets are, and all are screened in the
 precision of large ones, so that they cost what large sets cost for each pair. Where the
-pairs held do not answer the equal error rates, an audit counts a histogram, by float32
-products, and resamples samples: each measurement says whether it did. Take a quiet machine
-and some ten minutes.
+pairs held do not answer the equal error rates, an audit resamples samples: each measurement
+says whether it did. Take a quiet machine and some ten minutes.
 """
 
 import json
@@ -30,7 +29,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr._core import _pair_sets, _pair_tiles, _screen
+from skfairfr._core import _pair_sets, _screen
 from skfairfr._core._blocks import FEWEST_RESAMPLES, RESAMPLES, Blocks
 from skfairfr._core._memory import OF_SAMPLED, Size, share_to_hold
 from skfairfr._core._parallel import n_threads
@@ -71,9 +70,7 @@ CARD_PRODUCTS, CARD_MEMORY, CARD_BYTES = 1.6e14, 4.8e12, 8
 WORK = {
     "a call": False,
     "1e12 multiply-adds": True,
-    "1e12 multiply-adds in float32": True,
     "1e9 pairs compared": True,
-    "1e9 pairs counted": True,
     "1e6 pairs held": True,
     "1e9 images x features x features": False,
     "1e9 pairs up to far_max x resamples": True,
@@ -147,24 +144,19 @@ def large_precision():
 
 
 @contextmanager
-def count_passes():
-    """A list that counts passes that count all scores, and uniform samples drawn."""
-    counted = [0, 0]
-    compare_all, draw = _pair_tiles.compare_all, _pair_sets.EmbeddingPairs._draw
-
-    def counting(probe, reference, floors, measures, *others, **more):
-        counted[0] += measures is not None
-        return compare_all(probe, reference, floors, measures, *others, **more)
+def count_samples():
+    """A list with an entry for each uniform sample drawn."""
+    drawn, draw = [], _pair_sets.EmbeddingPairs._draw
 
     def drawing(pairs, scope):
-        counted[1] += 1
+        drawn.append(scope)
         return draw(pairs, scope)
 
-    _pair_tiles.compare_all, _pair_sets.EmbeddingPairs._draw = counting, drawing
+    _pair_sets.EmbeddingPairs._draw = drawing
     try:
-        yield counted
+        yield drawn
     finally:
-        _pair_tiles.compare_all, _pair_sets.EmbeddingPairs._draw = compare_all, draw
+        _pair_sets.EmbeddingPairs._draw = draw
 
 
 def run(n_images, n_features, far_max, n_resamples):
@@ -173,7 +165,7 @@ def run(n_images, n_features, far_max, n_resamples):
     data = make_face_embeddings(n_images // IMAGES, IMAGES, n_features, random_state=0)
     columns = (data.X.astype(np.float32), data.y, data.sensitive_features)
     data.X = None
-    seconds, held, counted = [], [], []
+    seconds, held, drawn = [], [], []
 
     def clocks():
         return time.perf_counter(), time.process_time()
@@ -184,11 +176,11 @@ def run(n_images, n_features, far_max, n_resamples):
         seconds.append(np.subtract(clocks(), start))
         held.append(len(roc._engine.pairs.compared.held()))
         del roc
-        with count_passes() as counts:
+        with count_samples() as samples:
             start = clocks()
             audit(*columns, far=[far_max / 10, far_max], n_resamples=n_resamples)
             seconds.append(np.subtract(clocks(), start))
-        counted.extend(counts)
+        drawn.extend(samples)
 
     n_bytes = peak_above(work)
     case = (n_images, n_features, held[0], n_resamples)
@@ -198,8 +190,7 @@ def run(n_images, n_features, far_max, n_resamples):
         "waited": waited,
         "busy": busy,
         "held": held[0],
-        "histograms": counted[0],
-        "samples": counted[1],
+        "samples": len(drawn),
         "estimate": estimate(*case),
     }
 
@@ -219,7 +210,7 @@ def measured(*arguments):
 # ---- the model -----------------------------------------------------------------------
 
 
-def work_of(case, n_held, resampled=False, histograms=0, samples=0):
+def work_of(case, n_held, resampled=False, samples=0):
     """Counts of the work of a fit, or of an audit, in the units of WORK.
 
     Parameters
@@ -228,8 +219,8 @@ def work_of(case, n_held, resampled=False, histograms=0, samples=0):
         Images, features, far_max and resamples.
     n_held : int
     resampled : bool
-    histograms, samples : int
-        Passes that count all scores, each in the place of one that does not, and samples.
+    samples : int
+        Uniform samples drawn.
     """
     n_images, n_features, far_max, n_resamples = case
     n_resamples *= resampled
@@ -238,10 +229,8 @@ def work_of(case, n_held, resampled=False, histograms=0, samples=0):
     return np.array(
         [
             1.0,
-            products * (histograms == 0),
-            products * histograms,
+            products,
             n_pairs / 1e9,
-            n_pairs * histograms / 1e9,
             n_held / 1e6,
             n_images * n_features**2 / 1e9,
             far_max * n_pairs * n_resamples / 1e9,
@@ -253,8 +242,7 @@ def work_of(case, n_held, resampled=False, histograms=0, samples=0):
 
 def work_of_audit(case, result):
     """That of an audit that was measured."""
-    counted = result["histograms"], result["samples"]
-    return work_of(case, result["held"], True, *counted)
+    return work_of(case, result["held"], True, result["samples"])
 
 
 def parts_of_memory(result):

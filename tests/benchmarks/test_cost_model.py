@@ -7,9 +7,7 @@ from skfairfr._core._memory import OF_SAMPLED
 from tests.benchmarks import cost_model
 from tests.benchmarks.cost_model import FITTED, WORK, Model, n_threads, shown, work_of
 
-BUSY = np.array(
-    [[0.1, 8, 0, 1, 0, 0.2, 0.1, 0, 0, 0], [0.5, 9, 30, 3, 2, 0, 0.3, 2, 1, 4]]
-)
+BUSY = np.array([[0.1, 8, 1, 0.2, 0.1, 0, 0, 0], [0.5, 9, 3, 0, 0.3, 2, 1, 4]])
 
 
 @pytest.fixture
@@ -17,17 +15,16 @@ def model():
     results = []
     for place, case in enumerate(FITTED):
         n, _, far_max, _ = case
-        counts = (place % 2, 3 * (place % 2))
+        n_samples = 3 * (place % 2)
         held = far_max * n**2
-        works = [work_of(case, held), work_of(case, held, True, *counts)]
+        works = [work_of(case, held), work_of(case, held, True, n_samples)]
         busy = [float(c @ w) for c, w in zip(BUSY, works, strict=True)]
         results.append(
             {
                 "busy": busy,
                 "waited": [0.2 + 1.25 * seconds / n_threads() for seconds in busy],
                 "held": held,
-                "histograms": counts[0],
-                "samples": counts[1],
+                "samples": n_samples,
                 "bytes": 3e8 + 1e8 * (place % 2) + 0.5 * n,
                 "estimate": OF_SAMPLED + n,
             }
@@ -47,7 +44,7 @@ def test_coefficients_are_found(model):
 
 def test_a_cluster_divides_what_is_shared(model, monkeypatch):
     case = (100_000, 512, 1e-3, 100)
-    counted = {"held": 1e7, "histograms": 1, "samples": 3}
+    counted = {"held": 1e7, "samples": 3}
     alone = model.of(case, counted)[1]
     monkeypatch.setattr(cost_model, "NETWORK", np.inf)
     monkeypatch.setattr(cost_model, "N_WORKERS", n_threads())

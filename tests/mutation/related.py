@@ -26,7 +26,7 @@ RELATED = {
     "_core/_reaching": (),
     "_core/_resampling": (),
     "_core/_running_sums": ("_core/test_rates_in_resamples",),
-    "_core/_score_summaries": ("_core/test_adjustments",),
+    "_core/_score_moments": ("_core/test_adjustments",),
     "comparators/_base": ("comparators/test_contract",),
     "comparators/_cluster_calibration": ("comparators/test_agreement",),
     "comparators/_clusters": (

@@ -5,12 +5,6 @@ has those that no test can kill, which do not count.
 """
 
 ACCEPTED = {
-    "_core/_equal_error: if not copies_rejected(pairs, above.max(initial=-np.inf)): -> if (copies_rejected(pairs, above.max(initial=-np.inf))):": (
-        "The test of rejected copies notices, compiled; in plain Python it takes too long."
-    ),
-    "_core/_equal_error: defined = (impostor.total > 0) & (genuine.total > 0) -> defined = (impostor.total >= 0) & (genuine.total > 0)": (
-        "Resamples without pairs make more pairs be collected; no rate changes."
-    ),
     "comparators/_cluster_calibration: self, n_clusters=100, *, min_pairs=20, max_pairs=20000, random_state=None -> self, n_clusters=101, *, min_pairs=20, max_pairs=20000, random_state=None": (
         "A default, which papers choose and no test can."
     ),
