@@ -53,7 +53,7 @@ class EqualErrorRates:
 def equal_error_rates(pairs, scope, resampling):
     """Value, centre and replicates of the equal error rate of a scope.
 
-    Impostor pairs are those held or, where FAR meets FRR below them, a uniform sample.
+    Without ``resampling`` there is one replicate, the value. Impostor pairs are those held or, where FAR meets FRR below them, a uniform sample.
     """
     tables = pairs.common if scope is None else {}
     key = ("equal error", resampling)
@@ -68,9 +68,11 @@ def equal_error_rates(pairs, scope, resampling):
 
 
 def _of_scope(pairs, scope, resampling, sampled):
-    copies = resampling.method != "offdiagonal"
+    copies = resampling is None or resampling.method != "offdiagonal"
     data = (pairs, scope, sampled, copies)
     rate, threshold = equal_error_in(*data, unit_weights())
+    if resampling is None:
+        return EqualErrorRates(rate[0], rate[0], threshold[0], rate, sampled)
     centre = rate[0]
     if has_copies(pairs, resampling):
         centre = _of_v_statistic(pairs, scope, sampled)

@@ -229,6 +229,13 @@ class EmbeddingPairs:
         """Weight of all genuine pairs of a scope, (n_resamples,)."""
         return self.design.genuine_total(scope, weights, copies)
 
+    def some_scores(self):
+        """Impostor scores of all images or of a thousand, descending."""
+        some = self._pilot(-1, 0.01) if self.count(None) > WHOLE_GROUP else []
+        if len(some) == 0:
+            return self.impostors(None).scores
+        return np.sort(some)[::-1]
+
     def n_identities(self, scope):
         """Number of people with an image in a scope."""
         groups = self.images.group
@@ -280,7 +287,7 @@ class EmbeddingPairs:
         keep = WHOLE if row < 0 and expected.whole else WHOLE_GROUP
         multiple = multiple_of_far_max(self.n_identities(scope))
         n_pairs = self.count(scope)
-        depth = max(multiple * self.far_max, min(1.0, keep / max(n_pairs, 1)))
+        depth = multiple * self.far_max if n_pairs > keep else 1.0
         scores = self._pilot(row, depth)
         holds_equal_error = scores.size == 0
         if expected.equal_error and scores.size:
@@ -299,7 +306,7 @@ class EmbeddingPairs:
         return floor, holds_equal_error
 
     def _pilot(self, row, depth):
-        """Impostor scores of some images of a scope; empty to hold it whole.
+        """Impostor scores of some images of a scope, unsorted; empty to hold it whole.
 
         Their error changes how much is held, never a result.
         """
@@ -524,6 +531,10 @@ class ListedPairs:
         """Weight of all genuine pairs of a scope, (n_resamples,); copies make no pair."""
         pairs = self.genuine.ascending(scope)
         return sum_of_all(pairs, weights.of_genuine, self.images)
+
+    def some_scores(self):
+        """All impostor scores, descending."""
+        return self.impostors(None).scores
 
     def n_identities(self, scope):
         """Number of people in an impostor pair of a scope."""

@@ -328,12 +328,24 @@ class Engine:
                 *(reason, "all pairs", reasons),
             )
         self._check_something_to_draw()
-        rates = _equal_error.equal_error_rates(self.pairs, scope, self.resampling())
+        analytic = self.intervals.method == "wilson"
+        drawn = None if analytic else self.resampling()
+        rates = _equal_error.equal_error_rates(self.pairs, scope, drawn)
         at = replace(question, thresholds=np.array([rates.threshold]))
         evidence = partial(self._evidence_of, at)
         found = _estimates.answer_equal_error(
             self.pairs, rates, question, self.intervals, self.groups, evidence
         )
+        if analytic and 0 < rates.value < 1:
+            at_level = replace(
+                question,
+                levels=np.array([rates.value]),
+                thresholds=None,
+                operating_point="overall" if scope is None else "group",
+            )
+            at_level = self._evidence_of(at_level)
+            level = self.intervals.confidence_level
+            found = _estimates.with_equal_error_ends(found, at_level, scope, level)
         return _estimates.to_estimate(found, question, counts)
 
     def resampling(self):

@@ -6,6 +6,7 @@ from itertools import chain
 import numpy as np
 
 from skfairfr._core._bootstrap import remember
+from skfairfr._core._few_errors import rate_bounds
 from skfairfr._core._intervals import (
     Reason,
     adjusted,
@@ -15,7 +16,7 @@ from skfairfr._core._intervals import (
     support_of_first,
 )
 from skfairfr._core._rates import ROUNDING, exceeds
-from skfairfr.metrics._roc._analytic import analyse
+from skfairfr.metrics._roc._analytic import analyse, place_of
 from skfairfr.metrics._roc._records import (
     Estimate,
     GroupFARMatrix,
@@ -197,6 +198,25 @@ def answer_equal_error(pairs, rates, question, intervals, labels, evidence):
         _source(rates.sampled),
     )
     return _without_variation(found, centre, question, intervals, evidence)
+
+
+def with_equal_error_ends(found, evidence, scope, confidence_level):
+    """The answer, with an interval without resamples where FAR and FRR meet.
+
+    Where errors move the FRR at the FAR level e, the equal error rate, by a factor, e moves
+    by its (1 - s)-th root: FRR falls by s in logarithms, s < 0, as the FAR level rises.
+    """
+    place = place_of(evidence, scope)
+    sums, added = evidence.sums.columns([place]), evidence.added[:, [place]]
+    root = 1 / (1 - np.minimum(evidence.slope[0, place], 0.0))
+    ends = rate_bounds(sums, (1 - confidence_level) / 2, added)
+    low, high = (
+        found.value * (end[:, 0] / sums.rate[:, 0]) ** root
+        if sums.errors[0, 0]
+        else end[:, 0]
+        for end in ends
+    )
+    return replace(found, low=low, high=np.minimum(high, 1.0))
 
 
 def _sampled(query, rate, scopes):

@@ -480,7 +480,7 @@ def warn_of_scores(pairs):
     genuine = pairs.genuine.ascending(None).scores
     if genuine.size == 0:
         return
-    impostor = pairs.impostors(None, sampled=not pairs.is_whole(None)).scores
+    impostor = pairs.some_scores()
     share = _share_larger(genuine, impostor)
     sizes = genuine.size * impostor.size
     deviation = np.sqrt((genuine.size + impostor.size + 1) / 12 / sizes)
