@@ -195,15 +195,13 @@ class RateTable:
         return cls(query, *tables)
 
 
-def point_rates(pairs, query, thresholds=None):
+def point_rates(pairs, query):
     """Rates in the data, without any resample.
 
     Parameters
     ----------
     pairs : EmbeddingPairs or ListedPairs
     query : Query
-    thresholds : ndarray, shape (n_levels, 1), default=None
-        Those of the levels, where they are known.
 
     Returns
     -------
@@ -214,8 +212,7 @@ def point_rates(pairs, query, thresholds=None):
     """
     while True:
         try:
-            found = rates(pairs, query, None, thresholds)
-            return query, _without_resamples(found)
+            return query, _without_resamples(rates(pairs, query))
         except TailTooShortError as short:
             query = _with_sample(query, short)
 
@@ -244,12 +241,12 @@ def rate_table(pairs, query, resampling, overall=None):
     sizes = [stop - start for start, stop in spans]
     seeds = (resampling.mode, resampling.entropy)
     at = None if overall is None else known[0][:, None]
-    query, point = point_rates(pairs, query, at)
-    exact = query.sampled
     parts = [None if overall is None else known[2][:, slice(*s)] for s in spans]
-    blocks = None
+    point = blocks = None
     while blocks is None:
         try:
+            if point is None:
+                point, exact = rates(pairs, query, None, at), query.sampled
             scopes = query.impostor_scopes if overall is None else query.far_scopes
             shared = (pairs.for_workers(scopes, query.sampled), query)
             tasks = [
@@ -261,7 +258,7 @@ def rate_table(pairs, query, resampling, overall=None):
             blocks = over_blocks(rates, *arguments, most=most)
         except TailTooShortError as short:
             query = _with_sample(query, short)
-    centre = point
+    centre = point = _without_resamples(point)
     if query.sampled != exact or (overall is not None and overall.query.sampled):
         at = None if overall is None else known[1][:, None]
         centre = _without_resamples(rates(pairs, query, None, at))
