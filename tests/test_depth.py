@@ -18,8 +18,7 @@ from skfairfr import SimilarityROC, make_face_embeddings, metrics
 from skfairfr._core import _parallel
 
 PACKAGE = Path(skfairfr.__file__).parent
-# Of SimilarityROC.estimate, itself included, where the pairs it needs are held. Levels above
-# far_max and thresholds below the tail first make another pass over all pairs.
+# Of SimilarityROC.estimate, itself included, where the pairs it needs are held.
 DEEPEST_ESTIMATE = 9
 ESTIMATES = {
     "rate": {},
