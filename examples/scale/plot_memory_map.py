@@ -44,8 +44,8 @@ print(f"{n_pairs:,} pairs, whose scores alone would take {4 * n_pairs / 2**20:.0
 # ------------------
 # A FAR of 1e-3 needs the largest thousandth of the impostor scores, and a resample may
 # need somewhat lower ones. ``far_max`` says up to which level they are held: about
-# ``1.5 * far_max`` of all pairs, 12 bytes each, but four million pairs in any case. Points
-# are measured here, lines follow the rule to more images.
+# ``1.5 * far_max`` of all pairs, 12 bytes each. Points are measured here, lines follow the
+# rule to more images.
 
 FAR_MAX = (3e-1, 1e-3)
 options = {"n_resamples": 100, "random_state": 0}
@@ -53,7 +53,7 @@ options = {"n_resamples": 100, "random_state": 0}
 
 def rule(far_max, n_images):
     """MiB held by a tail, as the user guide counts them."""
-    return 12 * np.maximum(1.5 * far_max * n_images * (n_images - 1) / 2, 2**22) / 2**20
+    return 12 * 1.5 * far_max * n_images * (n_images - 1) / 2 / 2**20
 
 
 rocs, held = {}, []
