@@ -389,12 +389,7 @@ class Engine:
         )
         if question.levels is None:
             return replace(query, wanted=(question.rate,))
-        if question.levels.max() <= self.far_max:
-            return query
-        # A scope that is not held whole uses a sample for levels above far_max.
-        needed = {None, *((g, g) for g in with_impostors), *scopes}
-        sampled = frozenset(s for s in needed if not self.pairs.is_whole(s))
-        return replace(query, sampled=sampled)
+        return query
 
     # ---- warnings --------------------------------------------------------------------
 
