@@ -6,7 +6,7 @@ Inside a block BLAS has one thread: results are the same for any number of worke
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, partial
+from functools import cache
 from itertools import starmap
 from threading import current_thread, main_thread
 
@@ -144,17 +144,17 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=(), add
     results : list, or the total
     """
     sizes = [1] * len(tasks) if sizes is None else sizes
-    call, threads = partial(_with_one_blas_thread, function, *shared), n_threads()
+    common, threads, collected = _Shared(function, shared), n_threads(), []
+    calls = [(common, *task) for task in tasks]
     bar, pool = progress_bar(sum(sizes), description), ThreadPoolExecutor(threads)
-    collected = []
     with bar, pool, one_blas_thread():
         if effective_n_jobs(n_jobs) > 1 and len(tasks) > 1:
             parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-            results = parallel(delayed(call)(*task) for task in tasks)
+            results = parallel(delayed(_compute)(*call) for call in calls)
         elif threads > 1 and len(tasks) > 1:
-            results = pool.map(call, *zip(*tasks, strict=True))
+            results = pool.map(_compute, *zip(*calls, strict=True))
         else:
-            results = starmap(call, tasks)
+            results = starmap(_compute, calls)
         for result, size in zip(results, sizes, strict=True):
             if add is not None and collected:
                 collected[0] = add(collected[0], result)
@@ -164,9 +164,19 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=(), add
     return collected if add is None else collected[0]
 
 
-def _with_one_blas_thread(function, *arguments):
+class _Shared:
+    """A function and its first arguments; joblib sends what is large to Dask once."""
+
+    def __init__(self, function, arguments):
+        self.function, self.arguments = function, arguments
+
+    def __sizeof__(self):
+        return 2**20
+
+
+def _compute(shared, *task):
     with one_blas_thread():
-        return function(*arguments)
+        return shared.function(*shared.arguments, *task)
 
 
 def in_threads(function, tasks):
