@@ -192,10 +192,7 @@ class ComparedImages:
         """One pass over all impostor pairs: the tail above the floors."""
         if _device_tiles.is_at_hand(self.device):
             return _device_tiles.compare_all(*self.rows, floors, None, self.device)[0]
-        workers = self.blocks.workers
-        return _pair_tiles.compare_all(
-            *self.rows, floors, None, self.n_jobs, workers=workers
-        )[0]
+        return _pair_tiles.compare_all(*self.rows, floors, None, self.n_jobs)[0]
 
     def _floors(self):
         """The lowest floor of every two cells; the last row and column are not used."""

@@ -86,7 +86,6 @@ def _of_scope(pairs, scope, resampling, sampled):
         "resampling",
         [stop - start for start, stop in spans],
         (small, scope, sampled, copies),
-        most=pairs.images.blocks.workers,
     )
     replicates = np.concatenate(blocks)
     return EqualErrorRates(rate[0], centre, threshold[0], replicates, sampled)

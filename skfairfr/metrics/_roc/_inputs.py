@@ -122,37 +122,25 @@ def compare_embeddings(
     ArgumentError
         If no two people can be compared, or not within the memory.
     """
-    check_embeddings(X, identity, side, similarity)
     limit = Argument(far_name, far_max)
     size = (X.shape[1], identity, attributes, side, n_jobs)
-    blocks = check_size(*size, limit, average)
-    vectors, adjustment = prepare(X, similarity, attributes, side)
-    return compare_rows(
-        vectors,
-        identity,
-        attributes,
-        side,
-        far_max=far_max,
-        similarity="dot" if is_comparator(similarity) else similarity,
-        adjustment=adjustment,
-        n_jobs=n_jobs,
-        device=device,
-        n_probes=n_probes,
-        expected=expected,
-        blocks=blocks,
-    )
-
-
-def check_embeddings(X, identity, side, similarity):
-    """Raise where embeddings have no similarity, or there is no impostor pair.
-
-    Parameters
-    ----------
-    X, identity, side, similarity
-        As in :func:`compare_embeddings`.
-    """
-    _check_people(_images(identity.codes, side, identity.values.size))
+    images = _images(identity.codes, side, identity.values.size)
+    _check_people(images)
     _check_rows(X, similarity)
+    images = replace(images, blocks=check_size(*size, limit, average))
+    vectors, adjustment = prepare(X, similarity, attributes, side)
+    compared = ComparedImages(
+        vectors,
+        images,
+        [labels.codes for labels in attributes.values()],
+        "dot" if is_comparator(similarity) else similarity,
+        n_jobs,
+        device,
+        adjustment,
+    )
+    if side is not None:
+        _check_no_photograph_twice(compared, n_probes)
+    return EmbeddingPartitions(attributes, images, compared, far_max, expected)
 
 
 def is_comparator(similarity):
@@ -180,7 +168,7 @@ def check_similarity(similarity):
     )
 
 
-def prepare(X, similarity, attributes, side=None, order=None):
+def prepare(X, similarity, attributes, side=None):
     """Rows to multiply, and what makes scores of their products.
 
     Parameters
@@ -192,15 +180,13 @@ def prepare(X, similarity, attributes, side=None, order=None):
         Groups of the rows of X, for comparators that use them.
     side : ndarray of int, shape (n_images,), default=None
         0 of a probe, 1 of a reference, for comparators that treat them differently.
-    order : ndarray of int, shape (n_images,), default=None
-        Which row of X each of the result is; None: all in their order.
 
     Returns
     -------
     prepared : PreparedImages
     """
     if not is_comparator(similarity):
-        return PreparedImages(unit_rows(X, similarity, order), None)
+        return PreparedImages(unit_rows(X, similarity), None)
     if isinstance(similarity, type):
         raise ArgumentError(
             Argument("similarity"),
@@ -220,9 +206,6 @@ def prepare(X, similarity, attributes, side=None, order=None):
             X, sensitive_features=groups or None, **sides
         )
     _check_prepared(similarity, vectors, adjustment, len(X))
-    if order is not None:
-        vectors = vectors[order]
-        adjustment = None if adjustment is None else adjustment[order]
     return PreparedImages(vectors, adjustment)
 
 
@@ -303,51 +286,6 @@ def check_size(n_features, identity, attributes, side, n_jobs, far_max, average=
         design = CompleteDesign(grouped, average, "all")
         held += size_of(design, n_features, n_jobs).n_impostors[1:]
     return check_memory(replace(whole, n_impostors=tuple(held)), far_max)
-
-
-def compare_rows(
-    vectors,
-    identity,
-    attributes,
-    side,
-    *,
-    far_max,
-    similarity="cosine",
-    n_jobs=None,
-    device="cpu",
-    n_probes=None,
-    expected=None,
-    order=None,
-    adjustment=None,
-    blocks=None,
-):
-    """All pairs of the rows of checked embeddings.
-
-    Parameters
-    ----------
-    vectors : ndarray of float32, shape (n_images, n_features)
-        Of :func:`prepare`, as is ``adjustment``.
-    identity, attributes, side, far_max, n_jobs, device, n_probes, expected
-        As in :func:`compare_embeddings`; labels are those of the rows of ``vectors``.
-    similarity : {"cosine", "dot"}
-        "dot" where there is an adjustment.
-    order : ndarray of int, shape (n_images,), default=None
-        Which row of X each of them is, for messages; None: the same.
-    blocks : Blocks, default=None
-        Of :func:`check_size`; None: the largest.
-
-    Returns
-    -------
-    partitions : EmbeddingPartitions
-    """
-    images = _images(identity.codes, side, identity.values.size, blocks)
-    columns = [labels.codes for labels in attributes.values()]
-    compared = ComparedImages(
-        vectors, images, columns, similarity, n_jobs, device, adjustment
-    )
-    if side is not None:
-        _check_no_photograph_twice(compared, n_probes, order)
-    return EmbeddingPartitions(attributes, images, compared, far_max, expected)
 
 
 def features_of_pairs(of_both, of_each):
@@ -633,7 +571,7 @@ def _check_rows(X, similarity):
         )
 
 
-def _check_no_photograph_twice(compared, n_probes, order=None):
+def _check_no_photograph_twice(compared, n_probes):
     genuine, own = compared.genuine, compared.own_scores
     # Equal rows score exactly as a row with itself: only such pairs are compared.
     suspects = np.flatnonzero(genuine.scores == own[genuine.left])
@@ -641,8 +579,7 @@ def _check_no_photograph_twice(compared, n_probes, order=None):
     same = (compared.vectors[left] == compared.vectors[right]).all(axis=1)
     if same.any():
         row = int(np.flatnonzero(same)[0])
-        ends = np.array([left[row], right[row]])
-        probe, reference = (ends if order is None else order[ends]).tolist()
+        probe, reference = int(left[row]), int(right[row])
         where = (f"rows {probe} and {reference} of ", Argument("X"))
         if n_probes is not None:
             where = (f"row {probe} of X and row {reference - n_probes} of X_reference",)

@@ -21,7 +21,12 @@ from skfairfr._core._score_moments import score_moments
 from skfairfr.metrics._roc import _estimates, _inputs
 from skfairfr.metrics._roc._device import check_device
 from skfairfr.metrics._roc._engine import Engine, Intervals, check_draws
-from skfairfr.metrics._roc._paired import PairedSystems, asymmetry, is_summed
+from skfairfr.metrics._roc._paired import (
+    PairedSystems,
+    asymmetry,
+    check_same_images,
+    is_summed,
+)
 from skfairfr.metrics._roc._question import check_one_group
 from skfairfr.metrics._roc._records import (
     ScoreSummary,
@@ -29,7 +34,6 @@ from skfairfr.metrics._roc._records import (
     pairs_of_groups,
     to_asymmetry,
 )
-from skfairfr.metrics._roc._same_images import check_same_images
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
 from skfairfr.utils._frames import framed, library_of
 from skfairfr.utils._labels import label_attributes, label_images
