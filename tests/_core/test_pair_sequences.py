@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
 from skfairfr._core import _pair_sequences, _parallel
 from skfairfr._core._pair_sequences import (
@@ -95,12 +95,8 @@ def test_threshold_is_the_infimum_of_those_that_meet_the_level(seed, dtype, with
     weight = pair_weights(held, weights, units)
     total = weight.sum(axis=0)
     levels = np.array([0.0, 0.1, 0.3, 0.9])
-    thresholds, accepted, short = crossings(held, weights, units, levels, total)
+    thresholds, short = crossings(held, weights, units, levels, total)
     assert not short
-    for place, t in np.ndenumerate(thresholds):
-        assert accepted[place] == pytest.approx(
-            weight[held.scores >= t, place[1]].sum()
-        )
     for level, row in zip(levels, thresholds, strict=True):
         for r, t in enumerate(row):
             assert weight[held.scores >= t, r].sum() <= level * total[r] * (1 + 1e-9)
@@ -111,9 +107,8 @@ def test_threshold_is_the_infimum_of_those_that_meet_the_level(seed, dtype, with
 def test_the_whole_weight_exceeds_no_level_of_one():
     held, weights, units = make_sequence(0)
     total = pair_weights(held, weights, units).sum(axis=0)
-    thresholds, accepted, short = crossings(held, weights, units, np.ones(1), total)
+    thresholds, short = crossings(held, weights, units, np.ones(1), total)
     assert (thresholds == -np.inf).all()
-    assert_allclose(accepted[0], total)
     assert not short
 
 
@@ -123,22 +118,22 @@ def test_a_sum_of_rounded_weights_that_equals_its_level_does_not_exceed_it():
     one = np.ones((1, 1), dtype=np.uint8)
     assert held.accumulated()[2] > 0.3  # 0.30000000000000004
     levels, total = np.array([0.3]), np.ones(1)
-    thresholds, *_ = crossings(held, (one, one), (zero, zero), levels, total)
+    thresholds, _ = crossings(held, (one, one), (zero, zero), levels, total)
     assert thresholds == np.nextafter(scores[3], np.inf)
 
 
 def test_a_tail_that_does_not_reach_a_level_is_short():
     tail, weights, units = make_sequence(0, complete=False)
     total = pair_weights(tail, weights, units).sum(axis=0) * 10
-    assert not crossings(tail, weights, units, np.array([0.05]), total)[2]
-    assert crossings(tail, weights, units, np.array([0.05, 0.1]), total)[2]
+    assert not crossings(tail, weights, units, np.array([0.05]), total)[1]
+    assert crossings(tail, weights, units, np.array([0.05, 0.1]), total)[1]
 
 
 def test_a_resample_without_weight_has_no_threshold_and_is_not_short():
     tail, weights, units = make_sequence(0, complete=False)
     weights = tuple(w * np.array([1, 0, 1], dtype=w.dtype) for w in weights)
     total = pair_weights(tail, weights, units).sum(axis=0) * 10
-    thresholds, _, short = crossings(tail, weights, units, np.array([0.05]), total)
+    thresholds, short = crossings(tail, weights, units, np.array([0.05]), total)
     assert_array_equal(np.isnan(thresholds), [[False, True, False]])
     assert not short
 
@@ -148,7 +143,7 @@ def test_no_pairs_but_weight_elsewhere_is_short_only_in_a_tail():
     levels, total = np.array([0.5]), np.ones(3)
     assert (crossings(held, weights, units, levels, total)[0] == -np.inf).all()
     tail, _, _ = make_sequence(0, n=0, complete=False)
-    assert crossings(tail, weights, units, levels, total)[2]
+    assert crossings(tail, weights, units, levels, total)[1]
 
 
 @pytest.mark.parametrize(("dtype", "with_base"), FORMATS)
