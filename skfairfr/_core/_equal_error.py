@@ -22,7 +22,7 @@ from skfairfr._core._bootstrap import (
     v_statistic_frr,
     v_statistic_weights,
 )
-from skfairfr._core._compiled import njit
+from numba import njit
 from skfairfr._core._pair_sets import TailTooShortError
 from skfairfr._core._parallel import over_blocks
 from skfairfr._core._resampling import (

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from skfairfr._core._compiled import njit
+from numba import njit
 
 # Correlation assumed of the errors of a clump until some are seen, and how many errors that
 # assumption weighs as much as.

@@ -10,7 +10,7 @@ from itertools import groupby
 import numpy as np
 from scipy.special import expit, logit
 
-from skfairfr._core._compiled import njit
+from numba import njit
 
 METHODS = ("naive", "recentered", "multiplicative", "offdiagonal", "wilson")
 

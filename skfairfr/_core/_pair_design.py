@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from skfairfr._core._compiled import njit
+from numba import njit
 from skfairfr._core._resampling import unit_weights
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skfairfr._core._compiled import njit
+from numba import njit
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from scipy.linalg import eigh
 
 from skfairfr._compat import Interval, fit_context
 from skfairfr._core._adjustments import Adjustment
-from skfairfr._core._compiled import njit
+from numba import njit
 from skfairfr._core._prepared import PreparedImages
 from skfairfr.comparators._base import Comparator
 from skfairfr.comparators._rows import unit_rows_of

@@ -168,20 +168,6 @@ def test_processes_take_more_than_threads():
     assert alone < threads < processes
 
 
-@pytest.mark.parametrize("loaded", [True, False])
-@pytest.mark.parametrize("n_processes", [0, 8])
-def test_torch_is_counted_where_a_pass_may_import_it(monkeypatch, n_processes, loaded):
-    size = small_size(n_processes or None)
-    monkeypatch.setattr(_memory._screen, "has_torch", lambda: loaded)
-    needed = []
-    for may_round in (False, True):
-        monkeypatch.setattr(_memory._screen, "may_round", lambda *_: may_round)  # noqa: B023
-        needed.append(size.n_bytes(1e6))
-    rows = 2 * size.n_images * size.n_features  # two bytes a number
-    n_imports = n_processes + (0 if loaded else 1)
-    assert needed[1] - needed[0] == pytest.approx(rows + n_imports * _memory.OF_TORCH)
-
-
 def test_fewer_people_have_fewer_pairs():
     size = small_size()
     half = size.scaled(0.5)
