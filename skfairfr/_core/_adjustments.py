@@ -23,7 +23,6 @@ images' z reach the floor.
 from dataclasses import dataclass
 
 import numpy as np
-
 from numba import njit
 
 AFFINE, CALIBRATED = 1, 2

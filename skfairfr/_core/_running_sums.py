@@ -8,7 +8,6 @@ there each resample walks the few pairs to what is asked of it alone.
 """
 
 import numpy as np
-
 from numba import njit
 
 # int32 partial sums of uint8 x uint8 weights stay below 2**31 for a chunk of this length,

@@ -8,7 +8,6 @@ the overall scope, those of a group to the row of the group.
 from dataclasses import dataclass
 
 import numpy as np
-
 from numba import njit
 
 

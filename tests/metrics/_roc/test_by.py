@@ -52,13 +52,18 @@ pytestmark = [
 def passes(monkeypatch):
     """What each pass over all pairs was for, in a list."""
     made = []
-    for name, kind in (("collect_tail", "tail"), ("count_scores", "histograms")):
 
-        def counted(*args, passes=getattr(_pair_tiles, name), kind=kind, **options):
+    def watch(name, kind):
+        compare = getattr(_pair_tiles, name)
+
+        def counted(*args, **options):
             made.append(kind)
-            return passes(*args, **options)
+            return compare(*args, **options)
 
         monkeypatch.setattr(_pair_tiles, name, counted)
+
+    watch("collect_tail", "tail")
+    watch("count_scores", "histograms")
     return made
 
 
