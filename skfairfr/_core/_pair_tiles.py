@@ -224,29 +224,25 @@ def _candidates(tile, slack, diagonal, group, column_group, floors, adjustment):
     """
     n, n_columns = 0, tile.shape[1]
     places = np.empty(tile.size, dtype=np.int32)
-    highest, floor = np.empty((2, n_columns), dtype=np.float32)
+    floor = np.empty(n_columns, dtype=np.float32)
     for i in range(tile.shape[0]):
-        first = i + 1 if diagonal else 0
-        for c in range(first, n_columns):
-            highest[c] = tile[i, c] + slack
-            floor[c] = floors[group[i], column_group[c]]
-        if adjustment is not None:
-            kind, numbers, others, lowest, curve, other_lowest, other_curve = adjustment
-            if kind == AFFINE:
-                for c in range(first, n_columns):
-                    score = (tile[i, c] + slack) * (numbers[0, i] + others[0, c])
-                    highest[c] = score - (numbers[1, i] + others[1, c])
-            else:
-                for c in range(first, n_columns):
-                    g, h = group[i], column_group[c]
-                    own, other = (
-                        lowest[g, h, curve[i]],
-                        other_lowest[g, h, other_curve[c]],
-                    )
-                    floor[c] = min(own, other)
-        for c in range(first, n_columns):
-            places[n] = i * n_columns + c
-            n += not highest[c] < floor[c]  # an overflow may have made it NaN
+        g = group[i]
+        if i == 0 or g != group[i - 1]:
+            for c in range(n_columns):
+                floor[c] = floors[g, column_group[c]]
+        for c in range(i + 1 if diagonal else 0, n_columns):
+            highest, lowest = tile[i, c] + slack, floor[c]
+            if adjustment is not None:
+                kind, numbers, others, limits, curve, other_limits, other = adjustment
+                if kind == AFFINE:
+                    highest *= numbers[0, i] + others[0, c]
+                    highest -= numbers[1, i] + others[1, c]
+                else:
+                    h = column_group[c]
+                    lowest = min(limits[g, h, curve[i]], other_limits[g, h, other[c]])
+            if not np.float32(highest) < lowest:  # an overflow may have made it NaN
+                places[n] = i * n_columns + c
+                n += 1
     return places[:n]
 
 
