@@ -240,16 +240,13 @@ class ComparedImages:
         ]
         designs = [counted.design for counted in missing]
         measures = measures_of(self, designs) if missing else None
-        tail, options = None, {"workers": self.blocks.workers}
+        tail = None
         if floors is not None and _device_tiles.is_at_hand(self.device):
             tail = _device_tiles.collect_tail(*self.rows, floors, self.device)
         elif floors is not None:
-            tail = _pair_tiles.collect_tail(*self.rows, floors, self.n_jobs, **options)
+            tail = _pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
         if missing:
-            counts = _pair_tiles.count_scores(
-                *self.rows, measures, self.n_jobs, **options
-            )
-        if missing:
+            counts = _pair_tiles.count_scores(*self.rows, measures, self.n_jobs)
             found = histograms_of(designs, measures, counts)
             for counted, histograms in zip(missing, found, strict=True):
                 counted.histograms = histograms

@@ -107,7 +107,7 @@ def _write_unit(X, order, part, unit):
 # ---- the tail ------------------------------------------------------------------------
 
 
-def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE, workers=None):
+def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE):
     """Impostor pairs whose score reaches the floor of their two groups.
 
     Parameters
@@ -119,8 +119,6 @@ def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE, workers=None)
         are those of unknown groups.
     n_jobs : int, default=None
         Number of joblib workers.
-    workers : int, default=None
-        Threads or workers at the same time, at most.
 
     Returns
     -------
@@ -139,7 +137,6 @@ def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE, workers=None)
         "comparing all pairs",
         sizes=[len(tiles) for tiles in tasks],
         shared=(probe, reference, floors, slack, limits, tile),
-        most=workers,
     )
     return merge_pairs(tails)
 
@@ -323,7 +320,7 @@ def _ramp(lengths):
 # ---- histograms ----------------------------------------------------------------------
 
 
-def count_scores(probe, reference, measures, n_jobs=None, tile=TILE, workers=None):
+def count_scores(probe, reference, measures, n_jobs=None, tile=TILE):
     """Histograms of the scores of all impostor pairs, (n_rows, n_bins).
 
     Scores are float32 products: one on an edge may be counted in the next bin. The other
@@ -338,7 +335,6 @@ def count_scores(probe, reference, measures, n_jobs=None, tile=TILE, workers=Non
         sizes=[len(tiles) for tiles in tasks],
         shared=(probe, reference, measures, tile),
         add=np.add,
-        most=workers,
     )
 
 
