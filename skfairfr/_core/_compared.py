@@ -179,8 +179,8 @@ class ComparedImages:
     def _pass(self, floors):
         """One pass over all impostor pairs: the tail above the floors."""
         if _device_tiles.is_at_hand(self.device):
-            return _device_tiles.compare_all(*self.rows, floors, None, self.device)[0]
-        return _pair_tiles.compare_all(*self.rows, floors, None, self.n_jobs)[0]
+            return _device_tiles.collect_tail(*self.rows, floors, self.device)
+        return _pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
 
     def _floors(self):
         """The lowest floor of every two cells; the last row and column are not used."""

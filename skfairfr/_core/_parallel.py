@@ -117,7 +117,7 @@ def n_workers():
     return max(n_threads(), effective_n_jobs())
 
 
-def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=(), add=None):
+def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=()):
     """Results of ``function(*shared, *task)`` for every task, in order.
 
     With one worker, tasks share the threads that BLAS would use.
@@ -135,13 +135,10 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=(), add
         How much each task counts on the progress bar.
     shared : tuple, default=()
         First arguments of all tasks, which no task may change.
-    add : callable, default=None
-        ``add(total, result)`` gives the total with one more result, which may be the first
-        argument changed. The total of all results is returned then.
 
     Returns
     -------
-    results : list, or the total
+    results : list
     """
     sizes = [1] * len(tasks) if sizes is None else sizes
     common, threads, collected = _Shared(function, shared), n_threads(), []
@@ -156,12 +153,9 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=(), add
         else:
             results = starmap(_compute, calls)
         for result, size in zip(results, sizes, strict=True):
-            if add is not None and collected:
-                collected[0] = add(collected[0], result)
-            else:
-                collected.append(result)
+            collected.append(result)
             bar.update(size)
-    return collected if add is None else collected[0]
+    return collected
 
 
 class _Shared:

@@ -10,10 +10,11 @@ more images and of more resamples, and a table for larger sets. It writes nothin
 
     python -m tests.benchmarks.cost_model > costs.txt
 
-The sets of the fit are not held whole, as small sets are, and all are screened in the
-precision of large ones, so that they cost what large sets cost for each pair. Where the
-pairs held do not answer the equal error rates, an audit resamples samples: each measurement
-says whether it did. Take a quiet machine and some ten minutes.
+The sets of the fit are not held whole, as small sets are, so that they cost what large sets
+cost for each pair. Where the
+pairs held do not answer the equal error rates, an audit counts a histogram, by float32
+products, and resamples samples: each measurement says whether it did. Take a quiet machine
+and some ten minutes.
 """
 
 import json
@@ -29,7 +30,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr._core import _pair_sets, _screen
+from skfairfr._core import _pair_sets, _pair_tiles
 from skfairfr._core._blocks import FEWEST_RESAMPLES, RESAMPLES, Blocks
 from skfairfr._core._memory import OF_SAMPLED, Size, share_to_hold
 from skfairfr._core._parallel import n_threads
@@ -70,7 +71,9 @@ CARD_PRODUCTS, CARD_MEMORY, CARD_BYTES = 1.6e14, 4.8e12, 8
 WORK = {
     "a call": False,
     "1e12 multiply-adds": True,
+    "1e12 multiply-adds in float32": True,
     "1e9 pairs compared": True,
+    "1e9 pairs counted": True,
     "1e6 pairs held": True,
     "1e9 images x features x features": False,
     "1e9 pairs up to far_max x resamples": True,
@@ -115,48 +118,34 @@ def estimate(n_images, n_features, n_held, n_resamples):
 # ---- measuring -----------------------------------------------------------------------
 
 
-def measure(n_images, n_features, far_max, n_resamples, whole, precision):
+def measure(n_images, n_features, far_max, n_resamples, whole):
     """Print the seconds of a fit and of an audit, bytes beside X, and what they counted."""
     warnings.simplefilter("ignore")
-    _screen.choose = lambda *_: precision
     if not whole:
         _pair_sets.WHOLE = _pair_sets.WHOLE_GROUP = WHOLE
     run(300, n_features, 1e-2, 16)  # compiles
     print(json.dumps(run(n_images, n_features, far_max, n_resamples)))
 
 
-def large_precision():
-    """Precision in which a million images are screened."""
-    chosen, choose = [], _screen.choose
-
-    def as_of_a_million(_, *others):
-        chosen.append(choose(1e12 / 2, *others))
-        return chosen[-1]
-
-    _screen.choose = as_of_a_million
-    try:
-        # Enough images for tiles of the size that the pass of a million has.
-        data = make_face_embeddings(5_000, IMAGES, N_FEATURES, random_state=0)
-        SimilarityROC(far_max=1e-4, random_state=0).fit(data.X, data.y)
-    finally:
-        _screen.choose = choose
-    return chosen[0]
-
-
 @contextmanager
-def count_samples():
-    """A list with an entry for each uniform sample drawn."""
-    drawn, draw = [], _pair_sets.EmbeddingPairs._draw
+def count_passes():
+    """A list that counts passes that count all scores, and uniform samples drawn."""
+    counted = [0, 0]
+    count, draw = _pair_tiles.count_scores, _pair_sets.EmbeddingPairs._draw
+
+    def counting(*arguments, **options):
+        counted[0] += 1
+        return count(*arguments, **options)
 
     def drawing(pairs, scope):
-        drawn.append(scope)
+        counted[1] += 1
         return draw(pairs, scope)
 
-    _pair_sets.EmbeddingPairs._draw = drawing
+    _pair_tiles.count_scores, _pair_sets.EmbeddingPairs._draw = counting, drawing
     try:
-        yield drawn
+        yield counted
     finally:
-        _pair_sets.EmbeddingPairs._draw = draw
+        _pair_tiles.count_scores, _pair_sets.EmbeddingPairs._draw = count, draw
 
 
 def run(n_images, n_features, far_max, n_resamples):
@@ -165,7 +154,7 @@ def run(n_images, n_features, far_max, n_resamples):
     data = make_face_embeddings(n_images // IMAGES, IMAGES, n_features, random_state=0)
     columns = (data.X.astype(np.float32), data.y, data.sensitive_features)
     data.X = None
-    seconds, held, drawn = [], [], []
+    seconds, held, counted = [], [], []
 
     def clocks():
         return time.perf_counter(), time.process_time()
@@ -176,11 +165,11 @@ def run(n_images, n_features, far_max, n_resamples):
         seconds.append(np.subtract(clocks(), start))
         held.append(len(roc._engine.pairs.compared.held()))
         del roc
-        with count_samples() as samples:
+        with count_passes() as counts:
             start = clocks()
             audit(*columns, far=[far_max / 10, far_max], n_resamples=n_resamples)
             seconds.append(np.subtract(clocks(), start))
-        drawn.extend(samples)
+        counted.extend(counts)
 
     n_bytes = peak_above(work)
     case = (n_images, n_features, held[0], n_resamples)
@@ -190,7 +179,8 @@ def run(n_images, n_features, far_max, n_resamples):
         "waited": waited,
         "busy": busy,
         "held": held[0],
-        "samples": len(drawn),
+        "histograms": counted[0],
+        "samples": counted[1],
         "estimate": estimate(*case),
     }
 
@@ -210,7 +200,7 @@ def measured(*arguments):
 # ---- the model -----------------------------------------------------------------------
 
 
-def work_of(case, n_held, resampled=False, samples=0):
+def work_of(case, n_held, resampled=False, histograms=0, samples=0):
     """Counts of the work of a fit, or of an audit, in the units of WORK.
 
     Parameters
@@ -219,8 +209,8 @@ def work_of(case, n_held, resampled=False, samples=0):
         Images, features, far_max and resamples.
     n_held : int
     resampled : bool
-    samples : int
-        Uniform samples drawn.
+    histograms, samples : int
+        Passes that count all scores, each in the place of one that does not, and samples.
     """
     n_images, n_features, far_max, n_resamples = case
     n_resamples *= resampled
@@ -229,8 +219,10 @@ def work_of(case, n_held, resampled=False, samples=0):
     return np.array(
         [
             1.0,
-            products,
+            products * (histograms == 0),
+            products * histograms,
             n_pairs / 1e9,
+            n_pairs * histograms / 1e9,
             n_held / 1e6,
             n_images * n_features**2 / 1e9,
             far_max * n_pairs * n_resamples / 1e9,
@@ -242,7 +234,8 @@ def work_of(case, n_held, resampled=False, samples=0):
 
 def work_of_audit(case, result):
     """That of an audit that was measured."""
-    return work_of(case, result["held"], True, result["samples"])
+    counted = result["histograms"], result["samples"]
+    return work_of(case, result["held"], True, *counted)
 
 
 def parts_of_memory(result):
@@ -411,20 +404,19 @@ def show_table(model, cases, results):
 
 def main(repeats=2):
     """Measure, fit and print; of several repeats, the first may compile, the shortest counts."""
-    precision = large_precision()
-    results = [shortest(case, False, precision, repeats) for case in FITTED]
+    results = [shortest(case, False, repeats) for case in FITTED]
     model = Model(FITTED, results)
-    print(f"{processor()}, {n_threads()} threads; screened in {precision}")
+    print(f"{processor()}, {n_threads()} threads")
     show_measurements("Fitted to", model, FITTED, results)
     show_coefficients(model)
-    unseen = [shortest(case, True, precision, repeats) for case in NOT_FITTED]
+    unseen = [shortest(case, True, repeats) for case in NOT_FITTED]
     show_measurements("Not fitted to", model, NOT_FITTED, unseen)
     show_table(model, FITTED, results)
 
 
-def shortest(case, whole, precision, repeats):
+def shortest(case, whole, repeats):
     """The measurement whose audit took the shortest time."""
-    runs = [measured(*case, whole, precision) for _ in range(repeats)]
+    runs = [measured(*case, whole) for _ in range(repeats)]
     return min(runs, key=lambda result: result["waited"][1])
 
 
