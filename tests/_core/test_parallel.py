@@ -97,15 +97,6 @@ def test_shared_arguments_come_first(n_jobs, backend):
     assert found == [25, 36, 49] * 2 + [25]
 
 
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_results_are_added_in_order(n_jobs):
-    with parallel_config("threading"):
-        found = over_blocks(
-            raised, TASKS, n_jobs, "raising", add=lambda *two: "-".join(map(str, two))
-        )
-    assert found == "0-1-4-9-16-25-36"
-
-
 class Holder:
     def __init__(self, values):
         self.values = values
