@@ -66,12 +66,6 @@ class ComparedImages:
         How much is worked on at a time.
     version : int
         Number of passes over the impostor pairs so far.
-    shared : dict
-        Sequences that the partitions have in common; emptied after each pass.
-    common : dict
-        For each average, tables of rates that they have in common.
-    errors : dict
-        For each average, counts of errors that they have in common.
     depths : dict
         How much of all impostor pairs a partition holds, by what it was chosen for.
     """
@@ -119,7 +113,7 @@ class ComparedImages:
         self.own_scores = self.score_pairs(everyone, everyone)
         self.version = 0
         self.sample = None
-        self.shared, self.common, self.errors, self.depths = {}, {}, {}, {}
+        self.depths = {}
         self._overall = np.float32(np.inf)
         self._partitions = []
         self._held = None
@@ -174,7 +168,6 @@ class ComparedImages:
             Descending.
         """
         if self._held is None:
-            self.shared, self.errors = {}, {}
             self._held = PairSequence(*self._pass(self._floors()))
             self.version += 1
         return self._held
@@ -184,7 +177,6 @@ class ComparedImages:
         small = copy(self)
         small.vectors = small.rows = small.genuine = small.sample = None
         small.adjustment = None
-        small.shared, small.common, small.errors = {}, {}, {}
         small._held = PairSequence(*(np.empty(0, dtype=np.float32) for _ in range(3)))
         return small
 
@@ -224,8 +216,6 @@ class ListedScores:
     genuine_rows, impostor_rows : ndarrays of int
         Place of each of them in the list.
     n_pairs : int
-    common : dict
-        For each average, tables of rates that all groupings have in common.
     """
 
     def __init__(self, scores, left, right, identity):
@@ -237,7 +227,6 @@ class ListedScores:
             PairSequence(scores[rows], left[rows], right[rows])
             for rows in (self.genuine_rows, self.impostor_rows)
         )
-        self.common = {}
 
     def held(self):
         """Impostor pairs, all of which are held."""

@@ -209,7 +209,7 @@ def _write_in_place(found, first, second, scores, left, right, cells, place):
 
 
 def crossings(sequence, weights, units, levels, totals, block=None):
-    """Thresholds at FAR levels in every resample, and the weight that they accept.
+    """Thresholds at FAR levels in every resample.
 
     Parameters
     ----------
@@ -227,32 +227,25 @@ def crossings(sequence, weights, units, levels, totals, block=None):
     -------
     thresholds : ndarray, shape (n_levels, n_resamples)
         NaN where there is no weight at all.
-    accepted : ndarray, shape (n_levels, n_resamples)
-        Weight of the pairs above each threshold.
     short : bool
-        Whether some threshold lies below the last score held; ``accepted`` is then None.
+        Whether some threshold lies below the last score held.
     """
     targets = levels[:, None] * totals * (1 + _rates.ROUNDING)
     if _counts_once(weights):
         positions = sequence.first_exceeding(targets)
-        accepted = np.full(positions.shape, np.nan)
     else:
         rows = sequence.row_sums(weights, units, block)
         rows.reach(len(sequence), targets.max(axis=0, initial=0.0))
-        positions, accepted = _running_sums.first_exceeding_positions(
-            weights, (*units, sequence.base), targets, sequence.scores, rows
+        pairs = (*units, sequence.base)
+        positions = _running_sums.first_exceeding_positions(
+            weights, pairs, targets, rows
         )
     defined = np.broadcast_to(totals > 0, positions.shape)
     thresholds = np.where(
         defined, _rates.threshold_at(sequence.scores, positions), np.nan
     )
-    if not sequence.complete and (positions < 0)[defined].any():
-        return thresholds, None, True
-    if np.isnan(accepted[defined]).any():
-        known = np.where(defined, thresholds, np.inf)
-        positions = sequence.positions(known)
-        accepted = weight_before(sequence, weights, units, positions, block)
-    return thresholds, accepted, False
+    short = not sequence.complete and bool((positions < 0)[defined].any())
+    return thresholds, short
 
 
 def weight_before(sequence, weights, units, positions, block=None):

@@ -125,11 +125,8 @@ class EmbeddingPairs:
         # Weight of all impostor pairs of a scope, (n_resamples,), in closed form.
         self.impostor_total = design.impostor_total
         self._counts = {}
-        self._own = {}
-        # What the last questions computed of their support.
-        self.supports = {}
-        # Errors that the last questions counted, and those of the overall scope.
-        self.errors = {}
+        # What the last questions computed.
+        self.known = {}
         self._samples = {}
         self._read = None
         self._tails, self._cells = {}, {}
@@ -154,20 +151,6 @@ class EmbeddingPairs:
     def n_jobs(self):
         """Number of joblib workers."""
         return self.compared.n_jobs
-
-    @property
-    def common(self):
-        """Tables that all partitions with the same overall scope have in common."""
-        if self.design.impostors == "same_group":
-            return self._own
-        return self.compared.common.setdefault(self.design.average, {})
-
-    @property
-    def overall_errors(self):
-        """Counts of errors that all partitions with the same overall scope share."""
-        if self.design.impostors == "same_group":
-            return self.errors
-        return self.compared.errors.setdefault(self.design.average, {})
 
     @property
     def own_scores(self):
@@ -200,10 +183,6 @@ class EmbeddingPairs:
                 floor = self._floor_of(scope)
                 rows = slice(0, int(_rates.count_at_least(pairs.scores, floor)))
                 pairs = replace(pairs.take(rows), complete=bool(np.isneginf(floor)))
-            if scope is None and self.design.impostors == "all":
-                # Partitions have all pairs in common.
-                key = ("overall", sampled, len(pairs))
-                pairs = self.compared.shared.setdefault(key, pairs)
             base = self.design.impostor_base(scope, pairs.left, pairs.right)
             store[scope] = pairs if base is None else pairs.with_base(base)
         return store[scope]
@@ -219,7 +198,7 @@ class EmbeddingPairs:
             Those of them whose pairs come from a sample.
         """
         small = copy(self)
-        small._cells, small._own, small.supports, small.errors = {}, {}, {}, {}
+        small._cells, small.known = {}, {}
         small._tails = {s: self.impostors(s) for s in scopes if s not in sampled}
         small._samples = {s: self.impostors(s, True) for s in scopes if s in sampled}
         small.compared = self.compared.for_workers()
@@ -357,7 +336,7 @@ class EmbeddingPairs:
         read = (self.compared.version, self.depths.floors.tobytes())
         if self._read != read:
             self._read = read
-            self._tails, self._cells, self.supports, self.errors = {}, {}, {}, {}
+            self._tails, self._cells, self.known = {}, {}, {}
         return self._tails
 
     def _floor_of(self, scope):
@@ -489,13 +468,7 @@ class ListedPairs:
         self._all = listed.impostors
         self._groups = of_impostors
         self._scopes = {}
-        # What the last questions computed of their support, and of their errors.
-        self.supports = {}
-        self.errors = self.overall_errors = {}
-        # Tables that all groupings with the same overall scope have in common.
-        self.common = {}
-        if impostors == "all":
-            self.common = listed.common.setdefault(average, {})
+        self.known = {}
 
     def count(self, scope):
         """Number of impostor pairs of a scope."""
@@ -518,8 +491,7 @@ class ListedPairs:
         small = copy(self)
         small._scopes = {scope: self.impostors(scope) for scope in scopes}
         small.compared = small._all = small._groups = None
-        small.common, small.supports = {}, {}
-        small.errors = small.overall_errors = {}
+        small.known = {}
         return small
 
     def impostor_total(self, scope, weights):

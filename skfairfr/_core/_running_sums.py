@@ -90,7 +90,7 @@ class RowSums:
         return self._sums[: self._known]
 
 
-def first_exceeding_positions(weights, pairs, targets, scores, rows=None):
+def first_exceeding_positions(weights, pairs, targets, rows=None):
     """First position at which the running weight exceeds each target.
 
     Parameters
@@ -99,8 +99,6 @@ def first_exceeding_positions(weights, pairs, targets, scores, rows=None):
         As of ``RowSums``.
     targets : ndarray, shape (n_levels, n_resamples)
         Increasing along the first axis.
-    scores : ndarray, shape (n_pairs,)
-        In the order to walk, equal ones side by side.
     rows : RowSums, default=None
         Of these weights and pairs; each walk starts from the nearest one known.
 
@@ -108,13 +106,10 @@ def first_exceeding_positions(weights, pairs, targets, scores, rows=None):
     -------
     positions : ndarray of int64, shape (n_levels, n_resamples)
         -1 where the sum of all pairs does not exceed the target.
-    above : ndarray of float64, shape (n_levels, n_resamples)
-        Sum of the pairs before the first one whose score is that at the position; nan
-        where this walk does not tell.
     """
     rows = RowSums(weights, pairs) if rows is None else rows
     targets = np.ascontiguousarray(targets)
-    return _walk_crossings(*weights, *pairs, targets, scores, rows.known, rows.step)
+    return _walk_crossings(*weights, *pairs, targets, rows.known, rows.step)
 
 
 def sums_before(weights, pairs, positions, rows=None):
@@ -188,11 +183,8 @@ def _extend(
 
 
 @njit(nogil=True, cache=True)
-def _walk_crossings(
-    left_weight, right_weight, left, right, base, targets, scores, known, step
-):
+def _walk_crossings(left_weight, right_weight, left, right, base, targets, known, step):
     n_levels, n_resamples = targets.shape
-    above = np.full((n_levels, n_resamples), np.nan)
     positions = np.full((n_levels, n_resamples), -1, dtype=np.int64)
     for r in range(n_resamples):
         row = 0
@@ -211,21 +203,17 @@ def _walk_crossings(
                 reached = total + _sum_of_chunk(
                     left_weight, right_weight, left, right, base, start, stop, r
                 )
-                before = np.nan
                 for p in range(start, stop if reached > target else start):
-                    if p == 0 or scores[p] != scores[p - 1]:
-                        before = total
                     total += weight_of(
                         left_weight, right_weight, left, right, base, p, r
                     )
                     if total > target:
                         positions[level, r] = p
-                        above[level, r] = before
                         break
                 total, start = reached, stop
             if positions[level, r] < 0:
                 break  # the sum of all pairs exceeds no larger target either
-    return positions, above
+    return positions
 
 
 @njit(nogil=True, cache=True)

@@ -12,11 +12,10 @@ import numpy as np
 from skfairfr._core import _equal_error
 from skfairfr._core._bootstrap import (
     Query,
-    RateTable,
     Resampling,
+    kept,
     point_rates,
     rate_table,
-    remember,
 )
 from skfairfr._core._few_errors import never_falling
 from skfairfr._core._intervals import Reason
@@ -79,8 +78,6 @@ class Engine:
         self.groups = groups
         self.far_max = far_max
         self.intervals = intervals
-        self._tables = {}
-        self._evidence = {}
         self._warned_of_estimand = False
 
     @property
@@ -231,18 +228,8 @@ class Engine:
             parts = []
             for part in self._parts(question):
                 query = self._query(part, scopes)
-                # What is overall is computed once for all partitions into groups.
-                stores, table = (self.pairs.common, self._tables), None
-                for tables, asked in zip(stores, query.by_partition(), strict=True):
-                    if asked is None:
-                        continue
-                    key = (asked.key, resampling)
-                    if key not in tables:
-                        found = rate_table(self.pairs, asked, resampling, table)
-                        remember(tables, key, found)
-                    overall, table = table, tables[key]
-                if len(table.query.scopes) < len(query.scopes):
-                    table = RateTable.joined(overall, table)
+                make = partial(rate_table, self.pairs, query, resampling)
+                table = kept(self.pairs, (query.key, resampling), make)
                 shared = used, self.intervals, self.groups
                 found = {}
                 for scope in scopes or [part.scope]:
@@ -280,10 +267,8 @@ class Engine:
             first = [0] * self.groups.size if self.two_sides else groups
             scopes = tuple((g, h) for g in groups for h in range(first[g], len(groups)))
         query = replace(self._query(part, scopes), wanted=(part.rate,))
-        if query.key not in self._evidence:
-            found = _evidence.gather(self.pairs, query, part.rate)
-            remember(self._evidence, query.key, found)
-        return self._evidence[query.key]
+        make = partial(_evidence.gather, self.pairs, query, part.rate)
+        return kept(self.pairs, ("evidence", query.key), make)
 
     def cells(self, question):
         """Answers about every two groups, by scope, from one table."""

@@ -1,11 +1,12 @@
 """Estimates from a table of rates: value, interval, support and the public records."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 
 import numpy as np
 
-from skfairfr._core._bootstrap import remember
+from skfairfr._core._bootstrap import kept
 from skfairfr._core._few_errors import rate_bounds
 from skfairfr._core._intervals import (
     Reason,
@@ -27,8 +28,6 @@ from skfairfr.utils._errors import plain
 
 # With fewer accepted impostor pairs, the threshold of a level is set by chance.
 MIN_SETTERS = 10
-# Number of supports of rates that are kept for the next question.
-MAX_SUPPORTS = 64
 
 # The end of `reason`, by the source of the value.
 ENDINGS = {
@@ -477,9 +476,11 @@ def _operating(query, scopes):
 
 def _support(pairs, rate, scope, thresholds, sampled):
     """Support of a rate of a scope; that of the last questions is kept."""
-    key = (rate, scope, sampled, thresholds.tobytes())
-    if key in pairs.supports:
-        return pairs.supports[key]
+    key = ("support", rate, scope, sampled, thresholds.tobytes())
+    return kept(pairs, key, partial(_count, pairs, rate, scope, thresholds, sampled))
+
+
+def _count(pairs, rate, scope, thresholds, sampled):
     undefined = np.isnan(thresholds)
     if rate == "far":
         sequence = pairs.impostors(scope, sampled)
@@ -490,9 +491,7 @@ def _support(pairs, rate, scope, thresholds, sampled):
         positions = pairs.genuine.rejected(scope, known)
     left, right = sequence.identities(pairs.images)
     found = support_of_first(left, right, positions, pairs.images.n_identities)
-    found = replace(found, named=pairs.images.n_drawn is None)
-    remember(pairs.supports, key, found, MAX_SUPPORTS)
-    return found
+    return replace(found, named=pairs.images.n_drawn is None)
 
 
 def _labels_of(scope, labels):

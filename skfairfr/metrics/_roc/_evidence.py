@@ -5,23 +5,21 @@ intervals without resamples, tests of groups and comparisons of two systems star
 """
 
 from dataclasses import dataclass, fields, replace
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 
-from skfairfr._core._bootstrap import point_rates, remember
+from skfairfr._core._bootstrap import kept, point_rates
 from skfairfr._core._error_counts import (
     accepted_impostors,
     rejected_genuine,
     threshold_of,
 )
 from skfairfr._core._few_errors import ErrorSums
-from skfairfr._core._parallel import in_threads
 
 # Between FAR levels whose rates show how fast a rate changes with its threshold.
 STEP = 1.5
-# Number of counts of errors that are kept for the next question.
-MAX_COUNTS = 16
 
 
 @dataclass(frozen=True)
@@ -180,27 +178,14 @@ class _Asking:
         """
         nothing = np.inf if rate == "far" else -np.inf
         count = accepted_impostors if rate == "far" else rejected_genuine
-        keys, new, found = [], {}, {}
+        found = []
         for scope, thresholds in asked:
             sampled = rate == "far" and scope in self.query.sampled
-            key = (rate, scope, sampled, thresholds.tobytes())
-            keys.append(key)
-            if key in self._store(scope):
-                found[key] = self._store(scope)[key]
-                continue
+            key = ("errors", rate, scope, sampled, thresholds.tobytes())
             at = np.where(np.isnan(thresholds), nothing, thresholds)
-            new[key] = (self.pairs, scope, at, sampled)
-            if rate == "far":
-                self.pairs.impostors(scope, sampled)  # split once, before the threads
-        counted = in_threads(count, list(new.values()))
-        for key, counts in zip(new, counted, strict=True):
-            remember(self._store(key[1]), key, counts, MAX_COUNTS)
-            found[key] = counts
-        return [found[key] for key in keys]
-
-    def _store(self, scope):
-        """Counts known already; all attributes share what is overall."""
-        return self.pairs.overall_errors if scope is None else self.pairs.errors
+            make = partial(count, self.pairs, scope, at, sampled)
+            found.append(kept(self.pairs, key, make))
+        return found
 
     def near(self):
         """Thresholds a step below and above each level, two (n_levels, n_scopes).
