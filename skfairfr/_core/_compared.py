@@ -64,10 +64,8 @@ class ComparedImages:
         A uniform sample of all impostor pairs, once a partition has drawn it.
     blocks : Blocks
         How much is worked on at a time.
-    version : int
-        Number of passes over the impostor pairs so far.
-    depths : dict
-        How much of all impostor pairs a partition holds, by what it was chosen for.
+    floors : dict
+        Score down to which all impostor pairs are held, by what it was chosen for.
     """
 
     def __init__(
@@ -111,9 +109,8 @@ class ComparedImages:
         self.genuine = sorted_descending(scores, left, right)
         everyone = np.arange(n_images)
         self.own_scores = self.score_pairs(everyone, everyone)
-        self.version = 0
         self.sample = None
-        self.depths = {}
+        self.floors = {}
         self._overall = np.float32(np.inf)
         self._partitions = []
         self._held = None
@@ -169,7 +166,6 @@ class ComparedImages:
         """
         if self._held is None:
             self._held = PairSequence(*self._pass(self._floors()))
-            self.version += 1
         return self._held
 
     def for_workers(self):

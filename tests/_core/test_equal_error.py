@@ -243,7 +243,6 @@ def test_a_tail_in_which_all_resamples_meet_gives_the_bits_of_all_pairs(sizes_he
     whole = without_ties(0.15)
     sizes_held(1, 2**15)
     tail = without_ties(0.15)
-    tail.depths.equal_error[:] = True
     assert not tail.is_whole(None)
     found, expected = (equal_error_rates(p, None, asked) for p in (tail, whole))
     assert not found.sampled
@@ -258,9 +257,8 @@ def test_beyond_the_tail_a_sample_answers_and_is_marked(meets, sizes_held):
     sizes_held(1, 2**15)
     tail = without_ties(0.001)
     if meets == "the data alone":
-        tail.depths.floors[-1] = np.float32(expected.threshold - 1e-3)
-        tail.compared.hold(tail.images.group, tail.depths.floors[-1], np.empty(0))
-        tail.depths.equal_error[:] = True
+        tail.floors[-1] = np.float32(expected.threshold - 1e-3)
+        tail.compared.hold(tail.images.group, tail.floors[-1], np.empty(0))
         in_data, _ = equal_error_in(tail, None, False, True, unit_weights())
         assert in_data == expected.value
     found = equal_error_rates(tail, None, asked)

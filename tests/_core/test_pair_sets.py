@@ -129,7 +129,7 @@ def test_people_of_a_scope_are_those_with_an_image_there(sides, average, imposto
 
 def test_own_scores_are_those_of_an_image_with_itself():
     pairs = embedded(0)
-    assert_array_equal(pairs.own_scores, (pairs.vectors**2).sum(axis=1))
+    assert_array_equal(pairs.own_scores, (pairs.compared.vectors**2).sum(axis=1))
 
 
 # ---- the tail ------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def test_what_is_expected_is_held_from_the_first_pass(only_tails):
         assert len(expecting.impostors(scope)) < 0.2 * expecting.count(scope)
     # A threshold that accepts too many pairs is left to a sample.
     far_below = continuous(expected=Expected(lowest=0.0))
-    assert_array_equal(far_below.depths.floors, plain.depths.floors)
+    assert_array_equal(far_below.floors, plain.floors)
 
 
 @pytest.mark.parametrize("operating_point", ["overall", "worst_group", "group"])
@@ -332,7 +332,7 @@ def test_a_sample_draws_all_pairs_of_its_scope_alike_and_no_other(
     monkeypatch.setattr(_pair_sets, "SAMPLE", 20000)
     options = {"sides": sides, "groups": "unknown", "n_identities": 12}
     pairs = embedded(3, average, impostors, **options)
-    scores = pairs.vectors @ pairs.vectors.T
+    scores = pairs.compared.vectors @ pairs.compared.vectors.T
     for scope in SCOPES:
         drawn, whole = pairs.impostors(scope, sampled=True), pairs.impostors(scope)
         assert (len(drawn), drawn.complete) == (20000, True)

@@ -118,15 +118,15 @@ class EmbeddingPartitions(Partitions):
 
     def _pairs(self, names, average, impostors):
         key = (names, average, impostors)
-        design, depths = self._made.get(key, (None, None))
+        design, floors = self._made.get(key, (None, None))
         if design is None:
             group, images = self.labels(names), self.images
             if group is not None:
                 images = images.by(group.codes, group.values.size)
             design = CompleteDesign(images, average, impostors)
-        options = (self.far_max, self.expected, depths)
+        options = (self.far_max, self.expected, floors)
         pairs = EmbeddingPairs(self.compared, design, *options)
-        self._made[key] = (design, pairs.depths)
+        self._made[key] = (design, pairs.floors)
         return pairs
 
 
