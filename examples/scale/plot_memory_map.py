@@ -64,7 +64,7 @@ for far_max in FAR_MAX:
     tracemalloc.stop()
     held.append(after)
     print(f"far_max={far_max:g}: {after:.0f} MiB held after the fit,", end=" ")
-    print(f"{peak:.0f} at most during it, {rule(far_max, len(X)):.0f} by the rule")
+    print(f"{peak:.0f} at most during it, {rule(far_max, len(X)):.2g} by the rule")
 
 figure, ax = plt.subplots(figsize=(6.5, 3.5), layout="constrained")
 levels = np.geomspace(1e-5, 3e-1, 100)

@@ -38,9 +38,6 @@ ACCEPTED = {
     "metrics/_roc/_paired: return found, max(people - 1, 1.0) -> return found, max(people - 1, 2.0)": (
         "Degrees of freedom of two people: no test has so few with an interval."
     ),
-    '_core/_bootstrap: return self.operating_point == "overall" -> return None': (
-        "What partitions have in common is counted once for each: what it costs."
-    ),
     'comparators/_group_thresholds: if self.operating_point == "group": -> if self.operating_point != "group":': (
         "How deep a pass looks: no threshold of data that are held whole."
     ),
