@@ -43,9 +43,9 @@ def _multiply_strip(X, start):
         np.matmul(a, b.T, out=out[: len(a), : len(b)])
 
 
-def measure(data):
+def measure(data, **options):
     """A fit, its curve and eight disparities at three levels, B = 200."""
-    roc = SimilarityROC(n_resamples=200, far_max=1e-2, random_state=0)
+    roc = SimilarityROC(n_resamples=200, far_max=1e-2, random_state=0, **options)
     roc.fit(data.X, data.y, data.sensitive_features)
     roc.curve(LEVELS)
     for rate, how in DISPARITIES:
