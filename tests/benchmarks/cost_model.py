@@ -11,10 +11,8 @@ more images and of more resamples, and a table for larger sets. It writes nothin
     python -m tests.benchmarks.cost_model > costs.txt
 
 The sets of the fit are not held whole, as small sets are, so that they cost what large sets
-cost for each pair. Where the
-pairs held do not answer the equal error rates, an audit counts a histogram, by float32
-products, and resamples samples: each measurement says whether it did. Take a quiet machine
-and some ten minutes.
+cost for each pair. Where the pairs held do not answer the equal error rates, an audit draws
+samples: each measurement says whether it did. Take a quiet machine and some ten minutes.
 """
 
 import json
@@ -30,7 +28,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr._core import _pair_sets, _pair_tiles
+from skfairfr._core import _pair_sets
 from skfairfr._core._blocks import FEWEST_RESAMPLES, RESAMPLES, Blocks
 from skfairfr._core._memory import OF_SAMPLED, Size, share_to_hold
 from skfairfr._core._parallel import n_threads
@@ -71,9 +69,7 @@ CARD_PRODUCTS, CARD_MEMORY, CARD_BYTES = 1.6e14, 4.8e12, 8
 WORK = {
     "a call": False,
     "1e12 multiply-adds": True,
-    "1e12 multiply-adds in float32": True,
     "1e9 pairs compared": True,
-    "1e9 pairs counted": True,
     "1e6 pairs held": True,
     "1e9 images x features x features": False,
     "1e9 pairs up to far_max x resamples": True,
@@ -128,24 +124,19 @@ def measure(n_images, n_features, far_max, n_resamples, whole):
 
 
 @contextmanager
-def count_passes():
-    """A list that counts passes that count all scores, and uniform samples drawn."""
-    counted = [0, 0]
-    count, draw = _pair_tiles.count_scores, _pair_sets.EmbeddingPairs._draw
-
-    def counting(*arguments, **options):
-        counted[0] += 1
-        return count(*arguments, **options)
+def count_samples():
+    """A list with an entry for each uniform sample drawn."""
+    drawn, draw = [], _pair_sets.EmbeddingPairs._draw
 
     def drawing(pairs, scope):
-        counted[1] += 1
+        drawn.append(scope)
         return draw(pairs, scope)
 
-    _pair_tiles.count_scores, _pair_sets.EmbeddingPairs._draw = counting, drawing
+    _pair_sets.EmbeddingPairs._draw = drawing
     try:
-        yield counted
+        yield drawn
     finally:
-        _pair_tiles.count_scores, _pair_sets.EmbeddingPairs._draw = count, draw
+        _pair_sets.EmbeddingPairs._draw = draw
 
 
 def run(n_images, n_features, far_max, n_resamples):
@@ -154,7 +145,7 @@ def run(n_images, n_features, far_max, n_resamples):
     data = make_face_embeddings(n_images // IMAGES, IMAGES, n_features, random_state=0)
     columns = (data.X.astype(np.float32), data.y, data.sensitive_features)
     data.X = None
-    seconds, held, counted = [], [], []
+    seconds, held, drawn = [], [], []
 
     def clocks():
         return time.perf_counter(), time.process_time()
@@ -165,11 +156,11 @@ def run(n_images, n_features, far_max, n_resamples):
         seconds.append(np.subtract(clocks(), start))
         held.append(len(roc._engine.pairs.compared.held()))
         del roc
-        with count_passes() as counts:
+        with count_samples() as samples:
             start = clocks()
             audit(*columns, far=[far_max / 10, far_max], n_resamples=n_resamples)
             seconds.append(np.subtract(clocks(), start))
-        counted.extend(counts)
+        drawn.extend(samples)
 
     n_bytes = peak_above(work)
     case = (n_images, n_features, held[0], n_resamples)
@@ -179,8 +170,7 @@ def run(n_images, n_features, far_max, n_resamples):
         "waited": waited,
         "busy": busy,
         "held": held[0],
-        "histograms": counted[0],
-        "samples": counted[1],
+        "samples": len(drawn),
         "estimate": estimate(*case),
     }
 
@@ -200,7 +190,7 @@ def measured(*arguments):
 # ---- the model -----------------------------------------------------------------------
 
 
-def work_of(case, n_held, resampled=False, histograms=0, samples=0):
+def work_of(case, n_held, resampled=False, samples=0):
     """Counts of the work of a fit, or of an audit, in the units of WORK.
 
     Parameters
@@ -209,8 +199,8 @@ def work_of(case, n_held, resampled=False, histograms=0, samples=0):
         Images, features, far_max and resamples.
     n_held : int
     resampled : bool
-    histograms, samples : int
-        Passes that count all scores, each in the place of one that does not, and samples.
+    samples : int
+        Uniform samples drawn.
     """
     n_images, n_features, far_max, n_resamples = case
     n_resamples *= resampled
@@ -219,10 +209,8 @@ def work_of(case, n_held, resampled=False, histograms=0, samples=0):
     return np.array(
         [
             1.0,
-            products * (histograms == 0),
-            products * histograms,
+            products,
             n_pairs / 1e9,
-            n_pairs * histograms / 1e9,
             n_held / 1e6,
             n_images * n_features**2 / 1e9,
             far_max * n_pairs * n_resamples / 1e9,
@@ -234,8 +222,7 @@ def work_of(case, n_held, resampled=False, histograms=0, samples=0):
 
 def work_of_audit(case, result):
     """That of an audit that was measured."""
-    counted = result["histograms"], result["samples"]
-    return work_of(case, result["held"], True, *counted)
+    return work_of(case, result["held"], True, result["samples"])
 
 
 def parts_of_memory(result):

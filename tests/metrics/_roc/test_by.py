@@ -52,13 +52,13 @@ pytestmark = [
 def passes(monkeypatch):
     """Every pass over all pairs, in a list."""
     made = []
-    compare_all = _pair_tiles.compare_all
+    collect_tail = _pair_tiles.collect_tail
 
     def counted(*args, **options):
         made.append("tail")
-        return compare_all(*args, **options)
+        return collect_tail(*args, **options)
 
-    monkeypatch.setattr(_pair_tiles, "compare_all", counted)
+    monkeypatch.setattr(_pair_tiles, "collect_tail", counted)
     return made
 
 

@@ -93,13 +93,6 @@ def test_two_sides_on_a_device(stand_in, monkeypatch):
     assert_same_answers(*rocs)
 
 
-def test_deeper_passes_run_on_the_device_too(stand_in, monkeypatch):
-    roc = fitted(monkeypatch, "cuda")
-    lowest = roc.threshold_at(0.05)
-    roc.estimate(threshold=lowest, rate="far")
-    assert stand_in.count(("collect_tail", "cuda")) > 1
-
-
 def test_a_fit_read_where_there_is_no_device_goes_on_with_the_cpu(
     stand_in, monkeypatch
 ):
