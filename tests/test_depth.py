@@ -19,7 +19,7 @@ from skfairfr._core import _parallel
 
 PACKAGE = Path(skfairfr.__file__).parent
 # Of SimilarityROC.estimate, itself included, where the pairs it needs are held.
-DEEPEST_ESTIMATE = 10
+DEEPEST_ESTIMATE = 11
 ESTIMATES = {
     "rate": {},
     "disparity": {"rate": "far", "how": "max_min"},

@@ -12,7 +12,7 @@ import numpy as np
 
 from skfairfr._core import _rates
 from skfairfr._core._pair_sequences import crossings, weight_before
-from skfairfr._core._pair_sets import TailTooShortError, sum_of_all
+from skfairfr._core._pair_sets import TailTooShortError
 from skfairfr._core._parallel import over_blocks
 from skfairfr._core._resampling import (
     Resamples,
@@ -22,8 +22,6 @@ from skfairfr._core._resampling import (
 )
 
 OPERATING_POINTS = ("overall", "worst_group", "group")
-# Number of tables, counts and supports of the same pairs that are kept for later questions.
-MOST_KEPT = 64
 
 
 @dataclass(frozen=True)
@@ -211,15 +209,6 @@ def rate_table(pairs, query, resampling):
     return RateTable(query, point, centre, Rates.joined(blocks))
 
 
-def kept(pairs, key, make):
-    """What ``make()`` gives, or gave for this key: the pairs keep the last answers."""
-    if key not in pairs.known:
-        while len(pairs.known) >= MOST_KEPT:
-            pairs.known.pop(next(iter(pairs.known)))
-        pairs.known[key] = make()
-    return pairs.known[key]
-
-
 def rates(pairs, query, resamples=None):
     """Rates in the data, or in every resample of a block.
 
@@ -309,7 +298,10 @@ def _level_thresholds(pairs, query, weights):
     for scope in query.operating_scopes:
         sequence = pairs.impostors(scope, scope in query.sampled)
         unit, units = weights.of_impostors(pairs.images, sequence)
-        total = impostor_total(pairs, scope, weights, scope in query.sampled)
+        if scope in query.sampled:
+            total = sum_of_all(sequence, weights.of_impostors, pairs.images)
+        else:
+            total = pairs.impostor_total(scope, weights)
         asked = (query.levels, total, weights.block)
         own[scope], short = crossings(sequence, unit, units, *asked)
         if short:
@@ -320,14 +312,6 @@ def _level_thresholds(pairs, query, weights):
     # fmax ignores a group without any weight in this resample.
     shared = np.fmax.reduce([undefined, *own.values()])
     return np.broadcast_to(shared, (len(query.scopes), *shared.shape))
-
-
-def impostor_total(pairs, scope, weights, sampled):
-    """Weight of all impostor pairs of a scope or of its sample, (n_resamples,)."""
-    if sampled:
-        sequence = pairs.impostors(scope, sampled)
-        return sum_of_all(sequence, weights.of_impostors, pairs.images)
-    return pairs.impostor_total(scope, weights)
 
 
 def far_in(pairs, scope, thresholds, weights, sampled=False):
@@ -343,7 +327,10 @@ def far_in(pairs, scope, thresholds, weights, sampled=False):
     known = np.where(undefined, np.inf, thresholds)
     positions = _rates.count_at_least(sequence.scores, known)
     accepted = weight_before(sequence, unit, units, positions, weights.block)
-    total = impostor_total(pairs, scope, weights, sampled)
+    if sampled:
+        total = sum_of_all(sequence, weights.of_impostors, pairs.images)
+    else:
+        total = pairs.impostor_total(scope, weights)
     return np.where(undefined, np.nan, _divide(accepted, total))
 
 

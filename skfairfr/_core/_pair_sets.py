@@ -36,6 +36,17 @@ REACH = 2**25
 DEEPEST = 4.0
 
 
+class LastAnswers(dict):
+    """What the last questions computed, by what they asked."""
+
+    MOST = 64
+
+    def __setitem__(self, key, answer):
+        while len(self) >= self.MOST:
+            self.pop(next(iter(self)))
+        super().__setitem__(key, answer)
+
+
 class TailTooShortError(Exception):
     """A threshold of this scope lies below the scores that are held."""
 
@@ -105,11 +116,10 @@ class EmbeddingPairs:
         sequence = compared.genuine
         groups = (images.group[sequence.left], images.group[sequence.right])
         self.genuine = Genuine(sequence, groups, design)
+        self._counts = {}
         # Weight of all impostor pairs of a scope, (n_resamples,), in closed form.
         self.impostor_total = design.impostor_total
-        self._counts = {}
-        # What the last questions computed.
-        self.known = {}
+        self.known = LastAnswers()
         self._samples = {}
         self._tails, self._cells = {}, {}
         if floors is None:
@@ -157,7 +167,7 @@ class EmbeddingPairs:
             Those of them whose pairs come from a sample.
         """
         small = copy(self)
-        small._cells, small.known = {}, {}
+        small._cells, small.known = LastAnswers(), {}
         small._tails = {s: self.impostors(s) for s in scopes if s not in sampled}
         small._samples = {s: self.impostors(s, True) for s in scopes if s in sampled}
         small.compared = self.compared.for_workers()
@@ -401,7 +411,7 @@ class ListedPairs:
         self._all = listed.impostors
         self._groups = of_impostors
         self._scopes = {}
-        self.known = {}
+        self.known = LastAnswers()
 
     def count(self, scope):
         """Number of impostor pairs of a scope."""
@@ -424,7 +434,7 @@ class ListedPairs:
         small = copy(self)
         small._scopes = {scope: self.impostors(scope) for scope in scopes}
         small.compared = small._all = small._groups = None
-        small.known = {}
+        small.known = LastAnswers()
         return small
 
     def impostor_total(self, scope, weights):

@@ -13,7 +13,6 @@ from skfairfr._core import _equal_error
 from skfairfr._core._bootstrap import (
     Query,
     Resampling,
-    kept,
     point_rates,
     rate_table,
 )
@@ -217,48 +216,49 @@ class Engine:
         self._warn_unresolved(question)
         self._check_something_to_draw()
 
-    def answers(self, question, resamplings, scopes=None):
-        """Value, interval and support (levels in increasing order) by each resampling.
+    def answer(self, question):
+        """Value, interval and support, levels in increasing order, with all warnings."""
+        self.check_answerable(question)
+        found = _joined(question, self.resampled(question, self.resampling()))
+        self._warn_undefined_values(question, found)
+        if self.resampling().mode == "images" and not self._warned_of_estimand:
+            n_compared = min(self.intervals.n_resamples, N_COMPARED)
+            other = replace(
+                self.resampling(), mode="identities", n_resamples=n_compared
+            )
+            self._warn_of_estimand(
+                found, _joined(question, self.resampled(question, other))
+            )
+        return found
 
-        With ``scopes``, a dict of the answers about each of them instead.
-        """
-        used = self.groups_with_pairs(question)
+    def resampled(self, question, resampling, scopes=None):
+        """Answers about each run of levels or, of one level, about each of some scopes."""
         answers = []
-        for resampling in resamplings:
-            parts = []
-            for part in self._parts(question):
-                query = self._query(part, scopes)
-                make = partial(rate_table, self.pairs, query, resampling)
-                table = kept(self.pairs, (query.key, resampling), make)
-                shared = used, self.intervals, self.groups
-                found = {}
-                for scope in scopes or [part.scope]:
-                    # Evidence is that of the scopes of one kind, within groups or all.
-                    about = replace(part, scope=scope)
-                    evidence = partial(self._evidence_of, about)
-                    if self.intervals.method == "wilson":
-                        evidence()  # all intervals rest on it; it is kept
-                    found[scope] = _estimates.answer(
-                        self.pairs, table, about, *shared, evidence
-                    )
-                parts.append(found if scopes else found[part.scope])
-            if scopes:
-                answers.append(parts[0])
-                continue
-            found = _estimates.Answer.joined(parts)
-            if question.how is None:
-                by_level = question.levels is not None
-                high = never_falling(found.high, found.value, question.rate, by_level)
-                found = replace(found, high=high)
-            answers.append(found)
+        for part in self._parts(question):
+            query = self._query(part, scopes)
+            known, key = self.pairs.known, (query.key, resampling)
+            if key not in known:
+                known[key] = rate_table(self.pairs, query, resampling)
+            for scope in scopes or [part.scope]:
+                about = replace(part, scope=scope)
+                made = self.groups_with_pairs(about), self.intervals, self.groups
+                evidence = partial(self._evidence_of, about)
+                found = _estimates.answer(
+                    self.pairs, known[key], about, *made, evidence
+                )
+                answers.append(found)
         return answers
+
+    def compared(self, question, resampling):
+        """One answer by a resampling, without warnings about its values."""
+        return _joined(question, self.resampled(question, resampling))
 
     def evidence(self, question):
         """Evidence about a question's rates in all scopes like its own; None of no pairs."""
         parts = [self._evidence_of(part) for part in self._parts(question)]
         return None if None in parts else _evidence.Evidence.joined(parts)
 
-    def _evidence_of(self, part):
+    def _evidence_of(self, part, as_far_as_held=False):
         groups = range(self.groups.size)
         scopes = tuple((g, g) for g in groups)
         if part.how is None and part.scope is None:
@@ -267,8 +267,12 @@ class Engine:
             first = [0] * self.groups.size if self.two_sides else groups
             scopes = tuple((g, h) for g in groups for h in range(first[g], len(groups)))
         query = replace(self._query(part, scopes), wanted=(part.rate,))
-        make = partial(_evidence.gather, self.pairs, query, part.rate)
-        return kept(self.pairs, ("evidence", query.key), make)
+        if as_far_as_held:
+            query = replace(query, sampled=frozenset())
+        known, key = self.pairs.known, ("evidence", query.key)
+        if key not in known:
+            known[key] = _evidence.gather(self.pairs, query, part.rate)
+        return known[key]
 
     def cells(self, question):
         """Answers about every two groups, by scope, from one table."""
@@ -279,15 +283,8 @@ class Engine:
             for g in range(n_groups)
             for h in range(0 if self.two_sides else g, n_groups)
         )
-        return self.answers(question, [self.resampling()], scopes)[0]
-
-    def compare(self, other, question):
-        """Answers of this and another engine about the same images and resamples."""
-        answers = []
-        for engine in (self, other):
-            engine.check_answerable(question)
-            answers += engine.answers(question, [self.resampling()])
-        return answers
+        found = self.resampled(question, self.resampling(), scopes)
+        return dict(zip(scopes, found, strict=True))
 
     def equal_error_rate(self, question):
         """Estimate of the equal error rate of the question's scope."""
@@ -328,7 +325,7 @@ class Engine:
                 thresholds=None,
                 operating_point="overall" if scope is None else "group",
             )
-            at_level = self._evidence_of(at_level)
+            at_level = self._evidence_of(at_level, as_far_as_held=True)
             level = self.intervals.confidence_level
             found = _estimates.with_equal_error_ends(found, at_level, scope, level)
         return _estimates.to_estimate(found, question, counts)
@@ -339,14 +336,6 @@ class Engine:
         mode = "identities" if self._independent else made.resample
         method = "recentered" if made.method == "wilson" else made.method
         return Resampling(mode, method, made.n_resamples, made.entropy, made.n_jobs)
-
-    def resamplings(self):
-        """The resampling of ``fit``, and one of identities until the warning was given."""
-        drawn = self.resampling()
-        if drawn.mode != "images" or self._warned_of_estimand:
-            return [drawn]
-        n_compared = min(drawn.n_resamples, N_COMPARED)
-        return [drawn, replace(drawn, mode="identities", n_resamples=n_compared)]
 
     # ---- queries and tables ----------------------------------------------------------
 
@@ -374,7 +363,12 @@ class Engine:
         )
         if question.levels is None:
             return replace(query, wanted=(question.rate,))
-        return query
+        if question.levels.max() <= self.far_max:
+            return query
+        # A scope that is not held whole uses a sample for levels above far_max.
+        needed = {None, *((g, g) for g in with_impostors), *scopes}
+        sampled = frozenset(s for s in needed if not self.pairs.is_whole(s))
+        return replace(query, sampled=sampled)
 
     # ---- warnings --------------------------------------------------------------------
 
@@ -443,12 +437,6 @@ class Engine:
         of_groups = {self.pairs.count((g, g)): self.groups[g] for g in codes}
         return of_groups.get(n_pairs)
 
-    def review(self, question, found, over_people=None):
-        """Warn of undefined values, and of an interval far narrower than over people."""
-        self._warn_undefined_values(question, found)
-        if over_people is not None:
-            self._warn_of_estimand(found, over_people)
-
     def _warn_undefined_values(self, question, found):
         """Say why values are nan, or a ratio over groups without any error is +inf."""
         if question.how is None and np.isnan(found.value).any():
@@ -506,3 +494,13 @@ def check_draws(method, resample):
                 *(", or ", Argument("method", "recentered"), "."),
             ),
         )
+
+
+def _joined(question, answers):
+    """One answer; upper ends of a rate never fall as it grows."""
+    found = _estimates.Answer.joined(answers)
+    if question.how is None:
+        by_level = question.levels is not None
+        high = never_falling(found.high, found.value, question.rate, by_level)
+        found = replace(found, high=high)
+    return found

@@ -1,12 +1,10 @@
 """Estimates from a table of rates: value, interval, support and the public records."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 
 import numpy as np
 
-from skfairfr._core._bootstrap import kept
 from skfairfr._core._few_errors import rate_bounds
 from skfairfr._core._intervals import (
     Reason,
@@ -477,10 +475,8 @@ def _operating(query, scopes):
 def _support(pairs, rate, scope, thresholds, sampled):
     """Support of a rate of a scope; that of the last questions is kept."""
     key = ("support", rate, scope, sampled, thresholds.tobytes())
-    return kept(pairs, key, partial(_count, pairs, rate, scope, thresholds, sampled))
-
-
-def _count(pairs, rate, scope, thresholds, sampled):
+    if key in pairs.known:
+        return pairs.known[key]
     undefined = np.isnan(thresholds)
     if rate == "far":
         sequence = pairs.impostors(scope, sampled)
@@ -491,7 +487,8 @@ def _count(pairs, rate, scope, thresholds, sampled):
         positions = pairs.genuine.rejected(scope, known)
     left, right = sequence.identities(pairs.images)
     found = support_of_first(left, right, positions, pairs.images.n_identities)
-    return replace(found, named=pairs.images.n_drawn is None)
+    pairs.known[key] = replace(found, named=pairs.images.n_drawn is None)
+    return pairs.known[key]
 
 
 def _labels_of(scope, labels):

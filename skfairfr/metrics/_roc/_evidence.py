@@ -5,12 +5,11 @@ intervals without resamples, tests of groups and comparisons of two systems star
 """
 
 from dataclasses import dataclass, fields, replace
-from functools import partial
 
 import numpy as np
 from scipy import sparse
 
-from skfairfr._core._bootstrap import kept, point_rates
+from skfairfr._core._bootstrap import point_rates
 from skfairfr._core._error_counts import (
     accepted_impostors,
     rejected_genuine,
@@ -181,10 +180,12 @@ class _Asking:
         found = []
         for scope, thresholds in asked:
             sampled = rate == "far" and scope in self.query.sampled
+            known = self.pairs.known
             key = ("errors", rate, scope, sampled, thresholds.tobytes())
-            at = np.where(np.isnan(thresholds), nothing, thresholds)
-            make = partial(count, self.pairs, scope, at, sampled)
-            found.append(kept(self.pairs, key, make))
+            if key not in known:
+                at = np.where(np.isnan(thresholds), nothing, thresholds)
+                known[key] = count(self.pairs, scope, at, sampled)
+            found.append(known[key])
         return found
 
     def near(self):

@@ -547,14 +547,12 @@ shape (n_pairs,), default=None
         UndefinedMetricWarning
             Where a rate, or a group's, is undefined, or a level cannot be resolved.
         """
+        asked = (far, threshold, rate, group, how, operating_point)
         check_is_fitted(self)
-        engine = self._engine
-        question = engine.question(far, threshold, rate, group, how, operating_point)
-        engine.check_answerable(question)
-        found, *over_people = engine.answers(question, engine.resamplings())
-        engine.review(question, found, *over_people)
-        estimate = _estimates.to_estimate(found, question, engine.counts(question))
-        return self._framed(estimate, question)
+        question = self._engine.question(*asked)
+        found = self._engine.answer(question)
+        counts = self._engine.counts(question)
+        return self._framed(_estimates.to_estimate(found, question, counts), question)
 
     def curve(
         self,
@@ -590,12 +588,11 @@ shape (n_pairs,), default=None
                 f"far must be several levels, (n_levels,); got {plain(far)!r}. estimate() "
                 "answers for one."
             )
-        engine = self._engine
-        question = engine.question(far, None, rate, group, how, operating_point)
-        engine.check_answerable(question)
-        found, *over_people = engine.answers(question, engine.resamplings())
-        engine.review(question, found, *over_people)
-        level = engine.intervals.confidence_level
+        asked = (far, None, rate, group, how, operating_point)
+        check_is_fitted(self)
+        question = self._engine.question(*asked)
+        found = self._engine.answer(question)
+        level = self._engine.intervals.confidence_level
         return self._framed(_estimates.to_curve(found, question, level))
 
     def compare(
@@ -652,7 +649,10 @@ shape (n_pairs,), default=None
         check_same_images(self, other)
         engine = self._engine
         question = engine.question(far, threshold, rate, group, how, operating_point)
-        answers = engine.compare(other._engine, question)
+        answers = []
+        for one in (engine, other._engine):
+            one.check_answerable(question)
+            answers.append(one.compared(question, engine.resampling()))
         comparison = paired(*answers, question, engine.intervals.confidence_level)
         if is_summed(engine, question):
             systems = PairedSystems(engine, other._engine)
@@ -691,12 +691,10 @@ shape (n_pairs,), default=None
         ValueError
             As :meth:`estimate`.
         """
+        asked = (far, threshold, rate, group, how, operating_point)
         check_is_fitted(self)
-        engine = self._engine
-        question = engine.question(far, threshold, rate, group, how, operating_point)
-        engine.check_answerable(question)
-        found, *over_people = engine.answers(question, engine.resamplings())
-        engine.review(question, found, *over_people)
+        question = self._engine.question(*asked)
+        found = self._engine.answer(question)
         replicates = np.empty_like(found.replicates)
         replicates[question.order] = found.replicates
         return replicates.T.reshape(-1, *question.shape)
