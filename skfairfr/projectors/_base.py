@@ -62,9 +62,6 @@ from skfairfr.utils._torch import (
 )
 from skfairfr.utils._validation import validate_rows, warn_caller
 
-# Up to so many people ``python -m tests.benchmarks.check_dimensions`` saw no gain.
-MOST_PEOPLE_IN_VAIN = 400
-
 # What all projectors have in common: default and constraint of each parameter.
 TRAINING = {
     "head": ("residual", [StrOptions(set(HEADS)), torch.nn.Module, callable]),
@@ -149,6 +146,8 @@ class BaseProjector(
     # Whether the loss has a centroid for each identity; if not, ``_train`` takes the sum of
     # each person's projected rows.
     _loss_has_centroids = True
+    # Up to so many people ``python -m tests.benchmarks.check_dimensions`` saw no gain.
+    _most_people_in_vain = 0
     # What ``fit`` reads of the labels.
     _fields = ("identity", "group")
 
@@ -257,7 +256,9 @@ class BaseProjector(
         centroids = self._starting_centroids(head, rows, people, earlier)
         loss = self._make_loss(people, rows, head.sizes[2], centroids, generator)
         plan = self._plan_epochs(people, held_out, rows, head, generator)
-        _warn_of_few(people, self.max_epochs * -(-len(plan.batches) // self.batch_size))
+        if people.identities.size <= self._most_people_in_vain:
+            n_steps = self.max_epochs * -(-len(plan.batches) // self.batch_size)
+            _warn_of_few(people, n_steps, self._most_people_in_vain)
 
         lr, final_lr, max_epochs = plain([self.lr, self.final_lr, self.max_epochs])
         scale = rate_scale(head)
@@ -543,17 +544,15 @@ class _EarlierFit(NamedTuple):
     history: dict
 
 
-def _warn_of_few(people, n_steps):
+def _warn_of_few(people, n_steps, most):
     """Warn where the defaults of the study did not lower the FRR of people not fitted on."""
-    n_people = people.identities.size
-    if n_people <= MOST_PEOPLE_IN_VAIN:
-        warn_caller(
-            f"This fit has {n_people} people and {n_steps} steps. With up to "
-            f"{MOST_PEOPLE_IN_VAIN} people the defaults were not seen to lower the FRR of "
-            "other people, synthetic or real. Fit more people, and compare before with "
-            "after on people held out.",
-            UserWarning,
-        )
+    warn_caller(
+        f"This fit has {people.identities.size} people and {n_steps} steps. With up to "
+        f"{most} people the defaults were not seen to lower the FRR of other people, "
+        "synthetic or real. Fit more people, and compare before with after on people "
+        "held out.",
+        UserWarning,
+    )
 
 
 def check_embeddings(estimator, X, *, reset):

@@ -1,9 +1,10 @@
 """The training loop: rows on the device, batches that are slices of them, the net.
 
-No loader, no worker, no Python over samples. The net is skorch's, without its loader. Own
-callbacks do what skorch's do not: set a rate by ``final_lr``, keep the best head with its
-centroids, and write all from which a fit can be resumed. A killed fit is resumed from its
-checkpoint: one file for each fit, named by a hash of the data and the options.
+No loader, no worker, no Python over samples. The net is skorch's, without its loader until
+it is fitted. Own callbacks do what skorch's do not: ``Schedule`` sets a rate by ``final_lr``,
+``HeldOutRates`` measures people held out, ``Monitor`` keeps the best head with its centroids,
+``Checkpoint`` writes all from which a fit can be resumed, and ``Stop`` ends it. A killed fit is
+resumed from its checkpoint: one file for each fit, named by a hash of the data and the options.
 """
 
 import io
@@ -19,6 +20,8 @@ import numpy as np
 import torch
 from skorch import NeuralNet
 from skorch.callbacks import Callback
+from skorch.dataset import Dataset
+from torch.utils.data import DataLoader
 
 from skfairfr.samplers._torch import GroupSampler
 from skfairfr.utils._folder import whole_file
@@ -303,8 +306,14 @@ def train(net, batches, monitor, precision):
 
 
 def release(net, callbacks):
-    """Leave a trained net without images, our callbacks and the optimizer's state."""
+    """Leave a trained net without images, our callbacks and the optimizer's state.
+
+    Its ``predict`` and ``forward`` take arrays, as those of any net of skorch's.
+    """
     net.train_split = net.held_out = None
+    net.dataset = Dataset
+    net.iterator_train = net.iterator_valid = DataLoader
+    net.iterator_valid__batch_size = net.batch_size
     net.callbacks = callbacks
     net.callbacks_ = [
         (name, callback)
