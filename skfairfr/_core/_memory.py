@@ -15,7 +15,6 @@ import numpy as np
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
-from skfairfr._core import _screen
 from skfairfr._core._blocks import FEWEST_RESAMPLES, Blocks
 from skfairfr._core._budget import Budget
 from skfairfr._core._parallel import n_threads
@@ -30,7 +29,6 @@ OF_SAMPLED = 1.2e8  # uniform samples of the scopes, and their resamples
 OF_PILOT = 9  # a pair whose score helps to choose the floor of a scope
 OF_THREAD = 2**25  # a tile, buffers and a stack
 OF_PROCESS = 3 * 2**27  # what a worker process imports
-OF_TORCH = 2**28  # the library, which a long pass may import
 OF_MULTIPLICITY = 24  # of an image in a resample: 8 bytes when drawn, and its products
 # Pairs wanted above a floor when it is chosen, and pairs compared for that.
 PICKED, PILOT = 4000, (1e6, 3.6e7)
@@ -307,7 +305,6 @@ class Size:
         # Unit rows and rows in order, and what other processes map.
         lasting = (2 + copies) * rows + 12 * copies * n_held + workers * of_process
         lasting += OF_IMAGE * self.n_images + OF_GENUINE * self.n_genuine
-        lasting += self._of_rounding(rows, workers if of_process else 0)
         picked = np.clip(PICKED * self.n_pairs / max(n_held, 1), *PILOT)
         threads = workers * OF_THREAD
         most = np.clip(
@@ -323,13 +320,6 @@ class Size:
             "pass": threads + OF_HELD * n_held,
             "answers": answers,
         }
-
-    def _of_rounding(self, rows, n_processes):
-        """Bytes of rows in bfloat16, and of torch where the pass may be what imports it."""
-        if not _screen.may_round(self.n_pairs, self.n_features, self.n_jobs):
-            return 0
-        n_importing = n_processes + (not _screen.has_torch())
-        return rows / 2 + n_importing * OF_TORCH
 
     def _workers(self, most):
         """Workers, what the process of each takes by itself, copies of what they share.

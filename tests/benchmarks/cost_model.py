@@ -10,8 +10,8 @@ more images and of more resamples, and a table for larger sets. It writes nothin
 
     python -m tests.benchmarks.cost_model > costs.txt
 
-The sets of the fit are not held whole, as small sets are, and all are screened in the
-precision of large ones, so that they cost what large sets cost for each pair. Where the
+The sets of the fit are not held whole, as small sets are, so that they cost what large sets
+cost for each pair. Where the
 pairs held do not answer the equal error rates, an audit counts a histogram, by float32
 products, and resamples samples: each measurement says whether it did. Take a quiet machine
 and some ten minutes.
@@ -30,7 +30,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr._core import _pair_sets, _pair_tiles, _screen
+from skfairfr._core import _pair_sets, _pair_tiles
 from skfairfr._core._blocks import FEWEST_RESAMPLES, RESAMPLES, Blocks
 from skfairfr._core._memory import OF_SAMPLED, Size, share_to_hold
 from skfairfr._core._parallel import n_threads
@@ -118,53 +118,34 @@ def estimate(n_images, n_features, n_held, n_resamples):
 # ---- measuring -----------------------------------------------------------------------
 
 
-def measure(n_images, n_features, far_max, n_resamples, whole, precision):
+def measure(n_images, n_features, far_max, n_resamples, whole):
     """Print the seconds of a fit and of an audit, bytes beside X, and what they counted."""
     warnings.simplefilter("ignore")
-    _screen.choose = lambda *_: precision
     if not whole:
         _pair_sets.WHOLE = _pair_sets.WHOLE_GROUP = WHOLE
     run(300, n_features, 1e-2, 16)  # compiles
     print(json.dumps(run(n_images, n_features, far_max, n_resamples)))
 
 
-def large_precision():
-    """Precision in which a million images are screened."""
-    chosen, choose = [], _screen.choose
-
-    def as_of_a_million(_, *others):
-        chosen.append(choose(1e12 / 2, *others))
-        return chosen[-1]
-
-    _screen.choose = as_of_a_million
-    try:
-        # Enough images for tiles of the size that the pass of a million has.
-        data = make_face_embeddings(5_000, IMAGES, N_FEATURES, random_state=0)
-        SimilarityROC(far_max=1e-4, random_state=0).fit(data.X, data.y)
-    finally:
-        _screen.choose = choose
-    return chosen[0]
-
-
 @contextmanager
 def count_passes():
     """A list that counts passes that count all scores, and uniform samples drawn."""
     counted = [0, 0]
-    compare_all, draw = _pair_tiles.compare_all, _pair_sets.EmbeddingPairs._draw
+    count, draw = _pair_tiles.count_scores, _pair_sets.EmbeddingPairs._draw
 
-    def counting(probe, reference, floors, measures, *others, **more):
-        counted[0] += measures is not None
-        return compare_all(probe, reference, floors, measures, *others, **more)
+    def counting(*arguments, **options):
+        counted[0] += 1
+        return count(*arguments, **options)
 
     def drawing(pairs, scope):
         counted[1] += 1
         return draw(pairs, scope)
 
-    _pair_tiles.compare_all, _pair_sets.EmbeddingPairs._draw = counting, drawing
+    _pair_tiles.count_scores, _pair_sets.EmbeddingPairs._draw = counting, drawing
     try:
         yield counted
     finally:
-        _pair_tiles.compare_all, _pair_sets.EmbeddingPairs._draw = compare_all, draw
+        _pair_tiles.count_scores, _pair_sets.EmbeddingPairs._draw = count, draw
 
 
 def run(n_images, n_features, far_max, n_resamples):
@@ -423,20 +404,19 @@ def show_table(model, cases, results):
 
 def main(repeats=2):
     """Measure, fit and print; of several repeats, the first may compile, the shortest counts."""
-    precision = large_precision()
-    results = [shortest(case, False, precision, repeats) for case in FITTED]
+    results = [shortest(case, False, repeats) for case in FITTED]
     model = Model(FITTED, results)
-    print(f"{processor()}, {n_threads()} threads; screened in {precision}")
+    print(f"{processor()}, {n_threads()} threads")
     show_measurements("Fitted to", model, FITTED, results)
     show_coefficients(model)
-    unseen = [shortest(case, True, precision, repeats) for case in NOT_FITTED]
+    unseen = [shortest(case, True, repeats) for case in NOT_FITTED]
     show_measurements("Not fitted to", model, NOT_FITTED, unseen)
     show_table(model, FITTED, results)
 
 
-def shortest(case, whole, precision, repeats):
+def shortest(case, whole, repeats):
     """The measurement whose audit took the shortest time."""
-    runs = [measured(*case, whole, precision) for _ in range(repeats)]
+    runs = [measured(*case, whole) for _ in range(repeats)]
     return min(runs, key=lambda result: result["waited"][1])
 
 
