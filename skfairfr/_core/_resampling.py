@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
-from skfairfr._core._compiled import njit
 from skfairfr._core._parallel import n_workers
 
 MODES = ("images", "identities", "both")

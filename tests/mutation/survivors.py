@@ -53,9 +53,6 @@ ACCEPTED = {
     '_core/_resampling: return vars(self) | {"drawn": {}} -> return None': (
         "The tests with processes of their own notice; they are slow."
     ),
-    "_core/_reaching: while start + WIDTH <= stop: -> while start - WIDTH <= stop:": (
-        "Compiled, the process dies; in plain Python a slice ends where the data end."
-    ),
     "_core/_equal_error: high = np.full(n_columns, candidates.size - 1) -> high = np.full(n_columns, candidates.size - 2)": (
         "The same rate; where all scores are equal, the threshold may be above them."
     ),
