@@ -10,7 +10,6 @@ import torch
 from torch.nn.functional import cross_entropy, linear, normalize
 
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
-from skfairfr.utils._memory import check_space
 from skfairfr.utils._validation import to_numbers
 
 WANTED_SCALE = "must be positive, and finite as float32"
@@ -55,10 +54,6 @@ def starting_centroids(centroids, n_identities, n_features, generator):
             value=generator,
         )
     if centroids is None:
-        # float32, with gradients.
-        largest = "n_identities" if shape[0] > shape[1] else "n_features"
-        space = 8 * shape[0] * shape[1]
-        check_space(Argument(largest, max(shape)), space, "give a smaller number.")
         return torch.randn(shape, generator=generator) * (2 / sum(shape)) ** 0.5
     if isinstance(centroids, torch.Tensor):
         centroids = centroids.detach().cpu()

@@ -88,13 +88,6 @@ def test_numbers_of_other_types_are_floats():
     assert numbers == (8.0, 0.25, 0.0) and {type(n) for n in numbers} == {float}
 
 
-def test_centroids_that_no_memory_holds(monkeypatch):
-    monkeypatch.setenv("SKFAIRFR_MEMORY", "1GB")
-    for given, name in (((10**8, 6), "n_identities"), ((3, 10**8), "n_features")):
-        with pytest.raises(ArgumentError, match=f"{name}.* needs about"):
-            FairVMFLoss(*given)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
