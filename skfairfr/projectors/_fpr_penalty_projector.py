@@ -6,7 +6,7 @@ import torch
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr.losses import FPRPenaltyLoss
-from skfairfr.losses._penalised import (
+from skfairfr.losses._fpr_penalty import (
     BASES,
     PENALTIES,
     WEIGHTINGS,
@@ -237,5 +237,5 @@ class FPRPenaltyProjector(BaseProjector):
             embeddings,
             torch.as_tensor(people.y, device=embeddings.device),
             scale=embeddings.new_full((people.identities.size,), self.scale),
-            margin=lambda cosine: target_cosine(cosine, self.base, self.margin)[0],
+            margin=lambda cosine: target_cosine(cosine, self.base, self.margin),
         )

@@ -5,7 +5,7 @@ from torch import nn
 
 from skfairfr._compat import StrOptions, fit_context
 from skfairfr.losses import FPRPenaltyLoss
-from skfairfr.losses._penalised import target_cosine
+from skfairfr.losses._fpr_penalty import target_cosine
 from skfairfr.losses._softmax import held_out_cross_entropy
 from skfairfr.projectors._base import BaseProjector, with_training
 from skfairfr.projectors._head import made
@@ -209,7 +209,7 @@ class LossProjector(BaseProjector):
                 embeddings,
                 y,
                 scale=embeddings.new_full((people.identities.size,), SCALE),
-                margin=lambda c: target_cosine(c, self.loss, MARGINS[self.loss])[0],
+                margin=lambda c: target_cosine(c, self.loss, MARGINS[self.loss]),
             )
         if not any(True for _ in loss.parameters()):
             return float(loss(embeddings, y))
