@@ -11,7 +11,7 @@ from skfairfr._core._vmf import log_vmf_normalizer
 from skfairfr.losses import FairVMFLoss
 from skfairfr.losses._fair_vmf import resolve_kappa
 from skfairfr.losses._softmax import held_out_cross_entropy
-from skfairfr.projectors._base import BaseProjector, with_training
+from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._people import (
     everyone,
     mean_value,
@@ -21,6 +21,18 @@ from skfairfr.utils._validation import warn_caller
 
 
 @keep_layout
+@with_parameters(
+    {
+        "kappa0": (20.0, [Interval(Real, 0, None, closed="neither")]),
+        "kappa1": (20.0, [Interval(Real, 0, None, closed="neither")]),
+        "kappa": (None, [Interval(Real, 0, None, closed="neither"), None]),
+        "kappas": (None, [dict, callable, None]),
+        "groups": (None, [tuple, list, np.ndarray, None]),
+        "margin": (0.0, [Interval(Real, 0, 2, closed="left")]),
+        "min_agreement": (None, [Interval(Real, 0.5, 1, closed="right"), None]),
+    },
+    n_positional=2,
+)
 class EthicalModule(BaseProjector):
     """Project embeddings with a concentration of its own assumed for each group.
 
@@ -175,31 +187,6 @@ class EthicalModule(BaseProjector):
     True
     """
 
-    _parameter_constraints: dict = {  # noqa: RUF012
-        "kappa0": [Interval(Real, 0, None, closed="neither")],
-        "kappa1": [Interval(Real, 0, None, closed="neither")],
-        "kappa": [Interval(Real, 0, None, closed="neither"), None],
-        "kappas": [dict, callable, None],
-        "groups": [tuple, list, np.ndarray, None],
-        "margin": [Interval(Real, 0, 2, closed="left")],
-        "min_agreement": [Interval(Real, 0.5, 1, closed="right"), None],
-        **BaseProjector._parameter_constraints,
-    }
-
-    @with_training()
-    def __init__(
-        self,
-        kappa0=20.0,
-        kappa1=20.0,
-        *,
-        kappa=None,
-        kappas=None,
-        groups=None,
-        margin=0.0,
-        min_agreement=None,
-    ):
-        pass
-
     def __repr__(self, N_CHAR_MAX=700):
         """That of scikit-learn; once fitted, a line below names the group of each kappa."""
         shown = super().__repr__(N_CHAR_MAX)
@@ -348,13 +335,13 @@ class EthicalModule(BaseProjector):
             generator=generator,
         )
 
-    def _held_out_loss(self, embeddings, people, loss, rows):
+    def _held_out_loss(self, people, loss, embeddings, y, X):
         kappas = self._kappas_of(people)
         offset = log_vmf_normalizer(kappas, embeddings.shape[1])
         options = {"dtype": torch.float32, "device": embeddings.device}
         return held_out_cross_entropy(
             embeddings,
-            torch.as_tensor(people.y, device=embeddings.device),
+            y,
             scale=torch.tensor(kappas, **options),
             offset=torch.tensor(offset - offset.max(), **options),
             margin=self.margin,

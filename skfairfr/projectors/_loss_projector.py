@@ -1,13 +1,12 @@
 """LossProjector: a head trained with a margin softmax, or with a loss of the caller's."""
 
-import torch
 from torch import nn
 
 from skfairfr._compat import StrOptions, fit_context
 from skfairfr.losses import FPRPenaltyLoss
 from skfairfr.losses._fpr_penalty import target_cosine
 from skfairfr.losses._softmax import held_out_cross_entropy
-from skfairfr.projectors._base import BaseProjector, with_training
+from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._head import made
 from skfairfr.projectors._people import everyone_by_most
 
@@ -16,6 +15,10 @@ MARGINS = {"softmax": 0.0, "cosface": 0.35, "arcface": 0.5}
 SCALE = 64.0
 
 
+@with_parameters(
+    {"loss": ("cosface", [StrOptions(set(MARGINS)), nn.Module, callable])},
+    n_positional=1,
+)
 class LossProjector(BaseProjector):
     """Project embeddings by any loss: what a head does before fairness is asked for.
 
@@ -127,15 +130,6 @@ class LossProjector(BaseProjector):
     True
     """
 
-    _parameter_constraints: dict = {  # noqa: RUF012
-        "loss": [StrOptions(set(MARGINS)), nn.Module, callable],
-        **BaseProjector._parameter_constraints,
-    }
-
-    @with_training()
-    def __init__(self, loss="cosface"):
-        pass
-
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sensitive_features=None):
         """Train the head.
@@ -202,8 +196,7 @@ class LossProjector(BaseProjector):
             )
         return loss
 
-    def _held_out_loss(self, embeddings, people, loss, rows):
-        y = torch.as_tensor(people.y, device=embeddings.device)
+    def _held_out_loss(self, people, loss, embeddings, y, X):
         if isinstance(self.loss, str):
             return held_out_cross_entropy(
                 embeddings,

@@ -5,16 +5,17 @@ from numbers import Integral, Real
 
 import numpy as np
 import torch
+from sklearn.utils.validation import check_is_fitted
 from skorch.callbacks import Callback
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr.losses import TripletLoss, semi_hard_negatives
 from skfairfr.losses._triplet import mean_triplet_loss
-from skfairfr.projectors._base import BaseProjector, with_training
+from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._head import BLOCK_ROWS
 from skfairfr.projectors._held_out import GroupFARs
 from skfairfr.projectors._people import everyone_by_most
-from skfairfr.projectors._training import EpochPlan, bind_sampler, epoch_positions
+from skfairfr.projectors._training import Batches, bind_sampler, epoch_positions
 from skfairfr.samplers import (
     adjusted_weights,
     dynamic_weights,
@@ -30,6 +31,23 @@ from skfairfr.utils._validation import warn_caller
 SAMPLINGS = ("natural", "equal", "adjusted", "dynamic")
 
 
+@with_parameters(
+    {
+        "sampling": ("natural", [StrOptions(set(SAMPLINGS))]),
+        "group_weights": (None, [dict, None]),
+        "homogeneous": (False, ["boolean"]),
+        "margin": (0.6, [Interval(Real, 0, 4, closed="right")]),
+        "selection_size": (10240, [Interval(Integral, 2, None, closed="left")]),
+        "far": (1e-3, [Interval(Real, 0, 1, closed="neither")]),
+        "smoothing": (0.2, [Interval(Real, 0, 1, closed="both")]),
+        "exponent": (EXPONENT, [Interval(Real, 0, None, closed="left")]),
+    },
+    without=("init",),
+    max_epochs=50,
+    batch_size=32,
+    final_lr=1e-5,
+    validation_fraction=0.2,
+)
 class TripletProjector(BaseProjector):
     """Project embeddings by triplets, drawing rare groups as often as their errors ask.
 
@@ -182,39 +200,6 @@ class TripletProjector(BaseProjector):
     _loss_has_centroids = False
     _fields = FIELDS
 
-    _parameter_constraints: dict = {  # noqa: RUF012
-        "sampling": [StrOptions(set(SAMPLINGS))],
-        "group_weights": [dict, None],
-        "homogeneous": ["boolean"],
-        "margin": [Interval(Real, 0, 4, closed="right")],
-        "selection_size": [Interval(Integral, 2, None, closed="left")],
-        "far": [Interval(Real, 0, 1, closed="neither")],
-        "smoothing": [Interval(Real, 0, 1, closed="both")],
-        "exponent": [Interval(Real, 0, None, closed="left")],
-        **BaseProjector._parameter_constraints,
-    }
-
-    @with_training(
-        without=("init",),
-        max_epochs=50,
-        batch_size=32,
-        final_lr=1e-5,
-        validation_fraction=0.2,
-    )
-    def __init__(
-        self,
-        *,
-        sampling="natural",
-        group_weights=None,
-        homogeneous=False,
-        margin=0.6,
-        selection_size=10240,
-        far=1e-3,
-        smoothing=0.2,
-        exponent=EXPONENT,
-    ):
-        pass
-
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sensitive_features=None, *, domain=None):
         """Train the head.
@@ -285,11 +270,7 @@ class TripletProjector(BaseProjector):
 
     def _group_columns(self, what):
         """Columns "weight_<label>" or "far_<label>" of the history, (n_epochs, n_groups)."""
-        if not hasattr(self, "_history"):
-            raise AttributeError(
-                f"group_{what}s_ is there after fit; this {type(self).__name__} is not "
-                "fitted."
-            )
+        check_is_fitted(self, "_history")
         n_epochs = len(self._history["epoch"])
         missing = [None] * n_epochs
         columns = [
@@ -340,16 +321,15 @@ class TripletProjector(BaseProjector):
         batches = TripletBatches(
             rows,
             people,
-            head,
+            int(self.batch_size),
             generator,
-            sampler=sampler,
+            sampler,
+            head=head,
             margin=self.margin,
             selection_size=int(self.selection_size),
-            batch_size=int(self.batch_size),
         )
-        if groups is None:
-            return EpochPlan(batches, (CountTriplets(batches),))
-        return EpochPlan(batches, (groups, CountTriplets(batches)), groups.fars)
+        callbacks = groups, groups and groups.fars, CountTriplets(batches)
+        return batches, [callback for callback in callbacks if callback is not None]
 
     def _sample_groups(self, people, held_out):
         """The GroupSampling of ``sampling``, whose weights the history shows."""
@@ -371,11 +351,8 @@ class TripletProjector(BaseProjector):
     def _make_loss(self, people, rows, n_features, centroids, generator):
         return TripletLoss(self.margin)
 
-    def _held_out_loss(self, embeddings, people, loss, rows):
-        left, right = (
-            side.to(embeddings.device) for side in partners_of(people).all_once()
-        )
-        y = torch.as_tensor(people.y, device=embeddings.device)
+    def _held_out_loss(self, people, loss, embeddings, y, X):
+        left, right = (side.to(y.device) for side in partners_of(people).all_once())
         return mean_triplet_loss(
             embeddings[left], embeddings[right], y[left], self.margin
         )
@@ -531,27 +508,22 @@ class Partners:
         return left, torch.where(is_left, partner, places)
 
 
-class TripletBatches:
+class TripletBatches(Batches):
     """Iterates over the batches (rows, triplets) of an epoch, a new epoch each time.
 
     A round draws images by the sampler, a partner of each, and for both anchors of these
-    pairs a semi-hard negative; its triplets are then shuffled into minibatches.
+    pairs a semi-hard negative; its triplets are then shuffled into minibatches. Every one
+    of the people has a pair; the sampler's batches are rounds, a batch is of triplets.
 
     Parameters
     ----------
-    rows : DeviceRows
-    people : People
-        Trained on; every one has a pair.
+    *common
+        Of :class:`Batches`.
     head : ProjectionHead
         In training: every round selects with its weights of that moment.
-    generator : torch.Generator
-    sampler : callable, default=None
-        As in :class:`~skfairfr.projectors._net.Batches`; its batches are rounds.
     margin : float
     selection_size : int
         Pairs of a round.
-    batch_size : int
-        Triplets of a minibatch.
 
     Attributes
     ----------
@@ -559,27 +531,11 @@ class TripletBatches:
         Triplets of the epoch so far.
     """
 
-    def __init__(
-        self,
-        rows,
-        people,
-        head,
-        generator,
-        *,
-        sampler=None,
-        margin,
-        selection_size,
-        batch_size,
-    ):
-        self.rows = rows
+    def __init__(self, rows, people, *common, head, margin, selection_size):
+        super().__init__(rows, people, *common)
         self.head = head
-        self.generator = generator
-        self.sampler = sampler
         self.margin = margin
         self.selection_size = selection_size
-        self.batch_size = batch_size
-        self.index = torch.as_tensor(people.rows)
-        self.y = torch.as_tensor(people.y)
         self.partners = partners_of(people)
         self.n_triplets = 0
 
@@ -597,9 +553,6 @@ class TripletBatches:
         if self.n_triplets == 0:
             # No triplet violates the margin: the loss of this epoch is 0.
             yield self.rows.take(self.index[:1]), torch.empty((0, 3), dtype=torch.int64)
-
-    def __len__(self):
-        return len(self.index)
 
     def select(self, left, right):
         """Triplets (n_triplets, 3) of images, from pairs of images (n_pairs,) each."""

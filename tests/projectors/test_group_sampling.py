@@ -53,7 +53,7 @@ def test_fars_and_pairs_are_those_of_the_loop(domain):
     measured = GroupFARs(people(domain), 0.05)
     fars, n_impostors = fars_by_loop(0.05, domain)
     assert_array_equal(measured.n_impostors, n_impostors)
-    found = measured(FACES.X)
+    found = measured.measure(FACES.X)
     assert list(found) == measured.names == ["far_a", "far_b", "far_c"]
     assert_allclose(list(found.values()), fars, atol=1e-12)
 
@@ -74,7 +74,7 @@ def test_a_level_that_is_not_resolved_is_refused():
 
 def test_without_known_groups_there_is_nothing_to_measure():
     codes = np.full(len(FACES.y), -1, dtype=np.int32)
-    found = GroupFARs(people(codes=codes), 0.05)(FACES.X)
+    found = GroupFARs(people(codes=codes), 0.05).measure(FACES.X)
     assert np.isnan(list(found.values())).all()
 
 
