@@ -16,6 +16,7 @@ from sklearn.base import (
 )
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
+from torch.nn.functional import normalize
 
 from skfairfr._compat import Interval, StrOptions
 from skfairfr.projectors import _persistence
@@ -285,10 +286,10 @@ class BaseProjector(
         head, loss = net.module_, net.criterion_
         self.head_ = head.cpu().eval().requires_grad_(False)
         if self._loss_has_centroids:
-            centroids = loss.centroids.detach().cpu().numpy()
+            centroids = loss.centroids.detach().cpu()
         else:
-            centroids = sums_by_identity(rows, people, self.head_)
-        self.centroids_ = _directions(centroids)
+            centroids = torch.from_numpy(sums_by_identity(rows, people, self.head_))
+        self.centroids_ = normalize(centroids).numpy()
         self.identities_ = people.identities
         self._n_features_out = head.sizes[2]
         history = history_columns(net.history)
@@ -539,12 +540,6 @@ def check_embeddings(estimator, X, *, reset):
         dtype=[np.float32, np.float64, np.float16],
         ensure_min_features=2 if reset else 1,
     )
-
-
-def _directions(rows):
-    """Rows divided by their lengths; a row of zeros stays."""
-    length = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(length > 0, length, 1)
 
 
 def _join(before, after):

@@ -4,7 +4,6 @@ from dataclasses import replace
 from numbers import Real
 
 import numpy as np
-import torch
 
 from skfairfr._compat import Interval, fit_context, keep_layout
 from skfairfr._core._vmf import log_vmf_normalizer
@@ -242,13 +241,16 @@ class EthicalModule(BaseProjector):
                 "each; give one of the two."
             )
         if group is None:
-            return self._people_without_groups(identity)
+            self.groups_ = np.empty(0, dtype=object)
+            self.kappa_ = {None: self._kappa_without_groups()}
+            return everyone(identity)
         if callable(self.kappas):
-            return self._people_by_value(identity, group)
-        return self._people_by_group(identity, group)
-
-    def _people_by_group(self, identity, group):
-        """People whose images agree on a group; sets groups_, kappa_ and the counts."""
+            values = mean_value(identity, group)
+            distinct = np.unique(values)
+            kappas = resolve_kappa(self.kappas, distinct, distinct.size)
+            self.groups_ = group.values
+            self.kappa_ = dict(zip(distinct.tolist(), kappas.tolist(), strict=True))
+            return replace(everyone(identity, group), attribute=values)
         self.groups_ = _order(group.values, self.groups)
         self.kappa_ = self._kappa_by_group()
         people, self.n_left_out_, self.n_unified_ = people_by_group(
@@ -258,18 +260,8 @@ class EthicalModule(BaseProjector):
         place = np.array([labels.index(label) for label in group.values.tolist()])
         return replace(people, attribute=place[people.attribute])
 
-    def _people_by_value(self, identity, group):
-        """Everyone, with a kappa by the mean value; sets groups_ and kappa_."""
-        values = mean_value(identity, group)
-        distinct = np.unique(values)
-        kappas = resolve_kappa(self.kappas, distinct, distinct.size)
-        self.groups_ = group.values
-        self.kappa_ = dict(zip(distinct.tolist(), kappas.tolist(), strict=True))
-        people = everyone(identity, group)
-        return replace(people, attribute=values)
-
-    def _people_without_groups(self, identity):
-        """Everyone, with one kappa; sets groups_ and kappa_."""
+    def _kappa_without_groups(self):
+        """The concentration of everyone."""
         if self.kappas is not None:
             raise ValueError(
                 f"kappas={self.kappas!r} is chosen by group, but sensitive_features is "
@@ -282,10 +274,7 @@ class EthicalModule(BaseProjector):
                 "sensitive_features, or y=face_labels(identity, group).",
                 UserWarning,
             )
-        self.groups_ = np.empty(0, dtype=object)
-        kappa = self.kappa0 if self.kappa is None else self.kappa
-        self.kappa_ = {None: float(kappa)}
-        return everyone(identity)
+        return float(self.kappa0 if self.kappa is None else self.kappa)
 
     def _kappa_by_group(self):
         """kappa_ for the groups in groups_."""
@@ -338,12 +327,11 @@ class EthicalModule(BaseProjector):
     def _held_out_loss(self, people, loss, embeddings, y, X):
         kappas = self._kappas_of(people)
         offset = log_vmf_normalizer(kappas, embeddings.shape[1])
-        options = {"dtype": torch.float32, "device": embeddings.device}
         return held_out_cross_entropy(
             embeddings,
             y,
-            scale=torch.tensor(kappas, **options),
-            offset=torch.tensor(offset - offset.max(), **options),
+            scale=embeddings.new_tensor(kappas),
+            offset=embeddings.new_tensor(offset - offset.max()),
             margin=self.margin,
         )
 

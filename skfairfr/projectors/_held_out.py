@@ -117,15 +117,13 @@ class GroupFARs(HeldOutNumbers):
 
     def check_for_dynamic(self, labels):
         """Raise where the FARs that dynamic weights follow cannot be measured."""
-        absent = labels[self.n_impostors == 0].tolist()
-        if absent or not self.resolved:
-            problem = f"the groups {absent} have none"
-            if not absent:
-                problem = f"they do not resolve far={self.far:g}"
+        if not self.resolved or (self.n_impostors == 0).any():
+            found = dict(zip(labels.tolist(), self.n_impostors.tolist(), strict=True))
             raise ValueError(
-                "sampling='dynamic' follows the FAR of impostor pairs within each group of "
-                f"the people held out, and {problem}; give more people of these groups, a "
-                "larger validation_fraction or far, or sampling='adjusted'."
+                "sampling='dynamic' follows the FAR within each group of the people held "
+                f"out, whose impostor pairs do not resolve far={self.far:g}: {found}. Give "
+                "more of these people, a larger validation_fraction or far, or "
+                "sampling='adjusted'."
             )
 
     def measure(self, embeddings):

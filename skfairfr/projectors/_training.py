@@ -334,13 +334,13 @@ class Monitor(Callback):
         if value < state["best"]:
             state.update(best=value, stale=0)
             if self.keeps_best:
-                state["weights"] = deepcopy(weights_of(net))
+                state["weights"] = deepcopy(parts_of(net).state_dict())
         else:
             state["stale"] += 1
 
     def on_train_end(self, net, **kwargs):
         if self.state_["weights"] is not None:
-            set_weights(net, self.state_["weights"])
+            parts_of(net).load_state_dict(self.state_["weights"])
 
 
 class Checkpoint(Callback):
@@ -365,7 +365,7 @@ class Checkpoint(Callback):
     def on_epoch_end(self, net, **kwargs):
         state = {
             "seed": self.seed,
-            "weights": weights_of(net),
+            "weights": parts_of(net).state_dict(),
             "optimizer": net.optimizer_.state_dict(),
             "generator": self.generator.get_state(),
             "monitor": self.monitor.state_,
@@ -462,22 +462,16 @@ def read_checkpoint(path):
 
 def resume(state, net, generator, monitor):
     """Restore net, generator and monitor from the ``state`` of a checkpoint."""
-    set_weights(net, state["weights"])
+    parts_of(net).load_state_dict(state["weights"])
     net.optimizer_.load_state_dict(state["optimizer"])
     generator.set_state(state["generator"])
     monitor.state_ = state["monitor"]
     net.history.extend(json.loads(state["history"]))
 
 
-def weights_of(net):
-    """The parameters and buffers of head and loss, as they are (no copy)."""
-    return {"head": net.module_.state_dict(), "loss": net.criterion_.state_dict()}
-
-
-def set_weights(net, weights):
-    """Load weights returned by :func:`weights_of`."""
-    net.module_.load_state_dict(weights["head"])
-    net.criterion_.load_state_dict(weights["loss"])
+def parts_of(net):
+    """Head and loss as one module, for their weights."""
+    return torch.nn.ModuleDict({"head": net.module_, "loss": net.criterion_})
 
 
 def _told(name, value):

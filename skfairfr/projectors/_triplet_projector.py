@@ -310,10 +310,17 @@ class TripletProjector(BaseProjector):
             return people, None
 
     def _plan_epochs(self, people, held_out, rows, head, generator):
-        groups = None
+        sampler, callbacks = bind_sampler(self.sampler, people), []
         if people.groups is not None:
-            groups = self._sample_groups(people, held_out)
-        sampler = bind_sampler(self.sampler, people)
+            groups = self._group_sampling(people)
+            callbacks.append(groups)
+            if held_out is not None:
+                fars = GroupFARs(held_out, self.far)
+                if self.sampling == "dynamic":
+                    fars.check_for_dynamic(people.labels)
+                    groups.fars = fars
+                if fars.resolved:
+                    callbacks.append(fars)
         if self.homogeneous:
             sampler = partial(groups.draw_homogeneous, int(self.selection_size))
         elif self.sampling != "natural":
@@ -328,25 +335,15 @@ class TripletProjector(BaseProjector):
             margin=self.margin,
             selection_size=int(self.selection_size),
         )
-        callbacks = groups, groups and groups.fars, CountTriplets(batches)
-        return batches, [callback for callback in callbacks if callback is not None]
+        return batches, [*callbacks, CountTriplets(batches)]
 
-    def _sample_groups(self, people, held_out):
-        """The GroupSampling of ``sampling``, whose weights the history shows."""
-        counts = np.bincount(
-            people.groups[people.groups >= 0], minlength=people.labels.size
-        )
-        start = starting_weights(
-            self.sampling, self.group_weights, people.labels, counts
-        )
-        fars = None if held_out is None else GroupFARs(held_out, self.far)
-        if self.sampling != "dynamic":
-            measurable = fars is not None and fars.resolved
-            return GroupSampling(people, start, fars if measurable else None)
-        fars.check_for_dynamic(people.labels)
-        return GroupSampling(
-            people, start, fars, smoothing=self.smoothing, exponent=self.exponent
-        )
+    def _group_sampling(self, people):
+        """The GroupSampling whose weights the history shows."""
+        known = people.groups[people.groups >= 0]
+        counts = np.bincount(known, minlength=people.labels.size)
+        options = self.sampling, self.group_weights, people.labels, counts
+        start = starting_weights(*options)
+        return GroupSampling(people, start, self.smoothing, self.exponent)
 
     def _make_loss(self, people, rows, n_features, centroids, generator):
         return TripletLoss(self.margin)
@@ -404,22 +401,24 @@ class GroupSampling(Callback):
         Trained on.
     start : ndarray, shape (n_groups,)
         Weights of the first epoch.
-    fars : GroupFARs, default=None
-        Measured after every epoch; the dynamic weights follow them.
-    smoothing, exponent : float, default=None
-        Of dynamic weights; None never changes the weights.
+    smoothing, exponent : float
+        Of dynamic weights.
+
+    Attributes
+    ----------
+    fars : GroupFARs or None
+        Measured after every epoch; the weights follow them. None never changes the weights.
     """
 
-    def __init__(self, people, start, fars=None, *, smoothing=None, exponent=None):
+    fars = None
+
+    def __init__(self, people, start, smoothing=None, exponent=None):
         labels = people.labels.tolist()
         self.names = [f"weight_{label}" for label in labels]
         self.cells = GroupCells(people.groups, len(labels))
         self.cells.probabilities(start)
-        self.start = start
-        self.fars = fars
-        self.smoothing = smoothing
-        self.exponent = exponent
-        self.weights = start
+        self.weights = self.start = start
+        self.options = {"smoothing": smoothing, "exponent": exponent}
 
     def on_epoch_begin(self, net, **kwargs):
         self.weights = self._next_weights(net.history)
@@ -442,17 +441,11 @@ class GroupSampling(Callback):
             return self.start
         previous = history[-2]
         weights = np.array([previous[name] for name in self.names])
-        if self.smoothing is None:
+        if self.fars is None:
             return weights
         fars = np.array([previous[name] for name in self.fars.names])
         n = self.fars.n_impostors
-        return dynamic_weights(
-            weights,
-            np.rint(fars * n),
-            n,
-            smoothing=self.smoothing,
-            exponent=self.exponent,
-        )
+        return dynamic_weights(weights, np.rint(fars * n), n, **self.options)
 
 
 class Partners:
@@ -470,36 +463,31 @@ class Partners:
 
     def __init__(self, y, domain=None):
         self._domain = domain
-        own = 2 * y if domain is None else 2 * y + domain
+        # Without domains an image is among its own candidates, and skipped in their ring.
+        self._n_own = int(domain is None)
+        own = y if domain is None else 2 * y + domain
         sides, self._order = torch.sort(own, stable=True)
-        self._rank = torch.empty_like(self._order)
-        self._rank[self._order] = torch.arange(len(y))
         other = own if domain is None else own ^ 1
         self._start = torch.searchsorted(sides, other)
         self._count = torch.searchsorted(sides, other, right=True) - self._start
-        first = torch.searchsorted(sides, own)
         # The place among the images of its person (and domain).
-        self._rank -= first
+        rank = torch.argsort(self._order) - torch.searchsorted(sides, own)
+        self._next = rank + self._n_own
 
     def draw(self, places, generator):
         """Left and right image of pairs: each place with a partner drawn uniformly."""
-        n_others = self._count[places] - int(self._domain is None)
+        n_others = self._count[places] - self._n_own
         share = torch.rand(len(places), dtype=torch.float64, generator=generator)
         step = torch.minimum((share * n_others).long(), n_others - 1)
-        return self._pair(places, step)
+        return self._pair(places, step + self._n_own * self._next[places])
 
     def all_once(self):
         """Left and right image of pairs: each image with the next one of its person."""
-        places = torch.arange(len(self._order))
-        if self._domain is None:
-            return self._pair(places, torch.zeros_like(places))
-        return self._pair(places, self._rank % self._count)
+        return self._pair(torch.arange(len(self._order)), self._next)
 
     def _pair(self, places, step):
-        """Pairs of each place with its partner ``step`` others away, domain 0 on the left."""
-        if self._domain is None:
-            # The image itself is among them: the others follow it in a ring.
-            step = (self._rank[places] + 1 + step) % self._count[places]
+        """Pairs of each place with its candidate at a step, domain 0 on the left."""
+        step = step % self._count[places]
         partner = self._order[self._start[places] + step]
         if self._domain is None:
             return places, partner
