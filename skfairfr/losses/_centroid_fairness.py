@@ -197,10 +197,8 @@ class CentroidFairnessLoss(nn.Module):
                 before[members],
                 code,
             )
-            others = max(1, len(members) - 1)
-            losses.append(
-                (self.genuine_weight * genuine + impostor / others) / len(rows)
-            )
+            total = self.genuine_weight * genuine + impostor / max(1, len(members) - 1)
+            losses.append(total / len(rows))
         return torch.stack(losses).mean()
 
     def _squares(self, z, x, place, centroids, before, code):

@@ -7,6 +7,7 @@ largest of very many cosines live here too.
 """
 
 import math
+from functools import partial
 
 import torch
 from torch import nn
@@ -14,6 +15,7 @@ from torch.nn.functional import normalize
 
 from skfairfr._core._rates import ROUNDING
 from skfairfr.losses._softmax import (
+    held_out_cross_entropy,
     identity_cross_entropy,
     product_type,
     products,
@@ -170,6 +172,26 @@ class FPRPenaltyLoss(nn.Module):
         if self.training:
             self.threshold.copy_(threshold)
         return loss
+
+    def held_out(self, embeddings, y, n_identities):
+        """The loss, without penalty, of people without a trained centroid, a float.
+
+        Parameters
+        ----------
+        embeddings : tensor, shape (n_samples, n_features)
+            Unit rows.
+        y : tensor of int64, shape (n_samples,)
+            In 0..n_identities - 1.
+        n_identities : int
+
+        Returns
+        -------
+        loss : float
+            >= 0; nan where nobody has two images.
+        """
+        scale = embeddings.new_full((n_identities,), self.scale)
+        margin = partial(target_cosine, base=self.base, margin=self.margin)
+        return held_out_cross_entropy(embeddings, y, scale=scale, margin=margin)
 
 
 def penalised_cross_entropy(embeddings, centroids, y, rule, running):

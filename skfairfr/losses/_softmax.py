@@ -24,19 +24,15 @@ def to_tensor(values, name, shape, dtype=np.float32):
         values = values.detach().cpu()
     with np.errstate(over="ignore"):
         array = to_numbers(values, name, dtype)
-    if len(shape) != array.ndim or any(
-        isinstance(n, int) and n != m for n, m in zip(shape, array.shape, strict=True)
-    ):
+    fits = len(shape) == array.ndim and all(
+        isinstance(n, str) or n == m for n, m in zip(shape, array.shape, strict=True)
+    )
+    n_bad = array.size - np.isfinite(array).sum()
+    if n_bad or not fits:
         raise ArgumentError(
             Argument(name),
-            f" must have the shape ({', '.join(map(str, shape))}); got {array.shape}.",
-        )
-    if not np.isfinite(array).all():
-        row = np.argwhere(~np.isfinite(array))[0, 0]
-        raise ArgumentError(
-            Argument(name),
-            f" must be finite as float32; row {row} is not.",
-            remedy="Leave such rows out.",
+            f" must have the shape ({', '.join(map(str, shape))}) and be finite as "
+            f"float32; got {array.shape}, of which {n_bad} numbers are not.",
         )
     return torch.from_numpy(array)
 

@@ -255,9 +255,6 @@ class AdversarialProjector(BaseProjector):
             generator=generator,
         )
 
-    def _held_out_loss(self, people, loss, embeddings, y, X):
-        return loss.held_out(embeddings, y, people.identities.size)
-
 
 # Images that the discriminators of an epoch are trained on, a sample where there are more.
 MOST_IMAGES = 1 << 15

@@ -169,9 +169,8 @@ class BaseProjector(
         generator : torch.Generator
         """
 
-    @abstractmethod
     def _held_out_loss(self, people, loss, embeddings, y, X):
-        """The loss of people without centroids, a float.
+        """The loss of people without centroids, a float; that which the loss itself knows.
 
         Parameters
         ----------
@@ -186,6 +185,7 @@ class BaseProjector(
         X : tensor, shape (n_images, n_features_in)
             The same images' embeddings as they come.
         """
+        return loss.held_out(embeddings, y, people.identities.size)
 
     def _plan_epochs(self, people, held_out, rows, head, generator):
         """Batches of an epoch, and a list of callbacks to be notified before the monitor.
@@ -249,7 +249,18 @@ class BaseProjector(
         centroids = self._starting_centroids(head, rows, people, warm)
         loss = self._make_loss(people, rows, head.sizes[2], centroids, generator)
         batches, callbacks = self._plan_epochs(people, held_out, rows, head, generator)
-        _warn_of_few(people, self.max_epochs * -(-len(batches) // self.batch_size))
+        n_people, n_batches = (
+            people.identities.size,
+            -(-len(batches) // self.batch_size),
+        )
+        if n_people <= MOST_PEOPLE_IN_VAIN:
+            warn_caller(
+                f"This fit has {n_people} people and {self.max_epochs * n_batches} steps. "
+                f"With up to {MOST_PEOPLE_IN_VAIN} people the defaults were not seen to "
+                "lower the FRR of other people, synthetic or real. Fit more people, and "
+                "compare before with after on people held out.",
+                UserWarning,
+            )
 
         net = self._make_net(head, loss, device)
         fall = None if self.final_lr is None else float(self.final_lr / self.lr)
@@ -445,10 +456,10 @@ class BaseProjector(
         self : object
         """
         start = "optimizer__"
-        plain = {n: value for n, value in params.items() if not n.startswith(start)}
-        super().set_params(**plain)
-        if len(plain) < len(params):
-            asked = {n.removeprefix(start): params[n] for n in params.keys() - plain}
+        names = [name for name in params if name.startswith(start)]
+        asked = {name.removeprefix(start): params.pop(name) for name in names}
+        super().set_params(**params)
+        if asked:
             self.optimizer = partial(optimizer_of(self.optimizer), **asked)
         return self
 
@@ -516,19 +527,6 @@ class BaseProjector(
         tags.transformer_tags.preserves_dtype = ["float32"]
         tags.non_deterministic = False
         return tags
-
-
-def _warn_of_few(people, n_steps):
-    """Warn where the defaults of the study did not lower the FRR of people not fitted on."""
-    n_people = people.identities.size
-    if n_people <= MOST_PEOPLE_IN_VAIN:
-        warn_caller(
-            f"This fit has {n_people} people and {n_steps} steps. With up to "
-            f"{MOST_PEOPLE_IN_VAIN} people the defaults were not seen to lower the FRR of "
-            "other people, synthetic or real. Fit more people, and compare before with "
-            "after on people held out.",
-            UserWarning,
-        )
 
 
 def check_embeddings(estimator, X, *, reset):

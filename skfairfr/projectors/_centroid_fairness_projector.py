@@ -203,9 +203,8 @@ class CentroidFairnessProjector(BaseProjector):
         self.groups_ = np.empty(0, dtype=object) if group is None else group.values
         self.n_left_out_ = self.n_unified_ = 0
         if group is None:
-            people = everyone(identity)
-            nobody = np.zeros(people.identities.size, dtype=np.int64)
-            people = replace(people, attribute=nobody)
+            nobody = np.zeros(identity.values.size, dtype=np.int64)
+            people = replace(everyone(identity), attribute=nobody)
         else:
             people, self.n_left_out_, self.n_unified_ = people_by_group(
                 identity, group, self.min_agreement
@@ -238,12 +237,9 @@ class CentroidFairnessProjector(BaseProjector):
         return labels.index(self.reference)
 
     def _make_loss(self, people, rows, n_features, centroids, generator):
-        places = np.concatenate(
-            [
-                _some(np.flatnonzero(people.attribute[people.y] == code), generator)
-                for code in np.unique(people.attribute)
-            ]
-        )
+        codes = people.attribute[people.y]
+        members = (np.flatnonzero(codes == code) for code in np.unique(codes))
+        places = np.concatenate([_some(images, generator) for images in members])
         return CentroidFairnessLoss(
             rows.take(torch.as_tensor(people.rows[places])).cpu(),
             people.y[places],

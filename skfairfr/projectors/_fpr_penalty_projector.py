@@ -8,9 +8,7 @@ from skfairfr.losses._fpr_penalty import (
     BASES,
     PENALTIES,
     WEIGHTINGS,
-    target_cosine,
 )
-from skfairfr.losses._softmax import held_out_cross_entropy
 from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._people import everyone
 from skfairfr.utils._errors import plain
@@ -213,12 +211,4 @@ class FPRPenaltyProjector(BaseProjector):
             momentum=plain(self.momentum),
             centroids=centroids,
             generator=generator,
-        )
-
-    def _held_out_loss(self, people, loss, embeddings, y, X):
-        return held_out_cross_entropy(
-            embeddings,
-            y,
-            scale=embeddings.new_full((people.identities.size,), self.scale),
-            margin=lambda cosine: target_cosine(cosine, self.base, self.margin),
         )

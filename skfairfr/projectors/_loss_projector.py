@@ -4,15 +4,12 @@ from torch import nn
 
 from skfairfr._compat import StrOptions, fit_context
 from skfairfr.losses import FPRPenaltyLoss
-from skfairfr.losses._fpr_penalty import target_cosine
-from skfairfr.losses._softmax import held_out_cross_entropy
 from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._head import made
 from skfairfr.projectors._people import everyone_by_most
 
 # Margin of each named loss: of a cosine or, with "arcface", radians.
 MARGINS = {"softmax": 0.0, "cosface": 0.35, "arcface": 0.5}
-SCALE = 64.0
 
 
 @with_parameters(
@@ -182,7 +179,7 @@ class LossProjector(BaseProjector):
                 n_features,
                 alpha=0.0,
                 base=self.loss,
-                scale=SCALE,
+                scale=64.0,
                 margin=MARGINS[self.loss],
                 centroids=centroids,
                 generator=generator,
@@ -198,12 +195,7 @@ class LossProjector(BaseProjector):
 
     def _held_out_loss(self, people, loss, embeddings, y, X):
         if isinstance(self.loss, str):
-            return held_out_cross_entropy(
-                embeddings,
-                y,
-                scale=embeddings.new_full((people.identities.size,), SCALE),
-                margin=lambda c: target_cosine(c, self.loss, MARGINS[self.loss]),
-            )
+            return super()._held_out_loss(people, loss, embeddings, y, X)
         if not any(True for _ in loss.parameters()):
             return float(loss(embeddings, y))
         if self.monitor != "loss":

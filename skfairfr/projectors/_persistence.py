@@ -48,7 +48,13 @@ def save(projector, path, include_people):
         elif isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
             tensors[name] = np.ascontiguousarray(value)
         else:
-            plain[name] = _fitted(name, value)
+            try:
+                plain[name] = encode(value)
+            except TypeError as error:
+                raise ValueError(
+                    f"{name} cannot be saved: {error}. Labels must be numbers, strings or "
+                    "booleans; pickle keeps any."
+                ) from error
     if without_form:
         warn_caller(
             f"{type(projector).__name__}.save leaves out the parameters {without_form}, which "
@@ -80,16 +86,16 @@ def load(cls, path):
             f"{str(path)!r} is no safetensors file ({error}); give one that save wrote."
         ) from error
     try:
-        header = None if header is None else json.loads(header)
-        held = "no projector" if header is None else f"a {header['class']}"
-        if held == f"a {cls.__name__}":
+        header = {"class": None} if header is None else json.loads(header)
+        if header["class"] == cls.__name__:
             return _projector(cls, header, tensors)
     except Exception as error:  # what is damaged raises many kinds of errors
         raise ValueError(
             f"{str(path)!r} is damaged ({error}); save the projector again."
         ) from error
+    held = header["class"] and f"a {header['class']}"
     raise ValueError(
-        f"{str(path)!r} holds {held}, not a {cls.__name__}; call load of the class "
+        f"{str(path)!r} holds {held or 'no projector'}, not a {cls.__name__}; call load of the class "
         "that was saved."
     )
 
@@ -106,14 +112,3 @@ def _projector(cls, header, tensors):
     projector.head_.load_state_dict(loaded)
     projector.head_.eval().requires_grad_(False)
     return projector
-
-
-def _fitted(name, value):
-    """The JSON form of a fitted attribute; raises where it has none."""
-    try:
-        return encode(value)
-    except TypeError as error:
-        raise ValueError(
-            f"{name} cannot be saved: {error}. Labels must be numbers, strings or "
-            "booleans; pickle keeps any."
-        ) from error

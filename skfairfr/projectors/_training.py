@@ -6,7 +6,6 @@ centroids, and write all from which a fit can be resumed. A killed fit is resume
 checkpoint: one file for each fit, named by a hash of the data and the options.
 """
 
-import io
 import json
 import math
 from copy import deepcopy
@@ -130,7 +129,7 @@ def epoch_positions(sampler, generator, n_train, size):
     if sampler is None:
         return torch.randperm(n_train, generator=generator).split(size)
     drawn = sampler(generator)
-    if isinstance(drawn, list) and drawn and all(map(_is_batch, drawn)):
+    if isinstance(drawn, list) and drawn and getattr(drawn[0], "ndim", 0) == 1:
         return [_check_positions(batch, n_train) for batch in drawn]
     return _check_positions(drawn, n_train).split(size)
 
@@ -152,12 +151,8 @@ class EmbeddingNet(NeuralNet):
 
     def hold_out(self, people, rows, loss):
         """Take people as the validation set; their rows make one batch."""
-        self.held_out = [
-            (
-                rows.take(torch.as_tensor(people.rows)),
-                torch.as_tensor(people.y, device=rows.device),
-            )
-        ]
+        y = torch.as_tensor(people.y, device=rows.device)
+        self.held_out = [(rows.take(torch.as_tensor(people.rows)), y)]
         self.held_out_loss = loss
         self.iterator_valid__batch_size = people.rows.size  # of a bar
 
@@ -178,9 +173,8 @@ class EmbeddingNet(NeuralNet):
         if not training:
             loss = self.held_out_loss(y_pred.float(), y_true, X)
             return torch.as_tensor(loss, dtype=torch.float64)
-        if getattr(self.criterion_, "takes_inputs", False):
-            return self.criterion_(y_pred, y_true, X)
-        return super().get_loss(y_pred, y_true, X, training)
+        takes_inputs = getattr(self.criterion_, "takes_inputs", False)
+        return self.criterion_(y_pred, y_true, *([X] if takes_inputs else []))
 
     def validation_step(self, batch, **fit_params):
         """In float32, whatever the precision of the training."""
@@ -252,19 +246,10 @@ def release(net, callbacks):
 
 def history_columns(history):
     """The history as columns of equal length; None where an epoch has no such entry."""
-    names = []
-    for epoch in history:
-        names += [n for n in epoch if n not in names and _is_shown(n)]
-    return {name: [epoch.get(name) for epoch in history] for name in names}
-
-
-def _is_shown(name):
-    """Whether an entry of an epoch is a column of the history."""
-    return name != "batches" and not name.endswith(("_best", "_batch_count"))
-
-
-def _is_batch(positions):
-    return isinstance(positions, torch.Tensor | np.ndarray) and positions.ndim == 1
+    hidden = "_best", "_batch_count"
+    names = dict.fromkeys(name for epoch in history for name in epoch)
+    shown = [n for n in names if n != "batches" and not n.endswith(hidden)]
+    return {name: [epoch.get(name) for epoch in history] for name in shown}
 
 
 def _check_positions(positions, n_train):
@@ -328,7 +313,12 @@ class Monitor(Callback):
         return self.patience is not None and self.state_["stale"] >= self.patience
 
     def on_epoch_end(self, net, **kwargs):
-        _check_loss(net.history)
+        loss = net.history[-1]["train_loss"]
+        if not math.isfinite(loss):
+            raise ValueError(
+                f"The training loss became {loss} in epoch {len(net.history)}: lower lr, "
+                "or give embeddings of a smaller scale."
+            )
         # skorch records numbers of numpy; a checkpoint holds numbers of Python only.
         state, value = self.state_, float(net.history[-1][self.name])
         if value < state["best"]:
@@ -371,11 +361,9 @@ class Checkpoint(Callback):
             "monitor": self.monitor.state_,
             "history": _to_json(net.history),
         }
-        content = io.BytesIO()
-        torch.save(state, content)
         # Renamed once complete: a fit killed while writing leaves the previous epoch.
         with whole_file(self.path) as staged:
-            staged.write_bytes(content.getbuffer())
+            torch.save(state, staged)
 
 
 def check_callbacks(callbacks):
@@ -486,15 +474,6 @@ def _told(name, value):
             f"checkpoint_dir tells fits apart by their options, and {name}={value!r} cannot "
             "be told from others; give a function or class that its module holds by name."
         ) from error
-
-
-def _check_loss(history):
-    loss = history[-1]["train_loss"]
-    if not math.isfinite(loss):
-        raise ValueError(
-            f"The training loss became {loss} in epoch {len(history)}: lower lr, or "
-            "give embeddings of a smaller scale."
-        )
 
 
 def _to_json(history):

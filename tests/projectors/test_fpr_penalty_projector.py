@@ -218,8 +218,9 @@ def test_people_held_out_are_judged_by_the_base_alone(base):
         scale=torch.full((40,), 16.0),
         margin=lambda cosine: target_cosine(cosine, base, 0.35),
     )
+    loss = given._make_loss(people, None, 16, None, None)
     y = torch.from_numpy(people.y)
-    assert given._held_out_loss(people, None, embeddings, y, None) == expected
+    assert given._held_out_loss(people, loss, embeddings, y, None) == expected
     plain = held_out_cross_entropy(
         embeddings, torch.from_numpy(people.y), scale=torch.full((40,), 16.0)
     )

@@ -16,12 +16,11 @@ from skfairfr import (
     make_face_embeddings,
 )
 from skfairfr._core import _pair_tiles
-from skfairfr.losses import _softmax, _triplet
+from skfairfr.losses import _fpr_penalty, _softmax, _triplet
 from skfairfr.metrics import all_pairs, bfar, frr_at_far
 from skfairfr.projectors import (
     _base,
     _ethical_module,
-    _fpr_penalty_projector,
     _held_out,
     _triplet_projector,
 )
@@ -355,7 +354,7 @@ def test_pairs_never_exceed_the_most(name, domain, monkeypatch):
 
     monkeypatch.setattr(_pair_tiles, "compare_all", collected)
     monkeypatch.setattr(_ethical_module, "held_out_cross_entropy", with_means)
-    monkeypatch.setattr(_fpr_penalty_projector, "held_out_cross_entropy", with_means)
+    monkeypatch.setattr(_fpr_penalty, "held_out_cross_entropy", with_means)
     monkeypatch.setattr(_triplet_projector, "mean_triplet_loss", of_triplets)
     given = {"domain": FACES.domain} if domain else {}
     CHOICES[name].fit(X, Y, **given)
