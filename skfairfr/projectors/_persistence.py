@@ -65,7 +65,7 @@ def save(projector, path, include_people):
     header = {
         "class": type(projector).__name__,
         "version": version("skfairfr"),
-        "head": (*projector.head_.sizes, projector.head_.kind),
+        "kind": projector.head_.kind,
         "parameters": parameters,
         "fitted": plain,
     }
@@ -106,9 +106,10 @@ def _projector(cls, header, tensors):
     fitted = {name: decode(value) for name, value in header["fitted"].items()}
     fitted |= {n: v for n, v in tensors.items() if not n.startswith(_HEAD)}
     vars(projector).update(fitted)
-    projector.head_ = ProjectionHead(*header["head"])
-    weights = projector.head_.state_dict()
-    loaded = {name: torch.from_numpy(tensors[_HEAD + name]) for name in weights}
-    projector.head_.load_state_dict(loaded)
-    projector.head_.eval().requires_grad_(False)
+    n_hidden, n_features = tensors[f"{_HEAD}hidden.weight"].shape
+    n_outputs = len(tensors[f"{_HEAD}output.weight"])
+    head = ProjectionHead(n_features, n_hidden, n_outputs, header["kind"])
+    weights = {n: torch.from_numpy(tensors[_HEAD + n]) for n in head.state_dict()}
+    head.load_state_dict(weights)
+    projector.head_ = head.eval().requires_grad_(False)
     return projector
