@@ -2,27 +2,18 @@
 
 import argparse
 import difflib
-import math
 import os
 import re
-import signal
 import sys
 import tempfile
-import time
 import traceback
 import warnings
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from threading import current_thread, main_thread
-
-try:
-    import resource
-except ImportError:  # on Windows
-    resource = None
 
 from skfairfr import __version__
-from skfairfr.utils._folder import FULL, Contents, check_replaceable, replaced, staging
+from skfairfr.utils._folder import Contents, check_replaceable, replaced, temporary
 
 DEMO_IDENTITIES = 500
 DEMO_ENDING = """\
@@ -32,8 +23,6 @@ a row for each image, in Python, and run the audit:
   numpy.savez("faces.npz", embedding=X, identity=people, gender=gender)
   skfairfr audit faces.npz --attribute gender --out audit-out
 """
-# What the system says of a library for which there is no memory.
-MAPPING = re.compile("failed to map segment|[Cc]annot (allocate|map)")
 # Options of read_data, of audit_data, and the limits among the latter.
 READING = (
     *("labels", "embedding", "identity", "domain"),
@@ -71,10 +60,7 @@ BENCH = (
     "confidence_level",
 )
 # What it leaves in its folder.
-OF_BENCH = Contents(
-    records=("bench.json",),
-    others=("bench.txt", "bench.svg", "bench.png", "fits", "winner"),
-)
+OF_BENCH = Contents(("bench.json",), ("bench.txt", "bench.svg", "bench.png"))
 # What the command calls an argument of Python whose flag has another name, or that has none.
 OTHER_NAMES = {
     "X": "embedding",
@@ -98,27 +84,25 @@ WRITTEN = "report.html, audit.json, rates.csv, disparities.csv and the figures a
 AUDIT_DESCRIPTION = """\
 Error rates by group and their disparities, with intervals, from embeddings or scored pairs. Exit
 status: 0 done and every check passed, 1 a check failed, 2 unusable input or too little memory or
-disk, 3 the data cannot tell whether a check passes, 4 a fault of the program, 130 or 143 stopped by
-a signal."""
+disk, 3 the data cannot tell whether a check passes, 4 a fault of the program, 130 interrupted."""
 PLAN_DESCRIPTION = """\
 How many people per group a test needs: to certify that every group's FMR or FNMR is within a
 limit, to detect that two groups' rates differ by a factor, or to show that all ratios of rates
 are within a limit. Each number is given as if pairs were independent, and with errors that
 depend on each other as a pilot shows. Exit status: 0 done, 2 unusable input or too little memory
-or disk, 4 a fault of the program, 130 or 143 stopped by a signal."""
+or disk, 4 a fault of the program, 130 interrupted."""
 
 COMPARE_DESCRIPTION = """\
 Which groups another system treats better or worse than BEFORE, on the same people: rates and
 disparities with paired intervals, and one family of tests. Exit status: 0 done, 2 unusable input
-or too little memory or disk, 4 a fault of the program, 130 or 143 stopped by a signal; with
---fail-on-harm also 1 harm was found, 3 no verdict, since scores look like distances or are no
-better than chance."""
+or too little memory or disk, 4 a fault of the program, 130 interrupted; with --fail-on-harm also
+1 harm was found, 3 no verdict, since scores look like distances or are no better than chance."""
 
 BENCH_DESCRIPTION = """\
 Which mitigation lowers a disparity on these embeddings, at which cost, or that none does: every
 method is chosen and fitted on some people and judged on others, and compared with doing nothing
 on the same resamples of people. Exit status: 0 done, 2 unusable input or too little memory or disk,
-4 a fault of the program, 130 or 143 stopped by a signal."""
+4 a fault of the program, 130 interrupted."""
 
 
 class _ListPolicies(argparse.Action):
@@ -155,176 +139,35 @@ def main(argv=None):
     -------
     code : int
         0 done and every check passed, 1 a check failed, 2 unusable input, 3 a check is
-        undetermined, 4 a fault of the program (with its traceback), 130 interrupted, 143
-        terminated. Memory, a disk or worker processes that do not suffice give 2.
+        undetermined, 4 a fault of the program (with its traceback), 130 interrupted.
     """
     arguments = _parse(argv)
-    return _run_in_copy(arguments) if _is_limited() else _run(arguments)
-
-
-def _is_limited():
-    """Whether a library that finds no memory may end the process, with status 1.
-
-    OpenBLAS does, where the system limits addresses (``ulimit -v``), and 1 means a failed
-    check here. Once numpy is loaded a program of its own calls, and it is too late.
-    """
-    if resource is None or "numpy" in sys.modules:
-        return False
-    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
-
-
-def _run_in_copy(arguments):
-    """As _run, in a copy of this process; where no status comes back, memory ran out."""
-    here, there = os.pipe()
-    # One that comes in between waits until somebody handles it.
-    signals = signal.SIGINT, signal.SIGTERM
-    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
-    copy = os.fork()
-    if copy == 0:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
-        code = 4
-        try:
-            code = _run(arguments)
-            os.write(there, bytes([code]))
-        finally:
-            os._exit(code)
-    os.close(there)
-
-    def pass_on(number):
-        with suppress(ProcessLookupError):  # it has just ended
-            os.kill(copy, number)
-
-    with _Stops(pass_on):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
-        _, status = os.waitpid(copy, 0)
-    with os.fdopen(here, "rb") as told:
-        found = told.read()
-    code = os.waitstatus_to_exitcode(status)
-    if found or code != 1:
-        return found[0] if found else 128 - code if code < 0 else code
-    _print_line(
-        f"skfairfr {arguments.command}: error: out of memory: a library could not "
-        "allocate what it needs and ended the process; allow more addresses (ulimit -v)"
-    )
-    return 2
-
-
-def _run(arguments):
-    """Run a parsed command; the exit status."""
     name = f"skfairfr {arguments.command}"
-    with _Stops() as stops:
-        try:
-            with _budget(arguments):
-                text, code = arguments.run(arguments)
-            stops.check()
-            _print(text)
-        except BaseException as error:
-            # A library may turn the interruption into an error of its own.
-            if stops.signal is not None or isinstance(error, KeyboardInterrupt):
-                return stops.report(name)
-            if not isinstance(error, Exception):
-                raise
-            return _print_error(name, error)
+    try:
+        text, code = arguments.run(arguments)
+        _print(text)
+    except KeyboardInterrupt:
+        print(f"{name}: interrupted", file=sys.stderr)
+        return 130
+    except MemoryError as error:
+        print(f"{name}: error: out of memory: {_one_line(str(error))}", file=sys.stderr)
+        return 2
+    except (ValueError, OSError, ImportError) as error:
+        # An import that Python itself could not do has a name; it is no unusable input.
+        if isinstance(error, ImportError) and error.name is not None:
+            return _fault(name, error)
+        print(f"{name}: error: {_one_line(_in_flags(error))}", file=sys.stderr)
+        return 2
+    except Exception as error:
+        return _fault(name, error)
     return code
 
 
-def _budget(arguments):
-    """The context in which a command uses the memory that --memory allows."""
-    from skfairfr.utils import memory_budget
-
-    amount = vars(arguments).get("memory")
-    return nullcontext() if amount is None else memory_budget(amount)
-
-
-class _Stops:
-    """Signals that end the command in order: it leaves nothing half-written, says one line.
-
-    Attributes
-    ----------
-    signal : signal.Signals or None
-        The one that came.
-    """
-
-    def __init__(self, act=None):
-        self._act = act
-
-    def __enter__(self):
-        self.signal, self._handlers, self._came = None, {}, -math.inf
-        # One that is ignored, as in the background of a shell, stays ignored.
-        usual = (signal.SIG_DFL, signal.default_int_handler)
-        if current_thread() is main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                if signal.getsignal(number) in usual:
-                    self._handlers[number] = signal.signal(number, self._stop)
-        return self
-
-    def __exit__(self, *_):
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler)
-
-    def _stop(self, number, frame):
-        self.signal = signal.Signals(number)
-        if self._act is not None:
-            return self._act(number)
-        # A terminal sends it to every process, and the first passes it on.
-        came, self._came = self._came, time.monotonic()
-        if self._came - came > 0.5:
-            raise KeyboardInterrupt
-
-    def check(self):
-        """Raise if a signal came whose exception was lost on its way."""
-        if self.signal is not None:
-            raise KeyboardInterrupt
-
-    def report(self, name):
-        """Say what happened; the exit status, as shells give it."""
-        number = self.signal or signal.SIGINT
-        words = "interrupted" if number == signal.SIGINT else "terminated"
-        _print_line(f"{name}: {words}")
-        return 128 + number
-
-
-def _print_error(name, error):
-    """Say in one line what went wrong, or print a traceback; the exit status."""
-    text = _remedy_for(error)
-    if text is None:
-        # Python's own status, 1, means a failed check here.
-        _print_line("".join(traceback.format_exception(error)).rstrip())
-        _print_line(f"{name}: this is a fault of the program, please report it")
-        return 4
-    _print_line(f"{name}: error: {_one_line(text)}")
-    return 2
-
-
-def _remedy_for(error):
-    """What a user can do about an error; None if it is a fault of the program."""
-    if isinstance(error, MemoryError):
-        detail = f" ({error})" if str(error) else ""
-        return f"out of memory{detail}; free memory, or give fewer images or pairs"
-    if isinstance(error, OSError) and error.errno in FULL:
-        place = "" if error.filename is None else f" {str(error.filename)!r}"
-        return (
-            f"writing{place} failed ({error.strerror}); make room, or write elsewhere. No "
-            "file was left half-written."
-        )
-    if isinstance(error, ChildProcessError):
-        return str(error).replace("n_jobs", "--n-jobs")
-    # A library says so in its own words where its file does not fit into the memory.
-    if isinstance(error, ImportError | OSError) and MAPPING.search(str(error)):
-        return "out of memory, while libraries were loaded; free memory"
-    # An import that Python itself could not do has a name; it is no unusable input.
-    if isinstance(error, ImportError) and error.name is not None:
-        return None
-    if isinstance(error, ValueError | OSError | ImportError):
-        return _in_flags(error)
-    return None
-
-
-def _print_line(text):
-    """Print on standard error, if there is one."""
-    if sys.stderr is not None:
-        with suppress(OSError):
-            print(text, file=sys.stderr, flush=True)
+def _fault(name, error):
+    """Print a traceback; the exit status, as Python's own, 1, means a failed check."""
+    traceback.print_exception(error)
+    print(f"{name}: this is a fault of the program, please report it", file=sys.stderr)
+    return 4
 
 
 def _parse(argv):
@@ -848,13 +691,6 @@ def _add_common(
         metavar="N",
         help="workers of joblib (default: one process, which uses all cores)",
     )
-    parser.add_argument(
-        "--memory",
-        metavar="AMOUNT",
-        help="memory that reading a file, or a comparison beside its embeddings, may take: 4GB, "
-        "500MB, 4GiB, or 50%% of what is free (default: the variable SKFAIRFR_MEMORY, or 80%%); "
-        "less takes longer, and a note says where it lowers the FAR up to which rates are exact",
-    )
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
@@ -1083,7 +919,7 @@ def _write_bench(bench, written, folder):
     from skfairfr.metrics import MitigationsDisplay
 
     names, winner, deploy = list(written), folder / "winner", None
-    with replaced(folder, OF_BENCH, kept=("fits", "winner")) as staged:
+    with replaced(folder, OF_BENCH) as staged:
         for name, content in written.items():
             (staged / name).write_text(content, encoding="utf-8")
         if bench.methods:
@@ -1119,7 +955,7 @@ def _report(arguments, data, source, **options):
     from skfairfr.report import audit_data
 
     out = _report_folder(arguments)
-    with nullcontext() if out is None else staging(out) as drawn:
+    with nullcontext() if out is None else temporary(out) as drawn:
         report = audit_data(
             data,
             figures=drawn,
@@ -1194,10 +1030,6 @@ def _print(text):
     except BrokenPipeError:
         # Python flushes again at exit, which would complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except OSError as error:
-        error.filename = "standard output"
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise
 
 
 def _in_flags(error, spell=None):

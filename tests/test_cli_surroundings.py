@@ -65,26 +65,3 @@ def test_neither_a_home_nor_utf8_changes_a_result(faces, tmp_path):
         wanted = usual.encode("ascii" if ascii_alone else "utf-8", "backslashreplace")
         assert out == wanted
     assert written[0] == written[1] == written[2]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("commands", [("audit", "audit"), ("audit", "compare")])
-def test_two_commands_into_one_folder(faces, tmp_path, commands):
-    """The folder is as if one had been run after the other."""
-    folder = tmp_path / "out"
-    processes = [started(faces, folder, command) for command in commands]
-    for process in processes:
-        _, err = process.communicate()
-        assert process.returncode == 0, err
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
-    assert not list(folder.rglob("*.part"))
-    found = contents(folder)
-    alone = []
-    for order in (commands, commands[::-1]):
-        one_by_one = tmp_path / "-".join(order) / str(len(alone))
-        for command in order:
-            process = started(faces, one_by_one, command)
-            _, err = process.communicate()
-            assert process.returncode == 0, err
-        alone.append(contents(one_by_one))
-    assert found in alone

@@ -13,7 +13,7 @@ NAMED = re.compile(r"(tests/[\w/]+\.py)(?:::(\w+))?")
 @pytest.mark.parametrize("page", [PAGE, ROOT / "SECURITY.md"], ids=lambda p: p.name)
 def test_every_test_that_is_named_is_there(page):
     named = NAMED.findall(page.read_text())
-    assert len(named) > 4
+    assert len(named) > 3
     for file, test in named:
         text = (ROOT / file).read_text()
         assert not test or f"def {test}(" in text, (file, test)

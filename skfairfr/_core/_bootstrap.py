@@ -265,8 +265,7 @@ def rate_table(pairs, query, resampling, overall=None):
                 for span, part in zip(spans, parts, strict=True)
             ]
             arguments = (tasks, resampling.n_jobs, "resampling", sizes, shared)
-            most = pairs.images.blocks.workers
-            blocks = over_blocks(rates, *arguments, most=most)
+            blocks = over_blocks(rates, *arguments)
         except TailTooShortError as short:
             query = _reach_further(pairs, query, short)
     centre = point = _without_resamples(point)

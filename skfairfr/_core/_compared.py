@@ -250,7 +250,6 @@ class ComparedImages:
                 floors,
                 measures,
                 self.n_jobs,
-                workers=self.blocks.workers,
             )
         if missing:
             found = histograms_of(designs, measures, counts)

@@ -132,7 +132,7 @@ def _of_scope(pairs, scope, resampling):
     tasks = [(Resamples(*seeds, *span),) for span in spans]
     sizes = [stop - start for start, stop in spans]
     arguments = (tasks, resampling.n_jobs, "resampling", sizes, shared)
-    blocks = over_blocks(_block, *arguments, most=pairs.images.blocks.workers)
+    blocks = over_blocks(_block, *arguments)
     replicates = np.concatenate(blocks)
     return EqualErrorRates(value, centre, threshold[0], replicates, sampled)
 

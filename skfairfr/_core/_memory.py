@@ -15,7 +15,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
-from skfairfr._core import _cluster, _screen
+from skfairfr._core import _screen
 from skfairfr._core._blocks import FEWEST_RESAMPLES, Blocks
 from skfairfr._core._budget import Budget
 from skfairfr._core._parallel import n_threads
@@ -341,8 +341,6 @@ class Size:
             raise ValueError(
                 f"n_jobs must be an integer other than 0, or None; got {jobs!r}."
             )
-        if _cluster.active_backend() is not None:
-            return min(n_threads(), most), 0, 1
         n_jobs = min(effective_n_jobs(self.n_jobs), most)
         backend, _ = get_active_backend()
         if n_jobs == 1 or getattr(backend, "supports_sharedmem", False):

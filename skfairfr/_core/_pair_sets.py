@@ -321,8 +321,7 @@ class EmbeddingPairs:
         key = (self.design.average, self.far_max, expected)
         rows = [*range(self.images.n_groups), *([] if key in overall else [-1])]
         tasks = [(expected, row) for row in rows]
-        pilots = self.images.blocks.pilots
-        chosen = over_blocks(self._depth, tasks, 1, "choosing depths", most=pilots)
+        chosen = over_blocks(self._depth, tasks, 1, "choosing depths")
         if key not in overall:
             overall[key] = chosen.pop()
         chosen.append(overall[key])

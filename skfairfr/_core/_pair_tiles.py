@@ -17,7 +17,7 @@ from skfairfr._core import _adjusted_screen, _adjustments, _inner_products, _scr
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._compiled import njit
 from skfairfr._core._pair_sequences import merge_pairs, sort_pairs
-from skfairfr._core._parallel import ONE_BLAS_THREAD, over_blocks
+from skfairfr._core._parallel import one_blas_thread, over_blocks
 
 TILE = 2048
 # Multiply-adds of a task: about a second of a core.
@@ -121,7 +121,6 @@ def compare_all(
     n_jobs=None,
     tile=TILE,
     precision=None,
-    workers=None,
 ):
     """One pass over all impostor pairs: the tail of their scores, and histograms.
 
@@ -138,8 +137,6 @@ def compare_all(
         Number of joblib workers.
     precision : {None, "float32", "bfloat16", "int8"}, default=None
         Precision of the screen, which changes the time alone; None chooses.
-    workers : int, default=None
-        Threads or workers at the same time, at most.
 
     Returns
     -------
@@ -169,7 +166,6 @@ def compare_all(
         sizes=[len(tiles) for tiles in tasks],
         shared=(probe, reference, screens, floors, measures, tile),
         add=_together,
-        most=workers,
     )
     return None if floors is None else merge_pairs(tails), counts
 
@@ -183,7 +179,7 @@ def _seconds(probe, reference, floors, precision):
     ]
     screens = [_screen.ScreenedRows.of(side.vectors, precision) for side in some]
     taken = []
-    with ONE_BLAS_THREAD:
+    with one_blas_thread():
         for _ in range(TRIALS):
             start = time.perf_counter()
             _compare_tiles(*some, screens, floors, None, TRIAL, [(0, 0)])

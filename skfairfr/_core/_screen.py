@@ -40,7 +40,7 @@ from threadpoolctl import ThreadpoolController
 
 from skfairfr._core import _integer_screen
 from skfairfr._core._compiled import njit
-from skfairfr._core._parallel import ONE_BLAS_THREAD, n_threads
+from skfairfr._core._parallel import n_threads, one_blas_thread
 from skfairfr._core._reaching import write_reaching
 
 # Multiply-adds of a pass from which fewer bits pay, once torch is loaded: more than a second
@@ -430,7 +430,7 @@ def _is_faster(n_features):
         for precision in ("float32", "bfloat16")
     }
     seconds = dict.fromkeys(pairs, np.inf)
-    with ONE_BLAS_THREAD:
+    with one_blas_thread():
         for precision in (*pairs, *pairs, *pairs):
             start = time.perf_counter()
             tile = multiply(*pairs[precision])

@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
-from skfairfr._core._parallel import own_threads
 from skfairfr._core._pooled_folds import STEP, Cell, FoldErrors
 from skfairfr._core._resampling import draw, unit_weights
 from skfairfr.metrics import SimilarityROC
@@ -115,7 +114,7 @@ def count_errors(
         far_max=max(1e-2, STEP * far),
         random_state=0,
     )
-    with warnings.catch_warnings(), own_threads():
+    with warnings.catch_warnings():
         # What a fold cannot resolve, all of them together may.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         try:

@@ -22,7 +22,7 @@ from skfairfr.utils._json_form import check_format, decode, digest_of, encode, i
 from skfairfr.utils._validation import check_path, special_file
 
 INDEX = "system.json"
-CONTENTS = Contents(records=(INDEX,), others=("[0-9]*-*.npz", "[0-9]*-*.safetensors"))
+CONTENTS = Contents((INDEX,), ("[0-9]*-*.npz", "[0-9]*-*.safetensors"))
 # Changed where a version would no longer read what an earlier one wrote.
 # 2 has a digest of the index too.
 FORMAT = 2

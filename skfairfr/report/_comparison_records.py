@@ -261,7 +261,7 @@ class SystemsComparison:
     def save(self, folder, *, replace=False, version=None, date=None):
         """Write the page, the JSON, the text and a table of changes to a folder.
 
-        The folder changes at once, when all is written, as that of :meth:`Report.save`.
+        The folder changes when all is written, as that of :meth:`Report.save`.
 
         Parameters
         ----------

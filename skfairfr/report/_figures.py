@@ -33,7 +33,7 @@ from skfairfr.report._notes import collecting
 from skfairfr.report._page_figures import rates_display
 from skfairfr.report._text_layout import level_name
 from skfairfr.utils._errors import Argument, ArgumentError
-from skfairfr.utils._folder import staging
+from skfairfr.utils._folder import temporary
 from skfairfr.utils._validation import check_path
 
 SIZE = (6.4, 4.6)
@@ -114,9 +114,8 @@ def write_figures(audited, levels, folder, title="", distance=False, limits=None
         Files in the order written.
     """
     drawn = []
-    # A writer that is stopped leaves no half of a file, and seldom figures of two audits.
     # The audit's notes already hold what the displays warn of.
-    with staging(folder) as staged, collecting([]):
+    with temporary(folder) as staged, collecting([]):
         for name, draw, size in _figures(audited, levels, distance, limits):
             drawn += _write(draw, staged / name, size, title)
         for path in staged.iterdir():

@@ -712,8 +712,8 @@ class Report:
     def save(self, folder, source=None, *, replace=False, version=None, date=None):
         """Write ``audit.json``, ``report.html``, both tables and the figures to a folder.
 
-        The folder changes at once, when all is written: a writer that is killed leaves an
-        earlier report whole.
+        The folder changes when all is written: an error or an interrupt leaves an earlier
+        report whole.
 
         Parameters
         ----------

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from skfairfr._core import _pair_tiles, _parallel, _screen
 from skfairfr._core._pair_tiles import collect_tail, unit_rows
-from skfairfr._core._parallel import ONE_BLAS_THREAD, n_threads
+from skfairfr._core._parallel import n_threads, one_blas_thread
 from skfairfr._core._resampling import Images
 from tests._core.cases import make_images, sides_of
 from tests._core.test_inner_products import in_lanes
@@ -524,7 +524,7 @@ def test_the_trial_leaves_the_threads_of_blas_as_they_were(monkeypatch):
     multiply, opened = _screen.multiply, ExitStack()
     with threadpool_limits(2, user_api="blas"):
         before = n_threads()
-        opened.enter_context(ONE_BLAS_THREAD)
+        opened.enter_context(one_blas_thread())
 
         def ending(rows, columns):
             opened.close()  # the pass that surrounds the trial ends first

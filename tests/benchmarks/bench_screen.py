@@ -157,7 +157,7 @@ def bench_others(n_images, far_max):
         "float16": partial(torch.mm, tile.half(), tile.half().T),
     }
     seconds = dict.fromkeys(tries, np.inf)
-    with _parallel.ONE_BLAS_THREAD:
+    with _parallel.one_blas_thread():
         torch.set_num_threads(1)
         for _ in range(REPEATS):
             for name, product in tries.items():

@@ -151,7 +151,7 @@ def test_more_threads_come_back_inside_and_after_an_error(four_threads):
     assert torch.get_num_threads() == 4
 
 
-@pytest.mark.parametrize("name", ["is_sharing_worker", "_set_threads", "own_threads"])
+@pytest.mark.parametrize("name", ["is_sharing_worker", "_set_threads"])
 def test_an_interrupt_on_the_way_in_leaves_no_number(monkeypatch, four_threads, name):
     def interrupt(*_):
         monkeypatch.undo()

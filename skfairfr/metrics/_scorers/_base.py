@@ -17,7 +17,6 @@ from skfairfr._compat import SharingScorer
 from skfairfr._core._bootstrap import OPERATING_POINTS
 from skfairfr._core._disparities import DISPARITIES
 from skfairfr._core._pair_sets import Expected
-from skfairfr._core._parallel import own_threads
 from skfairfr.metrics._pairs._checks import check_single_level
 from skfairfr.metrics._roc import _inputs
 from skfairfr.metrics._roc._engine import Engine
@@ -64,8 +63,7 @@ class Scorer(SharingScorer):
     def _score_with(
         self, shared, estimator, X, y, sensitive_features=None, domain=None
     ):
-        with own_threads():
-            return self._measure(shared, estimator, (X, y, sensitive_features, domain))
+        return self._measure(shared, estimator, (X, y, sensitive_features, domain))
 
     def __repr__(self, N_CHAR_MAX=700):
         """The class, what it measures, and the other parameters that were set."""
