@@ -77,8 +77,6 @@ class ComparedImages:
         Score s(x, x) of every image: that of two copies of it.
     sample : PairSequence or None
         A uniform sample of all impostor pairs, once a partition has drawn it.
-    blocks : Blocks
-        How much is worked on at a time.
     version : int
         Number of passes over the impostor pairs so far.
     shared : dict
@@ -107,7 +105,6 @@ class ComparedImages:
         self.n_jobs = n_jobs
         self.device = device
         self.adjustment = adjustment
-        self.blocks = images.blocks
         self.two_sides = images.side is not None
         codes = np.stack(columns) if len(columns) else np.zeros((1, n_images), np.int32)
         _, self.first_of_cell, cell = np.unique(
@@ -232,7 +229,7 @@ class ComparedImages:
         return next(found, None)
 
     def _pass(self, floors):
-        """One pass over all impostor pairs: the tail, and histograms that are missing."""
+        """The tail of all impostor pairs, and histograms that are missing."""
         missing = [
             c
             for c in self._designs
@@ -240,18 +237,13 @@ class ComparedImages:
         ]
         designs = [counted.design for counted in missing]
         measures = measures_of(self, designs) if missing else None
-        if _device_tiles.is_at_hand(self.device):
-            tail, counts = _device_tiles.compare_all(
-                *self.rows, floors, measures, self.device
-            )
-        else:
-            tail, counts = _pair_tiles.compare_all(
-                *self.rows,
-                floors,
-                measures,
-                self.n_jobs,
-            )
+        tail = None
+        if floors is not None and _device_tiles.is_at_hand(self.device):
+            tail = _device_tiles.collect_tail(*self.rows, floors, self.device)
+        elif floors is not None:
+            tail = _pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
         if missing:
+            counts = _pair_tiles.count_scores(*self.rows, measures, self.n_jobs)
             found = histograms_of(designs, measures, counts)
             for counted, histograms in zip(missing, found, strict=True):
                 counted.histograms = histograms

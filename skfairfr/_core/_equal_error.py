@@ -9,6 +9,7 @@ change are then added one by one.
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 from skfairfr._core import _rates, _running_sums
 from skfairfr._core._bootstrap import (
@@ -22,7 +23,6 @@ from skfairfr._core._bootstrap import (
     v_statistic_frr,
     v_statistic_weights,
 )
-from skfairfr._core._compiled import njit
 from skfairfr._core._pair_sets import TailTooShortError
 from skfairfr._core._parallel import over_blocks
 from skfairfr._core._resampling import (

@@ -8,8 +8,8 @@ those in the same call. Rounding the rows moves a cosine by about 4e-5.
 """
 
 import numpy as np
+from numba import njit
 
-from skfairfr._core._compiled import njit
 from skfairfr._core._parallel import over_blocks
 
 ROW_BITS, OTHER_BITS = 13, 10

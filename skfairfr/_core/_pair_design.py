@@ -10,8 +10,8 @@ probe in g and reference in h where there are two sides).
 from functools import cached_property
 
 import numpy as np
+from numba import njit
 
-from skfairfr._core._compiled import njit
 from skfairfr._core._resampling import unit_weights
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
+from numba import njit
 
 from skfairfr._core import _rates, _running_sums
-from skfairfr._core._compiled import njit
 from skfairfr._core._parallel import in_threads, over_blocks
 
 # Pairs that a thread splits by their groups at a time.

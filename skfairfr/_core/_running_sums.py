@@ -8,9 +8,7 @@ there each resample walks the few pairs to what is asked of it alone.
 """
 
 import numpy as np
-
-from skfairfr._core._compiled import njit
-from skfairfr._core._pair_products import sum_products
+from numba import njit
 
 # int32 partial sums of uint8 x uint8 weights stay below 2**31 for a chunk of this length,
 # and int16 ones below 2**15 for multiplicities up to 11, as nearly all drawn ones are.
@@ -163,6 +161,25 @@ def _sum_of_chunk(left_weight, right_weight, left, right, base, start, stop, r):
     for p in range(start, stop):
         total += weight_of(left_weight, right_weight, left, right, base, p, r)
     return total
+
+
+@njit(nogil=True, cache=True)
+def sum_products(sums, left_weight, right_weight, left, right, base, start, stop):
+    """Write the weight of the pairs [start, stop) in every resample.
+
+    ``sums`` (n_resamples,) is int16, int32 or float64; every sum fits into its type.
+    """
+    kind = sums.dtype.type
+    for r in range(sums.size):
+        sums[r] = 0
+    for p in range(start, stop):
+        a, b = left_weight[left[p]], right_weight[right[p]]
+        if base is None:
+            for r in range(sums.size):
+                sums[r] += kind(a[r]) * kind(b[r])
+        else:
+            for r in range(sums.size):
+                sums[r] += base[p] * (kind(a[r]) * kind(b[r]))
 
 
 @njit(nogil=True, cache=True)

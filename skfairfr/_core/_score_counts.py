@@ -8,8 +8,7 @@ the overall scope, those of a group to the row of the group.
 from dataclasses import dataclass
 
 import numpy as np
-
-from skfairfr._core._compiled import njit
+from numba import njit
 
 
 @dataclass(frozen=True)

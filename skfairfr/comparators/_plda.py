@@ -3,11 +3,11 @@
 from numbers import Real
 
 import numpy as np
+from numba import njit
 from scipy.linalg import eigh
 
 from skfairfr._compat import Interval, fit_context
 from skfairfr._core._adjustments import Adjustment
-from skfairfr._core._compiled import njit
 from skfairfr._core._prepared import PreparedImages
 from skfairfr.comparators._base import Comparator
 from skfairfr.comparators._rows import unit_rows_of

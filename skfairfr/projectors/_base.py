@@ -57,9 +57,6 @@ from skfairfr.utils._torch import (
 )
 from skfairfr.utils._validation import validate_rows, warn_caller
 
-# Up to so many people ``python -m tests.benchmarks.check_dimensions`` saw no gain.
-MOST_PEOPLE_IN_VAIN = 400
-
 # What all projectors have in common: default and constraint of each parameter.
 TRAINING = {
     "head": ("residual", [StrOptions(set(HEADS)), torch.nn.Module, callable]),
@@ -146,6 +143,8 @@ class BaseProjector(
     # Whether the loss has a centroid for each identity; if not, ``_train`` takes the sum of
     # each person's projected rows.
     _loss_has_centroids = True
+    # Up to so many people ``python -m tests.benchmarks.check_dimensions`` saw no gain.
+    _most_people_in_vain = 0
     # What ``fit`` reads of the labels.
     _fields = ("identity", "group")
 
@@ -249,16 +248,14 @@ class BaseProjector(
         centroids = self._starting_centroids(head, rows, people, warm)
         loss = self._make_loss(people, rows, head.sizes[2], centroids, generator)
         batches, callbacks = self._plan_epochs(people, held_out, rows, head, generator)
-        n_people, n_batches = (
-            people.identities.size,
-            -(-len(batches) // self.batch_size),
-        )
-        if n_people <= MOST_PEOPLE_IN_VAIN:
+        n_people, most = people.identities.size, self._most_people_in_vain
+        if n_people <= most:
+            n_steps = self.max_epochs * -(-len(batches) // self.batch_size)
             warn_caller(
-                f"This fit has {n_people} people and {self.max_epochs * n_batches} steps. "
-                f"With up to {MOST_PEOPLE_IN_VAIN} people the defaults were not seen to "
-                "lower the FRR of other people, synthetic or real. Fit more people, and "
-                "compare before with after on people held out.",
+                f"This fit has {n_people} people and {n_steps} steps. With up to {most} "
+                "people the defaults were not seen to lower the FRR of other people, "
+                "synthetic or real. Fit more people, and compare before with after on "
+                "people held out.",
                 UserWarning,
             )
 
@@ -438,8 +435,8 @@ class BaseProjector(
         """
         params = super().get_params(deep)
         if deep and isinstance(self.optimizer, partial):
-            for name, value in self.optimizer.keywords.items():
-                params[f"optimizer__{name}"] = value
+            given = self.optimizer.keywords.items()
+            params |= {f"optimizer__{name}": value for name, value in given}
         return params
 
     def set_params(self, **params):

@@ -109,7 +109,8 @@ class EthicalModule(BaseProjector):
         epoch, of whole people of every group.
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
         What "best" and ``patience`` look at, smaller is better: the loss (on held-out
-        people against the mean of their other images, or on those trained on wXX
+        people against the mean of their other images, on those trained on without any), or
+        at ``monitor_far`` a disparity or the FRR.
     monitor_far : float, default=1e-3
         In (0, 1): FAR at which people held out are monitored. A FewErrorsWarning says when
         it lets fewer than 30 impostor pairs of a group pass.
@@ -122,10 +123,12 @@ class EthicalModule(BaseProjector):
         was killed, goes on from there. Removed when a fit is through. The state of
         ``callbacks`` is not kept.
     callbacks : list of skorch callbacks, default=None
-        Notified after ours; the people held out are skorch's validation set. Any of them,
-        and Ctrl-C, may end the training.
+        Notified after ours; the people held out are skorch's validation set. Any of them
+        may end the training by a KeyboardInterrupt after an epoch. Ctrl-C pressed while one
+        of them runs there cannot be told from that, and has no warning.
     device : str or torch.device, default="auto"
-        "cpu", "cuda", or the CUDA device where there is one.
+        "cpu", "cuda", or the CUDA device where there is one. No projector was run on a card
+        so far, where the same ``random_state`` need not give the same bits.
     random_state : int, RandomState instance or None, default=None
         Draws weights, batches and the people held out.
     warm_start : bool, default=False
@@ -186,6 +189,8 @@ class EthicalModule(BaseProjector):
     True
     """
 
+    _most_people_in_vain = 400
+
     def __repr__(self, N_CHAR_MAX=700):
         """That of scikit-learn; once fitted, a line below names the group of each kappa."""
         shown = super().__repr__(N_CHAR_MAX)
@@ -208,8 +213,10 @@ class EthicalModule(BaseProjector):
         y : array-like, shape (n_samples,)
             Identity of each image; or :func:`~skfairfr.face_labels` with its group, or a
             frame with the columns ``identity`` and ``group``.
-        sensitive_features : array-like, shape (n_samples,), default=None
-            Group of each image; None or NaN is unknown. None means one group.
+        sensitive_features : array-like, shape (n_samples,) or (n_samples, n_attributes), \
+                default=None
+            Group of each image; None or NaN is unknown. Several columns make the groups of
+            their combinations. None means one group.
 
         Returns
         -------
@@ -228,8 +235,9 @@ class EthicalModule(BaseProjector):
         -----
         UserWarning
             Which group kappa0 is, where the two differ and ``groups`` does not say it;
-            with at most 400 people, of whom the study saw no gain; or if the fit is
-            interrupted, which keeps what was trained.
+            with at most 400 people, of whom the study of these defaults saw no gain; or if
+            the fit is interrupted: it keeps the weights as they are then, steps of the epoch
+            that was broken off among them, and a history without that epoch.
         """
         return self._fit(X, y, sensitive_features)
 

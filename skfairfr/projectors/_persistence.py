@@ -93,10 +93,9 @@ def load(cls, path):
         raise ValueError(
             f"{str(path)!r} is damaged ({error}); save the projector again."
         ) from error
-    held = header["class"] and f"a {header['class']}"
     raise ValueError(
-        f"{str(path)!r} holds {held or 'no projector'}, not a {cls.__name__}; call load of the class "
-        "that was saved."
+        f"{str(path)!r} holds {header['class'] or 'no projector'}, not {cls.__name__}; "
+        "call load of the class that was saved."
     )
 
 

@@ -1,9 +1,10 @@
 """The training loop: rows on the device, batches that are slices of them, the net.
 
-No loader, no worker, no Python over samples. The net is skorch's, without its loader. Own
-callbacks do what skorch's do not: set a rate by ``final_lr``, keep the best head with its
-centroids, and write all from which a fit can be resumed. A killed fit is resumed from its
-checkpoint: one file for each fit, named by a hash of the data and the options.
+No loader, no worker, no Python over samples. The net is skorch's, without its loader until
+it is fitted. Own callbacks do what skorch's do not: ``Schedule`` sets a rate by ``final_lr``,
+``HeldOutRates`` measures people held out, ``Monitor`` keeps the best head with its centroids and
+knows when to stop, ``Checkpoint`` writes all from which a fit can be resumed. A killed fit is
+resumed from its checkpoint: one file for each fit, named by a hash of the data and the options.
 """
 
 import json
@@ -145,9 +146,13 @@ class EmbeddingNet(NeuralNet):
     held_out : list of one pair (rows, identity), or None
     held_out_loss : callable
         ``held_out_loss(embeddings, y, X)`` gives a float.
+    takes_batches : bool
+        Whether it is given batches, which make themselves, without skorch's data set and
+        loader; until it is trained.
     """
 
     held_out = held_out_loss = None
+    takes_batches = True
 
     def hold_out(self, people, rows, loss):
         """Take people as the validation set; their rows make one batch."""
@@ -157,16 +162,18 @@ class EmbeddingNet(NeuralNet):
         self.iterator_valid__batch_size = people.rows.size  # of a bar
 
     def get_dataset(self, X, y=None):
-        """Batches as they are: they make themselves, without skorch's data set."""
-        return X
+        """Batches as they are."""
+        return X if self.takes_batches else super().get_dataset(X, y)
 
     def get_split_datasets(self, X, y=None, **fit_params):
         """Batches, and the people held out."""
         return X, self.held_out
 
     def get_iterator(self, dataset, training=False):
-        """Batches as they are, without a loader."""
-        return dataset
+        """Batches as they are."""
+        return (
+            dataset if self.takes_batches else super().get_iterator(dataset, training)
+        )
 
     def get_loss(self, y_pred, y_true, X=None, training=False):
         """The loss of a batch; one that ``takes_inputs`` is given the embeddings, too."""
@@ -230,7 +237,11 @@ def train(net, batches, monitor, precision):
 
 
 def release(net, callbacks):
-    """Leave a trained net without images, our callbacks and the optimizer's state."""
+    """Leave a trained net without images, our callbacks and the optimizer's state.
+
+    Its ``predict`` and ``forward`` take arrays, as those of any net of skorch's.
+    """
+    net.takes_batches = False
     net.held_out = net.held_out_loss = None
     net.callbacks = callbacks
     net.callbacks_ = [
@@ -353,13 +364,15 @@ class Checkpoint(Callback):
         self.monitor = monitor
 
     def on_epoch_end(self, net, **kwargs):
+        # Without batches, and with numbers of Python for those of numpy.
+        epochs = [{**epoch, "batches": []} for epoch in net.history]
         state = {
             "seed": self.seed,
             "weights": parts_of(net).state_dict(),
             "optimizer": net.optimizer_.state_dict(),
             "generator": self.generator.get_state(),
             "monitor": self.monitor.state_,
-            "history": _to_json(net.history),
+            "history": json.dumps(epochs, default=lambda value: value.tolist()),
         }
         # Renamed once complete: a fit killed while writing leaves the previous epoch.
         with whole_file(self.path) as staged:
@@ -474,9 +487,3 @@ def _told(name, value):
             f"checkpoint_dir tells fits apart by their options, and {name}={value!r} cannot "
             "be told from others; give a function or class that its module holds by name."
         ) from error
-
-
-def _to_json(history):
-    """The epochs without their batches; numbers of numpy become numbers of Python."""
-    epochs = [{**epoch, "batches": []} for epoch in history]
-    return json.dumps(epochs, default=lambda value: value.tolist())

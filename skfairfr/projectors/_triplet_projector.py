@@ -133,7 +133,8 @@ class TripletProjector(BaseProjector):
     callbacks : list of skorch callbacks, default=None
         As in :class:`EthicalModule`.
     device : str or torch.device, default="auto"
-        "cpu", "cuda", or the CUDA device where there is one.
+        "cpu", "cuda", or the CUDA device where there is one. No projector was run on a card
+        so far, where the same ``random_state`` need not give the same bits.
     random_state : int, RandomState instance or None, default=None
         Draws weights, pairs, negatives and the people held out.
     warm_start : bool, default=False
@@ -236,8 +237,8 @@ class TripletProjector(BaseProjector):
         Warns
         -----
         UserWarning
-            With at most 400 people, of whom the study saw no gain; or if the fit is
-            interrupted, which keeps what was trained.
+            If the fit is interrupted: it keeps the weights as they are then, steps of the
+            epoch that was broken off among them, and a history without that epoch.
         """
         return self._fit(X, y, sensitive_features, domain)
 

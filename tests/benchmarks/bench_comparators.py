@@ -37,8 +37,6 @@ def fitted(data):
 
 
 def main(n_images=20_000, n_cohort=2_000):
-    import torch  # noqa: F401  # as in a session that mitigates; the screen uses it
-
     warnings.simplefilter("ignore")
     data, others = faces(n_images), faces(4 * n_cohort)
     comparators = fitted(others)

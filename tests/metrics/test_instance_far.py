@@ -332,13 +332,13 @@ def test_no_more_than_the_tail_is_held(monkeypatch):
     # Small scopes are held whole; made small here.
     designs.hold_tails(monkeypatch)
     seen = []
-    compare_all = _pair_tiles.compare_all
+    collect_tail = _pair_tiles.collect_tail
 
     def spy(*args, **kwargs):
-        found = compare_all(*args, **kwargs)
-        seen.append(found[0][0].size)
+        found = collect_tail(*args, **kwargs)
+        seen.append(found[0].size)
         return found
 
-    monkeypatch.setattr(_pair_tiles, "compare_all", spy)
+    monkeypatch.setattr(_pair_tiles, "collect_tail", spy)
     found = instance_far(FACES.X, FACES.y, far=0.01)
     assert max(seen) < 0.1 * found.n_impostor.sum() / 2

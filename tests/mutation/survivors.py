@@ -23,7 +23,7 @@ ACCEPTED = {
     "_core/_adjustments: HALVINGS = 60 -> HALVINGS = 61": (
         "One more halving than float64 resolves."
     ),
-    "report/_far_max: HELD_PAIRS = 2**25 -> HELD_PAIRS = 3**25": (
+    "report/_arguments: HELD_PAIRS = 2**25 -> HELD_PAIRS = 3**25": (
         "How many pairs are held where memory allows: what they cost, and no rate."
     ),
     "comparators/_group_thresholds: WIDEST, MARGIN = 0.5, 1.05 -> WIDEST, MARGIN = 1.5, 1.05": (
@@ -52,9 +52,6 @@ ACCEPTED = {
     ),
     '_core/_resampling: return vars(self) | {"drawn": {}} -> return None': (
         "The tests with processes of their own notice; they are slow."
-    ),
-    "_core/_reaching: while start + WIDTH <= stop: -> while start - WIDTH <= stop:": (
-        "Compiled, the process dies; in plain Python a slice ends where the data end."
     ),
     "_core/_equal_error: high = np.full(n_columns, candidates.size - 1) -> high = np.full(n_columns, candidates.size - 2)": (
         "The same rate; where all scores are equal, the threshold may be above them."

@@ -276,7 +276,7 @@ def test_saved_pickled_and_cloned(tmp_path, other):
 
 def test_another_class_refuses_the_file(tmp_path):
     trained().save(tmp_path / "projector.safetensors")
-    with pytest.raises(ValueError, match="holds a FPRPenaltyProjector, not a Ethical"):
+    with pytest.raises(ValueError, match="holds FPRPenaltyProjector, not Ethical"):
         EthicalModule.load(tmp_path / "projector.safetensors")
 
 

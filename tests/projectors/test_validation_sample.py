@@ -336,7 +336,7 @@ def test_pairs_never_exceed_the_most(name, domain, monkeypatch):
     """Every comparison of held-out people is counted, whatever compares them."""
     monkeypatch.setattr(_held_out, "MOST_IMAGES", 240)
     counted = Counter()
-    collect = _pair_tiles.compare_all
+    collect = _pair_tiles.collect_tail
 
     def collected(probe, reference, *rest, **options):
         n, m = probe.image.size, reference.image.size
@@ -352,7 +352,7 @@ def test_pairs_never_exceed_the_most(name, domain, monkeypatch):
         counted["loss"] = len(left) * len(right) // 2  # i with j's partner, j with i's
         return _triplet.mean_triplet_loss(left, right, y, margin)
 
-    monkeypatch.setattr(_pair_tiles, "compare_all", collected)
+    monkeypatch.setattr(_pair_tiles, "collect_tail", collected)
     monkeypatch.setattr(_ethical_module, "held_out_cross_entropy", with_means)
     monkeypatch.setattr(_fpr_penalty, "held_out_cross_entropy", with_means)
     monkeypatch.setattr(_triplet_projector, "mean_triplet_loss", of_triplets)

@@ -32,7 +32,7 @@ OTHER = np.where(IDENTITY % 2 == 0, "a", "b")
 def counted(monkeypatch):
     """How often rows were transformed and pairs compared."""
     found = {"transforms": 0, "passes": 0}
-    transform, collect = Stretch.transform, _pair_tiles.compare_all
+    transform, collect = Stretch.transform, _pair_tiles.collect_tail
 
     def transformed(self, X):
         found["transforms"] += 1
@@ -43,7 +43,7 @@ def counted(monkeypatch):
         return collect(*arguments, **options)
 
     monkeypatch.setattr(Stretch, "transform", transformed)
-    monkeypatch.setattr(_pair_tiles, "compare_all", collected)
+    monkeypatch.setattr(_pair_tiles, "collect_tail", collected)
     return found
 
 
@@ -216,7 +216,7 @@ def test_messages_name_rows_of_x():
 def test_the_unit_rows_are_the_only_copy_during_the_pass(monkeypatch):
     faces = make_face_embeddings(500, 4, 512, kappa=60.0, random_state=0)
     labels = face_labels(faces.y, faces.sensitive_features)
-    held, collect = [], _pair_tiles.compare_all
+    held, collect = [], _pair_tiles.collect_tail
 
     def collected(*arguments, **options):
         held.append(tracemalloc.get_traced_memory()[0])
@@ -226,7 +226,7 @@ def test_the_unit_rows_are_the_only_copy_during_the_pass(monkeypatch):
         def transform(self, X):
             return X.copy()
 
-    monkeypatch.setattr(_pair_tiles, "compare_all", collected)
+    monkeypatch.setattr(_pair_tiles, "collect_tail", collected)
     bfar_scorer(Fresh(), faces.X, labels)
     held.clear()
     tracemalloc.start()
