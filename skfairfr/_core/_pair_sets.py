@@ -91,14 +91,6 @@ class Expected:
     whole: bool = True
 
 
-def size_of(design, n_features, n_jobs=None):
-    """Size of the EmbeddingPairs of a design, whose memory ``_memory`` estimates."""
-    people, group = design.images.identity, design.images.group
-    counts = [np.unique(people[group == g]).size for g in np.unique(group)]
-    depth = multiple_of_far_max(min([design.images.n_identities, *counts]))
-    return _memory.Size.of(design, n_features, depth, (WHOLE, WHOLE_GROUP), n_jobs)
-
-
 def multiple_of_far_max(n_people):
     """What is held of a scope of so many people, as a multiple of far_max."""
     return max(DEPTH, 1 + SPREAD / np.sqrt(max(n_people, 1)))
@@ -290,25 +282,14 @@ class EmbeddingPairs:
         scope : tuple of two ints, or None
         lowest : float, default=None
             Score down to which all pairs are held; None: twice as large a share of them.
-
-        Raises
-        ------
-        TooLittleMemoryError
-            If these pairs do not fit into the memory.
         """
         row = _row_of(scope)
         if lowest is None:
             share = self.depths.shares[row] = 2 * self.depths.shares[row]
             floor = _score_at(self._pilot(row, share), share)
         else:
-            sample = self.impostors(scope, sampled=True)
-            share = _rates.share_accepted(sample.scores, lowest)
             floor = np.nextafter(np.float32(lowest), np.float32(-np.inf))
-        floors, held = self.depths.floors, self.compared.held()
-        size = size_of(self.design, self.vectors.shape[1], self.n_jobs)
-        n_more = np.max(share) * size.n_impostors[row + 1]
-        n_held = min(len(held) + n_more, size.n_pairs)
-        _memory.check_held(size, n_held, self.images.blocks)
+        floors = self.depths.floors
         floors[row] = min(floors[row], floor)
         self.compared.hold(self.images.group, floors[-1], floors[:-1])
 

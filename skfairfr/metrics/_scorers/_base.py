@@ -159,7 +159,7 @@ def _compare(scorer, estimator, data, far_max, shared):
     transform, similarity = _parts_of(scorer, estimator)
     key = (Scorer, "rows", id(X))
     if key in shared and similarity == "cosine":
-        _, vectors, placed, blocks = shared[key]
+        _, vectors, placed = shared[key]
         identity, group, domain = label_images(*labels, len(vectors))
         order = _order_of_pass(identity, group, domain)
         if not np.array_equal(order, placed):
@@ -172,14 +172,14 @@ def _compare(scorer, estimator, data, far_max, shared):
         side = None if domain is None else domain.codes
         _inputs.check_embeddings(embeddings, identity, side, similarity)
         attributes = {} if group is None else {"group": group}
-        shape = (embeddings.shape[1], identity, attributes, side, None)
-        blocks = _inputs.check_size(*shape, Argument("far", far_max))
+        shape = (embeddings.shape[1], identity, attributes, side)
+        _inputs.check_memory(*shape, Argument("far", far_max))
         order = _order_of_pass(identity, group, domain)
         prepared = _inputs.prepare(embeddings, similarity, attributes, side, order)
         vectors, adjustment = prepared
         del embeddings  # during the pass the unit rows are the only copy
         if similarity == "cosine":
-            shared[key] = X, vectors, order, blocks
+            shared[key] = X, vectors, order
     identity, group, domain = (
         labels and Labels(labels.values, labels.codes[order])
         for labels in (identity, group, domain)
@@ -194,7 +194,6 @@ def _compare(scorer, estimator, data, far_max, shared):
         expected=POINTS_ALONE,
         similarity="cosine" if similarity == "cosine" else "dot",
         adjustment=adjustment,
-        blocks=blocks,
     )
 
 
