@@ -7,10 +7,8 @@ from torch import nn
 from torch.nn.functional import cross_entropy, log_softmax, normalize, selu
 
 from skfairfr.losses._softmax import (
-    WANTED_SCALE,
     held_out_cross_entropy,
     identity_cross_entropy,
-    is_scale,
     starting_centroids,
 )
 from skfairfr.utils._torch import new_linear
@@ -113,7 +111,8 @@ class GroupAdversaryLoss(nn.Module):
             check_count(count, name, least)
         wanted = "must be a number >= 0"
         alpha = check_number(alpha, "alpha", lambda a: 0 <= a < math.inf, wanted)
-        scale = check_number(scale, "scale", is_scale, WANTED_SCALE)
+        wanted = "must be positive and finite"
+        scale = check_number(scale, "scale", lambda s: 0 < s < math.inf, wanted)
         self.alpha = alpha
         start = starting_centroids(centroids, n_identities, n_features, generator)
         scales = torch.full((n_identities,), scale, dtype=torch.float32)
