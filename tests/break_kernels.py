@@ -256,21 +256,15 @@ BREAKS = [
     ),
     Break(
         "comparator: nearest of the cohort",
-        "np.partition(tile, first, axis=1)[:, first:]",
-        "np.partition(tile, first, axis=1)[:, :largest]",
-        ("tests/_core/test_exact_products.py",),
-    ),
-    Break(
-        "comparator: rounding of others",
-        "ROW_BITS, OTHER_BITS = 13, 10",
-        "ROW_BITS, OTHER_BITS = 16, 16",
-        ("tests/_core/test_exact_products.py",),
+        "axis=1)[:, -top:]",
+        "axis=1)[:, :top]",
+        ("tests/comparators/test_cohort.py",),
     ),
     Break(
         "comparator: length of centers",
-        "products(rows[part], centers) - lengths / 2",
-        "products(rows[part], centers)",
-        ("tests/_core/test_exact_products.py",),
+        "multiply_rows(rows, centers) - squares / 2",
+        "multiply_rows(rows, centers)",
+        ("tests/comparators/test_fair_score_normalizer.py",),
     ),
     Break(
         "comparator: pairs inside a cluster twice",

@@ -12,7 +12,7 @@ import numpy as np
 
 from skfairfr._core import _rates
 from skfairfr._core._pair_sequences import crossings, weight_before
-from skfairfr._core._pair_sets import TailTooShortError
+from skfairfr._core._pair_sets import TailTooShortError, sum_of_all
 from skfairfr._core._parallel import over_blocks
 from skfairfr._core._resampling import (
     Resamples,

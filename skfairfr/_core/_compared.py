@@ -62,8 +62,6 @@ class ComparedImages:
         Score s(x, x) of every image: that of two copies of it.
     sample : PairSequence or None
         A uniform sample of all impostor pairs, once a partition has drawn it.
-    blocks : Blocks
-        How much is worked on at a time.
     floors : dict
         Score down to which all impostor pairs are held, by what it was chosen for.
     """
@@ -84,7 +82,6 @@ class ComparedImages:
         self.n_jobs = n_jobs
         self.device = device
         self.adjustment = adjustment
-        self.blocks = images.blocks
         self.two_sides = images.side is not None
         codes = np.stack(columns) if len(columns) else np.zeros((1, n_images), np.int32)
         _, self.first_of_cell, cell = np.unique(

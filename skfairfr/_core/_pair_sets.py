@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skfairfr._core import _memory, _rates, _running_sums
+from skfairfr._core import _rates, _running_sums
 from skfairfr._core._compared import ComparedImages
 from skfairfr._core._pair_sequences import (
     PairSequence,
@@ -73,14 +73,6 @@ class Expected:
     equal_error: bool = False
     lowest: float | None = None
     whole: bool = True
-
-
-def size_of(design, n_features, n_jobs=None):
-    """Size of the EmbeddingPairs of a design, whose memory ``_memory`` estimates."""
-    people, group = design.images.identity, design.images.group
-    counts = [np.unique(people[group == g]).size for g in np.unique(group)]
-    depth = multiple_of_far_max(min([design.images.n_identities, *counts]))
-    return _memory.Size.of(design, n_features, depth, (WHOLE, WHOLE_GROUP), n_jobs)
 
 
 def multiple_of_far_max(n_people):

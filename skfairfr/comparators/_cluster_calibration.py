@@ -9,12 +9,11 @@ from skfairfr._compat import Interval, fit_context
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._beta_calibration import fit_beta
 from skfairfr._core._cluster_pairs import count_pairs, draw_pairs
-from skfairfr._core._exact_products import nearest
 from skfairfr._core._pair_tiles import genuine_pairs, score_pairs
 from skfairfr._core._prepared import PreparedImages
 from skfairfr._core._resampling import Images
 from skfairfr.comparators._base import Comparator
-from skfairfr.comparators._clusters import find_clusters
+from skfairfr.comparators._clusters import find_clusters, nearest
 from skfairfr.comparators._rows import unit_rows_of
 from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._labels import label_images
@@ -52,7 +51,6 @@ class ClusterCalibration(Comparator):
     Attributes
     ----------
     cluster_centers_ : ndarray of float32, shape (n_clusters, n_features)
-        Rounded to multiples of 1/1024.
     calibrations_ : ndarray, shape (n_clusters, 3)
         a, b and c of :math:`\\log p_c - \\log(1 - p_c) = a \\log q - b \\log(1 - q) + c`, where
         q = (1 + s) / 2.

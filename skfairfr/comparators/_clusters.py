@@ -1,6 +1,8 @@
 """Clusters of unit rows, and the one that each image belongs to."""
 
-from skfairfr._core._exact_products import OTHER_BITS, nearest, round_rows
+import numpy as np
+
+from skfairfr.comparators._rows import multiply_rows
 from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._validation import warn_caller
 
@@ -18,8 +20,6 @@ def find_clusters(rows, n_clusters, random_state):
     Returns
     -------
     centers : ndarray of float32, shape (n_clusters, n_features)
-        Rounded, so that an image belongs to the same cluster whatever images stand beside
-        it.
     clusters : ndarray of int, shape (n_images,)
     """
     if n_clusters > len(rows):
@@ -39,5 +39,11 @@ def find_clusters(rows, n_clusters, random_state):
     from sklearn.cluster import KMeans
 
     means = KMeans(n_clusters, n_init=1, random_state=random_state).fit(rows)
-    centers = round_rows(means.cluster_centers_, OTHER_BITS)
+    centers = means.cluster_centers_
     return centers, nearest(rows, centers)
+
+
+def nearest(rows, centers):
+    """Which center is nearest to each row, (n_rows,); of several the first."""
+    squares = np.einsum("ij,ij->i", centers, centers)
+    return np.argmax(multiply_rows(rows, centers) - squares / 2, axis=1)

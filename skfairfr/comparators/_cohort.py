@@ -10,10 +10,9 @@ from sklearn.utils.validation import (
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._adjustments import Adjustment
-from skfairfr._core._exact_products import OTHER_BITS, moments, round_rows
 from skfairfr._core._prepared import PreparedImages
 from skfairfr.comparators._base import Comparator
-from skfairfr.comparators._rows import unit_rows_of
+from skfairfr.comparators._rows import multiply_rows, unit_rows_of
 from skfairfr.utils._errors import Argument, ArgumentError, plain
 from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import validate_rows
@@ -22,6 +21,8 @@ from skfairfr.utils._validation import validate_rows
 SHARE, FEWEST = 5, 20
 # Scores with the cohort that differ by less than float32 resolves are equal.
 SMALLEST_DEVIATION = 2.0**-23
+# Products that are held at a time.
+PRODUCTS = 2**22
 # A gain that changes no sum with another one.
 NO_GAIN = np.finfo(np.float64).tiny
 
@@ -58,7 +59,7 @@ class CohortNormalizer(Comparator):
     Attributes
     ----------
     cohort_ : ndarray of float32, shape (n_cohort, n_features)
-        Unit rows, rounded to multiples of 1/1024.
+        Unit rows.
     top_ : int
         How many of the cohort count for an image.
     n_features_in_ : int
@@ -76,10 +77,7 @@ class CohortNormalizer(Comparator):
     person is in the cohort has a mean that is too high. It should look like them: take
     images of the same camera and population.
 
-    For the comparison with the cohort, rows are rounded to multiples of 2**-13 and the
-    cohort to those of 2**-10, which moves a cosine by about 3e-4: so the mean and deviation
-    of an image are the same, bit for bit, whichever images stand beside it. The deviation divides by the number of scores, not by
-    one less.
+    The deviation divides by the number of scores, not by one less.
 
     References
     ----------
@@ -150,7 +148,7 @@ class CohortNormalizer(Comparator):
         else:
             check_consistent_length(X, y)
         self.top_ = self._choose_top(len(rows))
-        self.cohort_ = round_rows(rows, OTHER_BITS)
+        self.cohort_ = rows.astype(np.float32)
         return self
 
     def prepare(self, X, sensitive_features=None, *, side=None):
@@ -203,7 +201,7 @@ class CohortNormalizer(Comparator):
             counts = np.asarray(side) == (1 if self.kind == "z" else 0)
         share = 1.0 if self.takes_side else 0.5
         if counts.any():
-            mean, deviation = moments(rows[counts], self.cohort_, self.top_)
+            mean, deviation = _moments(rows[counts], self.cohort_, self.top_)
             self._check_deviations(deviation, np.flatnonzero(counts))
             gain[counts], offset[counts] = share / deviation, share * mean / deviation
         return PreparedImages(rows, Adjustment.affine(gain, offset))
@@ -243,6 +241,19 @@ class CohortNormalizer(Comparator):
                 "0;",
                 remedy="give more of the cohort, or people who differ.",
             )
+
+
+def _moments(rows, cohort, top):
+    """Mean and deviation of the largest products of each row, (2, n_rows)."""
+    found = np.empty((2, len(rows)))
+    size = max(1, PRODUCTS // len(cohort))
+    for start in range(0, len(rows), size):
+        part = slice(start, start + size)
+        products = multiply_rows(rows[part], cohort)
+        some = np.partition(products, len(cohort) - top, axis=1)[:, -top:]
+        found[0, part] = some.mean(axis=1, dtype=np.float64)
+        found[1, part] = some.std(axis=1, dtype=np.float64)
+    return found
 
 
 def _centroids(rows, y):

@@ -11,12 +11,11 @@ from skfairfr._core._cluster_pairs import (
     count_pairs,
     thresholds_touching,
 )
-from skfairfr._core._exact_products import nearest
 from skfairfr._core._pair_tiles import genuine_pairs
 from skfairfr._core._prepared import PreparedImages
 from skfairfr._core._resampling import Images
 from skfairfr.comparators._base import Comparator
-from skfairfr.comparators._clusters import find_clusters
+from skfairfr.comparators._clusters import find_clusters, nearest
 from skfairfr.comparators._levels import (
     GroupLevels,
     compare_groups,
@@ -57,7 +56,6 @@ class FairScoreNormalizer(Comparator):
     Attributes
     ----------
     cluster_centers_ : ndarray of float32, shape (n_clusters, n_features)
-        Rounded to multiples of 1/1024.
     thresholds_ : ndarray, shape (n_clusters,)
         Cosine from which on a pair of each cluster is accepted at ``far``.
     threshold_ : float

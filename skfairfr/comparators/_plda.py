@@ -10,8 +10,7 @@ from skfairfr._compat import Interval, fit_context
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._prepared import PreparedImages
 from skfairfr.comparators._base import Comparator
-from skfairfr.comparators._rows import unit_rows_of
-from skfairfr.comparators._transformer import multiply_rows
+from skfairfr.comparators._rows import multiply_rows, unit_rows_of
 from skfairfr.comparators._whitening import (
     check_positive,
     covariance_within,

@@ -1,8 +1,9 @@
-"""Unit rows of embeddings, as comparators multiply them."""
+"""Unit rows of embeddings, and their inner products with other rows."""
 
 import numpy as np
 
 from skfairfr._core._pair_tiles import unit_rows
+from skfairfr._core._prepared import PreparedImages, score_prepared_matrix
 from skfairfr.utils._errors import Argument, ArgumentError
 
 
@@ -21,3 +22,17 @@ def unit_rows_of(X):
     """float32 rows of unit length; an error where a row has no direction."""
     check_no_zero_row(X)
     return unit_rows(X, "cosine")
+
+
+def multiply_rows(rows, matrix):
+    """Inner products of every row with every row of a matrix, float32.
+
+    Parameters
+    ----------
+    rows : ndarray of float32, shape (n_samples, n_features)
+    matrix : ndarray, shape (n_out, n_features)
+    """
+    matrix = np.ascontiguousarray(matrix, dtype=np.float32)
+    return score_prepared_matrix(
+        PreparedImages(rows, None), PreparedImages(matrix, None)
+    )

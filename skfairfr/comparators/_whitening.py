@@ -8,7 +8,8 @@ from numbers import Real
 import numpy as np
 
 from skfairfr._compat import Interval, fit_context
-from skfairfr.comparators._transformer import UnitRowTransformer, multiply_rows
+from skfairfr.comparators._rows import multiply_rows
+from skfairfr.comparators._transformer import UnitRowTransformer
 from skfairfr.utils._labels import label_images
 
 # Rows that are widened to float64 at a time.

@@ -11,7 +11,6 @@ from skfairfr._core._pooled_folds import STEP, Cell, FoldErrors
 from skfairfr._core._resampling import draw, unit_weights
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._paired import accepted_by_people
-from skfairfr.utils._errors import ArgumentError
 
 POINTS = ("overall", "worst_group")
 BLOCK = 128
@@ -102,10 +101,6 @@ def count_errors(
     -------
     found : FoldErrors
 
-    Raises
-    ------
-    MemoryError
-        If the pairs do not fit into the memory.
     """
     roc = SimilarityROC(
         similarity=similarity,
@@ -117,14 +112,7 @@ def count_errors(
     with warnings.catch_warnings():
         # What a fold cannot resolve, all of them together may.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        try:
-            roc.fit(X, y, columns)
-        except ArgumentError as error:
-            if error.argument != "far_max":
-                raise
-            # No argument of the caller's, and no fault of the method that is judged.
-            _, words = error.problem.parts
-            raise MemoryError(f"judging a split{words.rstrip(':')}") from None
+        roc.fit(X, y, columns)
         cells = cells_of(groups)
         parts = [
             _of_point(roc, columns, attribute, point, (far, n_resamples, entropy))

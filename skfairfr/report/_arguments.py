@@ -24,6 +24,8 @@ from skfairfr.utils._validation import (
 
 # The name of an attribute whose labels come without one.
 UNNAMED = "group"
+# Pairs above far_max are held, in about far_max * n_images**2 pairs.
+HELD_PAIRS = 2**25
 
 
 def check_data(data, argument="columns", *, named=True):
@@ -57,6 +59,16 @@ def check_data(data, argument="columns", *, named=True):
     check = _check_images if isinstance(data, EmbeddingData) else _check_listed
     check(data, argument, named)
     check_text(data.columns, "attribute")
+
+
+def choose_far_max(n_images, far):
+    """The FAR up to which pairs are held: the largest level, or more of few images.
+
+    Rates at the levels are exact; others, such as the FAR of one group at a threshold for
+    all, may exceed them.
+    """
+    rule = min(1e-2, HELD_PAIRS / n_images**2)
+    return rule if far is None else max(rule, float(far.max()))
 
 
 def check_ranges(options):

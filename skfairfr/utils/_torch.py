@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from math import inf
 from threading import Lock, local
 
-from skfairfr._core._memory import in_units
 from skfairfr._core._parallel import is_sharing_worker
 
 PRECISIONS = ("float32", "tf32", "bfloat16")
@@ -89,7 +88,7 @@ def memory_errors():
         asked = _ASKED_FOR.search(told)
         what = f"what torch needs ({told.splitlines()[0][:80]})"
         if asked:
-            what = f"{in_units(int(asked[1]))} for a tensor"
+            what = f"{int(asked[1]) / 1e9:.2g} GB for a tensor"
         raise MemoryError(
             f"Unable to allocate {what}; a smaller batch_size, hidden_dim or output_dim "
             "needs less"

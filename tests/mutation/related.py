@@ -70,7 +70,6 @@ RELATED = {
         "report/test_policy",
         "report/test_comparison",
     ),
-    "report/_far_max": (),
     "report/_limits": ("report/test_policy", "report/test_gates"),
     "report/_needed": ("report/test_checks",),
     "report/_policy": (

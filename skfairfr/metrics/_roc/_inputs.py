@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from skfairfr._core._blocks import Blocks
 from skfairfr._core._compared import ComparedImages, ListedScores
-from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import size_of
+from skfairfr._core._memory import available_bytes, comparison_bytes
+from skfairfr._core._pair_sets import DEPTH, WHOLE, WHOLE_GROUP
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._prepared import PreparedImages
 from skfairfr._core._rates import count_at_least, next_above
@@ -31,7 +30,6 @@ from skfairfr.utils._labels import (
     to_column,
     to_columns,
 )
-from skfairfr.utils._memory import check_memory
 from skfairfr.utils._validation import check_scores, plain, warn_caller
 
 SIMILARITIES = ("cosine", "dot")
@@ -91,7 +89,6 @@ def compare_embeddings(
     device="cpu",
     n_probes=None,
     expected=None,
-    average="pair",
     far_name="far_max",
 ):
     """All pairs of embeddings, one side or two.
@@ -108,8 +105,6 @@ def compare_embeddings(
         Number of rows of X before those of X_reference, for messages.
     expected : Expected, default=None
         Questions that the pass should answer too.
-    average : {"pair", "identity"}, default="pair"
-        What will be asked of the pairs: more memory goes with people of equal weight.
     far_name : str, default="far_max"
         The caller's name for far_max, for messages.
 
@@ -122,12 +117,10 @@ def compare_embeddings(
     ArgumentError
         If no two people can be compared, or not within the memory.
     """
-    limit = Argument(far_name, far_max)
-    size = (X.shape[1], identity, attributes, side, n_jobs)
     images = _images(identity.codes, side, identity.values.size)
     _check_people(images)
     _check_rows(X, similarity)
-    images = replace(images, blocks=check_size(*size, limit, average))
+    check_memory(X.shape[1], identity, attributes, side, Argument(far_name, far_max))
     vectors, adjustment = prepare(X, similarity, attributes, side)
     compared = ComparedImages(
         vectors,
@@ -259,33 +252,27 @@ def _check_prepared(similarity, vectors, adjustment, n_images):
         )
 
 
-def check_size(n_features, identity, attributes, side, n_jobs, far_max, average="pair"):
-    """How much is worked on at a time, so that the pairs held fit into the memory.
+def check_memory(n_features, identity, attributes, side, far_max):
+    """Raise where the pairs that far_max holds do not fit into the memory.
 
     Parameters
     ----------
     n_features : int
-    identity, attributes, side, n_jobs, average
+    identity, attributes, side
         As in :func:`compare_embeddings`.
     far_max : Argument
-
-    Returns
-    -------
-    blocks : Blocks
-
-    Raises
-    ------
-    ArgumentError
-        With what would fit.
     """
-    images = _images(identity.codes, side, identity.values.size)
-    whole = size_of(CompleteDesign(images, average, "all"), n_features, n_jobs)
-    held = list(whole.n_impostors)
-    for labels in attributes.values():
-        grouped = images.by(labels.codes, labels.values.size)
-        design = CompleteDesign(grouped, average, "all")
-        held += size_of(design, n_features, n_jobs).n_impostors[1:]
-    return check_memory(replace(whole, n_impostors=tuple(held)), far_max)
+    groupings = [labels.codes for labels in attributes.values()]
+    held = (DEPTH * far_max.value, (WHOLE, WHOLE_GROUP))
+    needed = comparison_bytes(identity.codes, groupings, side, n_features, *held)
+    available = available_bytes()
+    if needed > available:
+        raise ArgumentError(
+            far_max,
+            f" (the largest FAR asked about) needs about {needed / 1e9:.2g} GB of memory, "
+            f"and {available / 1e9:.2g} GB are available;",
+            remedy="lower it, or compare fewer images.",
+        )
 
 
 def features_of_pairs(of_both, of_each):
@@ -401,11 +388,10 @@ def _own_people(is_genuine):
     return Labels(np.arange(n_people), np.concatenate([first, second]).astype(np.int32))
 
 
-def _images(identity, side, n_identities, blocks=None):
+def _images(identity, side, n_identities):
     """Images without groups."""
     unknown = np.full(identity.size, -1, dtype=np.int32)
-    blocks = Blocks() if blocks is None else blocks
-    return Images(identity, unknown, side, n_identities, 0, blocks=blocks)
+    return Images(identity, unknown, side, n_identities, 0)
 
 
 def warn_of_scores(pairs):

@@ -292,7 +292,6 @@ default="recentered"
             device=self.device,
             n_probes=n_probes,
             expected=self._expected,
-            average=self.average,
         )
         names = partitions.names(None)
         pairs = partitions.pairs(names, self.average, self.impostors)
