@@ -19,7 +19,6 @@ from skfairfr._core._pair_sets import Expected
 from skfairfr._core._resampling import MODES
 from skfairfr._core._score_moments import score_moments
 from skfairfr.metrics._roc import _estimates, _inputs
-from skfairfr.metrics._roc._device import check_device
 from skfairfr.metrics._roc._engine import Engine, Intervals, check_draws
 from skfairfr.metrics._roc._paired import (
     PairedSystems,
@@ -254,7 +253,7 @@ default="recentered"
         self._forget()
         _inputs.check_similarity(self.similarity)
         check_draws(self.method, self.resample)
-        check_device(self.device, self.similarity)
+        _inputs.check_device(self.device, self.similarity)
         library = library_of(
             *(X, y, sensitive_features, domain),
             *(X_reference, y_reference, sensitive_features_reference),
