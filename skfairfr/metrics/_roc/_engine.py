@@ -25,7 +25,7 @@ from skfairfr.metrics._roc._records import (
     EstimandWarning,
     Estimate,
 )
-from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.utils._errors import plain
 from skfairfr.utils._validation import warn_caller, warn_undefined
 
 # Resamples of identities that show whether an interval over images is far too narrow.
@@ -378,22 +378,16 @@ class Engine:
         if resample == "identities" or self._independent:
             return
         check_draws(self.intervals.method, resample)
-        remedy = ("use ", Argument("resample", "identities"), ".")
         if not self.intervals.images_named:
-            raise ArgumentError(
-                Argument("resample", resample),
-                " draws images, but the pairs do not name them;",
-                remedy=(
-                    *("give ", Argument("image_1"), " and ", Argument("image_2")),
-                    *(", or ", *remedy),
-                ),
+            raise ValueError(
+                f"resample={resample!r} draws images, but the pairs do not name them; give "
+                "image_1 and image_2, or use resample='identities'."
             )
         if self.pairs.images.per_stratum().max() == 1:
-            raise ArgumentError(
-                Argument("resample", resample),
-                " draws among the images of one person, but every person has one (on each "
-                "side), so that nothing would vary;",
-                remedy=remedy,
+            raise ValueError(
+                f"resample={resample!r} draws among the images of one person, but every "
+                "person has one (on each side), so that nothing would vary; use "
+                "resample='identities'."
             )
 
     def _warn_left_out(self, question):
@@ -484,15 +478,10 @@ class Engine:
 def check_draws(method, resample):
     """Raise where a method of intervals is not about what is drawn."""
     if method == "wilson" and resample != "identities":
-        raise ArgumentError(
-            Argument("method", "wilson"),
-            " is about other people of the same population, and ",
-            Argument("resample", resample),
-            " draws photographs of these;",
-            remedy=(
-                *("use ", Argument("resample", "identities")),
-                *(", or ", Argument("method", "recentered"), "."),
-            ),
+        raise ValueError(
+            "method='wilson' is about other people of the same population, and "
+            f"resample={resample!r} draws photographs of these; use "
+            "resample='identities', or method='recentered'."
         )
 
 

@@ -42,19 +42,12 @@ class Partitions:
             return tuple(self.columns)
         if not isinstance(attributes, (list, tuple)):
             attributes = (attributes,)
-        for name in attributes:
-            if name not in self.columns:
-                raise ArgumentError(
-                    Argument("sensitive_features", attributes),
-                    f" names no attribute {plain(name)!r}; fit was given "
-                    f"{plain(list(self.columns))}.",
-                    remedy="Give some of these names.",
-                )
-        if len(set(attributes)) < len(attributes):
-            raise ArgumentError(
-                Argument("sensitive_features", attributes),
-                " names an attribute twice;",
-                remedy="give each once.",
+        unknown = [name for name in attributes if name not in self.columns]
+        if unknown or len(set(attributes)) < len(attributes):
+            problem = f"no attribute {plain(unknown[0])!r}" if unknown else "one twice"
+            raise ValueError(
+                f"sensitive_features={plain(attributes)!r} names {problem}; fit was given "
+                f"{plain(list(self.columns))}. Give some of these names, each once."
             )
         return tuple(attributes)
 
