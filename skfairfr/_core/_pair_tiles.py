@@ -17,11 +17,11 @@ from numba import njit
 
 from skfairfr._core import _inner_products
 from skfairfr._core._adjustments import AFFINE, Adjustment
-from skfairfr._core._pair_sequences import merge_pairs, sort_pairs
+from skfairfr._core._pair_sequences import sort_pairs
 from skfairfr._core._parallel import over_blocks
 
 TILE = 2048
-# Tasks of a pass at most: enough for many workers, and each returns one sorted tail.
+# Tasks of a pass at most: enough for many workers.
 MOST = 256
 # Listed pairs that a thread scores at a time.
 BLOCK = 2**16
@@ -129,7 +129,7 @@ def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE):
         sizes=[len(tiles) for tiles in tasks],
         shared=(probe, reference, floors, slack, limits, tile),
     )
-    return merge_pairs(tails)
+    return sort_pairs(*(np.concatenate(part) for part in zip(*tails, strict=True)))
 
 
 def tiles_of(probe, reference, size):
@@ -159,7 +159,7 @@ def largest_error(probe, reference):
 
 
 def _tail_of_tiles(probe, reference, floors, slack, limits, size, tiles):
-    """The tail of some tiles, sorted."""
+    """The tail of some tiles, in their order."""
     found = []
     for tile, strip, place in _products(probe, reference, size, tiles):
         rows, columns = probe[strip], reference[place]
@@ -173,7 +173,7 @@ def _tail_of_tiles(probe, reference, floors, slack, limits, size, tiles):
         groups = rows.group, columns.group
         pairs = _candidates(tile, slack, diagonal, *groups, floors, adjustment)
         found.append(keep(rows, columns, floors, *np.divmod(pairs, tile.shape[1])))
-    return sort_pairs(*(np.concatenate(part) for part in zip(*found, strict=True)))
+    return [np.concatenate(part) for part in zip(*found, strict=True)]
 
 
 def _products(probe, reference, size, tiles):

@@ -1,7 +1,5 @@
 """Facts of sorted pairs: their order, thresholds at levels and accepted weight."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,7 +11,6 @@ from skfairfr._core import _pair_sequences, _parallel
 from skfairfr._core._pair_sequences import (
     PairSequence,
     crossings,
-    merge_pairs,
     sort_pairs,
     sorted_descending,
     split_by_groups,
@@ -228,25 +225,3 @@ def test_special_values_and_ties(dtype):
 def test_many_scores_of_a_narrow_range():
     rng = np.random.default_rng(0)
     assert_sorted_as_by_numpy((0.3 + 0.01 * rng.random(50_000)).astype(np.float32))
-
-
-@pytest.mark.parametrize("merged", [1, 2, 7, 2**17])
-@given(st.lists(st.lists(st.integers(-2, 2), max_size=9), min_size=1, max_size=9))
-def test_merged_runs_are_those_of_one_stable_sort(merged, runs):
-    columns = [np.array(run, dtype=np.float32) / 4 for run in runs]
-    whole = np.concatenate(columns)
-    places = np.arange(whole.size, dtype=np.int32)
-    starts = np.cumsum([0, *map(len, runs)])
-    sorted_runs = [
-        sort_pairs(whole[a:b], places[a:b], 10 + places[a:b])
-        for a, b in pairwise(starts)
-    ]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_pair_sequences, "MERGED", merged)
-        patch.setattr(_pair_sequences, "EVERY", min(merged, 3))
-        scores, left, right = merge_pairs(sorted_runs)
-    order = sorted(places.tolist(), key=lambda p: -whole[p])  # keeps ties in order
-    assert left.tolist() == order
-    assert_array_equal(right, left + 10)
-    assert_array_equal(scores, whole[left])
-    assert sorted_runs == []

@@ -14,7 +14,6 @@ from skfairfr._core._compared import ComparedImages
 from skfairfr.metrics import threshold_at_far
 from skfairfr.metrics._roc._similarity_roc import ANSWERED
 from skfairfr.report import EmbeddingData, audit_data
-from skfairfr.utils import ArgumentError
 from tests.covering import daily_pairwise
 from tests.metrics.designs import hold_tails
 from tests.report.audits import without_rendering
@@ -208,7 +207,7 @@ def test_three_attributes_and_all_combinations_sort_the_held_pairs_once(
 ):
     hold_tails(monkeypatch)
     monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
-    found = {"sorted": [], "merged": [], "held": []}
+    found = {"sorted": [], "held": []}
 
     def watch(owner, name, kind, value):
         function = getattr(owner, name)
@@ -221,7 +220,6 @@ def test_three_attributes_and_all_combinations_sort_the_held_pairs_once(
 
     for module in (_pair_sequences, _pair_tiles):
         watch(module, "sort_pairs", "sorted", np.size)
-    watch(_pair_tiles, "merge_pairs", "merged", lambda runs: sum(map(n_pairs, runs)))
     watch(ComparedImages, "held", "held", lambda compared: compared)
     X, y, columns = make(200)
     report = audit_data(EmbeddingData(X, y, columns), far=LEVELS, n_resamples=5)
@@ -229,16 +227,9 @@ def test_three_attributes_and_all_combinations_sort_the_held_pairs_once(
     assert len(passes) == 1
     compared = found["held"][0]
     n_held, n_genuine = len(compared.held()), len(compared.genuine)
-    assert found["merged"] == [n_held]
-    # Every pair is sorted in its task, and where the pairs of all tasks are merged; no
-    # attribute, group or combination sorts them again. Others are genuine pairs, and samples.
+    # No attribute, group or combination sorts them again; samples are sorted, too.
     sizes = [n for n in found["sorted"] if n != _pair_sets.SAMPLE]
-    assert sum(sizes) == n_genuine + 2 * n_held
-
-
-def n_pairs(run):
-    """Pairs of a sorted run."""
-    return run[0].size
+    assert sum(sizes) == n_genuine + n_held
 
 
 @pytest.mark.parametrize("options", [{}, {"threshold": (0.4, 0.5)}])
@@ -359,7 +350,7 @@ def test_a_pickled_object_still_answers_by_each():
     ("asked", "words"),
     [
         (("height", {}), "names no attribute 'height'; fit was given ['gender', 'age'"),
-        ((("age", "age"), {}), "names an attribute twice"),
+        ((("age", "age"), {}), "names one twice"),
         ((None, {"far_max": 0.5}), f"give one of {', '.join(ANSWERED)}, or fit again"),
         ((None, {"n_resamples": 0}), "n_resamples"),
     ],
@@ -381,7 +372,7 @@ def test_frames_of_both_images_must_have_the_same_columns():
         (first["age"], "2 and 1 columns"),
         (first.rename(columns={"age": "old"}), "'age'] and"),
     ]:
-        with pytest.raises(ArgumentError, match=words.replace("[", r"\[")):
+        with pytest.raises(ValueError, match=words.replace("[", r"\[")):
             SimilarityROC(**OPTIONS).fit_pairs(
                 scores,
                 *people,
