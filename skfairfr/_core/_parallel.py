@@ -4,11 +4,11 @@ Inside a block BLAS has one thread: results are the same for any number of worke
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from itertools import starmap
-from threading import current_thread, main_thread
+from threading import Lock, current_thread, main_thread
 
 from joblib import cpu_count, effective_n_jobs
 from joblib.parallel import get_active_backend
@@ -20,6 +20,7 @@ from tqdm import tqdm
 _SHOWN = ContextVar("skfairfr_progress_shown", default=False)
 # Steps take unlike times: what is left of the time cannot be determined.
 FORMAT = "{percentage:3.0f}%|{bar}| {desc} [{elapsed}]"
+_LIMITING = Lock()
 
 
 # ---- progress ------------------------------------------------------------------------
@@ -94,8 +95,15 @@ def _blas():
 
 
 def one_blas_thread():
-    """A context in which BLAS has one thread: products are then equal in every bit."""
-    return _blas().limit(limits=1)
+    """A context in which BLAS has one thread: products are then equal in every bit.
+
+    Of callers that overlap, the one that finds more threads sets and restores the limit;
+    another would restore what it found, and leave one thread for good.
+    """
+    with _LIMITING:
+        if all(library["num_threads"] == 1 for library in _blas().info()):
+            return nullcontext()
+        return _blas().limit(limits=1)
 
 
 def is_sharing_worker():

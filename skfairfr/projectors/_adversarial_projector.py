@@ -39,7 +39,9 @@ class AdversarialProjector(BaseProjector):
     accuracy for the group from .91 to .68 where a group was crowded, and BFAR to .18 times
     what it was, at 1.11 times the FRR; the same head without adversary (``alpha=0``)
     brought BFAR to .20 times at .89 times the FRR. With ``alpha=1`` the FRR doubled.
-    ``python -m tests.benchmarks.check_trained`` prints the table, intervals and all.
+    ``python -m tests.benchmarks.check_trained`` prints the table, intervals and all. On real
+    faces, 375 people of LFW fitted, the default multiplied the FRR by 1.09 [1.05, 1.13] and
+    BFAR by 2.14 [1.79, 2.57]: ``python -m tests.benchmarks.check_dimensions``.
 
     Parameters
     ----------

@@ -201,6 +201,16 @@ def test_progress_ends_with_its_context(capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_overlapping_callers_leave_blas_as_it_was(two_blas_threads):
+    tasks = [(0.05,)] * 3
+    with ThreadPoolExecutor(2) as callers:
+        first = callers.submit(over_blocks, time.sleep, tasks, None, "one")
+        time.sleep(0.02)
+        second = callers.submit(over_blocks, time.sleep, tasks * 2, None, "two")
+        first.result(), second.result()
+    assert set(blas_threads()) == {2}
+
+
 def of_worker():
     return is_sharing_worker(), n_threads()
 
