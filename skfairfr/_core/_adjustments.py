@@ -69,7 +69,17 @@ class Adjustment:
 
     @classmethod
     def shifted(cls, offset):
-        """The score s - (o_i + o_j) of an inner product s, of kind "affine"."""
+        """The score s - (o_i + o_j) of an inner product s.
+
+        Parameters
+        ----------
+        offset : array-like, shape (n_images,)
+
+        Returns
+        -------
+        adjustment : Adjustment
+            Of kind "affine".
+        """
         return cls.affine(np.full(len(offset), 0.5), offset)
 
     @classmethod
