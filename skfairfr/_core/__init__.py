@@ -1,1 +1,42 @@
-"""Functions of arrays: no estimators, no torch at import, no plotting."""
+"""Functions of arrays: how pairs are scored, counted, resampled and judged.
+
+A reader comes from ``SimilarityROC`` (``metrics/_roc``) or from an audit (``report``). What
+they ask about is made here, and ten words are enough to follow it:
+
+people
+    Whom images show: labels as integers, with a group and a side each (``_resampling.Images``).
+images
+    Unit rows, float32, in the order in which they are compared (``_pair_tiles.Rows``).
+tile
+    One float32 product of two blocks of images. It proposes pairs; one loop in float64 scores
+    them (``_pair_tiles``, ``_inner_products``; on a card ``_device_tiles``).
+pairs
+    Scores with both images, in order of score (``_pair_sequences``), by group
+    (``_pair_sets``): genuine pairs are held all; of impostor pairs a tail is.
+tail
+    The impostor pairs at or above a floor. Below it a uniform sample of a million pairs
+    answers, and is marked.
+weights
+    How often a person or an image is drawn in a resample; the data are the draw of ones
+    (``_resampling``).
+totals
+    The weight of all pairs of a scope, in closed form (``_pair_design``): no pair that no
+    threshold accepts is ever visited again.
+rates
+    Weighted counts over totals, in the data and in every resample (``_bootstrap``,
+    ``_running_sums``), and what is made of them (``_disparities``, ``_equal_error``).
+evidence
+    Errors person by person (``_error_counts``): what intervals, tests and bounds without
+    resamples are made of (``_few_errors``, ``_differences``, ``_planning``).
+estimate
+    A value with its interval, or why there is none (``_intervals``; the records are in
+    ``metrics/_roc``).
+
+A fit makes pairs; a question turns pairs and weights into rates; evidence turns rates into an
+estimate. A scope, everywhere, is None (all pairs), ``(g, g)`` (both images in group g) or
+``(g, h)`` (one image in each).
+
+Apart stand the scores of comparators (``_adjustments``, ``_beta_calibration``, ``_prepared``),
+the von Mises-Fisher normaliser and draws (``_vmf``), and how work is spread (``_parallel``,
+``_memory``).
+"""
