@@ -1,7 +1,7 @@
 """A reader goes through few functions from a public name to the arithmetic.
 
 ``python -m tests.test_depth`` prints the deepest stack of our own functions for some public
-names, numba's compiled ones included. Work of threads runs in line, so that its functions
+names, numba's compiled ones included, and how many different ones a call runs. Work of threads runs in line, so that its functions
 stand on those of the caller.
 """
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from sklearn.preprocessing import FunctionTransformer
 
 import skfairfr
 from skfairfr import SimilarityROC, make_face_embeddings, metrics
@@ -20,6 +21,8 @@ from skfairfr._core import _parallel
 PACKAGE = Path(skfairfr.__file__).parent
 # Of SimilarityROC.estimate, itself included, where the pairs it needs are held.
 DEEPEST_ESTIMATE = 11
+# Of other calls on a tiny set: how many different functions each runs.
+BROADEST = {"SimilarityROC.fit": 999, "estimate, worst group": 999, "bfar_scorer": 999}
 ESTIMATES = {
     "rate": {},
     "disparity": {"rate": "far", "how": "max_min"},
@@ -58,11 +61,17 @@ def deepest(call):
     stack : list of str
         "module:function" of each.
     """
-    found = []
+    return stack_and_functions(call)[0]
+
+
+def stack_and_functions(call):
+    """The deepest stack during a call, and all our functions that it runs, a set."""
+    found, functions = [], set()
 
     def look(frame, event, argument):
         nonlocal found
         if event == "call" and name_of(frame):
+            functions.add(name_of(frame))
             stack = stack_of(frame)
             if len(stack) > len(found):
                 found = stack
@@ -74,7 +83,7 @@ def deepest(call):
             call()
     finally:
         sys.setprofile(before)
-    return found
+    return found, functions
 
 
 def stack_of(frame):
@@ -119,6 +128,14 @@ def test_an_estimate_is_near_its_arithmetic(asked, resample):
     roc = fitted(0, resample=resample)
     stack = deepest(lambda: roc.estimate(0.05, **asked))
     assert len(stack) <= DEEPEST_ESTIMATE, "\n".join(stack)
+
+
+@pytest.mark.filterwarnings("ignore::skfairfr.metrics.FewErrorsWarning")
+@pytest.mark.parametrize("name", BROADEST)
+def test_a_call_runs_few_functions(name):
+    MEASURED[name](1)()
+    _, functions = stack_and_functions(MEASURED[name](0))
+    assert len(functions) <= BROADEST[name], "\n".join(sorted(functions))
 
 
 def test_the_work_of_threads_stands_on_its_caller():
@@ -189,7 +206,21 @@ def scoring(seed):
     return lambda: metrics.bfar(*pairs, sensitive_features=groups, far=0.05)
 
 
+def comparing(seed):
+    data = make_face_embeddings(40, n_features=8, random_state=seed)
+    return lambda: SimilarityROC().fit(data.X, data.y, data.sensitive_features)
+
+
+def searching(seed):
+    data = make_face_embeddings(40, n_features=8, random_state=seed)
+    scorer = skfairfr.make_fairness_scorer(far=0.05)
+    y = skfairfr.face_labels(data.y, data.sensitive_features)
+    return lambda: scorer(FunctionTransformer(), data.X, y)
+
+
 MEASURED = {
+    "SimilarityROC.fit": comparing,
+    "bfar_scorer": searching,
     **{f"estimate, {name}": estimating(asked) for name, asked in ESTIMATES.items()},
     "estimate, rate of impostors within groups": estimating({}, impostors="same_group"),
     "EthicalModule.fit": fitting("EthicalModule"),
@@ -206,12 +237,11 @@ MEASURED = {
 
 
 def main():
-    """Print the depth of the first and of the second call, and the stack of the first."""
+    """Print the depth of a call, how many functions it runs, and its deepest stack."""
     for name, ready in MEASURED.items():
         ready(1)()
-        call = ready(0)
-        first, second = deepest(call), deepest(call)
-        print(f"{name}: {len(first)} functions, {len(second)} at the second call")
+        first, functions = stack_and_functions(ready(0))
+        print(f"{name}: {len(first)} deep, {len(functions)} functions")
         print("".join(f"  {function}\n" for function in first))
 
 
