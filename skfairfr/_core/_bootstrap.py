@@ -5,7 +5,7 @@ them in the data alone, ``rate_table`` in every resample as well. The data count
 resample in which every image is drawn once, so that the same code gives both.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -70,15 +70,10 @@ class Query:
         return *asked, self.wanted, self.copies, self.sampled
 
     @property
-    def far_scopes(self):
-        """Scopes whose FAR the answer needs."""
-        return self.scopes if "far" in self.wanted else ()
-
-    @property
     def impostor_scopes(self):
         """Scopes whose impostor pairs the answer needs, its thresholds included."""
         scopes = () if self.levels is None else self.operating_scopes
-        return {*scopes, *self.far_scopes}
+        return {*scopes, *(self.scopes if "far" in self.wanted else ())}
 
     @property
     def operating_scopes(self):
@@ -99,20 +94,8 @@ class Rates:
     @classmethod
     def joined(cls, blocks):
         """Blocks of resamples side by side."""
-        return cls(
-            *(
-                _side_by_side([getattr(b, name) for b in blocks])
-                for name in ("thresholds", "far", "frr")
-            )
-        )
-
-
-def _side_by_side(arrays):
-    """Arrays joined along the last axis; rows that are one row stay one in memory."""
-    if all(a.strides[0] == 0 for a in arrays):
-        joined = np.concatenate([a[:1] for a in arrays], axis=-1)
-        return np.broadcast_to(joined, (arrays[0].shape[0], *joined.shape[1:]))
-    return np.concatenate(arrays, axis=-1)
+        columns = [[getattr(b, f.name) for b in blocks] for f in fields(cls)]
+        return cls(*(np.concatenate(column, axis=-1) for column in columns))
 
 
 @dataclass(frozen=True)

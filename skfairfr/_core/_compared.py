@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skfairfr._core import _device_tiles, _pair_tiles
-from skfairfr._core._pair_sequences import PairSequence, sorted_descending
+from skfairfr._core._pair_sequences import PairSequence, sort_pairs
 from skfairfr._core._resampling import Images
 
 
@@ -103,7 +103,7 @@ class ComparedImages:
         self.rows = tuple(rows * (1 if self.two_sides else 2))
         left, right = _pair_tiles.genuine_pairs(images)
         scores = self.score_pairs(left, right)
-        self.genuine = sorted_descending(scores, left, right)
+        self.genuine = PairSequence(*sort_pairs(scores, left, right))
         everyone = np.arange(n_images)
         self.own_scores = self.score_pairs(everyone, everyone)
         self.sample = None

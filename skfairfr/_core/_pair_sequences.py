@@ -4,16 +4,12 @@ Rates, thresholds and their replicates are running sums over such a sequence.
 """
 
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 from numba import njit
 
 from skfairfr._core import _rates, _running_sums
-from skfairfr._core._parallel import in_threads
 
-# Pairs that a thread splits by their groups at a time.
-SPLIT = 2**19
 # Bytes of running sums that a sequence keeps.
 KEPT_BYTES = 2**24
 
@@ -65,9 +61,8 @@ class PairSequence:
     def identities(self, images):
         """Identity of the left and right image of each pair; cached."""
         if not self._identities:
-            ends = (self.left, self.right)
-            found = tuple(_take(images.identity, end) for end in ends)
-            self._identities.append(found)
+            ends = (images.identity[end] for end in (self.left, self.right))
+            self._identities.append(tuple(ends))
         return self._identities[0]
 
     def row_sums(self, weights, units, block):
@@ -115,29 +110,6 @@ class PairSequence:
         return np.concatenate([[0.0], sums])[positions]
 
 
-@njit(nogil=True, cache=True)
-def _take(values, indices):
-    """``values[indices]``, which numpy takes twice as long for with 32-bit indices."""
-    found = np.empty(indices.size, dtype=values.dtype)
-    for p in range(indices.size):
-        found[p] = values[indices[p]]
-    return found
-
-
-def sorted_descending(scores, left, right):
-    """A complete sequence from unsorted pairs; ties keep their order."""
-    return PairSequence(*sort_pairs(scores, left, right))
-
-
-@njit(nogil=True, cache=True, inline="always")
-def _cell_of(g, h, n_groups, across, ordered):
-    """Cell of a pair of groups, -1 if it is in none; no branch, which would be a guess."""
-    low, high = (g, h) if ordered else (min(g, h), max(g, h))
-    cell = low * n_groups + high if across else g
-    is_in_none = (g < 0) | (h < 0) | ((g != h) & (not across))
-    return -1 if is_in_none else cell
-
-
 def split_by_groups(scores, left, right, group, n_groups, across, ordered):
     """Pairs split into cells by their groups, cell after cell; a cell keeps their order.
 
@@ -159,53 +131,18 @@ def split_by_groups(scores, left, right, group, n_groups, across, ordered):
     bounds : ndarray of int, shape (n_cells + 1,)
         Where each cell starts.
     """
+    first, second = group[left], group[right]
+    low, high = first, second
+    if not ordered:
+        low, high = np.minimum(first, second), np.maximum(first, second)
     n_cells = n_groups * n_groups if across else n_groups
-    cells = np.empty(scores.size, dtype=np.int32)
-    parts = [
-        slice(start, start + SPLIT) for start in range(0, max(scores.size, 1), SPLIT)
-    ]
-    counts = in_threads(
-        partial(_write_cells, group, n_groups, across, ordered, n_cells),
-        [(left[part], right[part], cells[part]) for part in parts],
-    )
-    # The pairs of each cell in each part; then, last, those in no cell.
-    counts = np.array(counts)
-    bounds = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
-    places = bounds[:-1] + np.cumsum(counts, axis=0) - counts
-    columns = (scores, left, right)
-    found = tuple(np.empty(column.size, dtype=column.dtype) for column in columns)
-    in_threads(
-        partial(_write_in_place, *found),
-        [
-            (*(column[part] for column in columns), cells[part], place)
-            for part, place in zip(parts, places, strict=True)
-        ],
-    )
-    n_within = bounds[n_cells]
-    return *(column[:n_within] for column in found), bounds[: n_cells + 1]
-
-
-@njit(nogil=True, cache=True)
-def _write_cells(group, n_groups, across, ordered, n_cells, left, right, cells):
-    """Write the cell of each pair, n_cells if it is in none; return how many each has."""
-    counts = np.zeros(n_cells + 1, dtype=np.int64)
-    for p in range(cells.size):
-        c = _cell_of(group[left[p]], group[right[p]], n_groups, across, ordered)
-        c = c if c >= 0 else n_cells
-        cells[p] = c
-        counts[c] += 1
-    return counts
-
-
-@njit(nogil=True, cache=True)
-def _write_in_place(found, first, second, scores, left, right, cells, place):
-    """Write pairs from the place of their cell on, which is moved."""
-    for p in range(cells.size):
-        k = place[cells[p]]
-        found[k] = scores[p]
-        first[k] = left[p]
-        second[k] = right[p]
-        place[cells[p]] = k + 1
+    inside = (low >= 0) & (high >= 0) & (across | (low == high))
+    cell = np.where(inside, low * n_groups + high if across else low, n_cells)
+    # A sort by few bits is a sort by counting.
+    order = np.argsort(cell.astype(np.min_scalar_type(n_cells)), kind="stable")
+    bounds = np.append(0, np.cumsum(np.bincount(cell, minlength=n_cells + 1)))
+    order = order[: bounds[n_cells]]
+    return scores[order], left[order], right[order], bounds[: n_cells + 1]
 
 
 def crossings(sequence, weights, units, levels, totals, block=None):

@@ -16,7 +16,7 @@ from skfairfr._core import _rates, _running_sums
 from skfairfr._core._compared import ComparedImages
 from skfairfr._core._pair_sequences import (
     PairSequence,
-    sorted_descending,
+    sort_pairs,
     split_by_groups,
 )
 
@@ -339,7 +339,7 @@ class EmbeddingPairs:
             missing -= a.size
         left, right = np.concatenate(left), np.concatenate(right)
         scores = self.compared.score_pairs(left, right)
-        return sorted_descending(scores, left, right)
+        return PairSequence(*sort_pairs(scores, left, right))
 
     def _draw_images(self, scope, size, rng):
         if scope is None and self.design.impostors == "same_group":

@@ -179,14 +179,3 @@ class _Shared:
 def _compute(shared, *task):
     with one_blas_thread():
         return shared.function(*shared.arguments, *task)
-
-
-def in_threads(function, tasks):
-    """Results of ``function(*task)`` for every task, in order, for work without BLAS.
-
-    It starts sooner than :func:`over_blocks`.
-    """
-    if len(tasks) < 2 or n_threads() < 2:
-        return list(starmap(function, tasks))
-    with ThreadPoolExecutor(n_threads()) as pool:
-        return list(pool.map(function, *zip(*tasks, strict=True)))

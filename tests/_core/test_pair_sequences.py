@@ -7,12 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
-from skfairfr._core import _pair_sequences, _parallel
 from skfairfr._core._pair_sequences import (
     PairSequence,
     crossings,
     sort_pairs,
-    sorted_descending,
     split_by_groups,
     weight_before,
 )
@@ -40,7 +38,7 @@ def pair_weights(sequence, weights, units):
 def test_sorted_pairs_stay_together():
     scores = np.array([0.5, 2, -1, 2], dtype=np.float32)
     images = np.arange(4, dtype=np.int32)
-    held = sorted_descending(scores, images, 10 + images)
+    held = PairSequence(*sort_pairs(scores, images, 10 + images))
     assert held.scores.tolist() == [2, 2, 0.5, -1]
     assert held.left.tolist() == [1, 3, 0, 2]
     assert_array_equal(held.right, held.left + 10)
@@ -167,12 +165,7 @@ def test_weight_before_any_positions():
 @pytest.mark.parametrize(
     ("across", "ordered"), [(False, False), (True, False), (True, True)]
 )
-@pytest.mark.parametrize("size", [7, 64, 2**19])
-def test_pairs_split_by_their_groups_keep_their_order(
-    n_groups, across, ordered, size, monkeypatch
-):
-    monkeypatch.setattr(_pair_sequences, "SPLIT", size)
-    monkeypatch.setattr(_parallel, "n_threads", lambda: 2)
+def test_pairs_split_by_their_groups_keep_their_order(n_groups, across, ordered):
     rng = np.random.default_rng(n_groups)
     group = rng.integers(-1, n_groups, 40)
     left, right = rng.integers(0, 40, (2, 200)).astype(np.int32)
