@@ -8,8 +8,6 @@ from skfairfr.report._data import PairData
 from skfairfr.utils._errors import Argument
 from skfairfr.utils._memory import check_memory
 
-# Scores above far_max are held, 12 bytes each, in about far_max * n_images**2 pairs.
-HELD_PAIRS = 2**25
 # Of a smaller far_max, where there are no levels; far fewer pairs are held whole.
 SMALLEST = 1e-6
 
@@ -43,7 +41,7 @@ def choose_far_max(data, groups, points, options):
     """
     check_ranges(options)
     level = None if points.far is None else float(points.far.max())
-    rule = min(1e-2, HELD_PAIRS / data.people().size ** 2)
+    rule = _pair_sets.usual_far_max(data.people().size)
     rule = rule if level is None else max(rule, level)
     if isinstance(data, PairData):  # all pairs are held as they are
         return rule, ""

@@ -34,7 +34,7 @@ from skfairfr._core import _pair_sets, _pair_tiles, _screen
 from skfairfr._core._blocks import FEWEST_RESAMPLES, RESAMPLES, Blocks
 from skfairfr._core._memory import OF_SAMPLED, Size, share_to_hold
 from skfairfr._core._parallel import n_threads
-from skfairfr.report import _far_max, audit
+from skfairfr.report import audit
 from tests.benchmarks._command import run_command
 from tests.benchmarks.bench_similarity_roc import peak_above
 
@@ -169,7 +169,7 @@ def count_passes():
 
 def run(n_images, n_features, far_max, n_resamples):
     """Seconds, bytes and pairs of one set."""
-    _far_max.HELD_PAIRS = far_max * n_images**2
+    _pair_sets.HELD_PAIRS = far_max * n_images**2
     data = make_face_embeddings(n_images // IMAGES, IMAGES, n_features, random_state=0)
     columns = (data.X.astype(np.float32), data.y, data.sensitive_features)
     data.X = None

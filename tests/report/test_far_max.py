@@ -43,7 +43,7 @@ def chosen(data, far=None):
 @pytest.mark.parametrize("far", [None, [1e-3], [1e-3, 0.2]])
 @pytest.mark.parametrize("n_images", [30, 900])
 def test_by_rule_it_depends_on_the_number_of_images(n_images, far, monkeypatch):
-    monkeypatch.setattr(_far_max, "HELD_PAIRS", MANY)
+    monkeypatch.setattr(_pair_sets, "HELD_PAIRS", MANY)
     rule = {30: 1e-2, 900: MANY / 900**2}[n_images]
     assert chosen(data_of(n_images), far) == (max(rule, *(far or [0])), "")
 

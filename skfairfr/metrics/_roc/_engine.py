@@ -18,7 +18,6 @@ from skfairfr._core._bootstrap import (
     rate_table,
     remember,
 )
-from skfairfr._core._few_errors import never_falling
 from skfairfr._core._intervals import Reason
 from skfairfr._core._rates import exceeds
 from skfairfr.metrics._roc import _estimates, _evidence
@@ -258,12 +257,7 @@ class Engine:
             if scopes:
                 answers.append(parts[0])
                 continue
-            found = _estimates.Answer.joined(parts)
-            if question.how is None:
-                by_level = question.levels is not None
-                high = never_falling(found.high, found.value, question.rate, by_level)
-                found = replace(found, high=high)
-            answers.append(found)
+            answers.append(_estimates.Answer.joined(parts))
         return answers
 
     def evidence(self, question):

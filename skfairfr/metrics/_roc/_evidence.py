@@ -4,7 +4,8 @@ From a question about a fitted SimilarityROC to the sums that ``_core._few_error
 intervals without resamples, tests of groups and comparisons of two systems start here.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -12,14 +13,19 @@ from scipy import sparse
 from skfairfr._core._bootstrap import point_rates, remember
 from skfairfr._core._error_counts import (
     accepted_impostors,
+    course_of,
     rejected_genuine,
     threshold_of,
 )
-from skfairfr._core._few_errors import ErrorSums
+from skfairfr._core._few_errors import ErrorSums, never_falling, rate_bounds
 from skfairfr._core._parallel import in_threads
 
 # Between FAR levels whose rates show how fast a rate changes with its threshold.
 STEP = 1.5
+# Levels at which rates are bounded whose thresholds are set by levels.
+FIXED_LEVELS = 10 ** (-np.arange(1, 200) / 8)
+# Weights of people's errors that are held at a time, (n_levels, n_people).
+MOST_WEIGHTS = 2**20
 # Number of counts of errors that are kept for the next question.
 MAX_COUNTS = 16
 
@@ -47,6 +53,8 @@ class Evidence:
         The scope whose FAR sets each threshold.
     sampled : tuple of frozensets, shape (n_levels,)
         Scopes whose impostor pairs are a sample at a level.
+    asked : tuple of tuples (n_levels, _Asking)
+        What each part was asked of.
     """
 
     scopes: tuple
@@ -59,6 +67,19 @@ class Evidence:
     thresholds: np.ndarray
     setters: tuple
     sampled: tuple
+    asked: tuple
+
+    def bounds(self, tail):
+        """Lower and upper ends of the rates, one-sided, each (n_levels, n_scopes).
+
+        An upper end depends on its threshold, or level, alone, not on others asked about,
+        and never falls where the rate cannot.
+        """
+        low, _ = rate_bounds(self.sums, tail, self.added)
+        rows = np.split(self.sums.errors, np.cumsum([n for n, _ in self.asked])[:-1])
+        parts = zip(rows, self.asked, strict=True)
+        high = np.concatenate([part.upper_ends(e, tail) for e, (_, part) in parts])
+        return low, np.maximum(high, self.rate)
 
     @property
     def rate(self):
@@ -102,13 +123,9 @@ class Evidence:
             joined[name] = [sparse.vstack(row, format="csr") for row in rows]
         for name in ("slope", "variance", "covariance", "thresholds"):
             joined[name] = np.concatenate([getattr(part, name) for part in parts])
-        for name in ("setters", "sampled"):
+        for name in ("setters", "sampled", "asked"):
             joined[name] = sum((getattr(part, name) for part in parts), ())
-        columns = (
-            np.concatenate([getattr(part.sums, f.name) for part in parts])
-            for f in fields(ErrorSums)
-        )
-        return cls(sums=ErrorSums(*columns), **joined)
+        return cls(sums=ErrorSums.joined([part.sums for part in parts]), **joined)
 
 
 def gather(pairs, query, rate):
@@ -127,6 +144,11 @@ def gather(pairs, query, rate):
         Of the scopes of the query that have pairs, in their order; None of none.
     """
     query, point = point_rates(pairs, replace(query, wanted=(rate,)))
+    worst = _worst_groups(pairs, query, point)
+    changes = np.flatnonzero(np.diff(worst)) + 1
+    if changes.size:
+        parts = [replace(query, levels=run) for run in np.split(query.levels, changes)]
+        return Evidence.joined([gather(pairs, part, rate) for part in parts])
     count = pairs.count if rate == "far" else pairs.genuine.count
     # Without a threshold of its own, a group is not judged.
     defined = ~np.isnan(point.thresholds).all(axis=1)
@@ -136,7 +158,7 @@ def gather(pairs, query, rate):
     n_levels = len(thresholds)
     if not scopes:
         return None
-    asking = _Asking(pairs, query, rate, scopes, _setters(pairs, query, point, scopes))
+    asking = _Asking(pairs, query, rate, scopes, _setters(query, worst[0], scopes))
     rows = np.concatenate([thresholds, *asking.near()])
     held = [asking.where_held(scope, rows[:, p]) for p, scope in enumerate(scopes)]
     counts = asking.counts(rate, zip(scopes, held, strict=True))
@@ -153,6 +175,7 @@ def gather(pairs, query, rate):
     return Evidence(
         *(scopes, sums, influence, slope, of_threshold, variance, covariance),
         *(thresholds, (tuple(asking.setters),) * n_levels, (query.sampled,) * n_levels),
+        ((n_levels, asking),),
     )
 
 
@@ -180,22 +203,82 @@ class _Asking:
         """
         nothing = np.inf if rate == "far" else -np.inf
         count = accepted_impostors if rate == "far" else rejected_genuine
-        keys, new, found = [], {}, {}
+        found = []
         for scope, thresholds in asked:
+            at = np.where(np.isnan(thresholds), nothing, thresholds)
+            found.append((scope, at.tobytes(), at))
+        return self._kept(count, rate, found)
+
+    def upper_ends(self, errors, tail):
+        """Upper ends of the rates, (n_levels, n_scopes), at the errors of the levels."""
+        if self.query.levels is not None:
+            return self._upper_ends_at_levels(tail)
+        ends = zip(self._courses, errors.T, strict=True)
+        return np.stack([course.upper_ends(e, tail) for course, e in ends], axis=-1)
+
+    def _upper_ends_at_levels(self, tail):
+        """Those at levels that set thresholds, linear between fixed levels."""
+        levels, found = self._at_fixed_levels
+        high = rate_bounds(found.sums, tail, found.added)[1]
+        place, last = np.log(levels), np.full(len(self.scopes), levels.size - 1)
+        asked = np.log(self.query.levels)
+        if self.rate == "frr":
+            high, place, asked = high[::-1], -place[::-1], -asked
+            # Stricter levels than the last that some impostor pair sets have its threshold.
+            last = (found.variance > 0).sum(axis=0) - 1
+        ends = [
+            np.interp(asked, place, never_falling(column, max(pivot, 0)))
+            for column, pivot in zip(high.T, last, strict=True)
+        ]
+        return np.stack(ends, axis=-1)
+
+    @cached_property
+    def _courses(self):
+        """The Course of the rate of each scope."""
+        asked = [(scope, "course", self.rate) for scope in self.scopes]
+        return self._kept(course_of, self.rate, asked)
+
+    @cached_property
+    def _at_fixed_levels(self):
+        """Levels as far as they are held and resolved, and the Evidence about them."""
+        held = self.query.sampled or all(map(self.pairs.is_whole, self.setters))
+        least = 1 / max(map(self.pairs.count, self.setters))
+        levels = np.append(FIXED_LEVELS[FIXED_LEVELS >= least], least / STEP)
+        if not held:
+            levels = np.append(self.pairs.far_max, levels[levels < self.pairs.far_max])
+        levels = np.sort(levels)
+        n_parts = -(-levels.size * self.pairs.images.n_identities // MOST_WEIGHTS)
+        parts = [
+            gather(self.pairs, replace(self.query, levels=part), self.rate)
+            for part in np.array_split(levels, n_parts)
+        ]
+        return levels, Evidence.joined(parts)
+
+    def _kept(self, function, rate, asked):
+        """What a function finds of scopes, in threads; the last answers are kept.
+
+        Parameters
+        ----------
+        function : callable
+            Of pairs, scope, an argument and whether the scope is sampled.
+        rate : {"far", "frr"}
+        asked : list of tuples (scope, key of the argument, argument)
+        """
+        keys, new, found = [], {}, {}
+        for scope, name, argument in asked:
             sampled = rate == "far" and scope in self.query.sampled
-            key = (rate, scope, sampled, thresholds.tobytes())
+            key = (rate, scope, sampled, name)
             keys.append(key)
             if key in self._store(scope):
                 found[key] = self._store(scope)[key]
                 continue
-            at = np.where(np.isnan(thresholds), nothing, thresholds)
-            new[key] = (self.pairs, scope, at, sampled)
+            new[key] = (self.pairs, scope, argument, sampled)
             if rate == "far":
                 self.pairs.impostors(scope, sampled)  # split once, before the threads
-        counted = in_threads(count, list(new.values()))
-        for key, counts in zip(new, counted, strict=True):
-            remember(self._store(key[1]), key, counts, MAX_COUNTS)
-            found[key] = counts
+        answers = in_threads(function, list(new.values()))
+        for key, answer in zip(new, answers, strict=True):
+            remember(self._store(key[1]), key, answer, MAX_COUNTS)
+            found[key] = answer
         return [found[key] for key in keys]
 
     def _store(self, scope):
@@ -274,17 +357,23 @@ def _slopes(every, rows, n_levels):
     return np.log((upper + half) / (low.errors + half)) / span
 
 
-def _setters(pairs, query, point, scopes):
+def _setters(query, worst, scopes):
     """The scope whose FAR sets the thresholds of each scope."""
     if query.levels is None or query.operating_point == "overall":
         return [None] * len(scopes)
     if query.operating_point == "group":
         return list(scopes)
-    # The group whose FAR is the largest at the middle level; all share the thresholds.
-    at = point.thresholds[0, [query.levels.size // 2]]
+    return [(worst, worst)] * len(scopes)
+
+
+def _worst_groups(pairs, query, point):
+    """The group whose FAR is the largest at the threshold of each level, (n_levels,)."""
+    if query.levels is None or query.operating_point != "worst_group":
+        return np.full(point.thresholds.shape[1], -1)
     fars = [
-        accepted_impostors(pairs, (g, g), at, (g, g) in query.sampled).sums.rate[0]
+        accepted_impostors(
+            pairs, (g, g), point.thresholds[0], (g, g) in query.sampled
+        ).sums.rate
         for g in query.operating_groups
     ]
-    worst = query.operating_groups[int(np.argmax(fars))]
-    return [(worst, worst)] * len(scopes)
+    return np.array(query.operating_groups)[np.argmax(fars, axis=0)]
