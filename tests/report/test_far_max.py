@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skfairfr._core import _memory
+from skfairfr._core import _memory, _pair_sets
 from skfairfr._core._pair_design import CompleteDesign
 from skfairfr._core._pair_sets import size_of
 from skfairfr._core._resampling import Images

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skfairfr._core import _pair_sets
-from skfairfr.report import _far_max, to_text
+from skfairfr.report import to_text
 from skfairfr.report._records import Finding
 from skfairfr.report._text_audit import reading, sections
 from skfairfr.report._text_layout import SOURCES
