@@ -705,8 +705,8 @@ def _moments(deviations):
 
 
 def _dot(weights, values):
-    """Weighted sums of the last axis, (..., n_contrasts)."""
-    return (weights @ values[..., None])[..., 0]
+    """Weighted sums of the last axis, (..., n_contrasts); 0 of what has no weight."""
+    return (np.where(weights == 0, 0.0, values[..., None, :]) * weights).sum(axis=-1)
 
 
 def _over(numerator, denominator, otherwise):
