@@ -45,7 +45,8 @@ class Change:
         By ``p_adjusted``; "untested" without a p-value, with a ``reason``, or if scores
         look like distances and verdicts are withheld.
     reason : str
-        Why the change is not tested: too few errors set the threshold of a system.
+        Why the change is not tested: too few errors set the threshold of a system; or why
+        it is no improvement: a system accepts all pairs, or none.
     """
 
     system: str
