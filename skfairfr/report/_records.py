@@ -14,7 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from skfairfr.report._tables import disparities_of, rates_of, to_csv, to_frame
+from skfairfr.report._tables import (
+    disparities_of,
+    in_given_scale,
+    rates_of,
+    to_csv,
+    to_frame,
+)
 from skfairfr.report._text import in_short, to_text
 from skfairfr.report._text_layout import in_words
 from skfairfr.utils._errors import all_spelled
@@ -615,10 +621,8 @@ class Report:
             "crossings": self.crossings,
             "checks": self.checks,
         }
-        return (
-            json.dumps(plain_form(record), indent=1, allow_nan=False, default=str)
-            + "\n"
-        )
+        record = in_given_scale(plain_form(record), self.audits[0].settings)
+        return json.dumps(record, indent=1, allow_nan=False, default=str) + "\n"
 
     def to_text(self, source=None):
         """A table for a terminal: ASCII of at most 100 columns.
