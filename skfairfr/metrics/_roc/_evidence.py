@@ -241,10 +241,12 @@ class _Asking:
     @cached_property
     def _at_fixed_levels(self):
         """Levels as far as they are held and resolved, and the Evidence about them."""
-        held = self.query.sampled or all(map(self.pairs.is_whole, self.setters))
-        least = 1 / max(map(self.pairs.count, self.setters))
+        setters = [(g, g) for g in self.query.operating_groups]
+        setters = [None] if self.query.operating_point == "overall" else setters
+        sampled, whole = self.query.sampled, self.pairs.is_whole
+        least = 1 / max(map(self.pairs.count, setters))
         levels = np.append(FIXED_LEVELS[FIXED_LEVELS >= least], least / STEP)
-        if not held:
+        if not all(s in sampled or whole(s) for s in setters):
             levels = np.append(self.pairs.far_max, levels[levels < self.pairs.far_max])
         levels = np.sort(levels)
         n_parts = -(-levels.size * self.pairs.images.n_identities // MOST_WEIGHTS)
