@@ -645,15 +645,18 @@ def _accumulate(left, right, weights, between, positions, n_people):
     of_person = np.zeros((n_levels, n_people))
     powers = np.zeros((n_levels, 9))
     # Pairs by the lower of their people, in their order: what then is looked up, how much
-    # of a person's errors are with each other one, stays in the cache.
+    # of a person's errors are with each other one, stays in the cache, and pairs are read
+    # one after the other.
     starts = np.zeros(n_people + 1, dtype=np.int64)
     for p in range(n_pairs):
         starts[min(left[p], right[p]) + 1] += 1
     for person in range(n_people):
         starts[person + 1] += starts[person]
     place = starts[:-1].copy()
-    pairs = np.empty(n_pairs, dtype=np.int64)
+    others = np.empty(n_pairs, dtype=np.int32)
     levels = np.empty(n_pairs, dtype=np.int32)
+    moved = np.empty(n_pairs if weighted else 0)
+    sizes = np.empty(n_pairs if sized else 0)
     level = 0
     for p in range(n_pairs):
         while p >= positions[level]:
@@ -664,15 +667,18 @@ def _accumulate(left, right, weights, between, positions, n_people):
         if other != one:
             of_person[level, other] += weight
         q = place[one]
-        pairs[q], levels[q] = p, level
+        others[q], levels[q] = other, level
+        if weighted:
+            moved[q] = weight
+        if sized:
+            sizes[q] = between[p]
         place[one] = q + 1
     met = np.zeros(n_people)
     for one in range(n_people):
         for q in range(starts[one], starts[one + 1]):
-            p = pairs[q]
-            other = max(left[p], right[p])
-            c = between[p] if sized else between[0]
-            before, e = met[other], weights[p] if weighted else weights[0]
+            other = others[q]
+            c = sizes[q] if sized else between[0]
+            before, e = met[other], moved[q] if weighted else weights[0]
             after = before + e
             e2, e3 = after**2 - before**2, after**3 - before**3
             row = powers[levels[q]]
@@ -687,7 +693,7 @@ def _accumulate(left, right, weights, between, positions, n_people):
             row[8] += e * c * c * c
             met[other] = after
         for q in range(starts[one], starts[one + 1]):
-            met[max(left[pairs[q]], right[pairs[q]])] = 0.0
+            met[others[q]] = 0.0
     for level in range(1, n_levels):
         # Compiling a sum of whole rows, with its errors of shapes, takes seconds.
         for person in range(n_people):
