@@ -824,7 +824,6 @@ def _pilot(given):
     """A fitted SimilarityROC of the pilot's data, None without one, and notes on them."""
     from skfairfr.metrics import SimilarityROC
     from skfairfr.report import read_data
-    from skfairfr.utils import ArgumentError
 
     attributes = given["attribute"] or []
     reading = {name: given[name] for name in READING if name in given}
@@ -840,21 +839,8 @@ def _pilot(given):
     roc = SimilarityROC(n_resamples=1, random_state=0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        try:
-            data.fit(roc, tuple(data.columns))
-        except ArgumentError as error:
-            raise _about_pilot(error) from None
+        data.fit(roc, tuple(data.columns))
     return roc, [*data.reading.notes, *(_in_flags(w.message) for w in caught)]
-
-
-def _about_pilot(error):
-    """An error of fitting a pilot; all its pairs are held, whatever --far is."""
-    if error.argument != "far_max":
-        return error
-    problem = error.problem.spelled(lambda argument: "comparing all pairs of the pilot")
-    # The last part says how to be allowed more memory, after what does not apply here.
-    allowed = str(error.remedy.parts[-1]).removeprefix("or ")
-    return ValueError(f"{problem} give a pilot of fewer images, or {allowed}")
 
 
 def _compare(arguments):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from skfairfr import SimilarityROC, cli
-from skfairfr._core import _memory
 from skfairfr.metrics import plan_test
 from skfairfr.report import read_data
 from tests.test_cli import assert_one_line, faces, pairs, run  # noqa: F401
@@ -140,17 +139,3 @@ def test_what_cannot_be_is_no_error(capsys):
 def test_options_are_arguments():
     known = set(inspect.signature(plan_test).parameters)
     assert set(cli.PLANNING) == known - {"policy", "dependence", "pilot"}
-
-
-def test_a_pilot_too_large_for_memory_names_no_flag_that_would_not_help(
-    capsys,
-    monkeypatch,
-    faces,  # noqa: F811
-):
-    monkeypatch.setattr(_memory, "free_bytes", lambda: 1e5)
-    arguments = ("--detect-factor", "2", "--far", "0.1", "--pilot", faces)
-    code, out, err = run(capsys, "plan", *arguments)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "comparing all pairs of the pilot means to hold" in err
-    assert "give a pilot of fewer images, or free memory" in err
-    assert "--far" not in err

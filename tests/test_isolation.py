@@ -46,8 +46,6 @@ SAID = {
 }
 DYNAMIC = "importlib.import_module of a name that is computed"
 ALLOWED = {
-    # The size of what a Dask cluster is sent is that of its pickle; nothing is read.
-    ("_core/_cluster.py", "cloudpickle.dumps"),
     # Names of the package's own tables.
     *(("metrics/__init__.py", DYNAMIC), ("utils/_extras.py", DYNAMIC)),
     ("model_selection/_mitigations.py", DYNAMIC),

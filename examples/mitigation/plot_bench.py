@@ -119,6 +119,7 @@ display.figure_.suptitle("LFW by FaceNet, 751 people, groups by gender")
 #   synthetic crowded groups raise it. BFAR was 1.24 before and cannot fall below 1, and a fall
 #   by a factor of 1.56 would have been seen four times in five: these people can show harm, but
 #   can hardly show that a method helps.
-# - **What this does not show**: other encoders, other grids of parameters, other levels. The
+# - **What this does not show**: the heads on LFW as they are today, whose rate now depends on the
+#   number of features; other encoders, other grids of parameters, other levels. The
 #   synthetic causes are pure, and real disparities have several at once. So run the bench on
 #   your own people.

@@ -44,8 +44,8 @@ print(f"{n_pairs:,} pairs, whose scores alone would take {4 * n_pairs / 2**20:.0
 # ------------------
 # A FAR of 1e-3 needs the largest thousandth of the impostor scores, and a resample may
 # need somewhat lower ones. ``far_max`` says up to which level they are held: about
-# ``1.5 * far_max`` of all pairs, 12 bytes each, but four million pairs in any case. Points
-# are measured here, lines follow the rule to more images.
+# ``1.5 * far_max`` of all pairs, 12 bytes each. Points are measured here, lines follow the
+# rule to more images.
 
 FAR_MAX = (3e-1, 1e-3)
 options = {"n_resamples": 100, "random_state": 0}
@@ -53,7 +53,7 @@ options = {"n_resamples": 100, "random_state": 0}
 
 def rule(far_max, n_images):
     """MiB held by a tail, as the user guide counts them."""
-    return 12 * np.maximum(1.5 * far_max * n_images * (n_images - 1) / 2, 2**22) / 2**20
+    return 12 * 1.5 * far_max * n_images * (n_images - 1) / 2 / 2**20
 
 
 rocs, held = {}, []
@@ -64,7 +64,7 @@ for far_max in FAR_MAX:
     tracemalloc.stop()
     held.append(after)
     print(f"far_max={far_max:g}: {after:.0f} MiB held after the fit,", end=" ")
-    print(f"{peak:.0f} at most during it, {rule(far_max, len(X)):.0f} by the rule")
+    print(f"{peak:.0f} at most during it, {rule(far_max, len(X)):.2g} by the rule")
 
 figure, ax = plt.subplots(figsize=(6.5, 3.5), layout="constrained")
 levels = np.geomspace(1e-5, 3e-1, 100)
@@ -78,8 +78,8 @@ ax.legend(fontsize="small")
 # %%
 # What is answered beyond it
 # --------------------------
-# Levels above ``far_max`` have an answer too, from a histogram of all scores and a sample
-# of the pairs, and ``reason`` says so. What changes is the interval.
+# Levels above ``far_max`` have an answer too, from a sample of the impostor pairs, and
+# ``reason`` says so.
 
 LEVELS = np.array([3e-4, 1e-3, 3e-3, 1e-2])
 figure, ax = plt.subplots(figsize=(6.5, 3.5), layout="constrained")

@@ -21,11 +21,9 @@ images' z reach the floor.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-
-from skfairfr._core._compiled import njit
+from numba import njit
 
 AFFINE, CALIBRATED = 1, 2
 KINDS = {"affine": AFFINE, "calibrated": CALIBRATED}
@@ -68,6 +66,21 @@ class Adjustment:
             Of kind "affine".
         """
         return cls("affine", np.array([gain, offset], dtype=np.float64))
+
+    @classmethod
+    def shifted(cls, offset):
+        """The score s - (o_i + o_j) of an inner product s.
+
+        Parameters
+        ----------
+        offset : array-like, shape (n_images,)
+
+        Returns
+        -------
+        adjustment : Adjustment
+            Of kind "affine".
+        """
+        return cls.affine(np.full(len(offset), 0.5), offset)
 
     @classmethod
     def calibrated(cls, a, b, c, weight):
@@ -151,34 +164,30 @@ class Adjustment:
         return float(low.min()), float(high.max())
 
     def limits(self, floors):
-        """Lowest inner product of each image at which its own z reaches each floor.
+        """Lowest inner product at which each image's own z reaches each floor.
 
         Parameters
         ----------
-        floors : ndarray of float32, shape (n_floors,)
+        floors : ndarray of float32, shape (...)
             Scores that a pair is to reach.
 
         Returns
         -------
-        limits : ndarray of float64, shape (n_floors, n_images)
-            -inf where every product does; no rows for an affine adjustment, which needs
-            none.
+        limits : ndarray of float32, shape (..., n_curves)
+            -inf where every product does. Images of a cluster share a curve; an affine
+            adjustment has none.
+        curve : ndarray of int64, shape (n_images,)
+            The curve of each image.
         """
         if self.kind == "affine":
-            return np.empty((0, self.numbers.shape[1]))
-        numbers, image = self._distinct
-        limits = np.empty((floors.size, numbers.shape[1]))
-        _find_limits(numbers, floors, limits)
-        return limits[:, image]
-
-    @cached_property
-    def _distinct(self):
-        """a, b and c of each cluster, whose images share them, and where each image's are.
-
-        Kept, since every run of tiles asks for the limits of all images.
-        """
-        numbers, image = np.unique(self.numbers[:3], axis=1, return_inverse=True)
-        return numbers, image.ravel()
+            none = np.empty((*floors.shape, 0), dtype=np.float32)
+            return none, np.zeros(self.numbers.shape[1], dtype=np.int64)
+        curves, curve = np.unique(self.numbers[:3], axis=1, return_inverse=True)
+        distinct, place = np.unique(floors, return_inverse=True)
+        limits = np.empty((distinct.size, curves.shape[1]))
+        _find_limits(curves, distinct, limits)
+        limits = np.nextafter(limits.astype(np.float32), np.float32(-np.inf))
+        return limits[place.reshape(floors.shape)], curve.ravel()
 
 
 @njit(nogil=True, cache=True, inline="always")

@@ -22,8 +22,6 @@ from skfairfr._core._resampling import (
 )
 
 OPERATING_POINTS = ("overall", "worst_group", "group")
-# Number of tables of rates that are kept for the next question.
-MAX_TABLES = 8
 
 
 @dataclass(frozen=True)
@@ -64,13 +62,6 @@ class Query:
         return {scope: row for row, scope in enumerate(self.scopes)}
 
     @property
-    def at_overall_thresholds(self):
-        """Whether the scopes share the thresholds of the overall scope or given ones."""
-        if self.thresholds is None:
-            return self.operating_point == "overall"
-        return None in self.scopes
-
-    @property
     def key(self):
         """What tells this query from another, hashable."""
         by_level = self.thresholds is None
@@ -88,20 +79,6 @@ class Query:
         """Scopes whose impostor pairs the answer needs, its thresholds included."""
         scopes = () if self.levels is None else self.operating_scopes
         return {*scopes, *self.far_scopes}
-
-    def by_partition(self):
-        """The part that all partitions have in common, and the part of this one.
-
-        Returns
-        -------
-        overall, others : Query or None
-        """
-        if not self.at_overall_thresholds:
-            return None, self
-        overall = replace(self, scopes=(None,), sampled=self.sampled & {None})
-        scopes = tuple(scope for scope in self.scopes if scope is not None)
-        others = replace(self, scopes=scopes, sampled=self.sampled - {None})
-        return overall, others if scopes else None
 
     @property
     def operating_scopes(self):
@@ -125,16 +102,6 @@ class Rates:
         return cls(
             *(
                 _side_by_side([getattr(b, name) for b in blocks])
-                for name in ("thresholds", "far", "frr")
-            )
-        )
-
-    @classmethod
-    def stacked(cls, one, other):
-        """Rows of scopes one after the other."""
-        return cls(
-            *(
-                np.concatenate([getattr(one, name), getattr(other, name)])
                 for name in ("thresholds", "far", "frr")
             )
         )
@@ -182,28 +149,14 @@ class RateTable:
     centre: Rates
     replicates: Rates
 
-    @classmethod
-    def joined(cls, overall, others):
-        """The table of the overall scope and of other scopes."""
-        sampled = overall.query.sampled | others.query.sampled
-        scopes = (*overall.query.scopes, *others.query.scopes)
-        query = replace(others.query, scopes=scopes, sampled=sampled)
-        tables = (
-            Rates.stacked(getattr(overall, name), getattr(others, name))
-            for name in ("point", "centre", "replicates")
-        )
-        return cls(query, *tables)
 
-
-def point_rates(pairs, query, thresholds=None):
+def point_rates(pairs, query):
     """Rates in the data, without any resample.
 
     Parameters
     ----------
     pairs : EmbeddingPairs or ListedPairs
     query : Query
-    thresholds : ndarray, shape (n_levels, 1), default=None
-        Those of the levels, where they are known.
 
     Returns
     -------
@@ -214,13 +167,12 @@ def point_rates(pairs, query, thresholds=None):
     """
     while True:
         try:
-            found = rates(pairs, query, None, thresholds)
-            return query, _without_resamples(found)
+            return query, _without_resamples(rates(pairs, query))
         except TailTooShortError as short:
             query = _with_sample(query, short)
 
 
-def rate_table(pairs, query, resampling, overall=None):
+def rate_table(pairs, query, resampling):
     """Rates in the data and in every resample, and the centre of the replicates.
 
     Parameters
@@ -228,57 +180,36 @@ def rate_table(pairs, query, resampling, overall=None):
     pairs : EmbeddingPairs or ListedPairs
     query : Query
     resampling : Resampling
-    overall : RateTable, default=None
-        Table of the overall scope with the thresholds of the levels, where it is known.
 
     Returns
     -------
     table : RateTable
     """
     query = replace(query, copies=resampling.method != "offdiagonal")
-    known = [None] * 3
-    if overall is not None:
-        tables = (overall.point, overall.centre, overall.replicates)
-        known = [table.thresholds[0] for table in tables]
     spans = blocks_of_resamples(pairs.images, resampling.n_resamples)
     sizes = [stop - start for start, stop in spans]
     seeds = (resampling.mode, resampling.entropy)
-    at = None if overall is None else known[0][:, None]
-    query, point = point_rates(pairs, query, at)
-    exact = query.sampled
-    parts = [None if overall is None else known[2][:, slice(*s)] for s in spans]
-    blocks = None
+    tasks = [(Resamples(*seeds, *span),) for span in spans]
+    point = blocks = None
     while blocks is None:
         try:
-            scopes = query.impostor_scopes if overall is None else query.far_scopes
-            shared = (pairs.for_workers(scopes, query.sampled), query)
-            tasks = [
-                (Resamples(*seeds, *span), part)
-                for span, part in zip(spans, parts, strict=True)
-            ]
+            if point is None:
+                point, exact = rates(pairs, query), query.sampled
+            shared = (pairs.for_workers(query.impostor_scopes, query.sampled), query)
             arguments = (tasks, resampling.n_jobs, "resampling", sizes, shared)
-            most = pairs.images.blocks.workers
-            blocks = over_blocks(rates, *arguments, most=most)
+            blocks = over_blocks(rates, *arguments)
         except TailTooShortError as short:
             query = _with_sample(query, short)
-    centre = point
-    if query.sampled != exact or (overall is not None and overall.query.sampled):
-        at = None if overall is None else known[1][:, None]
-        centre = _without_resamples(rates(pairs, query, None, at))
+    centre = point = _without_resamples(point)
+    if query.sampled != exact:
+        centre = _without_resamples(rates(pairs, query))
     if has_copies(pairs, resampling):
         frr = v_statistic_frr(pairs, query.scopes, centre.thresholds)
         centre = replace(centre, frr=frr)
     return RateTable(query, point, centre, Rates.joined(blocks))
 
 
-def remember(tables, key, table, most=MAX_TABLES):
-    """Keep a table, and the last ``most`` of them."""
-    while len(tables) >= most:
-        tables.pop(next(iter(tables)))
-    tables[key] = table
-
-
-def rates(pairs, query, resamples=None, thresholds=None):
+def rates(pairs, query, resamples=None):
     """Rates in the data, or in every resample of a block.
 
     Parameters
@@ -287,8 +218,6 @@ def rates(pairs, query, resamples=None, thresholds=None):
     query : Query
     resamples : Resamples, default=None
         None is the data themselves, as one resample.
-    thresholds : ndarray, shape (n_levels, n_resamples), default=None
-        Those of the levels, where they are known.
 
     Returns
     -------
@@ -303,30 +232,15 @@ def rates(pairs, query, resamples=None, thresholds=None):
         weights = unit_weights()
     else:
         weights = draw(pairs.images, *resamples)
-    accepted = {}
     if query.thresholds is not None:
-        shape = (query.thresholds.size, weights.n_resamples)
+        shape = (len(query.scopes), query.thresholds.size, weights.n_resamples)
         thresholds = np.broadcast_to(query.thresholds[:, None], shape)
-    if thresholds is not None:
-        shape = (len(query.scopes), *thresholds.shape)
-        thresholds = np.broadcast_to(thresholds, shape)
     else:
-        own = {}
-        for scope in query.operating_scopes:
-            own[scope], accepted[scope] = _level_thresholds(
-                pairs, scope, query, weights
-            )
-        thresholds = _thresholds_of_scopes(own, query, weights.n_resamples)
-        if query.operating_point == "worst_group":
-            accepted = {}  # at thresholds of their own
+        thresholds = _level_thresholds(pairs, query, weights)
     far, frr = np.full((2, *thresholds.shape), np.nan)
     for row, scope in enumerate(query.scopes):
         at, sampled = thresholds[row], scope in query.sampled
-        if "far" in query.wanted and accepted.get(scope) is not None:
-            total = impostor_total(pairs, scope, weights, sampled)
-            shares = _divide(accepted[scope], total)
-            far[row] = np.where(np.isnan(at), np.nan, shares)
-        elif "far" in query.wanted:
+        if "far" in query.wanted:
             far[row] = far_in(pairs, scope, at, weights, sampled)
         if "frr" in query.wanted and not _crosses(scope):
             held = genuine_weights(pairs, scope, weights, query.copies)
@@ -378,38 +292,26 @@ def v_statistic_weights(pairs, scope):
     return held.with_base(base), pairs.design.expected_genuine_total(scope)
 
 
-def _thresholds_of_scopes(own, query, n_resamples):
-    """Thresholds (n_scopes, n_levels, n_resamples) from those of the operating scopes."""
-    undefined = np.full((query.levels.size, n_resamples), np.nan)
+def _level_thresholds(pairs, query, weights):
+    """Thresholds (n_scopes, n_levels, n_resamples) at which FARs meet the levels."""
+    own = {}
+    for scope in query.operating_scopes:
+        sequence = pairs.impostors(scope, scope in query.sampled)
+        unit, units = weights.of_impostors(pairs.images, sequence)
+        if scope in query.sampled:
+            total = sum_of_all(sequence, weights.of_impostors, pairs.images)
+        else:
+            total = pairs.impostor_total(scope, weights)
+        asked = (query.levels, total, weights.block)
+        own[scope], short = crossings(sequence, unit, units, *asked)
+        if short:
+            raise TailTooShortError(scope)
+    undefined = np.full((query.levels.size, weights.n_resamples), np.nan)
     if query.operating_point == "group":
         return np.stack([own.get(scope, undefined) for scope in query.scopes])
     # fmax ignores a group without any weight in this resample.
     shared = np.fmax.reduce([undefined, *own.values()])
     return np.broadcast_to(shared, (len(query.scopes), *shared.shape))
-
-
-def _level_thresholds(pairs, scope, query, weights):
-    """Thresholds at the levels, and the weight of the pairs that they accept or None."""
-    sampled = scope in query.sampled
-    sequence = pairs.impostors(scope, sampled)
-    unit, units = weights.of_impostors(pairs.images, sequence)
-    if sampled:
-        total = sum_of_all(sequence, weights.of_impostors, pairs.images)
-    else:
-        total = pairs.impostor_total(scope, weights)
-    asked = (query.levels, total, weights.block)
-    thresholds, accepted, short = crossings(sequence, unit, units, *asked)
-    if short:
-        raise TailTooShortError(scope)
-    return thresholds, accepted
-
-
-def impostor_total(pairs, scope, weights, sampled):
-    """Weight of all impostor pairs of a scope or of its sample, (n_resamples,)."""
-    if sampled:
-        sequence = pairs.impostors(scope, sampled)
-        return sum_of_all(sequence, weights.of_impostors, pairs.images)
-    return pairs.impostor_total(scope, weights)
 
 
 def far_in(pairs, scope, thresholds, weights, sampled=False):

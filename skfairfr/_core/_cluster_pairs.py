@@ -78,7 +78,7 @@ def _threshold_touching(rows, identity, far, start, stop, n_impostor):
             floor = np.float32(last - slack)
             kept = scores >= floor
             scores, left, right = scores[kept], left[kept], right[kept]
-    exact = np.sort(score_pairs(rows, left, right))[::-1]
+    exact = np.sort(score_pairs(rows, left, rows, right))[::-1]
     counts = np.arange(1, exact.size + 1, dtype=np.float64)
     position = _rates.first_exceeding(counts, far * n_impostor)
     return float(_rates.threshold_at(exact, position))

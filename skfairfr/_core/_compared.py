@@ -62,18 +62,8 @@ class ComparedImages:
         Score s(x, x) of every image: that of two copies of it.
     sample : PairSequence or None
         A uniform sample of all impostor pairs, once a partition has drawn it.
-    blocks : Blocks
-        How much is worked on at a time.
-    version : int
-        Number of passes over the impostor pairs so far.
-    shared : dict
-        Sequences that the partitions have in common; emptied after each pass.
-    common : dict
-        For each average, tables of rates that they have in common.
-    errors : dict
-        For each average, counts of errors that they have in common.
-    depths : dict
-        How much of all impostor pairs a partition holds, by what it was chosen for.
+    floors : dict
+        Score down to which all impostor pairs are held, by what it was chosen for.
     """
 
     def __init__(
@@ -92,7 +82,6 @@ class ComparedImages:
         self.n_jobs = n_jobs
         self.device = device
         self.adjustment = adjustment
-        self.blocks = images.blocks
         self.two_sides = images.side is not None
         codes = np.stack(columns) if len(columns) else np.zeros((1, n_images), np.int32)
         _, self.first_of_cell, cell = np.unique(
@@ -117,9 +106,8 @@ class ComparedImages:
         self.genuine = sorted_descending(scores, left, right)
         everyone = np.arange(n_images)
         self.own_scores = self.score_pairs(everyone, everyone)
-        self.version = 0
         self.sample = None
-        self.shared, self.common, self.errors, self.depths = {}, {}, {}, {}
+        self.floors = {}
         self._overall = np.float32(np.inf)
         self._partitions = []
         self._held = None
@@ -174,9 +162,7 @@ class ComparedImages:
             Descending.
         """
         if self._held is None:
-            self.shared, self.errors = {}, {}
             self._held = PairSequence(*self._pass(self._floors()))
-            self.version += 1
         return self._held
 
     def for_workers(self):
@@ -184,18 +170,14 @@ class ComparedImages:
         small = copy(self)
         small.vectors = small.rows = small.genuine = small.sample = None
         small.adjustment = None
-        small.shared, small.common, small.errors = {}, {}, {}
         small._held = PairSequence(*(np.empty(0, dtype=np.float32) for _ in range(3)))
         return small
 
     def _pass(self, floors):
         """One pass over all impostor pairs: the tail above the floors."""
         if _device_tiles.is_at_hand(self.device):
-            return _device_tiles.compare_all(*self.rows, floors, None, self.device)[0]
-        workers = self.blocks.workers
-        return _pair_tiles.compare_all(
-            *self.rows, floors, None, self.n_jobs, workers=workers
-        )[0]
+            return _device_tiles.collect_tail(*self.rows, floors, self.device)
+        return _pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
 
     def _floors(self):
         """The lowest floor of every two cells; the last row and column are not used."""
@@ -227,8 +209,6 @@ class ListedScores:
     genuine_rows, impostor_rows : ndarrays of int
         Place of each of them in the list.
     n_pairs : int
-    common : dict
-        For each average, tables of rates that all groupings have in common.
     """
 
     def __init__(self, scores, left, right, identity):
@@ -240,7 +220,6 @@ class ListedScores:
             PairSequence(scores[rows], left[rows], right[rows])
             for rows in (self.genuine_rows, self.impostor_rows)
         )
-        self.common = {}
 
     def held(self):
         """Impostor pairs, all of which are held."""

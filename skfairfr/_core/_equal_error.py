@@ -14,7 +14,6 @@ from skfairfr._core._bootstrap import (
     frr_in,
     genuine_weights,
     has_copies,
-    remember,
     v_statistic_frr,
 )
 from skfairfr._core._pair_sets import TailTooShortError
@@ -55,16 +54,10 @@ def equal_error_rates(pairs, scope, resampling):
 
     Without ``resampling`` there is one replicate, the value. Impostor pairs are those held or, where FAR meets FRR below them, a uniform sample.
     """
-    tables = pairs.common if scope is None else {}
-    key = ("equal error", resampling)
-    if key not in tables:
-        sampled = not pairs.holds_equal_error(scope)
-        try:
-            found = _of_scope(pairs, scope, resampling, sampled)
-        except TailTooShortError:
-            found = _of_scope(pairs, scope, resampling, True)
-        remember(tables, key, found)
-    return tables[key]
+    try:
+        return _of_scope(pairs, scope, resampling, False)
+    except TailTooShortError:
+        return _of_scope(pairs, scope, resampling, True)
 
 
 def _of_scope(pairs, scope, resampling, sampled):
@@ -86,7 +79,6 @@ def _of_scope(pairs, scope, resampling, sampled):
         "resampling",
         [stop - start for start, stop in spans],
         (small, scope, sampled, copies),
-        most=pairs.images.blocks.workers,
     )
     replicates = np.concatenate(blocks)
     return EqualErrorRates(rate[0], centre, threshold[0], replicates, sampled)

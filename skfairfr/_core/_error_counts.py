@@ -163,28 +163,23 @@ def course_of(pairs, scope, rate, sampled=False):
     -------
     course : Course
     """
-    if rate == "far":
-        sequence, count, none = (
-            pairs.impostors(scope, sampled),
-            accepted_impostors,
-            np.inf,
-        )
+    far = rate == "far"
+    sequence = (
+        pairs.impostors(scope, sampled) if far else pairs.genuine.ascending(scope)
+    )
+    last = len(sequence)
+    if far:
         level = np.array([_pair_sets.always_held(pairs, scope)])
         by = None if scope and scope[0] != scope[1] else scope
         at_level = threshold_of(pairs, by, level, sampled)
         last = int(sequence.positions(np.nan_to_num(at_level, nan=-np.inf))[0])
-    else:
-        sequence, count, none = (
-            pairs.genuine.ascending(scope),
-            rejected_genuine,
-            -np.inf,
-        )
-        last = len(sequence)
     numbers = np.union1d(NUMBERS[NUMBERS < len(sequence)], [0, last, len(sequence)])
     # Equal scores err together.
     at = sequence.scores[numbers[1:] - 1]
-    at = at if rate == "far" else _rates.next_above(at)
-    thresholds = np.append(none, at)
+    thresholds = np.append(np.inf, at)
+    if not far:
+        thresholds = np.append(-np.inf, _rates.next_above(at))
+    count = accepted_impostors if far else rejected_genuine
     parts = -(-thresholds.size * pairs.images.n_identities // MOST_WEIGHTS)
     sums = [
         count(pairs, scope, part, sampled).sums

@@ -12,9 +12,8 @@ from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 from scipy.special import stdtr, stdtrit
-
-from skfairfr._core._compiled import njit
 
 # Correlation assumed of the errors of a clump until some are seen, and how many errors that
 # assumption weighs as much as.

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
+from numba import njit
 from scipy.special import expit, logit
-
-from skfairfr._core._compiled import njit
 
 METHODS = ("naive", "recentered", "multiplicative", "offdiagonal", "wilson")
 

@@ -10,8 +10,8 @@ probe in g and reference in h where there are two sides).
 from functools import cached_property
 
 import numpy as np
+from numba import njit
 
-from skfairfr._core._compiled import njit
 from skfairfr._core._resampling import unit_weights
 
 
@@ -65,12 +65,6 @@ class Cells:
             values = weights.image[images[order]].astype(np.int64) ** power
             sums[changed] = np.add.reduceat(values, first, axis=0)
         return sums
-
-    def multiplicity(self, weights):
-        """Multiplicity v of each cell's identity."""
-        if weights.identity is None:
-            return np.ones((1, 1))
-        return weights.identity[self.identity].astype(np.float64)
 
     def rows(self, group):
         """Cells of a group; all where group is None."""
@@ -180,7 +174,9 @@ class CompleteDesign:
         """
         key = ("impostor", cells, average)
         if key not in weights.sums:
-            mass = cells.multiplicity(weights) * cells.sums(weights)
+            mass = cells.sums(weights)
+            if weights.identity is not None:
+                mass = weights.identity[cells.identity].astype(np.float64) * mass
             if average == "identity":
                 mass = mass / cells.count[:, None]
             weights.sums[key] = mass.astype(np.float64, copy=False)
@@ -291,7 +287,9 @@ class CompleteDesign:
                 drawn = cells.sums(weights).astype(np.float64)
                 squares = drawn if copies else cells.sums(weights, power=2)
                 pairs = (drawn**2 - squares) / 2
-                weights.sums[key] = scale[:, None] * cells.multiplicity(weights) * pairs
+                weights.sums[key] = scale[:, None] * pairs
+                if weights.identity is not None:
+                    weights.sums[key] *= weights.identity[cells.identity]
             total, _ = _sums_over(weights.sums[key], cells.rows(group))
         weights.totals[kept] = np.broadcast_to(total, (weights.n_resamples,))
         return weights.totals[kept]
@@ -333,10 +331,9 @@ class CompleteDesign:
         total = drawn[0] * drawn[1].astype(np.float64)
         if average == "identity":
             total = total / (cells[0].count[rows[0]] * cells[1].count[rows[1]])[:, None]
-        multiplicity = cells[0].multiplicity(weights)
         if weights.identity is not None:
-            multiplicity = multiplicity[rows[0]]
-        total = (multiplicity * total).sum(axis=0)
+            total = total * weights.identity[cells[0].identity[rows[0]]]
+        total = total.sum(axis=0)
         return np.broadcast_to(total, (weights.n_resamples,))
 
     def _whole(self, cells):

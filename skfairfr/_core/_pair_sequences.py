@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
+from numba import njit
 
 from skfairfr._core import _rates, _running_sums
-from skfairfr._core._compiled import njit
-from skfairfr._core._parallel import in_threads, over_blocks
+from skfairfr._core._parallel import in_threads
 
 # Pairs that a thread splits by their groups at a time.
 SPLIT = 2**19
@@ -209,7 +209,7 @@ def _write_in_place(found, first, second, scores, left, right, cells, place):
 
 
 def crossings(sequence, weights, units, levels, totals, block=None):
-    """Thresholds at FAR levels in every resample, and the weight that they accept.
+    """Thresholds at FAR levels in every resample.
 
     Parameters
     ----------
@@ -227,32 +227,25 @@ def crossings(sequence, weights, units, levels, totals, block=None):
     -------
     thresholds : ndarray, shape (n_levels, n_resamples)
         NaN where there is no weight at all.
-    accepted : ndarray, shape (n_levels, n_resamples)
-        Weight of the pairs above each threshold.
     short : bool
-        Whether some threshold lies below the last score held; ``accepted`` is then None.
+        Whether some threshold lies below the last score held.
     """
     targets = levels[:, None] * totals * (1 + _rates.ROUNDING)
     if _counts_once(weights):
         positions = sequence.first_exceeding(targets)
-        accepted = np.full(positions.shape, np.nan)
     else:
         rows = sequence.row_sums(weights, units, block)
         rows.reach(len(sequence), targets.max(axis=0, initial=0.0))
-        positions, accepted = _running_sums.first_exceeding_positions(
-            weights, (*units, sequence.base), targets, sequence.scores, rows
+        pairs = (*units, sequence.base)
+        positions = _running_sums.first_exceeding_positions(
+            weights, pairs, targets, rows
         )
     defined = np.broadcast_to(totals > 0, positions.shape)
     thresholds = np.where(
         defined, _rates.threshold_at(sequence.scores, positions), np.nan
     )
-    if not sequence.complete and (positions < 0)[defined].any():
-        return thresholds, None, True
-    if np.isnan(accepted[defined]).any():
-        known = np.where(defined, thresholds, np.inf)
-        positions = sequence.positions(known)
-        accepted = weight_before(sequence, weights, units, positions, block)
-    return thresholds, accepted, False
+    short = not sequence.complete and bool((positions < 0)[defined].any())
+    return thresholds, short
 
 
 def weight_before(sequence, weights, units, positions, block=None):
@@ -268,10 +261,6 @@ def _counts_once(weights):
     """Whether the weights are those of the data: one resample of multiplicities 1."""
     return all(unit.shape[1] == 1 and (unit == 1).all() for unit in weights)
 
-
-# Merged pairs that one task writes, about, and those of which one helps to cut.
-MERGED = 2**17
-EVERY = 2**8
 
 BITS = 11
 BUCKETS = 1 << BITS
@@ -342,56 +331,3 @@ def _radix_sort(bits, left, right):
         first[p] = np.int32(ends[p] >> np.uint64(32))
         second[p] = np.int32(ends[p] & np.uint64(0xFFFFFFFF))
     return keys, first, second
-
-
-# ---- merging sorted pairs ------------------------------------------------------------
-
-
-def merge_pairs(runs):
-    """Sorted pairs in one sequence; of equal scores those of an earlier run come first.
-
-    That is the order in which ``sort_pairs`` puts the concatenated runs. All runs are cut
-    at the same scores, into parts that are sorted by themselves.
-
-    Parameters
-    ----------
-    runs : list of tuples (scores, left, right)
-        As ``sort_pairs`` returns them; at least one. The list is emptied, so that no run
-        outlives the merge.
-
-    Returns
-    -------
-    scores, left, right : ndarrays, shape (n_pairs,)
-    """
-    cuts = _cuts([scores for scores, *_ in runs])
-    ends = [[*_rates.count_at_least(run[0], cuts), run[0].size] for run in runs]
-    ends = np.array(ends, dtype=np.int64).T
-    starts = np.vstack([np.zeros_like(ends[:1]), ends[:-1]])
-    merged = tuple(np.empty(ends[-1].sum(), dtype=c.dtype) for c in runs[0])
-    tasks = list(zip(starts, ends, strict=True))
-    if len(tasks) == 1:  # too few pairs to be worth threads
-        _write_part(runs, merged, *tasks[0])
-    else:
-        over_blocks(_write_part, tasks, 1, "merging pairs", shared=(runs, merged))
-    runs.clear()
-    return merged
-
-
-def _cuts(runs):
-    """Descending scores, about MERGED pairs of all runs from one to the next."""
-    some = np.sort(np.concatenate([run[EVERY - 1 :: EVERY] for run in runs]))[::-1]
-    apart = max(1, MERGED // EVERY)
-    return np.unique(some[apart - 1 :: apart])[::-1]
-
-
-def _write_part(runs, merged, starts, ends):
-    """Sort the pairs of all runs between two cuts into their place."""
-    pieces = [
-        [column[start:end] for column in run]
-        for run, start, end in zip(runs, starts, ends, strict=True)
-        if end > start
-    ]
-    if pieces:
-        part = sort_pairs(*(np.concatenate(c) for c in zip(*pieces, strict=True)))
-        for column, values in zip(merged, part, strict=True):
-            column[starts.sum() : ends.sum()] = values

@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skfairfr._core import _memory, _rates, _running_sums
+from skfairfr._core import _rates, _running_sums
 from skfairfr._core._compared import ComparedImages
 from skfairfr._core._pair_sequences import (
     PairSequence,
     sorted_descending,
     split_by_groups,
 )
-from skfairfr._core._parallel import over_blocks
 
 # A tail holds this multiple of far_max of the pairs at least: half of all resamples need
 # scores below the one at far_max, and the most extreme one seen had a FAR of .68 far_max
@@ -30,7 +29,7 @@ SPREAD = 8.0
 WHOLE = 2**22
 WHOLE_GROUP = 2**16
 SAMPLE = 2**20
-# Pairs that an audit holds, about, where that is less than a FAR of 1e-2.
+# Pairs above far_max are held, in about far_max * n_images**2 pairs.
 HELD_PAIRS = 2**25
 # Pairs of a scope that are held at most for its equal error rate alone.
 REACH = 2**25
@@ -40,7 +39,7 @@ DEEPEST = 4.0
 
 
 def usual_far_max(n_images):
-    """The far_max of an audit of so many images, save for larger levels."""
+    """FAR up to which the pairs of so many images are held where no larger level is asked."""
     return min(1e-2, HELD_PAIRS / n_images**2)
 
 
@@ -51,28 +50,23 @@ def always_held(pairs, scope):
     return usual_far_max(pairs.images.identity.size)
 
 
+class LastAnswers(dict):
+    """What the last questions computed, by what they asked."""
+
+    MOST = 64
+
+    def __setitem__(self, key, answer):
+        while len(self) >= self.MOST:
+            self.pop(next(iter(self)))
+        super().__setitem__(key, answer)
+
+
 class TailTooShortError(Exception):
     """A threshold of this scope lies below the scores that are held."""
 
     def __init__(self, scope):
         super().__init__(scope)
         self.scope = scope
-
-
-@dataclass
-class Depths:
-    """How much of each group, and last of all impostor pairs, is held.
-
-    Attributes
-    ----------
-    floors : ndarray of float32, shape (n_groups + 1,)
-        The score down to which they are held.
-    equal_error : ndarray of bool, shape (n_groups + 1,)
-        Whether these pairs answer the equal error rate, or else a sample.
-    """
-
-    floors: np.ndarray
-    equal_error: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -95,14 +89,6 @@ class Expected:
     whole: bool = True
 
 
-def size_of(design, n_features, n_jobs=None):
-    """Size of the EmbeddingPairs of a design, whose memory ``_memory`` estimates."""
-    people, group = design.images.identity, design.images.group
-    counts = [np.unique(people[group == g]).size for g in np.unique(group)]
-    depth = multiple_of_far_max(min([design.images.n_identities, *counts]))
-    return _memory.Size.of(design, n_features, depth, (WHOLE, WHOLE_GROUP), n_jobs)
-
-
 def multiple_of_far_max(n_people):
     """What is held of a scope of so many people, as a multiple of far_max."""
     return max(DEPTH, 1 + SPREAD / np.sqrt(max(n_people, 1)))
@@ -122,13 +108,13 @@ class EmbeddingPairs:
     far_max : float
     expected : Expected, default=None
         Questions that the tail should answer too.
-    depths : Depths, default=None
-        Those of an earlier object with the same arguments, which chose them already.
+    floors : ndarray of float32, shape (n_groups + 1,), default=None
+        Scores down to which the pairs of each group, and last of all, are held: those that
+        an earlier object with the same arguments chose.
     """
 
-    def __init__(self, compared, design, far_max, expected=None, depths=None):
+    def __init__(self, compared, design, far_max, expected=None, floors=None):
         images = design.images
-        expected = expected or Expected()
         self.images = images
         self.design = design
         self.compared = compared
@@ -136,63 +122,21 @@ class EmbeddingPairs:
         sequence = compared.genuine
         groups = (images.group[sequence.left], images.group[sequence.right])
         self.genuine = Genuine(sequence, groups, design)
+        self._counts = {}
         # Weight of all impostor pairs of a scope, (n_resamples,), in closed form.
         self.impostor_total = design.impostor_total
-        self._counts = {}
-        self._own = {}
-        # What the last questions computed of their support.
-        self.supports = {}
-        # Errors that the last questions counted, and those of the overall scope.
-        self.errors = {}
+        self.known = LastAnswers()
         self._samples = {}
-        self._read = None
         self._tails, self._cells = {}, {}
-        if depths is None:
-            depths = self._choose_depths(expected)
-            compared.hold(images.group, depths.floors[-1], depths.floors[:-1])
-        self.depths = depths
-
-    # ---- what was compared -----------------------------------------------------------
-
-    @property
-    def vectors(self):
-        """Rows whose inner products are the scores, or are adjusted to them, float32."""
-        return self.compared.vectors
-
-    @property
-    def similarity(self):
-        """Similarity of two embeddings: "cosine" or "dot"."""
-        return self.compared.similarity
-
-    @property
-    def n_jobs(self):
-        """Number of joblib workers."""
-        return self.compared.n_jobs
-
-    @property
-    def common(self):
-        """Tables that all partitions with the same overall scope have in common."""
-        if self.design.impostors == "same_group":
-            return self._own
-        return self.compared.common.setdefault(self.design.average, {})
-
-    @property
-    def overall_errors(self):
-        """Counts of errors that all partitions with the same overall scope share."""
-        if self.design.impostors == "same_group":
-            return self.errors
-        return self.compared.errors.setdefault(self.design.average, {})
+        if floors is None:
+            floors = self._choose_floors(expected or Expected())
+            compared.hold(images.group, floors[-1], floors[:-1])
+        self.floors = floors
 
     @property
     def own_scores(self):
         """Score s(x, x) of every image, (n_images,)."""
         return self.compared.own_scores
-
-    @property
-    def rows(self):
-        """Rows of the probes and of the references, with the groups of this partition."""
-        group = self.images.group
-        return tuple(replace(r, group=group[r.image]) for r in self.compared.rows)
 
     # ---- pairs and totals of a scope -------------------------------------------------
 
@@ -204,7 +148,7 @@ class EmbeddingPairs:
 
     def impostors(self, scope, sampled=False):
         """Pairs of a scope by descending score: the tail held, or a uniform sample."""
-        store = self._samples if sampled else self._held_now()
+        store = self._samples if sampled else self._tails
         if scope not in store:
             if sampled:
                 pairs = self._sample(scope)
@@ -214,10 +158,6 @@ class EmbeddingPairs:
                 floor = self._floor_of(scope)
                 rows = slice(0, int(_rates.count_at_least(pairs.scores, floor)))
                 pairs = replace(pairs.take(rows), complete=bool(np.isneginf(floor)))
-            if scope is None and self.design.impostors == "all":
-                # Partitions have all pairs in common.
-                key = ("overall", sampled, len(pairs))
-                pairs = self.compared.shared.setdefault(key, pairs)
             base = self.design.impostor_base(scope, pairs.left, pairs.right)
             store[scope] = pairs if base is None else pairs.with_base(base)
         return store[scope]
@@ -233,7 +173,7 @@ class EmbeddingPairs:
             Those of them whose pairs come from a sample.
         """
         small = copy(self)
-        small._cells, small._own, small.supports, small.errors = {}, {}, {}, {}
+        small._cells, small.known = LastAnswers(), {}
         small._tails = {s: self.impostors(s) for s in scopes if s not in sampled}
         small._samples = {s: self.impostors(s, True) for s in scopes if s in sampled}
         small.compared = self.compared.for_workers()
@@ -245,10 +185,9 @@ class EmbeddingPairs:
 
     def some_scores(self):
         """Impostor scores of all images or of a thousand, descending."""
-        some = self._pilot(-1, 0.01) if self.count(None) > WHOLE_GROUP else []
-        if len(some) == 0:
+        if self.count(None) <= WHOLE_GROUP:
             return self.impostors(None).scores
-        return np.sort(some)[::-1]
+        return np.sort(self._pilot(None, 0.01))[::-1]
 
     def n_identities(self, scope):
         """Number of people with an image in a scope."""
@@ -267,116 +206,92 @@ class EmbeddingPairs:
         """Whether all pairs of the scope are held."""
         return np.isneginf(self._floor_of(scope))
 
-    def holds_equal_error(self, scope):
-        """Whether the pairs held, and not a sample, answer the equal error rate."""
-        return self.is_whole(scope) or self.depths.equal_error[_row_of(scope)]
-
     def holds(self, scope, lowest):
         """Whether all pairs that each threshold accepts are held."""
         # A threshold may lie below the last score held and still above the floor.
         below_floor = np.nextafter(self._floor_of(scope), np.float32(-np.inf))
-        return ~_rates.accepts(below_floor, lowest)
+        return self.is_whole(scope) | ~_rates.accepts(below_floor, lowest)
 
     # ---- the tail --------------------------------------------------------------------
 
-    def _choose_depths(self, expected):
-        """How much of each scope to hold for far_max and for what is expected."""
+    def _choose_floors(self, expected):
+        """Score down to which to hold each group, and last all pairs, (n_groups + 1,)."""
+        floors = [self._floor(expected, g) for g in range(self.images.n_groups)]
         # Partitions have all pairs in common.
-        overall = self.compared.depths if self.design.impostors == "all" else {}
+        chosen = self.compared.floors if self.design.impostors == "all" else {}
         key = (self.design.average, self.far_max, expected)
-        rows = [*range(self.images.n_groups), *([] if key in overall else [-1])]
-        tasks = [(expected, row) for row in rows]
-        pilots = self.images.blocks.pilots
-        chosen = over_blocks(self._depth, tasks, 1, "choosing depths", most=pilots)
-        if key not in overall:
-            overall[key] = chosen.pop()
-        chosen.append(overall[key])
-        kinds = (np.float32, bool)
-        columns = zip(*chosen, strict=True)
-        return Depths(*(np.array(c, k) for c, k in zip(columns, kinds, strict=True)))
+        if key not in chosen:
+            chosen[key] = self._floor(expected, None)
+        return np.array([*floors, chosen[key]], dtype=np.float32)
 
-    def _depth(self, expected, row):
-        """Floor of what is held of a row, and whether that holds the equal error rate."""
-        scope = None if row < 0 else (row, row)
-        keep = WHOLE if row < 0 and expected.whole else WHOLE_GROUP
+    def _floor(self, expected, group):
+        """Score down to which to hold a group, or None all pairs, for what is expected."""
+        scope = None if group is None else (group, group)
+        keep = WHOLE if group is None and expected.whole else WHOLE_GROUP
         multiple = multiple_of_far_max(self.n_identities(scope))
         n_pairs = self.count(scope)
-        depth = multiple * self.far_max if n_pairs > keep else 1.0
-        scores = self._pilot(row, depth)
-        holds_equal_error = scores.size == 0
-        if expected.equal_error and scores.size:
+        depth = multiple * self.far_max
+        if n_pairs <= keep or depth >= 1:
+            return -np.inf
+        scores = self._pilot(group, depth)
+        shares = [depth]
+        if expected.equal_error:
             genuine = self.genuine.ascending(scope).scores
             share = _share_at_equal_error(scores, genuine)
-            few = multiple * share * n_pairs <= REACH or multiple * share <= depth
-            if few and share <= DEEPEST * self.far_max:
-                holds_equal_error = True
-                depth = max(depth, multiple * share)
-        floor = _score_at(scores, depth)
-        if expected.lowest is not None and scores.size:
-            share = float(_rates.accepts(scores, expected.lowest).mean())
+            if share <= DEEPEST * self.far_max and multiple * share * n_pairs <= REACH:
+                shares.append(multiple * share)
+        floor = np.partition(scores, place := int(scores.size * (1 - max(shares))))[
+            place
+        ]
+        if expected.lowest is not None:
+            share = _rates.accepts(scores, expected.lowest).mean()
             if share <= DEEPEST * self.far_max:
                 below = np.nextafter(np.float32(expected.lowest), np.float32(-1))
                 floor = min(floor, below)
-        return floor, holds_equal_error
+        return floor
 
-    def _pilot(self, row, depth):
-        """Impostor scores of some images of a scope, unsorted; empty to hold it whole.
+    def _pilot(self, group, depth):
+        """Impostor scores of some images, unsorted, of which a share will be asked for.
 
         Their error changes how much is held, never a result.
         """
-        if depth >= 1:
-            return np.empty(0, dtype=np.float32)
         rng = np.random.default_rng(0)
         size = int(np.clip(np.sqrt(4000 / depth), 1000, 6000))
-        group = None if row < 0 else row
         probe, reference = (
-            self._pick(side, group, size, rng) for side in self._two_sides()
+            self._pick(members, size, rng)
+            for members in self.members(None if group is None else (group, group))
         )
         scores = self.compared.tile(probe, reference)
-        identity, group = self.images.identity, self.images.group
+        identity, groups = self.images.identity, self.images.group
         usable = identity[probe][:, None] != identity[reference]
-        if row < 0 and self.design.impostors == "same_group":
-            same = group[probe][:, None] == group[reference]
-            usable &= same & (group[reference] >= 0)
+        if group is None and self.design.impostors == "same_group":
+            same = groups[probe][:, None] == groups[reference]
+            usable &= same & (groups[reference] >= 0)
         return scores[usable]
 
-    def _pick(self, side, group, size, rng):
-        """At most ``size`` images of a group on a side."""
-        chosen = rng.permutation(self._members(side, group))
+    def _pick(self, members, size, rng):
+        """At most ``size`` of some images."""
+        chosen = rng.permutation(members)
         if self.design.average == "identity":
             # One image of each person, so that every two people weigh the same.
             _, first = np.unique(self.images.identity[chosen], return_index=True)
             chosen = chosen[np.sort(first)]
         return chosen[:size]
 
-    def _two_sides(self):
-        """The sides of the probe and of the reference; None where there are no sides."""
-        return (0, 1) if self.design.two_sides else (None, None)
-
-    def _members(self, side, group):
-        """Images of a side and a group, in their order; None is all."""
-        chosen = np.ones(self.images.identity.size, dtype=bool)
-        if side is not None:
-            chosen &= self.images.side == side
-        if group is not None:
-            chosen &= self.images.group == group
-        return np.flatnonzero(chosen)
-
-    def _held_now(self):
-        """The scopes read from the last pass, after a new one where a floor was lowered.
-
-        Another partition may have lowered the floors before, so that this one's own floors
-        move without a pass: what was cut at them is read again.
-        """
-        self.compared.held()
-        read = (self.compared.version, self.depths.floors.tobytes())
-        if self._read != read:
-            self._read = read
-            self._tails, self._cells, self.supports, self.errors = {}, {}, {}, {}
-        return self._tails
+    def members(self, scope):
+        """Images of the probes and of the references of a scope, two ndarrays of int."""
+        found = []
+        for side, group in enumerate((None, None) if scope is None else scope):
+            chosen = np.ones(self.images.identity.size, dtype=bool)
+            if self.design.two_sides:
+                chosen &= self.images.side == side
+            if group is not None:
+                chosen &= self.images.group == group
+            found.append(np.flatnonzero(chosen))
+        return found
 
     def _floor_of(self, scope):
-        floors = self.depths.floors
+        floors = self.floors
         if scope is None or scope[0] != scope[1]:
             return floors[-1]
         return min(floors[-1], floors[scope[0]])
@@ -447,12 +362,10 @@ class EmbeddingPairs:
             parts = [self._draw_images((g, g), m, rng) for g, m in enumerate(drawn)]
             order = rng.permutation(size)
             return tuple(np.concatenate(p)[order] for p in zip(*parts, strict=True))
-        groups = (None, None) if scope is None else scope
-        images = []
-        for side, group in zip(self._two_sides(), groups, strict=True):
-            members = self._members(side, group)
-            images.append(members[rng.integers(0, members.size, size)])
-        return tuple(images)
+        return tuple(
+            members[rng.integers(0, members.size, size)]
+            for members in self.members(scope)
+        )
 
 
 def compare_images(
@@ -504,13 +417,7 @@ class ListedPairs:
         self._all = listed.impostors
         self._groups = of_impostors
         self._scopes = {}
-        # What the last questions computed of their support, and of their errors.
-        self.supports = {}
-        self.errors = self.overall_errors = {}
-        # Tables that all groupings with the same overall scope have in common.
-        self.common = {}
-        if impostors == "all":
-            self.common = listed.common.setdefault(average, {})
+        self.known = LastAnswers()
 
     def count(self, scope):
         """Number of impostor pairs of a scope."""
@@ -533,8 +440,7 @@ class ListedPairs:
         small = copy(self)
         small._scopes = {scope: self.impostors(scope) for scope in scopes}
         small.compared = small._all = small._groups = None
-        small.common, small.supports = {}, {}
-        small.errors = small.overall_errors = {}
+        small.known = LastAnswers()
         return small
 
     def impostor_total(self, scope, weights):
@@ -559,8 +465,6 @@ class ListedPairs:
     def is_whole(self, scope):
         """Always true: all listed pairs are held."""
         return True
-
-    holds_equal_error = is_whole
 
     def holds(self, scope, thresholds):
         """Always true: all listed pairs are held."""
@@ -635,19 +539,6 @@ class Genuine:
         if self._design is not None:
             return self._design.genuine_base(scope, pairs.left, pairs.right)
         return self._listed_base(pairs)
-
-
-def _row_of(scope):
-    """Place of a scope in Depths; a cross-group scope has that of all pairs."""
-    return -1 if scope is None or scope[0] != scope[1] else scope[0]
-
-
-def _score_at(scores, share):
-    """Score that about this share of the scores reaches; -inf without scores or for all."""
-    if scores.size == 0 or share >= 1:
-        return np.float32(-np.inf)
-    place = int(scores.size * (1 - share))
-    return np.partition(scores, place)[place]
 
 
 def _share_at_equal_error(impostor, genuine):

@@ -1,6 +1,6 @@
 """Images as a comparator prepares them: rows to multiply, and what adjusts their products.
 
-The scores here and those of a pass over all pairs are the same, bit for bit.
+One loop makes the scores here and those of a pass over all pairs: they are equal.
 """
 
 from typing import NamedTuple
@@ -9,7 +9,6 @@ import numpy as np
 
 from skfairfr._core import _inner_products
 from skfairfr._core._adjustments import Adjustment
-from skfairfr._core._compiled import njit
 from skfairfr._core._parallel import over_blocks
 
 # Rows of a block that a thread scores with all columns.
@@ -33,8 +32,8 @@ class PreparedImages(NamedTuple):
 
 def score_prepared_pairs(first, second):
     """Scores of row k of both, float32 (n_pairs,)."""
-    scores = np.empty(len(first.vectors), dtype=np.float32)
-    _multiply_pairs(first.vectors, second.vectors, scores)
+    rows = np.arange(len(first.vectors))
+    scores = _inner_products.score_pairs(first.vectors, rows, second.vectors, rows)
     if first.adjustment is None:
         return scores
     return first.adjustment.of_pairs(scores, second.adjustment)
@@ -56,23 +55,6 @@ def score_prepared_matrix(first, second):
 
 def _write_scores(first, second, scores, part):
     """Write the rows of a part."""
-    _multiply_all(first.vectors[part], second.vectors, scores[part])
+    _inner_products.write_scores(first.vectors[part], second.vectors, scores[part])
     if first.adjustment is not None:
         first.adjustment[part].adjust_tile(scores[part], second.adjustment)
-
-
-@njit(nogil=True, cache=True)
-def _multiply_pairs(first, second, scores):
-    wide = np.empty(first.shape[1])
-    for p in range(scores.size):
-        _inner_products.widen(first[p], wide)
-        scores[p] = np.float32(_inner_products.inner_product(wide, second[p]))
-
-
-@njit(nogil=True, cache=True)
-def _multiply_all(first, second, scores):
-    wide = np.empty(first.shape[1])
-    for i in range(scores.shape[0]):
-        _inner_products.widen(first[i], wide)
-        for j in range(scores.shape[1]):
-            scores[i, j] = np.float32(_inner_products.inner_product(wide, second[j]))

@@ -8,14 +8,17 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
-from skfairfr._core._blocks import FEWEST_RESAMPLES, Blocks
-from skfairfr._core._compiled import njit
 from skfairfr._core._parallel import n_workers
 
 MODES = ("images", "identities", "both")
 # Bytes of the multiplicities that a block of resamples may hold.
 BLOCK_BYTES = 2**26
+# Resamples that a thread draws at a time.
+FEWEST_RESAMPLES, MOST_RESAMPLES = 16, 128
+# Bytes of all drawn multiplicities that are kept for the next question.
+KEPT_BYTES = 2**28
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,6 @@ class Images:
     drawn : dict
         Multiplicities already drawn, by their seeds; other groups of the same images
         share them. They stay behind when the images travel to another process.
-    blocks : Blocks
-        How much is worked on at a time; other groups of the same images share it.
     """
 
     identity: np.ndarray
@@ -48,7 +49,6 @@ class Images:
     n_groups: int
     n_drawn: int | None = None
     drawn: dict = field(default_factory=dict, compare=False, repr=False)
-    blocks: Blocks = field(default_factory=Blocks, compare=False, repr=False)
 
     def __getstate__(self):
         return vars(self) | {"drawn": {}}
@@ -146,7 +146,7 @@ def draw(images, mode, entropy, start, stop):
         identity, image = _draw(images, *key)
         drawn = sum(array.nbytes for array in (identity, image) if array is not None)
         kept = sum(size for *_, size in list(images.drawn.values()))
-        if kept + drawn > images.blocks.kept:
+        if kept + drawn > KEPT_BYTES:
             return Weights(identity, image, stop - start, key)
         images.drawn[key] = (identity, image, {}, drawn)
     identity, image, totals, _ = images.drawn[key]
@@ -175,10 +175,10 @@ def _draw(images, mode, entropy, start, stop):
 def blocks_of_resamples(images, n_resamples):
     """Blocks (start, stop) for the workers or threads that compute them.
 
-    A block holds at most BLOCK_BYTES and as many resamples as the images' ``blocks`` say, but
-    at least FEWEST_RESAMPLES; it is smaller where there would be fewer of them than workers.
+    A block holds at most BLOCK_BYTES and MOST_RESAMPLES, but at least FEWEST_RESAMPLES; it is
+    smaller where there would be fewer of them than workers.
     """
-    least, most = FEWEST_RESAMPLES, images.blocks.resamples
+    least, most = FEWEST_RESAMPLES, MOST_RESAMPLES
     fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 1), least, most))
     size = min(fitting, max(least, -(-n_resamples // n_workers())))
     starts = range(0, n_resamples, size)

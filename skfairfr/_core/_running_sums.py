@@ -8,9 +8,7 @@ there each resample walks the few pairs to what is asked of it alone.
 """
 
 import numpy as np
-
-from skfairfr._core._compiled import njit
-from skfairfr._core._pair_products import sum_products
+from numba import njit
 
 # int32 partial sums of uint8 x uint8 weights stay below 2**31 for a chunk of this length,
 # and int16 ones below 2**15 for multiplicities up to 11, as nearly all drawn ones are.
@@ -90,7 +88,7 @@ class RowSums:
         return self._sums[: self._known]
 
 
-def first_exceeding_positions(weights, pairs, targets, scores, rows=None):
+def first_exceeding_positions(weights, pairs, targets, rows=None):
     """First position at which the running weight exceeds each target.
 
     Parameters
@@ -99,8 +97,6 @@ def first_exceeding_positions(weights, pairs, targets, scores, rows=None):
         As of ``RowSums``.
     targets : ndarray, shape (n_levels, n_resamples)
         Increasing along the first axis.
-    scores : ndarray, shape (n_pairs,)
-        In the order to walk, equal ones side by side.
     rows : RowSums, default=None
         Of these weights and pairs; each walk starts from the nearest one known.
 
@@ -108,13 +104,10 @@ def first_exceeding_positions(weights, pairs, targets, scores, rows=None):
     -------
     positions : ndarray of int64, shape (n_levels, n_resamples)
         -1 where the sum of all pairs does not exceed the target.
-    above : ndarray of float64, shape (n_levels, n_resamples)
-        Sum of the pairs before the first one whose score is that at the position; nan
-        where this walk does not tell.
     """
     rows = RowSums(weights, pairs) if rows is None else rows
     targets = np.ascontiguousarray(targets)
-    return _walk_crossings(*weights, *pairs, targets, scores, rows.known, rows.step)
+    return _walk_crossings(*weights, *pairs, targets, rows.known, rows.step)
 
 
 def sums_before(weights, pairs, positions, rows=None):
@@ -126,25 +119,6 @@ def sums_before(weights, pairs, positions, rows=None):
     rows = RowSums(weights, pairs) if rows is None else rows
     positions = np.ascontiguousarray(positions, dtype=np.int64)
     return _walk_sums(*weights, *pairs, positions, rows.known, rows.step)
-
-
-def sums_at(weights, pairs, positions, rows=None):
-    """Sum of the weights of the pairs before each position, the same for all resamples.
-
-    Parameters
-    ----------
-    weights, pairs, rows
-        As of :func:`first_exceeding_positions`.
-    positions : ndarray of int, shape (n_positions,)
-        Increasing.
-
-    Returns
-    -------
-    sums : ndarray of float64, shape (n_positions, n_resamples)
-    """
-    rows = RowSums(weights, pairs) if rows is None else rows
-    positions = np.ascontiguousarray(positions, dtype=np.int64)
-    return _walk_to(*weights, *pairs, positions, rows.known, rows.step, rows.room())
 
 
 @njit(nogil=True, cache=True, inline="always")
@@ -163,6 +137,25 @@ def _sum_of_chunk(left_weight, right_weight, left, right, base, start, stop, r):
     for p in range(start, stop):
         total += weight_of(left_weight, right_weight, left, right, base, p, r)
     return total
+
+
+@njit(nogil=True, cache=True)
+def sum_products(sums, left_weight, right_weight, left, right, base, start, stop):
+    """Write the weight of the pairs [start, stop) in every resample.
+
+    ``sums`` (n_resamples,) is int16, int32 or float64; every sum fits into its type.
+    """
+    kind = sums.dtype.type
+    for r in range(sums.size):
+        sums[r] = 0
+    for p in range(start, stop):
+        a, b = left_weight[left[p]], right_weight[right[p]]
+        if base is None:
+            for r in range(sums.size):
+                sums[r] += kind(a[r]) * kind(b[r])
+        else:
+            for r in range(sums.size):
+                sums[r] += base[p] * (kind(a[r]) * kind(b[r]))
 
 
 @njit(nogil=True, cache=True)
@@ -207,35 +200,8 @@ def _extend(
 
 
 @njit(nogil=True, cache=True)
-def _walk_to(
-    left_weight, right_weight, left, right, base, positions, known, step, partial
-):
-    sums = np.zeros((positions.size, partial.size))
-    total = np.zeros(partial.size)
-    reached = 0
-    for k in range(positions.size):
-        row = min(positions[k] // step, known.shape[0] - 1)
-        if row * step > reached:
-            reached = row * step
-            _copy(known[row], total)
-        for start in range(reached, positions[k], CHUNK):
-            stop = min(start + CHUNK, positions[k])
-            sum_products(
-                partial, left_weight, right_weight, left, right, base, start, stop
-            )
-            for r in range(partial.size):
-                total[r] += partial[r]
-        reached = max(reached, positions[k])
-        _copy(total, sums[k])
-    return sums
-
-
-@njit(nogil=True, cache=True)
-def _walk_crossings(
-    left_weight, right_weight, left, right, base, targets, scores, known, step
-):
+def _walk_crossings(left_weight, right_weight, left, right, base, targets, known, step):
     n_levels, n_resamples = targets.shape
-    above = np.full((n_levels, n_resamples), np.nan)
     positions = np.full((n_levels, n_resamples), -1, dtype=np.int64)
     for r in range(n_resamples):
         row = 0
@@ -254,21 +220,17 @@ def _walk_crossings(
                 reached = total + _sum_of_chunk(
                     left_weight, right_weight, left, right, base, start, stop, r
                 )
-                before = np.nan
                 for p in range(start, stop if reached > target else start):
-                    if p == 0 or scores[p] != scores[p - 1]:
-                        before = total
                     total += weight_of(
                         left_weight, right_weight, left, right, base, p, r
                     )
                     if total > target:
                         positions[level, r] = p
-                        above[level, r] = before
                         break
                 total, start = reached, stop
             if positions[level, r] < 0:
                 break  # the sum of all pairs exceeds no larger target either
-    return positions, above
+    return positions
 
 
 @njit(nogil=True, cache=True)

@@ -50,13 +50,9 @@ def _of_impostors(pairs, scope):
 
 def _impostor_sums(pairs, scope):
     """Sums of scores and of squared scores over the impostor pairs of a scope."""
-    groups = (None, None) if scope is None else scope
-    sides = [
-        rows.image if g is None else rows.image[rows.group == g]
-        for rows, g in zip(pairs.rows, groups, strict=True)
-    ]
+    sides = pairs.members(scope)
     if pairs.compared.adjustment is None:
-        sums = [_row_and_gram(pairs.vectors, members) for members in sides]
+        sums = [_row_and_gram(pairs.compared.vectors, members) for members in sides]
         everything = [sums[0][0] @ sums[1][0], (sums[0][1] * sums[1][1]).sum()]
     else:
         everything = _sums_of_tiles(pairs.compared, *sides)

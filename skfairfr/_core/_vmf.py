@@ -1,15 +1,26 @@
 """The von Mises-Fisher distribution on the unit sphere: its normaliser, and exact draws.
 
 Functions of arrays only. The density at a unit vector z about a unit mean direction mu is
-C_d(kappa) exp(kappa mu.z), on d = n_features dimensions (EM22 section 3). ``_bessel`` holds
-the expansions.
+C_d(kappa) exp(kappa mu.z), on d = n_features dimensions (EM22 section 3).
+
+log C needs log I_v, the Bessel function of order v = d / 2 - 1. With w = hypot(v, kappa):
+the series 0F1 where w < SWITCH, Debye's uniform expansion elsewhere. Debye's is an expansion
+in 1 / w, so that it holds at every order, v = 0 included.
 """
 
+import functools
+import math
 import numbers
+from decimal import Decimal, localcontext
 
 import numpy as np
+from numpy.polynomial import Polynomial
+from scipy.special import hyp0f1
 
-from skfairfr._core import _bessel
+# At w = SWITCH the first term left out of Debye's expansion is below 1e-15.
+SWITCH = 32.0
+N_DEBYE_TERMS = 12
+TWO_PI = Decimal("6.2831853071795864769252867665590057683943387987502")
 
 
 def log_vmf_normalizer(kappa, n_features):
@@ -38,17 +49,45 @@ def log_vmf_normalizer(kappa, n_features):
     References
     ----------
     .. [1] EM22, section 3.
-    .. [2] NIST Digital Library of Mathematical Functions, 10.25.2, 10.41.3, 10.41.9.
+    .. [2] NIST Digital Library of Mathematical Functions, 10.39.9, 10.41.3, 10.41.9.
     """
     kappa, order = _check_kappa(kappa), _check_order(n_features)
-    flat = kappa.ravel()
-    is_far = np.hypot(order, flat) >= _bessel.SWITCH
-    values = np.empty(flat.size)
-    if is_far.any():
-        values[is_far] = _bessel.log_normalizer_debye(flat[is_far], order)
-    if not is_far.all():
-        values[~is_far] = _bessel.log_normalizer_ascending(flat[~is_far], order)
-    return values.reshape(kappa.shape)[()]
+    distinct, place = np.unique(kappa, return_inverse=True)
+    is_far = np.hypot(order, distinct) >= SWITCH
+    near, far = distinct[~is_far], distinct[is_far]
+    uniform = math.lgamma(order + 1) - math.log(2) - (order + 1) * math.log(math.pi)
+    values = np.empty(distinct.size)
+    values[~is_far] = uniform - np.log(hyp0f1(order + 1, near**2 / 4))
+    values[is_far] = _leading(far, order) - _log_debye(np.hypot(order, far), order)
+    return values[place].reshape(kappa.shape)[()]
+
+
+def _leading(kappa, order):
+    """v log((v + w) / 2 pi) - w, whose two terms cancel where log C is near 0."""
+    v, values = Decimal(order), np.empty(kappa.size)
+    with localcontext(prec=40):
+        for k, value in enumerate(map(Decimal, kappa.tolist())):
+            w = (v * v + value * value).sqrt()
+            values[k] = v * ((v + w) / TWO_PI).ln() - w
+    return values
+
+
+def _log_debye(w, order):
+    """Logarithm of Debye's sum over sqrt(w / 2 pi)."""
+    share, total = (order / w) ** 2, np.zeros_like(w)
+    for coefficients in reversed(_debye_coefficients()):
+        total = (total + np.polynomial.polynomial.polyval(share, coefficients)) / w
+    return np.log1p(total) - np.log(w / (2 * np.pi)) / 2
+
+
+@functools.cache
+def _debye_coefficients():
+    """Those of q_k, k = 1 ... N_DEBYE_TERMS, with U_k(p) = p**k q_k(p**2), DLMF 10.41.9."""
+    p, u, found = Polynomial([0.0, 1.0]), Polynomial([1.0]), []
+    for k in range(1, N_DEBYE_TERMS + 1):
+        u = p**2 * (1 - p**2) / 2 * u.deriv() + ((1 - 5 * p**2) / 8 * u).integ()
+        found.append(u.coef[k::2])
+    return found
 
 
 def _check_kappa(kappa):

@@ -3,18 +3,14 @@
 from numbers import Integral
 
 import numpy as np
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-)
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._adjustments import Adjustment
-from skfairfr._core._exact_products import OTHER_BITS, moments, round_rows
 from skfairfr._core._prepared import PreparedImages
 from skfairfr.comparators._base import Comparator
-from skfairfr.comparators._rows import unit_rows_of
-from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.comparators._rows import multiply_rows, unit_rows_of
+from skfairfr.utils._errors import plain
 from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import validate_rows
 
@@ -22,6 +18,8 @@ from skfairfr.utils._validation import validate_rows
 SHARE, FEWEST = 5, 20
 # Scores with the cohort that differ by less than float32 resolves are equal.
 SMALLEST_DEVIATION = 2.0**-23
+# Products that are held at a time.
+PRODUCTS = 2**22
 # A gain that changes no sum with another one.
 NO_GAIN = np.finfo(np.float64).tiny
 
@@ -58,7 +56,7 @@ class CohortNormalizer(Comparator):
     Attributes
     ----------
     cohort_ : ndarray of float32, shape (n_cohort, n_features)
-        Unit rows, rounded to multiples of 1/1024.
+        Unit rows.
     top_ : int
         How many of the cohort count for an image.
     n_features_in_ : int
@@ -76,10 +74,7 @@ class CohortNormalizer(Comparator):
     person is in the cohort has a mean that is too high. It should look like them: take
     images of the same camera and population.
 
-    For the comparison with the cohort, rows are rounded to multiples of 2**-13 and the
-    cohort to those of 2**-10, which moves a cosine by about 3e-4: so the mean and deviation
-    of an image are the same, bit for bit, whichever images stand beside it. The deviation divides by the number of scores, not by
-    one less.
+    The deviation divides by the number of scores, not by one less.
 
     References
     ----------
@@ -150,7 +145,7 @@ class CohortNormalizer(Comparator):
         else:
             check_consistent_length(X, y)
         self.top_ = self._choose_top(len(rows))
-        self.cohort_ = round_rows(rows, OTHER_BITS)
+        self.cohort_ = rows.astype(np.float32)
         return self
 
     def prepare(self, X, sensitive_features=None, *, side=None):
@@ -182,95 +177,76 @@ class CohortNormalizer(Comparator):
         check_is_fitted(self)
         X = validate_rows(self, X, dtype=(np.float32, np.float64), reset=False)
         if self.takes_side and side is None:
-            raise ArgumentError(
-                Argument("kind", self.kind),
-                " normalises one image of a pair, and here neither is the probe or the "
-                "reference;",
-                remedy=(
-                    *(
-                        "use ",
-                        Argument("kind", "s"),
-                        ", the mean of both orders, or give ",
-                    ),
-                    *("SimilarityROC two sides by ", Argument("domain"), " or "),
-                    *(Argument("X_reference"), "."),
-                ),
+            raise ValueError(
+                f"kind={self.kind!r} normalises one image of a pair, and here neither is "
+                "the probe or the reference; use kind='s', the mean of both orders, or "
+                "give SimilarityROC two sides by domain or X_reference."
             )
         rows = unit_rows_of(X)
         gain, offset = np.full(len(rows), NO_GAIN), np.zeros(len(rows))
-        counts = np.ones(len(rows), dtype=bool)
+        counts, share = np.ones(len(rows), dtype=bool), 0.5
         if self.takes_side:
-            counts = np.asarray(side) == (1 if self.kind == "z" else 0)
-        share = 1.0 if self.takes_side else 0.5
+            counts, share = np.asarray(side) == (self.kind == "z"), 1.0
         if counts.any():
-            mean, deviation = moments(rows[counts], self.cohort_, self.top_)
+            mean, deviation = _moments(rows[counts], self.cohort_, self.top_)
             self._check_deviations(deviation, np.flatnonzero(counts))
             gain[counts], offset[counts] = share / deviation, share * mean / deviation
         return PreparedImages(rows, Adjustment.affine(gain, offset))
 
     def _choose_top(self, n_cohort):
         if n_cohort < 2:
-            raise ArgumentError(
-                Argument("cohort", self.cohort),
-                " has one member, with which an image has one score and no deviation;",
-                remedy="fit on images of two people at least.",
+            raise ValueError(
+                f"cohort={self.cohort!r} has one member, with which an image has one score "
+                "and no deviation; fit on images of two people at least."
+            )
+        if self.kind != "as" and self.top is not None:
+            raise ValueError(
+                f"top={self.top} and kind={self.kind!r} were both given, and all of the "
+                "cohort count with this kind; use kind='as', or leave top out."
             )
         if self.kind != "as":
-            if self.top is not None:
-                raise ArgumentError(
-                    *(Argument("top", self.top), " and ", Argument("kind", self.kind)),
-                    " were both given, and all of the cohort count with this kind;",
-                    remedy=("use ", Argument("kind", "as"), ", or leave top out."),
-                )
             return n_cohort
         if self.top is None:
             return min(n_cohort, max(FEWEST, n_cohort // SHARE))
         if self.top > n_cohort:
-            raise ArgumentError(
-                Argument("top", self.top),
-                f" is more than the cohort has, {n_cohort} {self.cohort};",
-                remedy="lower it, or fit on more people.",
+            raise ValueError(
+                f"top={self.top} is more than the cohort has, {n_cohort} {self.cohort}; "
+                "lower it, or fit on more people."
             )
         return int(self.top)
 
     def _check_deviations(self, deviation, rows):
         equal = np.flatnonzero(deviation < SMALLEST_DEVIATION)
         if equal.size:
-            raise ArgumentError(
-                Argument("X"),
-                f" has rows ({rows[equal[0]]}, {equal.size} in all) with the same score "
+            raise ValueError(
+                f"X has rows ({rows[equal[0]]}, {equal.size} in all) with the same score "
                 f"with each of the {self.top_} of the cohort that count, so that sigma is "
-                "0;",
-                remedy="give more of the cohort, or people who differ.",
+                "0; give more of the cohort, or people who differ."
             )
+
+
+def _moments(rows, cohort, top):
+    """Mean and deviation of the largest products of each row, (2, n_rows)."""
+    found = np.empty((2, len(rows)))
+    size = max(1, PRODUCTS // len(cohort))
+    for start in range(0, len(rows), size):
+        part = slice(start, start + size)
+        products = multiply_rows(rows[part], cohort)
+        some = np.partition(products, len(cohort) - top, axis=1)[:, -top:]
+        found[0, part] = some.mean(axis=1, dtype=np.float64)
+        found[1, part] = some.std(axis=1, dtype=np.float64)
+    return found
 
 
 def _centroids(rows, y):
     """Unit means (n_people, n_features) of the unit rows of each person."""
-    if y is None:
-        raise ArgumentError(
-            Argument("cohort", "centroids"),
-            " needs the identity of each row, but requires y to be passed: the target y "
-            "is None;",
-            remedy=(
-                *(
-                    "give ",
-                    Argument("y"),
-                    ", or use ",
-                    Argument("cohort", "images"),
-                    ".",
-                ),
-            ),
-        )
     identity, _, _ = label_images(y, None, None, len(rows), fields=("identity",))
     sums = np.zeros((identity.values.size, rows.shape[1]))
     np.add.at(sums, identity.codes, rows)
     zero = np.flatnonzero(~sums.any(axis=1))
     if zero.size:
-        raise ArgumentError(
-            Argument("y"),
-            f" has a person, {plain(identity.values[zero[0]])!r}, whose images cancel, so "
-            "that their mean has no direction;",
-            remedy=("leave them out, or use ", Argument("cohort", "images"), "."),
+        raise ValueError(
+            f"y has a person, {plain(identity.values[zero[0]])!r}, whose images cancel, so "
+            "that their mean has no direction; leave them out, or use cohort='images'."
         )
     return sums / np.sqrt(np.einsum("ij,ij->i", sums, sums))[:, None]

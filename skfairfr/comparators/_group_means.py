@@ -4,10 +4,8 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
 from skfairfr._compat import fit_context
-from skfairfr.comparators._transformer import (
-    UnitRowTransformer,
-    multiply_rows,
-)
+from skfairfr.comparators._rows import multiply_rows
+from skfairfr.comparators._transformer import UnitRowTransformer
 from skfairfr.utils._labels import encode, split_labels
 from skfairfr.utils._validation import warn_caller
 

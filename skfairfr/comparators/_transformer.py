@@ -1,6 +1,6 @@
 """Unit rows in, unit rows out: what the transformers of this package share.
 
-No bit of a row depends on the rows beside it.
+No row that is transformed depends on the rows beside it.
 """
 
 import numpy as np
@@ -12,7 +12,6 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._core._pair_tiles import unit_rows
-from skfairfr._core._prepared import PreparedImages, score_prepared_matrix
 from skfairfr.comparators._rows import unit_rows_of
 from skfairfr.utils._validation import validate_rows
 
@@ -68,17 +67,3 @@ class UnitRowTransformer(
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
-
-
-def multiply_rows(rows, matrix):
-    """Inner products of every row with every row of a matrix, float32.
-
-    Parameters
-    ----------
-    rows : ndarray of float32, shape (n_samples, n_features)
-    matrix : ndarray, shape (n_out, n_features)
-    """
-    matrix = np.ascontiguousarray(matrix, dtype=np.float32)
-    return score_prepared_matrix(
-        PreparedImages(rows, None), PreparedImages(matrix, None)
-    )

@@ -18,11 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from skfairfr.datasets._files import (
+    available_bytes,
     check_fits,
     check_names,
     damaged,
     file_error,
-    memory_limit,
     suffix_of,
     too_large,
 )
@@ -96,15 +96,13 @@ def _content(path, argument):
         file.seek(0)
         # A file may unpack to a thousand times its size, and does not say so.
         unpacked = COPIES * MOST_PACKED * os.path.getsize(path)
-        limit = memory_limit(unpacked)
-        most = limit.n_bytes / COPIES
+        available = available_bytes(unpacked)
+        most = available / COPIES
         with gzip.GzipFile(fileobj=file) as packed:
             content = packed.read(-1 if math.isinf(most) else int(most) + 1)
     if len(content) > most:
-        from skfairfr._core._memory import in_units
-
-        why = f"it unpacks to more than {in_units(most)}, and cells take at least as much; "
-        why += f"{in_units(limit.n_bytes)} may be used, {limit.source}"
+        why = f"it unpacks to more than {most / 1e9:.2g} GB, cells take at least as much, "
+        why += f"and {available / 1e9:.2g} GB are available"
         raise too_large(argument, path, why=why)
     return content
 

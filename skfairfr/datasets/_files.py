@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfairfr._core._budget import Limit
+from skfairfr._core import _memory
 from skfairfr.utils._errors import Argument, ArgumentError, place, plain
 from skfairfr.utils._validation import check_texts, special_file, warn_caller
 
@@ -179,7 +179,7 @@ def choose_all(wanted, present, path, reserved=(), remedy=None):
 
 
 def check_fits(n_bytes, argument, path, what=""):
-    """Raise where reading takes more memory than may be used.
+    """Raise where reading takes more memory than is available.
 
     Parameters
     ----------
@@ -189,21 +189,15 @@ def check_fits(n_bytes, argument, path, what=""):
     what : str, default=""
         Follows the path in the message: which part of the file.
     """
-    most = memory_limit(n_bytes)
-    if n_bytes > most.n_bytes:
-        from skfairfr._core._memory import in_units
-
-        why = f"more than the {in_units(most.n_bytes)} that may be used, {most.source}"
+    available = available_bytes(n_bytes)
+    if n_bytes > available:
+        why = f"it takes {n_bytes / 1e9:.2g} GB, and {available / 1e9:.2g} GB are available"
         raise too_large(argument, path, what, why)
 
 
-def memory_limit(n_bytes=math.inf):
-    """Memory that may be used; inf where so few bytes are asked for that all is well."""
-    if n_bytes < SMALL:
-        return Limit(math.inf, "", "")
-    from skfairfr._core import _memory
-
-    return _memory.limit()
+def available_bytes(n_bytes=math.inf):
+    """Memory that is available; inf where so few bytes are asked for that all is well."""
+    return math.inf if n_bytes < SMALL else _memory.available_bytes()
 
 
 def too_large(argument, path, what="", why="no memory is left"):

@@ -13,8 +13,6 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skfairfr._core._vmf import sample_vmf
-from skfairfr.utils._errors import Argument
-from skfairfr.utils._memory import check_space
 from skfairfr.utils._validation import check_count, plain, random_state_of, to_float
 
 DEFAULT_GROUPS = MappingProxyType({"male": 0.65, "female": 0.35})
@@ -170,7 +168,7 @@ def make_face_embeddings(
     n_features = check_count(n_features, "n_features", 2)
     of_people, of_images = _check_directions(n_directions, n_features)
     images = _check_images(images_per_identity)
-    n_domains = _check_sizes(n_identities, images, n_features, n_domains)
+    n_domains = check_count(n_domains, "n_domains", 1, n_identities * images[1])
     labels, shares = _check_groups(groups)
     n_of_group = _apportion(n_identities, shares, labels)
     kappa = _per_group(kappa, "kappa", labels, _default_kappa(of_images))
@@ -356,20 +354,6 @@ def _check_images(images_per_identity):
             f"{plain(images_per_identity)!r}. Swap them."
         )
     return low, high
-
-
-def _check_sizes(n_identities, images, n_features, n_domains):
-    """The number of domains; an error where there are too many of anything to be drawn."""
-    # Directions are drawn in float64 and scaled beside themselves.
-    each = 32 * n_features
-    sizes = {
-        "n_features": (n_features, each),
-        "n_identities": (n_identities, n_identities * each),
-        "images_per_identity": (images[1], n_identities * images[1] * 4 * n_features),
-    }
-    for name, (value, n_bytes) in sizes.items():
-        check_space(Argument(name, value), n_bytes, "Give fewer.")
-    return check_count(n_domains, "n_domains", 1, n_identities * images[1])
 
 
 def _check_groups(groups):

@@ -8,14 +8,15 @@ from torch import nn
 from torch.nn.functional import normalize
 from torch.utils.checkpoint import checkpoint
 
-from skfairfr.losses._score_map import apply_score_map, score_map
-from skfairfr.losses._softmax import rows_per_block, starting_centroids
+from skfairfr.losses._softmax import rows_per_block, starting_centroids, to_tensor
 from skfairfr.utils._errors import Argument, ArgumentError
-from skfairfr.utils._validation import check_count, check_number, to_numbers
+from skfairfr.utils._validation import check_count, check_number
 
 # Impostor scores that the map of a group is made from: of some centroids alone where the
 # group has more.
 MOST_SCORES = 1 << 22
+# Cells of the table over [-1, 1]; within one the map is a straight line.
+N_CELLS = 4096
 
 
 class CentroidFairnessLoss(nn.Module):
@@ -110,14 +111,16 @@ class CentroidFairnessLoss(nn.Module):
         )
         if n_features is not None:
             check_count(n_features, "n_features", 1)
-        X, y, group = _checked(X, y, group, n_groups)
+        X = normalize(to_tensor(X, "X", ("n_images", "n_features_in")))
+        y = to_tensor(y, "y", (len(X),), np.int64)
+        group = to_tensor(group, "group", ("n_identities",), np.int64)
+        if n_groups is not None:
+            check_count(n_groups, "n_groups", 1, len(group))
+        _check_codes(y, "y", len(group))
+        _check_codes(group, "group", n_groups or len(group))
         if before is None:
             before = sums_of_rows(X, y, len(group))
-        before = _tensor(before, "before", torch.float32)
-        shape = len(group), X.shape[1]
-        _check_shape(before, "before", shape, "Give a row for each identity.")
-        _check_finite(before, "before")
-        before = normalize(before)
+        before = normalize(to_tensor(before, "before", (len(group), X.shape[1])))
         self.register_buffer("group", group)
         self.register_buffer("before", before)
         scores = [
@@ -194,10 +197,8 @@ class CentroidFairnessLoss(nn.Module):
                 before[members],
                 code,
             )
-            others = max(1, len(members) - 1)
-            losses.append(
-                (self.genuine_weight * genuine + impostor / others) / len(rows)
-            )
+            total = self.genuine_weight * genuine + impostor / max(1, len(members) - 1)
+            losses.append(total / len(rows))
         return torch.stack(losses).mean()
 
     def _squares(self, z, x, place, centroids, before, code):
@@ -281,60 +282,14 @@ def pseudo_scores(X, y, group, before, code, generator=None):
     return {"genuine": genuine.numpy(), "impostor": impostor.numpy()}
 
 
-def _checked(X, y, group, n_groups):
-    """Unit rows, codes of identities and codes of their groups, as tensors."""
-    X = _tensor(X, "X", torch.float32)
-    y, group = (_tensor(v, n, torch.int64) for v, n in ((y, "y"), (group, "group")))
-    if X.ndim != 2 or not X.numel():
-        wanted = f"must have the shape (n_images, n_features_in); got {tuple(X.shape)}"
-        _refuse("X", wanted, "Give a row for each image.")
-    _check_finite(X, "X")
-    _check_shape(y, "y", X.shape[:1], "Give the identity of each image.")
-    _check_shape(group, "group", (group.numel(),), "Give the group of each identity.")
-    n = most = group.numel()
-    remedy = f"There are {n} identities."
-    if n_groups is not None:
-        most = check_count(n_groups, "n_groups", 1, n)
-        remedy = f"n_groups is {n_groups}."
-    _check_codes(y, "y", n, f"group has {n} entries, one for each identity.")
-    _check_codes(group, "group", most, remedy)
-    return normalize(X), y, group
-
-
-def _tensor(values, name, dtype):
-    integers = dtype == torch.int64
-    if isinstance(values, torch.Tensor):
-        if values.is_complex() or (integers and values.is_floating_point()):
-            what = "integers" if integers else "real numbers"
-            _refuse(name, f"must be {what}; got the type {values.dtype}")
-        return values.detach().to(dtype)
-    with np.errstate(over="ignore"):
-        kind = np.int64 if integers else np.float32
-        return torch.as_tensor(to_numbers(values, name, kind))
-
-
-def _refuse(name, problem, remedy=""):
-    raise ArgumentError(Argument(name), f" {problem}.", remedy=remedy)
-
-
-def _check_shape(tensor, name, shape, remedy):
-    given, shape = tuple(tensor.shape), tuple(shape)
-    if given != shape:
-        _refuse(name, f"must have the shape {shape}; got {given}", remedy)
-
-
-def _check_finite(tensor, name):
-    bad = (~torch.isfinite(tensor)).nonzero()
-    if len(bad):
-        wanted = f"must be finite as float32; row {int(bad[0, 0])} is not"
-        _refuse(name, wanted, "Leave the images of such rows out, with their labels.")
-
-
-def _check_codes(codes, name, n, remedy):
+def _check_codes(codes, name, n):
     bad = codes[(codes < 0) | (codes >= n)]
     if len(bad):
-        wanted = f"has the code {int(bad[0])}, but must hold codes from 0 to {n - 1}"
-        _refuse(name, wanted, remedy)
+        raise ArgumentError(
+            Argument(name),
+            f" has the code {int(bad[0])}, but must hold codes from 0 to {n - 1}.",
+            remedy="Number the identities of X, and their groups, from 0 on.",
+        )
 
 
 def sums_of_rows(rows, y, n_identities):
@@ -365,3 +320,54 @@ def _separation(genuine, impostor):
     spread = math.sqrt((genuine.var() + impostor.var()) / 2)
     apart = float(genuine.mean() - impostor.mean())
     return apart / spread if spread else math.copysign(math.inf, apart)
+
+
+def score_map(scores, reference):
+    """A table of the map T = R^-1 o F at evenly spaced scores.
+
+    F is the distribution function of ``scores`` and R that of ``reference``, both with
+    the j-th of n sorted scores at the level (j - 1/2) / n and straight lines between.
+    Below the lowest and above the highest score the map goes on as a shift.
+
+    Parameters
+    ----------
+    scores, reference : ndarray, shapes (n_scores,) and (n_reference,)
+        In [-1, 1], one at least of each.
+
+    Returns
+    -------
+    table : ndarray of float32, shape (N_CELLS + 1,)
+        T(-1), ..., T(1), never falling.
+    """
+    own, other = np.sort(scores), np.sort(reference)
+    grid = np.linspace(-1, 1, N_CELLS + 1)
+    inside = np.clip(grid, own[0], own[-1])
+    levels = np.interp(inside, own, _levels(own.size))
+    mapped = np.interp(levels, _levels(other.size), other)
+    return (mapped + (grid - inside)).astype(np.float32)
+
+
+def apply_score_map(table, scores):
+    """Scores mapped by the straight lines between the points of a table.
+
+    Parameters
+    ----------
+    table : tensor of float32, shape (N_CELLS + 1,)
+        As :func:`score_map` returns it.
+    scores : tensor, any shape
+        Cosines; rounding may carry them beyond [-1, 1].
+
+    Returns
+    -------
+    mapped : tensor
+        Of the shape of ``scores``.
+    """
+    place = (scores + 1) * (N_CELLS / 2)
+    cell = place.floor().clamp(0, N_CELLS - 1)
+    below = cell.long()
+    low = table[below]
+    return low + (place - cell) * (table[below + 1] - low)
+
+
+def _levels(n):
+    return (np.arange(n) + 0.5) / n

@@ -105,15 +105,13 @@ class FairVMFLoss(nn.Module):
         start = starting_centroids(centroids, n_identities, n_features, generator)
         kappas = resolve_kappa(kappa, attribute, n_identities)
         log_normalizer = log_vmf_normalizer(kappas, n_features)
-        self.register_buffer("kappa", torch.tensor(kappas, dtype=torch.float32))
-        self.register_buffer(
-            "log_normalizer", torch.tensor(log_normalizer, dtype=torch.float32)
-        )
         # float32 holds log C = 868 (d = 512) to 6e-5 only. A constant cancels in the
         # softmax, so the loss uses the difference to the largest: exactly 0 where all
         # kappa are equal.
         offset = log_normalizer - log_normalizer.max()
-        self.register_buffer("offset", torch.tensor(offset, dtype=torch.float32))
+        buffers = {"kappa": kappas, "log_normalizer": log_normalizer, "offset": offset}
+        for name, values in buffers.items():
+            self.register_buffer(name, torch.tensor(values, dtype=torch.float32))
         self.centroids = nn.Parameter(start)
 
     def forward(self, embeddings, y):
@@ -132,14 +130,13 @@ class FairVMFLoss(nn.Module):
             >= 0.
         """
         embeddings = normalize(embeddings.to(self.centroids.dtype))
-        shift = self.margin * self.kappa[y] if self.margin else None
         return identity_cross_entropy(
             embeddings,
             self.centroids,
             y,
             scale=self.kappa,
             offset=self.offset,
-            shift=shift,
+            shift=self.margin * self.kappa[y],
         )
 
     def logits(self, embeddings):

@@ -7,19 +7,12 @@ from torch import nn
 from torch.nn.functional import cross_entropy, log_softmax, normalize, selu
 
 from skfairfr.losses._softmax import (
-    WANTED_SCALE,
     held_out_cross_entropy,
     identity_cross_entropy,
-    is_scale,
     starting_centroids,
 )
-from skfairfr.utils._errors import Argument
-from skfairfr.utils._memory import check_space
 from skfairfr.utils._torch import new_linear
 from skfairfr.utils._validation import check_count, check_number
-
-# What a module of torch takes, beside its weights.
-OF_MODULE = 4096
 
 
 class GroupAdversaryLoss(nn.Module):
@@ -118,9 +111,8 @@ class GroupAdversaryLoss(nn.Module):
             check_count(count, name, least)
         wanted = "must be a number >= 0"
         alpha = check_number(alpha, "alpha", lambda a: 0 <= a < math.inf, wanted)
-        scale = check_number(scale, "scale", is_scale, WANTED_SCALE)
-        if alpha:
-            _check_space(n_features, n_groups, n_discriminators, discriminator_dim)
+        wanted = "must be positive and finite"
+        scale = check_number(scale, "scale", lambda s: 0 < s < math.inf, wanted)
         self.alpha = alpha
         start = starting_centroids(centroids, n_identities, n_features, generator)
         scales = torch.full((n_identities,), scale, dtype=torch.float32)
@@ -242,16 +234,3 @@ def mean_divergence(logits):
         Of the uniform distribution relative to the outputs, >= 0.
     """
     return -log_softmax(logits, 1).mean() - math.log(logits.shape[1])
-
-
-def _check_space(n_features, n_groups, n_discriminators, discriminator_dim):
-    """Raise where the discriminators do not fit into the memory, weights and gradients."""
-    asked = {
-        "n_discriminators": n_discriminators,
-        "discriminator_dim": discriminator_dim,
-    }
-    name = max(asked, key=asked.get)
-    # A size may be a small number of numpy, whose products overflow.
-    each = OF_MODULE + 8 * int(discriminator_dim) * (int(n_features) + int(n_groups))
-    space = int(n_discriminators) * each
-    check_space(Argument(name, asked[name]), space, "give a smaller number.")

@@ -6,22 +6,35 @@ three matrix products, computed from each block of logits before the next one re
 so that a million identities fit.
 """
 
+import numpy as np
 import torch
 from torch.nn.functional import cross_entropy, linear, normalize
 
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
-from skfairfr.utils._memory import check_space
 from skfairfr.utils._validation import to_numbers
 
-WANTED_SCALE = "must be positive, and finite as float32"
 BLOCK_ELEMENTS = 1 << 26  # logits held at once: 256 MB of float32
 # Logits of a batch up to which autograd is as quick as the blocks, its copies small.
 AUTOGRAD_ELEMENTS = 1 << 22
 
 
-def is_scale(scale):
-    """Whether a float is neither 0 nor infinite as the factor of float32 cosines."""
-    return torch.finfo(torch.float32).tiny <= scale <= torch.finfo(torch.float32).max
+def to_tensor(values, name, shape, dtype=np.float32):
+    """Finite numbers as a tensor of this shape, where a str stands for any number."""
+    if isinstance(values, torch.Tensor):
+        values = values.detach().cpu()
+    with np.errstate(over="ignore"):
+        array = to_numbers(values, name, dtype)
+    fits = len(shape) == array.ndim and all(
+        isinstance(n, str) or n == m for n, m in zip(shape, array.shape, strict=True)
+    )
+    n_bad = array.size - np.isfinite(array).sum()
+    if n_bad or not fits:
+        raise ArgumentError(
+            Argument(name),
+            f" must have the shape ({', '.join(map(str, shape))}) and be finite as "
+            f"float32; got {array.shape}, of which {n_bad} numbers are not.",
+        )
+    return torch.from_numpy(array)
 
 
 def starting_centroids(centroids, n_identities, n_features, generator):
@@ -47,32 +60,18 @@ def starting_centroids(centroids, n_identities, n_features, generator):
     ValueError
         If those given have another shape or a row without a direction.
     """
-    shape = (int(n_identities), int(n_features))
     if generator is not None and not isinstance(generator, torch.Generator):
         raise ArgumentError(
             Argument("generator"),
             f" must be a torch.Generator, or None; got {kind_of_value(generator)}.",
             value=generator,
         )
+    shape = int(n_identities), int(n_features)
     if centroids is None:
-        # float32, with gradients.
-        largest = "n_identities" if shape[0] > shape[1] else "n_features"
-        space = 8 * shape[0] * shape[1]
-        check_space(Argument(largest, max(shape)), space, "give a smaller number.")
         return torch.randn(shape, generator=generator) * (2 / sum(shape)) ** 0.5
-    if isinstance(centroids, torch.Tensor):
-        centroids = centroids.detach().cpu()
-    start = torch.tensor(to_numbers(centroids, "centroids"), dtype=torch.float32)
-    if start.shape != shape:
-        raise ValueError(
-            f"centroids must have shape {shape}, (n_identities, n_features); got "
-            f"{tuple(start.shape)}."
-        )
-    length = torch.linalg.vector_norm(start, dim=1)
-    if not bool(((length > 0) & torch.isfinite(length)).all()):
-        raise ValueError(
-            "centroids must have a direction; a row is zero or not finite."
-        )
+    start = to_tensor(centroids, "centroids", shape)
+    if not torch.linalg.vector_norm(start, dim=1).all():
+        raise ValueError("centroids must have a direction; a row of them is zero.")
     return start
 
 
@@ -223,27 +222,22 @@ class _CrossEntropyOfBlocks(torch.autograd.Function):
         factors = centroids.to(product_type(embeddings))
         losses, gradients = torch.empty_like(shift), ()
         if needs_gradients:
-            of_embeddings = torch.empty_like(embeddings)
-            of_centroids = torch.zeros_like(centroids)
-            of_shift = torch.empty_like(shift)
-            gradients = of_embeddings, of_centroids, of_shift
+            gradients = [torch.zeros_like(t) for t in (embeddings, centroids, shift)]
+            of_embeddings, of_centroids, of_shift = gradients
         with torch.autocast(embeddings.device.type, enabled=False):
             length = torch.linalg.vector_norm(centroids, dim=1)
-            stretch = scale / length
-            buffer = cosines
+            factor = stretch = scale / length
             if cosines is None:
                 shape = min(n_rows, len(y)), len(centroids)
                 buffer = embeddings.new_empty(shape)
+            else:
+                buffer, factor = cosines, scale
             for start in range(0, len(y), n_rows):
-                rows = slice(start, min(start + n_rows, len(y)))
-                z, own, logits = (
-                    embeddings[rows],
-                    y[rows, None],
-                    buffer[: len(y) - start],
-                )
+                rows = slice(start, start + n_rows)
+                z, own = embeddings[rows], y[rows, None]
+                logits = buffer[: len(z)]
                 if cosines is None:
                     logits = products(z, factors, out=logits)
-                factor = stretch if cosines is None else scale
                 torch.addcmul(offset, logits, factor, out=logits)
                 target = logits.gather(1, own) - shift[rows, None]
                 logits.scatter_(1, own, target)

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.special import ndtri
+from sklearn.utils.parallel import Parallel, delayed
 
 from skfairfr._core._few_errors import holm
-from skfairfr._core._parallel import in_workers, progress_bar, show_progress
+from skfairfr._core._parallel import progress_bar, show_progress
 from skfairfr._core._pooled_folds import compare, pool
 from skfairfr.comparators._rows import check_no_zero_row
 from skfairfr.model_selection import _bench_text, _saved_systems
@@ -676,7 +677,9 @@ def _all_fits(people, mitigations, splits, settings, folder, progress, n_jobs):
     if progress:
         _say_how_long(people, tasks, n_jobs)
     found = []
-    fits = in_workers(finish_fit, tasks, n_jobs, "fitting methods", shared=(people,))
+    fits = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(finish_fit)(people, *task) for task in tasks
+    )
     with progress_bar(len(tasks), "fits") as bar:
         for fit in fits:
             found.append(fit)
@@ -692,7 +695,9 @@ def _say_how_long(people, tasks, n_jobs):
         return
     first = {NOTHING: tasks[0]} | {task[0].name: task for task in reversed(left)}
     trials = [task[:-1] for task in first.values()]
-    seconds = in_workers(time_trial, trials, n_jobs, "timing", shared=(people,))
+    seconds = Parallel(n_jobs=n_jobs)(
+        delayed(time_trial)(people, *trial) for trial in trials
+    )
     of = dict(zip(first, seconds, strict=True))
     total = 0.0
     for mitigation, _, _, settings, _ in left:

@@ -15,7 +15,7 @@ from importlib.metadata import version
 import joblib
 import numpy as np
 
-from skfairfr._core._parallel import ONE_BLAS_THREAD, show_progress
+from skfairfr._core._parallel import one_blas_thread, show_progress
 from skfairfr._core._pooled_folds import FoldErrors, pool
 from skfairfr.model_selection._held_out import METRICS, cells_of, count_errors, rows_of
 from skfairfr.model_selection._identity_k_fold import IdentityKFold
@@ -164,7 +164,7 @@ def finish_fit(people, mitigation, split, rows, settings, path=None):
     if stored is not None:
         return stored
     # The bar of the bench counts fits, and each is short.
-    with ONE_BLAS_THREAD, show_progress(False):
+    with one_blas_thread(), show_progress(False):
         found = _fit_and_judge(people, mitigation, split, rows, settings)
     if path is not None:
         write_fit(path, found)
@@ -179,7 +179,7 @@ def time_trial(people, mitigation, split, rows, settings):
     fitted_on, judged = (people.take(part) for part in rows)
     if mitigation.estimator is None:
         start = time.perf_counter()
-        with ONE_BLAS_THREAD, show_progress(False):
+        with one_blas_thread(), show_progress(False):
             judge(None, judged, settings, settings.entropy(split))
         return time.perf_counter() - start
     parameters = mitigation.candidates[0] if mitigation.candidates else {}
@@ -191,7 +191,7 @@ def time_trial(people, mitigation, split, rows, settings):
         head.set_params(max_epochs=2)
     start = time.perf_counter()
     try:
-        with ONE_BLAS_THREAD, warnings.catch_warnings():
+        with one_blas_thread(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             fit_system(system, fitted_on.X, fitted_on.y, fitted_on.group)
     except ValueError:  # so will the fit itself

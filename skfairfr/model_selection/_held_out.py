@@ -7,12 +7,10 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
-from skfairfr._core._parallel import own_threads
 from skfairfr._core._pooled_folds import STEP, Cell, FoldErrors
 from skfairfr._core._resampling import draw, unit_weights
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._paired import accepted_by_people
-from skfairfr.utils._errors import ArgumentError
 
 POINTS = ("overall", "worst_group")
 BLOCK = 128
@@ -103,10 +101,6 @@ def count_errors(
     -------
     found : FoldErrors
 
-    Raises
-    ------
-    MemoryError
-        If the pairs do not fit into the memory.
     """
     roc = SimilarityROC(
         similarity=similarity,
@@ -115,17 +109,10 @@ def count_errors(
         far_max=max(1e-2, STEP * far),
         random_state=0,
     )
-    with warnings.catch_warnings(), own_threads():
+    with warnings.catch_warnings():
         # What a fold cannot resolve, all of them together may.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        try:
-            roc.fit(X, y, columns)
-        except ArgumentError as error:
-            if error.argument != "far_max":
-                raise
-            # No argument of the caller's, and no fault of the method that is judged.
-            _, words = error.problem.parts
-            raise MemoryError(f"judging a split{words.rstrip(':')}") from None
+        roc.fit(X, y, columns)
         cells = cells_of(groups)
         parts = [
             _of_point(roc, columns, attribute, point, (far, n_resamples, entropy))

@@ -1,13 +1,11 @@
 """The base of the projectors: training from top to bottom, transform, persistence."""
 
-import functools
 import inspect
 from abc import ABCMeta, abstractmethod
 from copy import copy, deepcopy
 from functools import partial
 from numbers import Integral, Real
 from os import PathLike
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -18,6 +16,7 @@ from sklearn.base import (
 )
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
+from torch.nn.functional import normalize
 
 from skfairfr._compat import Interval, StrOptions
 from skfairfr.projectors import _persistence
@@ -35,23 +34,19 @@ from skfairfr.projectors._training import (
     Batches,
     Checkpoint,
     DeviceRows,
-    EpochPlan,
-    HeldOutBatch,
+    EmbeddingNet,
     Monitor,
     Schedule,
-    Stop,
     bind_sampler,
     check_callbacks,
     checkpoint_path,
     history_columns,
-    make_net,
     optimizer_of,
     read_checkpoint,
     release,
     resume,
     train,
 )
-from skfairfr.utils._errors import plain
 from skfairfr.utils._frames import build_frame, library_of
 from skfairfr.utils._torch import (
     PRECISIONS,
@@ -61,9 +56,6 @@ from skfairfr.utils._torch import (
     threads_for,
 )
 from skfairfr.utils._validation import validate_rows, warn_caller
-
-# Up to so many people ``python -m tests.benchmarks.check_dimensions`` saw no gain.
-MOST_PEOPLE_IN_VAIN = 400
 
 # What all projectors have in common: default and constraint of each parameter.
 TRAINING = {
@@ -91,39 +83,41 @@ TRAINING = {
 }
 
 
-def with_training(*, without=(), **defaults):
-    """Give ``__init__`` the parameters of TRAINING after its own; it stores them all.
+def with_parameters(own, *, n_positional=0, without=(), **defaults):
+    """Give a projector its parameters: ``__init__``, which stores them, and constraints.
 
     Parameters
     ----------
+    own : dict of str -> (default, constraint)
+        Its own, which come first; or a shared one with another constraint.
+    n_positional : int, default=0
+        How many of them may be given by position.
     without : tuple of str, default=()
-        Parameters that the class does not have.
+        Parameters of TRAINING that the class does not have.
     **defaults : dict
-        Its own defaults.
+        Other defaults of those that it has.
     """
+    first = {name: pair for name, pair in own.items() if name not in TRAINING}
+    table = first | TRAINING | own
+    table |= {name: (value, table[name][1]) for name, value in defaults.items()}
+    table = {name: pair for name, pair in table.items() if name not in without}
+    kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter("self", kinds[0])]
+    for place, (name, (default, _)) in enumerate(table.items()):
+        kind = kinds[place >= n_positional]
+        parameters.append(inspect.Parameter(name, kind, default=default))
+    signature = inspect.Signature(parameters)
 
-    def decorate(init):
-        own = inspect.signature(init)
-        shared = [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=defaults.get(name, default),
-            )
-            for name, (default, _) in TRAINING.items()
-            if name not in without
-        ]
-        signature = own.replace(parameters=[*own.parameters.values(), *shared])
+    def __init__(self, *args, **kwargs):
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        vars(self).update({n: v for n, v in bound.arguments.items() if n != "self"})
 
-        @functools.wraps(init)
-        def __init__(*args, **kwargs):
-            bound = signature.bind(*args, **kwargs)
-            bound.apply_defaults()
-            self, *_ = bound.args
-            vars(self).update({n: v for n, v in bound.arguments.items() if n != "self"})
-
+    def decorate(cls):
         __init__.__signature__ = signature
-        return __init__
+        cls.__init__ = __init__
+        cls._parameter_constraints = {name: pair[1] for name, pair in table.items()}
+        return cls
 
     return decorate
 
@@ -139,7 +133,7 @@ class BaseProjector(
     ``_fit`` assembles the training from hooks. A subclass must define ``_read_people``;
     ``_make_loss``, its loss; and ``_held_out_loss``, the loss of people without a centroid.
     It may override ``_hold_out``, the split into people trained on and people held out;
-    ``_plan_epochs``, the batches of an epoch with their callbacks and metrics; ``_finish``;
+    ``_plan_epochs``, the batches of an epoch with their callbacks; ``_finish``;
     ``_fields``; and ``_loss_has_centroids``, False where the loss has no centroids. But for
     ``_read_people`` and ``_finish`` they return values and set nothing.
     """
@@ -149,12 +143,10 @@ class BaseProjector(
     # Whether the loss has a centroid for each identity; if not, ``_train`` takes the sum of
     # each person's projected rows.
     _loss_has_centroids = True
+    # Up to so many people ``python -m tests.benchmarks.check_dimensions`` saw no gain.
+    _most_people_in_vain = 0
     # What ``fit`` reads of the labels.
     _fields = ("identity", "group")
-
-    _parameter_constraints: dict = {  # noqa: RUF012
-        name: constraint for name, (_, constraint) in TRAINING.items()
-    }
 
     @abstractmethod
     def _read_people(self, identity, group, domain):
@@ -176,23 +168,26 @@ class BaseProjector(
         generator : torch.Generator
         """
 
-    @abstractmethod
-    def _held_out_loss(self, embeddings, people, loss, rows):
-        """The loss of people without centroids, a float.
+    def _held_out_loss(self, people, loss, embeddings, y, X):
+        """The loss of people without centroids, a float; that which the loss itself knows.
 
         Parameters
         ----------
-        embeddings : tensor, shape (n_images, n_features)
-            Unit rows, on the device.
         people : People
             Held out.
         loss : nn.Module
             That of the people trained on, as it is now.
-        rows : DeviceRows
+        embeddings : tensor, shape (n_images, n_features)
+            Unit rows, on the device like those that follow.
+        y : tensor of int64, shape (n_images,)
+            Identity of each, a code of ``people``.
+        X : tensor, shape (n_images, n_features_in)
+            The same images' embeddings as they come.
         """
+        return loss.held_out(embeddings, y, people.identities.size)
 
     def _plan_epochs(self, people, held_out, rows, head, generator):
-        """The EpochPlan: batches, and callbacks and metrics that go with them.
+        """Batches of an epoch, and a list of callbacks to be notified before the monitor.
 
         Parameters
         ----------
@@ -205,11 +200,7 @@ class BaseProjector(
         generator : torch.Generator
         """
         sampler = bind_sampler(self.sampler, people)
-        return EpochPlan(
-            Batches(
-                rows, people.rows, people.y, int(self.batch_size), generator, sampler
-            )
-        )
+        return Batches(rows, people, int(self.batch_size), generator, sampler), []
 
     def _hold_out(self, people, rng):
         """People trained on, and people held out or None."""
@@ -239,7 +230,7 @@ class BaseProjector(
 
     def _train(self, X, people, library):
         device = choose_device(self.device)
-        earlier = self._earlier_fit() if self.warm_start else None
+        warm = self.warm_start and "head_" in vars(self)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         path = state = None
         if self.checkpoint_dir is not None:
@@ -253,70 +244,64 @@ class BaseProjector(
             held_out = sample_to_compare(held_out, seed)
         generator = new_generator(rng)
         rows = DeviceRows(X, device)
-        head = self._starting_head(X.shape[1], earlier, generator)
-        centroids = self._starting_centroids(head, rows, people, earlier)
+        head = self._starting_head(X.shape[1], warm, generator)
+        centroids = self._starting_centroids(head, rows, people, warm)
         loss = self._make_loss(people, rows, head.sizes[2], centroids, generator)
-        plan = self._plan_epochs(people, held_out, rows, head, generator)
-        _warn_of_few(people, self.max_epochs * -(-len(plan.batches) // self.batch_size))
-
-        lr, final_lr, max_epochs = plain([self.lr, self.final_lr, self.max_epochs])
-        scale = rate_scale(head)
-        final_lr = None if final_lr is None else scale * final_lr
-        callbacks = [Schedule(scale * lr, final_lr, max_epochs), *plan.callbacks]
-        monitor, batch = Monitor("train_loss", patience=self.patience), None
-        if held_out is not None:
-            monitor = Monitor(f"valid_{self.monitor}", True, self.patience)
-            far, extra = float(self.monitor_far), plan.extra_metrics
-            callbacks.append(HeldOutRates(held_out, self.monitor, far, extra))
-            options = {"people": held_out, "loss": loss, "rows": rows}
-            batch = HeldOutBatch(
-                rows, held_out, partial(self._held_out_loss, **options)
-            )
-        callbacks.append(monitor)
-        own = check_callbacks(self.callbacks)
-        callbacks += own
-        if path is not None:
-            callbacks.append(Checkpoint(path, seed, generator, monitor))
-        net = make_net(
-            head,
-            loss,
-            [*callbacks, Stop(monitor)],
-            batch,
-            optimizer=self.optimizer,
-            lr=scale * lr,
-            max_epochs=max_epochs,
-            batch_size=self.batch_size,
-            device=device,
-            verbose=self.verbose,
-        )
-        if state is not None:
-            resume(state, net, generator, monitor)
-        interrupted = train(net, plan.batches, monitor, self.precision)
-        if interrupted:
+        batches, callbacks = self._plan_epochs(people, held_out, rows, head, generator)
+        n_people, most = people.identities.size, self._most_people_in_vain
+        if n_people <= most:
+            n_steps = self.max_epochs * -(-len(batches) // self.batch_size)
             warn_caller(
-                f"The fit was interrupted in epoch {len(net.history) + 1} of {max_epochs}; "
-                "what was trained until then is kept. Fit again for all epochs.",
+                f"This fit has {n_people} people and {n_steps} steps. With up to {most} "
+                "people the defaults were not seen to lower the FRR of other people, "
+                "synthetic or real. Fit more people, and compare before with after on "
+                "people held out.",
                 UserWarning,
             )
-        self._set_fitted(net, rows, people, library, earlier)
+
+        net = self._make_net(head, loss, device)
+        fall = None if self.final_lr is None else float(self.final_lr / self.lr)
+        monitor = Monitor("train_loss", patience=self.patience)
+        if held_out is not None:
+            monitor = Monitor(f"valid_{self.monitor}", True, self.patience)
+            net.hold_out(held_out, rows, partial(self._held_out_loss, held_out, loss))
+            if self.monitor != "loss":
+                far = float(self.monitor_far)
+                callbacks.append(HeldOutRates(held_out, self.monitor, far))
+        own = check_callbacks(self.callbacks)
+        net.callbacks = [Schedule(fall), *callbacks, monitor, *own]
+        if path is not None:
+            net.callbacks.append(Checkpoint(path, seed, generator, monitor))
+        net.initialize()
+        if state is not None:
+            resume(state, net, generator, monitor)
+        interrupted = train(net, batches, monitor, self.precision)
+        if interrupted:
+            warn_caller(
+                f"The fit was interrupted in epoch {len(net.history) + 1} of "
+                f"{self.max_epochs}; what was trained until then is kept. Fit again for "
+                "all epochs.",
+                UserWarning,
+            )
+        self._set_fitted(net, rows, people, library, warm)
         self.n_validation_images_ = 0 if held_out is None else held_out.rows.size
         release(net, own)
         if path is not None and not interrupted:
             path.unlink(missing_ok=True)
 
-    def _set_fitted(self, net, rows, people, library, earlier):
+    def _set_fitted(self, net, rows, people, library, warm):
         """Set the fitted attributes."""
         head, loss = net.module_, net.criterion_
         self.head_ = head.cpu().eval().requires_grad_(False)
         if self._loss_has_centroids:
-            centroids = loss.centroids.detach().cpu().numpy()
+            centroids = loss.centroids.detach().cpu()
         else:
-            centroids = sums_by_identity(rows, people, self.head_)
-        self.centroids_ = _directions(centroids)
+            centroids = torch.from_numpy(sums_by_identity(rows, people, self.head_))
+        self.centroids_ = normalize(centroids).numpy()
         self.identities_ = people.identities
         self._n_features_out = head.sizes[2]
         history = history_columns(net.history)
-        self._history = history if earlier is None else _join(earlier.history, history)
+        self._history = _join(self._history, history) if warm else history
         self._library = library
         self.net_ = net
         self._finish(loss)
@@ -324,34 +309,43 @@ class BaseProjector(
     def _finish(self, loss):
         """Set the fitted attributes that follow from the loss as trained."""
 
-    def _earlier_fit(self):
-        """The fit that a warm start continues; None before the first fit."""
-        if not hasattr(self, "head_"):
-            return None
-        had = self.head_.kind, *self.head_.sizes
-        asked = had[:1] + (self.n_features_in_,) + had[2:]
-        if isinstance(self.head, str):
-            asked = self.head, *self._sizes(self.n_features_in_)
-        if asked != had:
-            raise ValueError(
-                "warm_start=True goes on with a head whose kind and numbers of features "
-                f"in, hidden and out are {had}, but X and the parameters ask for {asked}; "
-                "set warm_start=False."
-            )
-        # A file without people has none.
-        people = vars(self).get("identities_", np.empty(0)).tolist()
-        centroids = dict(zip(people, vars(self).get("centroids_", ()), strict=True))
-        return _EarlierFit(self.head_, centroids, self._history)
+    def _make_net(self, head, loss, device):
+        """The net that trains head and loss in place."""
+        optimizer = optimizer_of(self.optimizer)
+        options = {f"optimizer__{n}": v for n, v in optimizer.keywords.items()}
+        if not self.verbose:
+            options["callbacks__print_log"] = None
+        return EmbeddingNet(
+            head,
+            loss,
+            optimizer.func,
+            rate_scale(head) * float(self.lr),
+            int(self.max_epochs),
+            int(self.batch_size),
+            train_split=None,
+            device=device,
+            **options,
+        )
 
     def _sizes(self, n_features):
         """Features in, hidden and out of the head that the parameters ask for."""
         hidden = self.hidden_dim or 2 * n_features
         return n_features, hidden, self.output_dim or n_features
 
-    def _starting_head(self, n_features, earlier, generator):
-        """A copy of the earlier fit's head, or a new one."""
-        if earlier is not None:
-            return deepcopy(earlier.head).train().requires_grad_(True)
+    def _starting_head(self, n_features, warm, generator):
+        """A copy of the head that a warm start goes on with, or a new one."""
+        if warm:
+            had = self.head_.kind, *self.head_.sizes
+            asked = had[0], n_features, *had[2:]
+            if isinstance(self.head, str):
+                asked = self.head, *self._sizes(n_features)
+            if asked != had:
+                raise ValueError(
+                    "warm_start=True goes on with a head whose kind and numbers of "
+                    f"features in, hidden and out are {had}, but X and the parameters ask "
+                    f"for {asked}; set warm_start=False."
+                )
+            return deepcopy(self.head_).train().requires_grad_(True)
         if not isinstance(self.head, str):
             if self.hidden_dim is not None or self.output_dim is not None:
                 raise ValueError(
@@ -362,15 +356,13 @@ class BaseProjector(
             return OwnHead(self.head, n_features, generator)
         return ProjectionHead(*self._sizes(n_features), self.head, generator)
 
-    def _starting_centroids(self, head, rows, people, earlier):
+    def _starting_centroids(self, head, rows, people, warm):
         """Where centroids start, (n_identities, n_features_out); None: drawn, or none.
 
         People of an earlier fit keep their centroids, and new ones start from the means of
         their images. So do all others unless ``init="random"``.
         """
-        if not self._loss_has_centroids:
-            return None
-        if self.init == "random" and earlier is None:
+        if not self._loss_has_centroids or (self.init == "random" and not warm):
             return None
         start = sums_by_identity(rows, people, head)
         nowhere = np.flatnonzero(~start.any(axis=1))
@@ -380,9 +372,11 @@ class BaseProjector(
                 f"{people.identities.tolist()[nowhere[0]]!r} is zero and has no direction "
                 "to start from; drop rows of zeros, or use init='random'."
             )
-        if earlier is not None:
+        # A file without people has none.
+        if warm and "centroids_" in vars(self):
+            had = dict(zip(self.identities_.tolist(), self.centroids_, strict=True))
             for k, label in enumerate(people.identities.tolist()):
-                start[k] = earlier.centroids.get(label, start[k])
+                start[k] = had.get(label, start[k])
         return start
 
     @property
@@ -392,10 +386,7 @@ class BaseProjector(
         A frame of the library of the data passed to ``fit`` or, without any, of the first
         installed of pandas, polars and pyarrow.
         """
-        if not hasattr(self, "_history"):
-            raise AttributeError(
-                f"history_ is there after fit; this {type(self).__name__} is not fitted."
-            )
+        check_is_fitted(self, "_history")
         return build_frame(self._history, default_library=self._library)
 
     def transform(self, X):
@@ -444,8 +435,8 @@ class BaseProjector(
         """
         params = super().get_params(deep)
         if deep and isinstance(self.optimizer, partial):
-            for name, value in self.optimizer.keywords.items():
-                params[f"optimizer__{name}"] = value
+            given = self.optimizer.keywords.items()
+            params |= {f"optimizer__{name}": value for name, value in given}
         return params
 
     def set_params(self, **params):
@@ -462,10 +453,10 @@ class BaseProjector(
         self : object
         """
         start = "optimizer__"
-        plain = {n: value for n, value in params.items() if not n.startswith(start)}
-        super().set_params(**plain)
-        if len(plain) < len(params):
-            asked = {n.removeprefix(start): params[n] for n in params.keys() - plain}
+        names = [name for name in params if name.startswith(start)]
+        asked = {name.removeprefix(start): params.pop(name) for name in names}
+        super().set_params(**params)
+        if asked:
             self.optimizer = partial(optimizer_of(self.optimizer), **asked)
         return self
 
@@ -535,27 +526,6 @@ class BaseProjector(
         return tags
 
 
-class _EarlierFit(NamedTuple):
-    """What a warm start continues: head, centroids by label, columns of the history."""
-
-    head: ProjectionHead
-    centroids: dict
-    history: dict
-
-
-def _warn_of_few(people, n_steps):
-    """Warn where the defaults of the study did not lower the FRR of people not fitted on."""
-    n_people = people.identities.size
-    if n_people <= MOST_PEOPLE_IN_VAIN:
-        warn_caller(
-            f"This fit has {n_people} people and {n_steps} steps. With up to "
-            f"{MOST_PEOPLE_IN_VAIN} people the defaults were not seen to lower the FRR of "
-            "other people, synthetic or real. Fit more people, and compare before with "
-            "after on people held out.",
-            UserWarning,
-        )
-
-
 def check_embeddings(estimator, X, *, reset):
     """X as a finite float array, (n_samples, n_features), without a copy of a memory map."""
     return validate_rows(
@@ -565,12 +535,6 @@ def check_embeddings(estimator, X, *, reset):
         dtype=[np.float32, np.float64, np.float16],
         ensure_min_features=2 if reset else 1,
     )
-
-
-def _directions(rows):
-    """Rows divided by their lengths; a row of zeros stays."""
-    length = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(length > 0, length, 1)
 
 
 def _join(before, after):

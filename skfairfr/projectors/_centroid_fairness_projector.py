@@ -8,7 +8,7 @@ import torch
 
 from skfairfr._compat import Interval, fit_context
 from skfairfr.losses import CentroidFairnessLoss
-from skfairfr.projectors._base import BaseProjector, with_training
+from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._head import sums_by_identity
 from skfairfr.projectors._people import everyone, people_by_group
 from skfairfr.utils._validation import warn_caller
@@ -17,6 +17,13 @@ from skfairfr.utils._validation import warn_caller
 MOST_IMAGES = 1 << 15
 
 
+@with_parameters(
+    {
+        "reference": (None, "no_validation"),
+        "genuine_weight": (1.0, [Interval(Real, 0, None, closed="left")]),
+        "min_agreement": (None, [Interval(Real, 0.5, 1, closed="right"), None]),
+    },
+)
 class CentroidFairnessProjector(BaseProjector):
     """Project embeddings so that scores to centroids have one group's quantiles in all.
 
@@ -91,7 +98,8 @@ class CentroidFairnessProjector(BaseProjector):
     callbacks : list of skorch callbacks, default=None
         As in :class:`EthicalModule`.
     device : str or torch.device, default="auto"
-        "cpu", "cuda", or the CUDA device where there is one.
+        "cpu", "cuda", or the CUDA device where there is one. No projector was run on a card
+        so far, where the same ``random_state`` need not give the same bits.
     random_state : int, RandomState instance or None, default=None
         Draws weights, batches and the people held out.
     warm_start : bool, default=False
@@ -155,23 +163,6 @@ class CentroidFairnessProjector(BaseProjector):
     True
     """
 
-    _parameter_constraints: dict = {  # noqa: RUF012
-        "reference": "no_validation",
-        "genuine_weight": [Interval(Real, 0, None, closed="left")],
-        "min_agreement": [Interval(Real, 0.5, 1, closed="right"), None],
-        **BaseProjector._parameter_constraints,
-    }
-
-    @with_training()
-    def __init__(
-        self,
-        *,
-        reference=None,
-        genuine_weight=1.0,
-        min_agreement=None,
-    ):
-        pass
-
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sensitive_features=None):
         """Train the head.
@@ -204,8 +195,8 @@ class CentroidFairnessProjector(BaseProjector):
         Warns
         -----
         UserWarning
-            With at most 400 people, of whom the study saw no gain; or if the fit is
-            interrupted, which keeps what was trained.
+            If the fit is interrupted: it keeps the weights as they are then, steps of the
+            epoch that was broken off among them, and a history without that epoch.
         """
         return self._fit(X, y, sensitive_features)
 
@@ -213,9 +204,8 @@ class CentroidFairnessProjector(BaseProjector):
         self.groups_ = np.empty(0, dtype=object) if group is None else group.values
         self.n_left_out_ = self.n_unified_ = 0
         if group is None:
-            people = everyone(identity)
-            nobody = np.zeros(people.identities.size, dtype=np.int64)
-            people = replace(people, attribute=nobody)
+            nobody = np.zeros(identity.values.size, dtype=np.int64)
+            people = replace(everyone(identity), attribute=nobody)
         else:
             people, self.n_left_out_, self.n_unified_ = people_by_group(
                 identity, group, self.min_agreement
@@ -248,12 +238,9 @@ class CentroidFairnessProjector(BaseProjector):
         return labels.index(self.reference)
 
     def _make_loss(self, people, rows, n_features, centroids, generator):
-        places = np.concatenate(
-            [
-                _some(np.flatnonzero(people.attribute[people.y] == code), generator)
-                for code in np.unique(people.attribute)
-            ]
-        )
+        codes = people.attribute[people.y]
+        members = (np.flatnonzero(codes == code) for code in np.unique(codes))
+        places = np.concatenate([_some(images, generator) for images in members])
         return CentroidFairnessLoss(
             rows.take(torch.as_tensor(people.rows[places])).cpu(),
             people.y[places],
@@ -267,13 +254,9 @@ class CentroidFairnessProjector(BaseProjector):
             generator=generator,
         )
 
-    def _held_out_loss(self, embeddings, people, loss, rows):
-        y, group = (
-            torch.as_tensor(codes, device=embeddings.device)
-            for codes in (people.y, people.attribute)
-        )
-        before = rows.take(torch.as_tensor(people.rows))
-        return loss.held_out(embeddings, y, before, group)
+    def _held_out_loss(self, people, loss, embeddings, y, X):
+        group = torch.as_tensor(people.attribute, device=y.device)
+        return loss.held_out(embeddings, y, X, group)
 
 
 def _some(places, generator):

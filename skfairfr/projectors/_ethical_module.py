@@ -4,14 +4,13 @@ from dataclasses import replace
 from numbers import Real
 
 import numpy as np
-import torch
 
 from skfairfr._compat import Interval, fit_context, keep_layout
 from skfairfr._core._vmf import log_vmf_normalizer
 from skfairfr.losses import FairVMFLoss
 from skfairfr.losses._fair_vmf import resolve_kappa
 from skfairfr.losses._softmax import held_out_cross_entropy
-from skfairfr.projectors._base import BaseProjector, with_training
+from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._people import (
     everyone,
     mean_value,
@@ -21,6 +20,18 @@ from skfairfr.utils._validation import warn_caller
 
 
 @keep_layout
+@with_parameters(
+    {
+        "kappa0": (20.0, [Interval(Real, 0, None, closed="neither")]),
+        "kappa1": (20.0, [Interval(Real, 0, None, closed="neither")]),
+        "kappa": (None, [Interval(Real, 0, None, closed="neither"), None]),
+        "kappas": (None, [dict, callable, None]),
+        "groups": (None, [tuple, list, np.ndarray, None]),
+        "margin": (0.0, [Interval(Real, 0, 2, closed="left")]),
+        "min_agreement": (None, [Interval(Real, 0.5, 1, closed="right"), None]),
+    },
+    n_positional=2,
+)
 class EthicalModule(BaseProjector):
     """Project embeddings with a concentration of its own assumed for each group.
 
@@ -98,7 +109,8 @@ class EthicalModule(BaseProjector):
         epoch, of whole people of every group.
     monitor : {"loss", "bfar", "bfrr", "frr_at_far"}, default="loss"
         What "best" and ``patience`` look at, smaller is better: the loss (on held-out
-        people against the mean of their other images, or on those trained on wXX
+        people against the mean of their other images, on those trained on without any), or
+        at ``monitor_far`` a disparity or the FRR.
     monitor_far : float, default=1e-3
         In (0, 1): FAR at which people held out are monitored. A FewErrorsWarning says when
         it lets fewer than 30 impostor pairs of a group pass.
@@ -111,10 +123,12 @@ class EthicalModule(BaseProjector):
         was killed, goes on from there. Removed when a fit is through. The state of
         ``callbacks`` is not kept.
     callbacks : list of skorch callbacks, default=None
-        Notified after ours; the people held out are skorch's validation set. Any of them,
-        and Ctrl-C, may end the training.
+        Notified after ours; the people held out are skorch's validation set. Any of them
+        may end the training by a KeyboardInterrupt after an epoch. Ctrl-C pressed while one
+        of them runs there cannot be told from that, and has no warning.
     device : str or torch.device, default="auto"
-        "cpu", "cuda", or the CUDA device where there is one.
+        "cpu", "cuda", or the CUDA device where there is one. No projector was run on a card
+        so far, where the same ``random_state`` need not give the same bits.
     random_state : int, RandomState instance or None, default=None
         Draws weights, batches and the people held out.
     warm_start : bool, default=False
@@ -175,30 +189,7 @@ class EthicalModule(BaseProjector):
     True
     """
 
-    _parameter_constraints: dict = {  # noqa: RUF012
-        "kappa0": [Interval(Real, 0, None, closed="neither")],
-        "kappa1": [Interval(Real, 0, None, closed="neither")],
-        "kappa": [Interval(Real, 0, None, closed="neither"), None],
-        "kappas": [dict, callable, None],
-        "groups": [tuple, list, np.ndarray, None],
-        "margin": [Interval(Real, 0, 2, closed="left")],
-        "min_agreement": [Interval(Real, 0.5, 1, closed="right"), None],
-        **BaseProjector._parameter_constraints,
-    }
-
-    @with_training()
-    def __init__(
-        self,
-        kappa0=20.0,
-        kappa1=20.0,
-        *,
-        kappa=None,
-        kappas=None,
-        groups=None,
-        margin=0.0,
-        min_agreement=None,
-    ):
-        pass
+    _most_people_in_vain = 400
 
     def __repr__(self, N_CHAR_MAX=700):
         """That of scikit-learn; once fitted, a line below names the group of each kappa."""
@@ -222,8 +213,10 @@ class EthicalModule(BaseProjector):
         y : array-like, shape (n_samples,)
             Identity of each image; or :func:`~skfairfr.face_labels` with its group, or a
             frame with the columns ``identity`` and ``group``.
-        sensitive_features : array-like, shape (n_samples,), default=None
-            Group of each image; None or NaN is unknown. None means one group.
+        sensitive_features : array-like, shape (n_samples,) or (n_samples, n_attributes), \
+                default=None
+            Group of each image; None or NaN is unknown. Several columns make the groups of
+            their combinations. None means one group.
 
         Returns
         -------
@@ -242,8 +235,9 @@ class EthicalModule(BaseProjector):
         -----
         UserWarning
             Which group kappa0 is, where the two differ and ``groups`` does not say it;
-            with at most 400 people, of whom the study saw no gain; or if the fit is
-            interrupted, which keeps what was trained.
+            with at most 400 people, of whom the study of these defaults saw no gain; or if
+            the fit is interrupted: it keeps the weights as they are then, steps of the epoch
+            that was broken off among them, and a history without that epoch.
         """
         return self._fit(X, y, sensitive_features)
 
@@ -255,13 +249,16 @@ class EthicalModule(BaseProjector):
                 "each; give one of the two."
             )
         if group is None:
-            return self._people_without_groups(identity)
+            self.groups_ = np.empty(0, dtype=object)
+            self.kappa_ = {None: self._kappa_without_groups()}
+            return everyone(identity)
         if callable(self.kappas):
-            return self._people_by_value(identity, group)
-        return self._people_by_group(identity, group)
-
-    def _people_by_group(self, identity, group):
-        """People whose images agree on a group; sets groups_, kappa_ and the counts."""
+            values = mean_value(identity, group)
+            distinct = np.unique(values)
+            kappas = resolve_kappa(self.kappas, distinct, distinct.size)
+            self.groups_ = group.values
+            self.kappa_ = dict(zip(distinct.tolist(), kappas.tolist(), strict=True))
+            return replace(everyone(identity, group), attribute=values)
         self.groups_ = _order(group.values, self.groups)
         self.kappa_ = self._kappa_by_group()
         people, self.n_left_out_, self.n_unified_ = people_by_group(
@@ -271,18 +268,8 @@ class EthicalModule(BaseProjector):
         place = np.array([labels.index(label) for label in group.values.tolist()])
         return replace(people, attribute=place[people.attribute])
 
-    def _people_by_value(self, identity, group):
-        """Everyone, with a kappa by the mean value; sets groups_ and kappa_."""
-        values = mean_value(identity, group)
-        distinct = np.unique(values)
-        kappas = resolve_kappa(self.kappas, distinct, distinct.size)
-        self.groups_ = group.values
-        self.kappa_ = dict(zip(distinct.tolist(), kappas.tolist(), strict=True))
-        people = everyone(identity, group)
-        return replace(people, attribute=values)
-
-    def _people_without_groups(self, identity):
-        """Everyone, with one kappa; sets groups_ and kappa_."""
+    def _kappa_without_groups(self):
+        """The concentration of everyone."""
         if self.kappas is not None:
             raise ValueError(
                 f"kappas={self.kappas!r} is chosen by group, but sensitive_features is "
@@ -295,10 +282,7 @@ class EthicalModule(BaseProjector):
                 "sensitive_features, or y=face_labels(identity, group).",
                 UserWarning,
             )
-        self.groups_ = np.empty(0, dtype=object)
-        kappa = self.kappa0 if self.kappa is None else self.kappa
-        self.kappa_ = {None: float(kappa)}
-        return everyone(identity)
+        return float(self.kappa0 if self.kappa is None else self.kappa)
 
     def _kappa_by_group(self):
         """kappa_ for the groups in groups_."""
@@ -348,15 +332,14 @@ class EthicalModule(BaseProjector):
             generator=generator,
         )
 
-    def _held_out_loss(self, embeddings, people, loss, rows):
+    def _held_out_loss(self, people, loss, embeddings, y, X):
         kappas = self._kappas_of(people)
         offset = log_vmf_normalizer(kappas, embeddings.shape[1])
-        options = {"dtype": torch.float32, "device": embeddings.device}
         return held_out_cross_entropy(
             embeddings,
-            torch.as_tensor(people.y, device=embeddings.device),
-            scale=torch.tensor(kappas, **options),
-            offset=torch.tensor(offset - offset.max(), **options),
+            y,
+            scale=embeddings.new_tensor(kappas),
+            offset=embeddings.new_tensor(offset - offset.max()),
             margin=self.margin,
         )
 

@@ -2,22 +2,31 @@
 
 from numbers import Real
 
-import torch
-
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr.losses import FPRPenaltyLoss
-from skfairfr.losses._penalised import (
+from skfairfr.losses._fpr_penalty import (
     BASES,
     PENALTIES,
     WEIGHTINGS,
-    target_cosine,
 )
-from skfairfr.losses._softmax import held_out_cross_entropy
-from skfairfr.projectors._base import BaseProjector, with_training
+from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._people import everyone
 from skfairfr.utils._errors import plain
 
 
+@with_parameters(
+    {
+        "penalty": ("ratio", [StrOptions(set(PENALTIES))]),
+        "far": (None, [Interval(Real, 0, 1, closed="neither"), None]),
+        "alpha": (0.1, [Interval(Real, 0, None, closed="left")]),
+        "base": ("cosface", [StrOptions(set(BASES))]),
+        "scale": (64.0, [Interval(Real, 0, None, closed="neither")]),
+        "margin": (0.35, [Interval(Real, 0, 2, closed="left")]),
+        "weighting": ("count", [StrOptions(set(WEIGHTINGS))]),
+        "momentum": (0.0, [Interval(Real, 0, 1, closed="left")]),
+        "monitor": ("loss", [StrOptions({"loss", "frr_at_far"})]),
+    },
+)
 class FPRPenaltyProjector(BaseProjector):
     """Project embeddings so that no image draws more false positives than its part.
 
@@ -90,7 +99,8 @@ class FPRPenaltyProjector(BaseProjector):
     callbacks : list of skorch callbacks, default=None
         As in :class:`EthicalModule`.
     device : str or torch.device, default="auto"
-        "cpu", "cuda", or the CUDA device where there is one.
+        "cpu", "cuda", or the CUDA device where there is one. No projector was run on a card
+        so far, where the same ``random_state`` need not give the same bits.
     random_state : int, RandomState instance or None, default=None
         Draws weights, batches and the people held out.
     warm_start : bool, default=False
@@ -140,34 +150,6 @@ class FPRPenaltyProjector(BaseProjector):
     True
     """
 
-    _parameter_constraints: dict = {  # noqa: RUF012
-        "penalty": [StrOptions(set(PENALTIES))],
-        "far": [Interval(Real, 0, 1, closed="neither"), None],
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "base": [StrOptions(set(BASES))],
-        "scale": [Interval(Real, 0, None, closed="neither")],
-        "margin": [Interval(Real, 0, 2, closed="left")],
-        "weighting": [StrOptions(set(WEIGHTINGS))],
-        "momentum": [Interval(Real, 0, 1, closed="left")],
-        **BaseProjector._parameter_constraints,
-        "monitor": [StrOptions({"loss", "frr_at_far"})],
-    }
-
-    @with_training()
-    def __init__(
-        self,
-        *,
-        penalty="ratio",
-        far=None,
-        alpha=0.1,
-        base="cosface",
-        scale=64.0,
-        margin=0.35,
-        weighting="count",
-        momentum=0.0,
-    ):
-        pass
-
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sensitive_features=None):
         """Train the head.
@@ -200,8 +182,8 @@ class FPRPenaltyProjector(BaseProjector):
         Warns
         -----
         UserWarning
-            With at most 400 people, of whom the study saw no gain; or if the fit is
-            interrupted, which keeps what was trained.
+            If the fit is interrupted: it keeps the weights as they are then, steps of the
+            epoch that was broken off among them, and a history without that epoch.
         """
         return self._fit(X, y, sensitive_features)
 
@@ -230,12 +212,4 @@ class FPRPenaltyProjector(BaseProjector):
             momentum=plain(self.momentum),
             centroids=centroids,
             generator=generator,
-        )
-
-    def _held_out_loss(self, embeddings, people, loss, rows):
-        return held_out_cross_entropy(
-            embeddings,
-            torch.as_tensor(people.y, device=embeddings.device),
-            scale=embeddings.new_full((people.identities.size,), self.scale),
-            margin=lambda cosine: target_cosine(cosine, self.base, self.margin)[0],
         )

@@ -33,33 +33,8 @@ FEWEST_PEOPLE = 32
 STREAM = 1
 
 
-class HeldOutRates(Callback):
-    """Records "valid_..." rates of the rows that the validation step has made.
-
-    Parameters
-    ----------
-    people : People
-        None of whose identities is trained on; all pairs of their images are compared.
-    monitor : str
-        One of MONITORS; "loss" needs no rate.
-    far : float
-        Level of the rates.
-    extra_metrics : callable, default=None
-        ``extra_metrics(embeddings)`` gives a dict of more numbers.
-
-    Raises
-    ------
-    ValueError
-        If these people do not suffice for the monitor.
-    """
-
-    def __init__(self, people, monitor, far, extra_metrics=None):
-        self.monitor = monitor
-        self.far = far
-        self.extra_metrics = extra_metrics
-        if monitor != "loss":
-            self._images = images_of(people)
-            _check_monitor(self._images, monitor, far)
+class HeldOutNumbers(Callback):
+    """Records what ``measure`` makes of the unit rows of the validation step."""
 
     def on_batch_end(self, net, y_pred=None, training=False, **kwargs):
         if not training:
@@ -69,32 +44,47 @@ class HeldOutRates(Callback):
         for name, value in self.measure(self._embeddings).items():
             net.history.record(name, value)
 
+
+class HeldOutRates(HeldOutNumbers):
+    """Records the rate that is monitored, "valid_<monitor>"; smaller is better.
+
+    Parameters
+    ----------
+    people : People
+        None of whose identities is trained on; all pairs of their images are compared.
+    monitor : str
+        One of MONITORS but "loss".
+    far : float
+        Level of the rates.
+
+    Raises
+    ------
+    ValueError
+        If these people do not suffice for the monitor.
+    """
+
+    def __init__(self, people, monitor, far):
+        self.monitor = monitor
+        self.far = far
+        self._images = images_of(people)
+        _check_monitor(self._images, monitor, far)
+
     def measure(self, embeddings):
-        """All numbers of these unit rows, by name; smaller is better."""
-        values = {}
+        """The rate of these unit rows, by its name."""
         if self.monitor == "frr_at_far":
             found = rates_at(self.far, self._images, embeddings, [None])
-            values["valid_frr_at_far"] = float(found.frr[0, 0])
-        elif self.monitor != "loss":
-            # BFAR or BFRR, EM22 eq. 3-4.
-            found = rates_at(
-                self.far,
-                self._images,
-                embeddings,
-                _within_groups(self._images),
-                operating_point="worst_group",
-            )
-            rates = found.far if self.monitor == "bfar" else found.frr
-            value = float(max_min(rates[:, 0]))
-            # 0/0, where no group has an error, is undefined: never the best.
-            values[f"valid_{self.monitor}"] = float("inf") if np.isnan(value) else value
-        if self.extra_metrics is not None:
-            values |= self.extra_metrics(embeddings)
-        return values
+            return {"valid_frr_at_far": float(found.frr[0, 0])}
+        # BFAR or BFRR, EM22 eq. 3-4.
+        scopes = _within_groups(self._images)
+        found = rates_at(self.far, self._images, embeddings, scopes, "worst_group")
+        rates = found.far if self.monitor == "bfar" else found.frr
+        value = float(max_min(rates[:, 0]))
+        # 0/0, where no group has an error, is undefined: never the best.
+        return {f"valid_{self.monitor}": float("inf") if np.isnan(value) else value}
 
 
-class GroupFARs:
-    """FAR within every group at the threshold of an overall FAR.
+class GroupFARs(HeldOutNumbers):
+    """Records the FAR within every group at the threshold of an overall FAR.
 
     Parameters
     ----------
@@ -127,18 +117,16 @@ class GroupFARs:
 
     def check_for_dynamic(self, labels):
         """Raise where the FARs that dynamic weights follow cannot be measured."""
-        absent = labels[self.n_impostors == 0].tolist()
-        if absent or not self.resolved:
-            problem = f"the groups {absent} have none"
-            if not absent:
-                problem = f"they do not resolve far={self.far:g}"
+        if not self.resolved or (self.n_impostors == 0).any():
+            found = dict(zip(labels.tolist(), self.n_impostors.tolist(), strict=True))
             raise ValueError(
-                "sampling='dynamic' follows the FAR of impostor pairs within each group of "
-                f"the people held out, and {problem}; give more people of these groups, a "
-                "larger validation_fraction or far, or sampling='adjusted'."
+                "sampling='dynamic' follows the FAR within each group of the people held "
+                f"out, whose impostor pairs do not resolve far={self.far:g}: {found}. Give "
+                "more of these people, a larger validation_fraction or far, or "
+                "sampling='adjusted'."
             )
 
-    def __call__(self, embeddings):
+    def measure(self, embeddings):
         """FAR of each group by name, in [0, 1]; nan without an impostor pair."""
         fars = np.full(len(self.n_impostors), np.nan)
         measured = np.flatnonzero(self.n_impostors[self._present] > 0)

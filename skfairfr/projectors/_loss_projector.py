@@ -1,21 +1,21 @@
 """LossProjector: a head trained with a margin softmax, or with a loss of the caller's."""
 
-import torch
 from torch import nn
 
 from skfairfr._compat import StrOptions, fit_context
 from skfairfr.losses import FPRPenaltyLoss
-from skfairfr.losses._penalised import target_cosine
-from skfairfr.losses._softmax import held_out_cross_entropy
-from skfairfr.projectors._base import BaseProjector, with_training
+from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._head import made
 from skfairfr.projectors._people import everyone_by_most
 
 # Margin of each named loss: of a cosine or, with "arcface", radians.
 MARGINS = {"softmax": 0.0, "cosface": 0.35, "arcface": 0.5}
-SCALE = 64.0
 
 
+@with_parameters(
+    {"loss": ("cosface", [StrOptions(set(MARGINS)), nn.Module, callable])},
+    n_positional=1,
+)
 class LossProjector(BaseProjector):
     """Project embeddings by any loss: what a head does before fairness is asked for.
 
@@ -78,7 +78,8 @@ class LossProjector(BaseProjector):
     callbacks : list of skorch callbacks, default=None
         As in :class:`EthicalModule`.
     device : str or torch.device, default="auto"
-        "cpu", "cuda", or the CUDA device where there is one.
+        "cpu", "cuda", or the CUDA device where there is one. No projector was run on a card
+        so far, where the same ``random_state`` need not give the same bits.
     random_state : int, RandomState instance or None, default=None
         Draws weights, batches and the people held out.
     warm_start : bool, default=False
@@ -127,15 +128,6 @@ class LossProjector(BaseProjector):
     True
     """
 
-    _parameter_constraints: dict = {  # noqa: RUF012
-        "loss": [StrOptions(set(MARGINS)), nn.Module, callable],
-        **BaseProjector._parameter_constraints,
-    }
-
-    @with_training()
-    def __init__(self, loss="cosface"):
-        pass
-
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sensitive_features=None):
         """Train the head.
@@ -168,8 +160,8 @@ class LossProjector(BaseProjector):
         Warns
         -----
         UserWarning
-            With at most 400 people, of whom the study saw no gain; or if the fit is
-            interrupted, which keeps what was trained.
+            If the fit is interrupted: it keeps the weights as they are then, steps of the
+            epoch that was broken off among them, and a history without that epoch.
         """
         return self._fit(X, y, sensitive_features)
 
@@ -188,7 +180,7 @@ class LossProjector(BaseProjector):
                 n_features,
                 alpha=0.0,
                 base=self.loss,
-                scale=SCALE,
+                scale=64.0,
                 margin=MARGINS[self.loss],
                 centroids=centroids,
                 generator=generator,
@@ -202,15 +194,9 @@ class LossProjector(BaseProjector):
             )
         return loss
 
-    def _held_out_loss(self, embeddings, people, loss, rows):
-        y = torch.as_tensor(people.y, device=embeddings.device)
+    def _held_out_loss(self, people, loss, embeddings, y, X):
         if isinstance(self.loss, str):
-            return held_out_cross_entropy(
-                embeddings,
-                y,
-                scale=embeddings.new_full((people.identities.size,), SCALE),
-                margin=lambda c: target_cosine(c, self.loss, MARGINS[self.loss])[0],
-            )
+            return super()._held_out_loss(people, loss, embeddings, y, X)
         if not any(True for _ in loss.parameters()):
             return float(loss(embeddings, y))
         if self.monitor != "loss":

@@ -129,7 +129,15 @@ def agree_on_group(identity, group, min_agreement):
     chosen = counts.argmax(1) if shape[1] else np.full(shape[0], -1)
     agreed = (n_known > 0) & (most >= (min_agreement or 1.0) * n_known)
     if min_agreement is None and not agreed.all():
-        _raise_disagreement(identity, group, counts, int(np.flatnonzero(~agreed)[0]))
+        who = np.flatnonzero(~agreed)[0]
+        found = zip(group.values.tolist(), counts[who].tolist(), strict=True)
+        found = {label: n for label, n in found if n} or "unknown for all"
+        raise ValueError(
+            "sensitive_features disagrees between the images of identity "
+            f"{identity.values.tolist()[who]!r}, or is unknown: {found}. Set "
+            "min_agreement=0.75 to keep the identities whose images agree to that share "
+            "(the rest are left out and counted), or correct the labels."
+        )
     return np.where(agreed, chosen, -1), agreed & (most < n_known)
 
 
@@ -234,15 +242,3 @@ def hold_out(people, fraction, rng):
             "or another fraction."
         )
     return people.of(~chosen), people.of(chosen)
-
-
-def _raise_disagreement(identity, group, counts, who):
-    """Raise for the identity ``who``, whose images disagree or have no group."""
-    found = dict(zip(group.values.tolist(), counts[who].tolist(), strict=True))
-    found = {label: n for label, n in found.items() if n} or "unknown for all"
-    raise ValueError(
-        "sensitive_features disagrees between the images of identity "
-        f"{identity.values.tolist()[who]!r}, or is unknown: {found}. Set min_agreement=0.75 "
-        "to keep the identities whose images agree to that share (the rest are left out "
-        "and counted), or correct the labels."
-    )

@@ -4,6 +4,7 @@ import json
 from importlib.metadata import version
 
 import numpy as np
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
@@ -30,27 +31,30 @@ def save(projector, path, include_people):
             "torch.save(projector.head_.state_dict(), path)."
         )
     left_out = _NOT_WRITTEN if include_people else (*_NOT_WRITTEN, *PEOPLE)
-    tensors = {
-        _HEAD + name: weight.detach().cpu().numpy()
-        for name, weight in projector.head_.state_dict().items()
-    }
-    plain = {}
+    weights = projector.head_.state_dict()
+    tensors = {_HEAD + n: w.numpy(force=True) for n, w in weights.items()}
+    parameters = projector.get_params(deep=False)
+    parameters["device"] = str(parameters["device"])
+    plain, without_form = {}, []
     for name, value in vars(projector).items():
-        if name in left_out or not (name.endswith("_") or name.startswith("_")):
+        if name in parameters:
+            try:
+                parameters[name] = encode(parameters[name])
+            except TypeError:
+                parameters[name] = None
+                without_form.append(name)
+        elif name in left_out:
             continue
-        if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
+        elif isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
             tensors[name] = np.ascontiguousarray(value)
         else:
-            plain[name] = _fitted(name, value)
-    parameters, without_form = {}, []
-    for name, value in projector.get_params(deep=False).items():
-        value = str(value) if name == "device" else value  # a torch.device, too
-        try:
-            parameters[name] = encode(value)
-            json.dumps(parameters[name])
-        except TypeError:
-            parameters[name] = None
-            without_form.append(name)
+            try:
+                plain[name] = encode(value)
+            except TypeError as error:
+                raise ValueError(
+                    f"{name} cannot be saved: {error}. Labels must be numbers, strings or "
+                    "booleans; pickle keeps any."
+                ) from error
     if without_form:
         warn_caller(
             f"{type(projector).__name__}.save leaves out the parameters {without_form}, which "
@@ -82,17 +86,16 @@ def load(cls, path):
             f"{str(path)!r} is no safetensors file ({error}); give one that save wrote."
         ) from error
     try:
-        header = None if header is None else json.loads(header)
-        held = "no projector" if header is None else f"a {header['class']}"
-        if held == f"a {cls.__name__}":
+        header = {"class": None} if header is None else json.loads(header)
+        if header["class"] == cls.__name__:
             return _projector(cls, header, tensors)
     except Exception as error:  # what is damaged raises many kinds of errors
         raise ValueError(
             f"{str(path)!r} is damaged ({error}); save the projector again."
         ) from error
     raise ValueError(
-        f"{str(path)!r} holds {held}, not a {cls.__name__}; call load of the class "
-        "that was saved."
+        f"{str(path)!r} holds {header['class'] or 'no projector'}, not {cls.__name__}; "
+        "call load of the class that was saved."
     )
 
 
@@ -102,32 +105,10 @@ def _projector(cls, header, tensors):
     fitted = {name: decode(value) for name, value in header["fitted"].items()}
     fitted |= {n: v for n, v in tensors.items() if not n.startswith(_HEAD)}
     vars(projector).update(fitted)
-    projector.head_ = _head(tensors, header["kind"])
-    return projector
-
-
-def _head(tensors, kind):
-    """The head with the weights among the tensors."""
-    import torch
-
-    weights = {
-        name.removeprefix(_HEAD): torch.from_numpy(np.array(value))
-        for name, value in tensors.items()
-        if name.startswith(_HEAD)
-    }
-    n_hidden, n_features = weights["hidden.weight"].shape
-    n_outputs = weights["output.weight"].shape[0]
-    head = ProjectionHead(n_features, n_hidden, n_outputs, kind)
+    n_hidden, n_features = tensors[f"{_HEAD}hidden.weight"].shape
+    n_outputs = len(tensors[f"{_HEAD}output.weight"])
+    head = ProjectionHead(n_features, n_hidden, n_outputs, header["kind"])
+    weights = {n: torch.from_numpy(tensors[_HEAD + n]) for n in head.state_dict()}
     head.load_state_dict(weights)
-    return head.eval().requires_grad_(False)
-
-
-def _fitted(name, value):
-    """The JSON form of a fitted attribute; raises where it has none."""
-    try:
-        return encode(value)
-    except TypeError as error:
-        raise ValueError(
-            f"{name} cannot be saved: {error}. Labels must be numbers, strings or "
-            "booleans; pickle keeps any."
-        ) from error
+    projector.head_ = head.eval().requires_grad_(False)
+    return projector

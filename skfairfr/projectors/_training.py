@@ -1,16 +1,15 @@
 """The training loop: rows on the device, batches that are slices of them, the net.
 
-No loader, no worker, no Python over samples. The net is skorch's, without its loader. Own
-callbacks do what skorch's do not: set a rate by ``final_lr``, keep the best head with its
-centroids, and write all from which a fit can be resumed. A killed fit is resumed from its
-checkpoint: one file for each fit, named by a hash of the data and the options.
+No loader, no worker, no Python over samples. The net is skorch's, without its loader until
+it is fitted. Own callbacks do what skorch's do not: ``Schedule`` sets a rate by ``final_lr``,
+``HeldOutRates`` measures people held out, ``Monitor`` keeps the best head with its centroids and
+knows when to stop, ``Checkpoint`` writes all from which a fit can be resumed. A killed fit is
+resumed from its checkpoint: one file for each fit, named by a hash of the data and the options.
 """
 
-import io
 import json
 import math
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -55,23 +54,18 @@ class DeviceRows:
 
         Parameters
         ----------
-        place : slice, or tensor of int64 on the CPU, shape (n_taken,)
+        place : tensor of int64 on the CPU, shape (n_taken,)
         """
         if isinstance(self._rows, torch.Tensor):
-            on_device = place if isinstance(place, slice) else place.to(self.device)
-            return self._rows[on_device]
-        block = self._rows[place if isinstance(place, slice) else place.numpy()]
-        block = np.ascontiguousarray(block, dtype=np.float32)
-        if not block.flags.writeable:
-            block = block.copy()
+            return self._rows[place.to(self.device)]
+        block = np.ascontiguousarray(self._rows[place.numpy()], dtype=np.float32)
         return torch.from_numpy(block).to(self.device)
 
     def in_order(self, size, index=None):
         """The rows (of an index, an array of int), ``size`` at a time."""
-        n_samples = self.shape[0] if index is None else len(index)
-        for start in range(0, n_samples, size):
-            part = slice(start, min(start + size, n_samples))
-            yield self.take(part if index is None else torch.as_tensor(index[part]))
+        index = np.arange(self.shape[0]) if index is None else index
+        for places in torch.as_tensor(index).split(size):
+            yield self.take(places)
 
 
 class Batches:
@@ -80,22 +74,20 @@ class Batches:
     Parameters
     ----------
     rows : DeviceRows
-    index : ndarray of int64, shape (n_train,)
-        Which rows of X are trained on.
-    y : ndarray of int64, shape (n_train,)
-        Identity of each.
+    people : People
+        Trained on.
     batch_size : int
     generator : torch.Generator
     sampler : callable, default=None
-        ``sampler(generator)`` gives the positions (n_draws,) of an epoch within ``index``,
+        ``sampler(generator)`` gives the positions (n_draws,) of an epoch among the images,
         or a list of arrays, the positions of every batch; None: each once, in random
         order.
     """
 
-    def __init__(self, rows, index, y, batch_size, generator, sampler=None):
+    def __init__(self, rows, people, batch_size, generator, sampler=None):
         self.rows = rows
-        self.index = torch.as_tensor(index)
-        self.y = torch.as_tensor(y)
+        self.index = torch.as_tensor(people.rows)
+        self.y = torch.as_tensor(people.y)
         self.batch_size = batch_size
         self.generator = generator
         self.sampler = sampler
@@ -112,25 +104,6 @@ class Batches:
 
     def __len__(self):
         return len(self.index)
-
-
-@dataclass(frozen=True)
-class EpochPlan:
-    """Batches of an epoch, with their callbacks and metrics.
-
-    Attributes
-    ----------
-    batches : iterable
-        As :class:`Batches`, with ``index`` and ``batch_size``.
-    callbacks : tuple of skorch callbacks
-        Notified before the monitor.
-    extra_metrics : callable or None
-        ``extra_metrics(embeddings)`` of the people held out gives a dict for the history.
-    """
-
-    batches: object
-    callbacks: tuple = ()
-    extra_metrics: object = None
 
 
 def bind_sampler(sampler, people):
@@ -157,7 +130,7 @@ def epoch_positions(sampler, generator, n_train, size):
     if sampler is None:
         return torch.randperm(n_train, generator=generator).split(size)
     drawn = sampler(generator)
-    if isinstance(drawn, list) and drawn and all(map(_is_batch, drawn)):
+    if isinstance(drawn, list) and drawn and getattr(drawn[0], "ndim", 0) == 1:
         return [_check_positions(batch, n_train) for batch in drawn]
     return _check_positions(drawn, n_train).split(size)
 
@@ -167,18 +140,48 @@ class EmbeddingNet(NeuralNet):
 
     People held out are the validation set: one batch, whose rows are those of ``transform``
     and whose loss is of its own kind, since they have no centroids.
+
+    Attributes
+    ----------
+    held_out : list of one pair (rows, identity), or None
+    held_out_loss : callable
+        ``held_out_loss(embeddings, y, X)`` gives a float.
+    takes_batches : bool
+        Whether it is given batches, which make themselves, without skorch's data set and
+        loader; until it is trained.
     """
 
-    held_out = None
+    held_out = held_out_loss = None
+    takes_batches = True
+
+    def hold_out(self, people, rows, loss):
+        """Take people as the validation set; their rows make one batch."""
+        y = torch.as_tensor(people.y, device=rows.device)
+        self.held_out = [(rows.take(torch.as_tensor(people.rows)), y)]
+        self.held_out_loss = loss
+        self.iterator_valid__batch_size = people.rows.size  # of a bar
+
+    def get_dataset(self, X, y=None):
+        """Batches as they are."""
+        return X if self.takes_batches else super().get_dataset(X, y)
+
+    def get_split_datasets(self, X, y=None, **fit_params):
+        """Batches, and the people held out."""
+        return X, self.held_out
+
+    def get_iterator(self, dataset, training=False):
+        """Batches as they are."""
+        return (
+            dataset if self.takes_batches else super().get_iterator(dataset, training)
+        )
 
     def get_loss(self, y_pred, y_true, X=None, training=False):
         """The loss of a batch; one that ``takes_inputs`` is given the embeddings, too."""
         if not training:
-            loss = self.held_out.loss(y_pred.float())
+            loss = self.held_out_loss(y_pred.float(), y_true, X)
             return torch.as_tensor(loss, dtype=torch.float64)
-        if getattr(self.criterion_, "takes_inputs", False):
-            return self.criterion_(y_pred, y_true, X)
-        return super().get_loss(y_pred, y_true, X, training)
+        takes_inputs = getattr(self.criterion_, "takes_inputs", False)
+        return self.criterion_(y_pred, y_true, *([X] if takes_inputs else []))
 
     def validation_step(self, batch, **fit_params):
         """In float32, whatever the precision of the training."""
@@ -186,79 +189,11 @@ class EmbeddingNet(NeuralNet):
             return super().validation_step(batch, **fit_params)
 
 
-class HeldOutBatch:
-    """Iterates over one batch (rows, identity): all images of people held out.
-
-    Parameters
-    ----------
-    rows : DeviceRows
-    people : People
-    loss : callable
-        ``loss(embeddings)`` gives a float.
-    """
-
-    def __init__(self, rows, people, loss):
-        self.rows = rows
-        self.people = people
-        self.loss = loss
-
-    def __iter__(self):
-        y = torch.as_tensor(self.people.y, device=self.rows.device)
-        yield self.rows.take(torch.as_tensor(self.people.rows)), y
-
-    def __len__(self):
-        return len(self.people.rows)
-
-
 def optimizer_of(given):
     """The parameter ``optimizer`` as a partial of a class."""
     if isinstance(given, str):
         return partial(torch.optim.Adam, fused=True)
     return given if isinstance(given, partial) else partial(given)
-
-
-def make_net(head, loss, callbacks, held_out, *, optimizer, device, verbose, **options):
-    """A net ready to train.
-
-    Parameters
-    ----------
-    head, loss : nn.Module
-        Moved to the device and trained in place.
-    callbacks : list of skorch callbacks
-        In the order they are notified.
-    held_out : HeldOutBatch or None
-    optimizer : str, class or partial
-    device : torch.device
-    verbose : int
-        Whether a line is printed for each epoch.
-    **options : dict
-        ``lr``, ``max_epochs`` and ``batch_size`` of the net.
-
-    Returns
-    -------
-    net : EmbeddingNet
-    """
-    optimizer = optimizer_of(optimizer)
-    if not verbose:
-        options["callbacks__print_log"] = None
-    split = None if held_out is None else partial(_and_held_out, held_out)
-    net = EmbeddingNet(
-        module=head,
-        criterion=loss,
-        optimizer=optimizer.func,
-        **{f"optimizer__{name}": value for name, value in optimizer.keywords.items()},
-        dataset=_as_it_is,
-        iterator_train=_as_it_is,
-        iterator_valid=_as_it_is,
-        # Of the one batch, for bars; it is made whole.
-        iterator_valid__batch_size=len(held_out or ()) or 1,
-        train_split=split,
-        callbacks=callbacks,
-        device=device,
-        **options,
-    )
-    net.held_out = held_out
-    return net.initialize()
 
 
 def train(net, batches, monitor, precision):
@@ -277,15 +212,14 @@ def train(net, batches, monitor, precision):
     interrupted : bool
         Whether an epoch was broken off, which the history then leaves out.
     """
-    left = 0 if monitor.has_enough else net.max_epochs - len(net.history)
     net.notify("on_train_begin", X=None, y=None)
     try:
-        device = torch.device(net.device)
-        with precision_of_products(precision, device):
-            net.fit_loop(batches, epochs=left)
+        with precision_of_products(precision, torch.device(net.device)):
+            while len(net.history) < net.max_epochs and not monitor.has_enough:
+                net.fit_loop(batches, epochs=1)
     except KeyboardInterrupt:
         # skorch's callbacks stop a training by this error, too, after ours have been heard.
-        if monitor.n_epochs < len(net.history):
+        if monitor.name not in net.history[-1]:
             del net.history[-1]
             if not net.history:
                 raise
@@ -303,8 +237,12 @@ def train(net, batches, monitor, precision):
 
 
 def release(net, callbacks):
-    """Leave a trained net without images, our callbacks and the optimizer's state."""
-    net.train_split = net.held_out = None
+    """Leave a trained net without images, our callbacks and the optimizer's state.
+
+    Its ``predict`` and ``forward`` take arrays, as those of any net of skorch's.
+    """
+    net.takes_batches = False
+    net.held_out = net.held_out_loss = None
     net.callbacks = callbacks
     net.callbacks_ = [
         (name, callback)
@@ -319,28 +257,10 @@ def release(net, callbacks):
 
 def history_columns(history):
     """The history as columns of equal length; None where an epoch has no such entry."""
-    names = []
-    for epoch in history:
-        names += [n for n in epoch if n not in names and _is_shown(n)]
-    return {name: [epoch.get(name) for epoch in history] for name in names}
-
-
-def _is_shown(name):
-    """Whether an entry of an epoch is a column of the history."""
-    return name != "batches" and not name.endswith(("_best", "_batch_count"))
-
-
-def _as_it_is(X, y=None, batch_size=None):
-    """Batches make themselves, without skorch's data set and loader."""
-    return X
-
-
-def _and_held_out(held_out, batches):
-    return batches, held_out
-
-
-def _is_batch(positions):
-    return isinstance(positions, torch.Tensor | np.ndarray) and positions.ndim == 1
+    hidden = "_best", "_batch_count"
+    names = dict.fromkeys(name for epoch in history for name in epoch)
+    shown = [n for n in names if n != "batches" and not n.endswith(hidden)]
+    return {name: [epoch.get(name) for epoch in history] for name in shown}
 
 
 def _check_positions(positions, n_train):
@@ -357,26 +277,21 @@ def _check_positions(positions, n_train):
 
 
 class Schedule(Callback):
-    """Sets the learning rate, from lr to final_lr geometrically over the epochs.
+    """Sets the learning rate, falling geometrically to ``fall`` times the first one.
 
-    Without ``final_lr`` it records the rate alone, which is the caller's to schedule.
+    With None it records the rate alone, which is the caller's to schedule.
     """
 
-    def __init__(self, lr, final_lr, max_epochs):
-        self.lr = lr
-        self.final_lr = final_lr
-        self.max_epochs = max_epochs
+    def __init__(self, fall):
+        self.fall = fall
 
     def on_epoch_begin(self, net, **kwargs):
         groups = net.optimizer_.param_groups
-        if self.final_lr is not None:
+        if self.fall is not None:
+            share = (len(net.history) - 1) / max(1, net.max_epochs - 1)
             for group in groups:
-                group["lr"] = self._rate(len(net.history) - 1)
+                group["lr"] = net.lr * self.fall**share
         net.history.record("lr", groups[0]["lr"])
-
-    def _rate(self, epoch):
-        share = epoch / max(1, self.max_epochs - 1)
-        return self.lr * (self.final_lr / self.lr) ** share
 
 
 class Monitor(Callback):
@@ -400,8 +315,7 @@ class Monitor(Callback):
         self.patience = patience
 
     def initialize(self):
-        self.state_ = {"best": math.inf, "epoch": 0, "stale": 0, "weights": None}
-        self.n_epochs = 0
+        self.state_ = {"best": math.inf, "stale": 0, "weights": None}
         return self
 
     @property
@@ -410,31 +324,24 @@ class Monitor(Callback):
         return self.patience is not None and self.state_["stale"] >= self.patience
 
     def on_epoch_end(self, net, **kwargs):
-        _check_loss(net.history)
+        loss = net.history[-1]["train_loss"]
+        if not math.isfinite(loss):
+            raise ValueError(
+                f"The training loss became {loss} in epoch {len(net.history)}: lower lr, "
+                "or give embeddings of a smaller scale."
+            )
         # skorch records numbers of numpy; a checkpoint holds numbers of Python only.
         state, value = self.state_, float(net.history[-1][self.name])
         if value < state["best"]:
-            state.update(best=value, epoch=len(net.history), stale=0)
+            state.update(best=value, stale=0)
             if self.keeps_best:
-                state["weights"] = deepcopy(weights_of(net))
+                state["weights"] = deepcopy(parts_of(net).state_dict())
         else:
             state["stale"] += 1
-        self.n_epochs = len(net.history)
 
     def on_train_end(self, net, **kwargs):
         if self.state_["weights"] is not None:
-            set_weights(net, self.state_["weights"])
-
-
-class Stop(Callback):
-    """Ends the training, as skorch's EarlyStopping does, where the monitor has enough."""
-
-    def __init__(self, monitor):
-        self.monitor = monitor
-
-    def on_epoch_end(self, net, **kwargs):
-        if self.monitor.has_enough:
-            raise KeyboardInterrupt
+            parts_of(net).load_state_dict(self.state_["weights"])
 
 
 class Checkpoint(Callback):
@@ -457,19 +364,19 @@ class Checkpoint(Callback):
         self.monitor = monitor
 
     def on_epoch_end(self, net, **kwargs):
+        # Without batches, and with numbers of Python for those of numpy.
+        epochs = [{**epoch, "batches": []} for epoch in net.history]
         state = {
             "seed": self.seed,
-            "weights": weights_of(net),
+            "weights": parts_of(net).state_dict(),
             "optimizer": net.optimizer_.state_dict(),
             "generator": self.generator.get_state(),
             "monitor": self.monitor.state_,
-            "history": _to_json(net.history),
+            "history": json.dumps(epochs, default=lambda value: value.tolist()),
         }
-        content = io.BytesIO()
-        torch.save(state, content)
         # Renamed once complete: a fit killed while writing leaves the previous epoch.
         with whole_file(self.path) as staged:
-            staged.write_bytes(content.getbuffer())
+            torch.save(state, staged)
 
 
 def check_callbacks(callbacks):
@@ -556,23 +463,16 @@ def read_checkpoint(path):
 
 def resume(state, net, generator, monitor):
     """Restore net, generator and monitor from the ``state`` of a checkpoint."""
-    set_weights(net, state["weights"])
+    parts_of(net).load_state_dict(state["weights"])
     net.optimizer_.load_state_dict(state["optimizer"])
     generator.set_state(state["generator"])
     monitor.state_ = state["monitor"]
     net.history.extend(json.loads(state["history"]))
-    monitor.n_epochs = len(net.history)
 
 
-def weights_of(net):
-    """The parameters and buffers of head and loss, as they are (no copy)."""
-    return {"head": net.module_.state_dict(), "loss": net.criterion_.state_dict()}
-
-
-def set_weights(net, weights):
-    """Load weights returned by :func:`weights_of`."""
-    net.module_.load_state_dict(weights["head"])
-    net.criterion_.load_state_dict(weights["loss"])
+def parts_of(net):
+    """Head and loss as one module, for their weights."""
+    return torch.nn.ModuleDict({"head": net.module_, "loss": net.criterion_})
 
 
 def _told(name, value):
@@ -587,18 +487,3 @@ def _told(name, value):
             f"checkpoint_dir tells fits apart by their options, and {name}={value!r} cannot "
             "be told from others; give a function or class that its module holds by name."
         ) from error
-
-
-def _check_loss(history):
-    loss = history[-1]["train_loss"]
-    if not math.isfinite(loss):
-        raise ValueError(
-            f"The training loss became {loss} in epoch {len(history)}: lower lr, or "
-            "give embeddings of a smaller scale."
-        )
-
-
-def _to_json(history):
-    """The epochs without their batches; numbers of numpy become numbers of Python."""
-    epochs = [{**epoch, "batches": []} for epoch in history]
-    return json.dumps(epochs, default=lambda value: value.tolist())

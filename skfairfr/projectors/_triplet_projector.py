@@ -5,16 +5,17 @@ from numbers import Integral, Real
 
 import numpy as np
 import torch
+from sklearn.utils.validation import check_is_fitted
 from skorch.callbacks import Callback
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr.losses import TripletLoss, semi_hard_negatives
 from skfairfr.losses._triplet import mean_triplet_loss
-from skfairfr.projectors._base import BaseProjector, with_training
+from skfairfr.projectors._base import BaseProjector, with_parameters
 from skfairfr.projectors._head import BLOCK_ROWS
 from skfairfr.projectors._held_out import GroupFARs
 from skfairfr.projectors._people import everyone_by_most
-from skfairfr.projectors._training import EpochPlan, bind_sampler, epoch_positions
+from skfairfr.projectors._training import Batches, bind_sampler, epoch_positions
 from skfairfr.samplers import (
     adjusted_weights,
     dynamic_weights,
@@ -30,6 +31,23 @@ from skfairfr.utils._validation import warn_caller
 SAMPLINGS = ("natural", "equal", "adjusted", "dynamic")
 
 
+@with_parameters(
+    {
+        "sampling": ("natural", [StrOptions(set(SAMPLINGS))]),
+        "group_weights": (None, [dict, None]),
+        "homogeneous": (False, ["boolean"]),
+        "margin": (0.6, [Interval(Real, 0, 4, closed="right")]),
+        "selection_size": (10240, [Interval(Integral, 2, None, closed="left")]),
+        "far": (1e-3, [Interval(Real, 0, 1, closed="neither")]),
+        "smoothing": (0.2, [Interval(Real, 0, 1, closed="both")]),
+        "exponent": (EXPONENT, [Interval(Real, 0, None, closed="left")]),
+    },
+    without=("init",),
+    max_epochs=50,
+    batch_size=32,
+    final_lr=1e-5,
+    validation_fraction=0.2,
+)
 class TripletProjector(BaseProjector):
     """Project embeddings by triplets, drawing rare groups as often as their errors ask.
 
@@ -115,7 +133,8 @@ class TripletProjector(BaseProjector):
     callbacks : list of skorch callbacks, default=None
         As in :class:`EthicalModule`.
     device : str or torch.device, default="auto"
-        "cpu", "cuda", or the CUDA device where there is one.
+        "cpu", "cuda", or the CUDA device where there is one. No projector was run on a card
+        so far, where the same ``random_state`` need not give the same bits.
     random_state : int, RandomState instance or None, default=None
         Draws weights, pairs, negatives and the people held out.
     warm_start : bool, default=False
@@ -182,39 +201,6 @@ class TripletProjector(BaseProjector):
     _loss_has_centroids = False
     _fields = FIELDS
 
-    _parameter_constraints: dict = {  # noqa: RUF012
-        "sampling": [StrOptions(set(SAMPLINGS))],
-        "group_weights": [dict, None],
-        "homogeneous": ["boolean"],
-        "margin": [Interval(Real, 0, 4, closed="right")],
-        "selection_size": [Interval(Integral, 2, None, closed="left")],
-        "far": [Interval(Real, 0, 1, closed="neither")],
-        "smoothing": [Interval(Real, 0, 1, closed="both")],
-        "exponent": [Interval(Real, 0, None, closed="left")],
-        **BaseProjector._parameter_constraints,
-    }
-
-    @with_training(
-        without=("init",),
-        max_epochs=50,
-        batch_size=32,
-        final_lr=1e-5,
-        validation_fraction=0.2,
-    )
-    def __init__(
-        self,
-        *,
-        sampling="natural",
-        group_weights=None,
-        homogeneous=False,
-        margin=0.6,
-        selection_size=10240,
-        far=1e-3,
-        smoothing=0.2,
-        exponent=EXPONENT,
-    ):
-        pass
-
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sensitive_features=None, *, domain=None):
         """Train the head.
@@ -251,8 +237,8 @@ class TripletProjector(BaseProjector):
         Warns
         -----
         UserWarning
-            With at most 400 people, of whom the study saw no gain; or if the fit is
-            interrupted, which keeps what was trained.
+            If the fit is interrupted: it keeps the weights as they are then, steps of the
+            epoch that was broken off among them, and a history without that epoch.
         """
         return self._fit(X, y, sensitive_features, domain)
 
@@ -285,11 +271,7 @@ class TripletProjector(BaseProjector):
 
     def _group_columns(self, what):
         """Columns "weight_<label>" or "far_<label>" of the history, (n_epochs, n_groups)."""
-        if not hasattr(self, "_history"):
-            raise AttributeError(
-                f"group_{what}s_ is there after fit; this {type(self).__name__} is not "
-                "fitted."
-            )
+        check_is_fitted(self, "_history")
         n_epochs = len(self._history["epoch"])
         missing = [None] * n_epochs
         columns = [
@@ -329,10 +311,17 @@ class TripletProjector(BaseProjector):
             return people, None
 
     def _plan_epochs(self, people, held_out, rows, head, generator):
-        groups = None
+        sampler, callbacks = bind_sampler(self.sampler, people), []
         if people.groups is not None:
-            groups = self._sample_groups(people, held_out)
-        sampler = bind_sampler(self.sampler, people)
+            groups = self._group_sampling(people)
+            callbacks.append(groups)
+            if held_out is not None:
+                fars = GroupFARs(held_out, self.far)
+                if self.sampling == "dynamic":
+                    fars.check_for_dynamic(people.labels)
+                    groups.fars = fars
+                if fars.resolved:
+                    callbacks.append(fars)
         if self.homogeneous:
             sampler = partial(groups.draw_homogeneous, int(self.selection_size))
         elif self.sampling != "natural":
@@ -340,42 +329,28 @@ class TripletProjector(BaseProjector):
         batches = TripletBatches(
             rows,
             people,
-            head,
+            int(self.batch_size),
             generator,
-            sampler=sampler,
+            sampler,
+            head=head,
             margin=self.margin,
             selection_size=int(self.selection_size),
-            batch_size=int(self.batch_size),
         )
-        if groups is None:
-            return EpochPlan(batches, (CountTriplets(batches),))
-        return EpochPlan(batches, (groups, CountTriplets(batches)), groups.fars)
+        return batches, [*callbacks, CountTriplets(batches)]
 
-    def _sample_groups(self, people, held_out):
-        """The GroupSampling of ``sampling``, whose weights the history shows."""
-        counts = np.bincount(
-            people.groups[people.groups >= 0], minlength=people.labels.size
-        )
-        start = starting_weights(
-            self.sampling, self.group_weights, people.labels, counts
-        )
-        fars = None if held_out is None else GroupFARs(held_out, self.far)
-        if self.sampling != "dynamic":
-            measurable = fars is not None and fars.resolved
-            return GroupSampling(people, start, fars if measurable else None)
-        fars.check_for_dynamic(people.labels)
-        return GroupSampling(
-            people, start, fars, smoothing=self.smoothing, exponent=self.exponent
-        )
+    def _group_sampling(self, people):
+        """The GroupSampling whose weights the history shows."""
+        known = people.groups[people.groups >= 0]
+        counts = np.bincount(known, minlength=people.labels.size)
+        options = self.sampling, self.group_weights, people.labels, counts
+        start = starting_weights(*options)
+        return GroupSampling(people, start, self.smoothing, self.exponent)
 
     def _make_loss(self, people, rows, n_features, centroids, generator):
         return TripletLoss(self.margin)
 
-    def _held_out_loss(self, embeddings, people, loss, rows):
-        left, right = (
-            side.to(embeddings.device) for side in partners_of(people).all_once()
-        )
-        y = torch.as_tensor(people.y, device=embeddings.device)
+    def _held_out_loss(self, people, loss, embeddings, y, X):
+        left, right = (side.to(y.device) for side in partners_of(people).all_once())
         return mean_triplet_loss(
             embeddings[left], embeddings[right], y[left], self.margin
         )
@@ -427,22 +402,24 @@ class GroupSampling(Callback):
         Trained on.
     start : ndarray, shape (n_groups,)
         Weights of the first epoch.
-    fars : GroupFARs, default=None
-        Measured after every epoch; the dynamic weights follow them.
-    smoothing, exponent : float, default=None
-        Of dynamic weights; None never changes the weights.
+    smoothing, exponent : float
+        Of dynamic weights.
+
+    Attributes
+    ----------
+    fars : GroupFARs or None
+        Measured after every epoch; the weights follow them. None never changes the weights.
     """
 
-    def __init__(self, people, start, fars=None, *, smoothing=None, exponent=None):
+    fars = None
+
+    def __init__(self, people, start, smoothing=None, exponent=None):
         labels = people.labels.tolist()
         self.names = [f"weight_{label}" for label in labels]
         self.cells = GroupCells(people.groups, len(labels))
         self.cells.probabilities(start)
-        self.start = start
-        self.fars = fars
-        self.smoothing = smoothing
-        self.exponent = exponent
-        self.weights = start
+        self.weights = self.start = start
+        self.options = {"smoothing": smoothing, "exponent": exponent}
 
     def on_epoch_begin(self, net, **kwargs):
         self.weights = self._next_weights(net.history)
@@ -465,17 +442,11 @@ class GroupSampling(Callback):
             return self.start
         previous = history[-2]
         weights = np.array([previous[name] for name in self.names])
-        if self.smoothing is None:
+        if self.fars is None:
             return weights
         fars = np.array([previous[name] for name in self.fars.names])
         n = self.fars.n_impostors
-        return dynamic_weights(
-            weights,
-            np.rint(fars * n),
-            n,
-            smoothing=self.smoothing,
-            exponent=self.exponent,
-        )
+        return dynamic_weights(weights, np.rint(fars * n), n, **self.options)
 
 
 class Partners:
@@ -493,36 +464,31 @@ class Partners:
 
     def __init__(self, y, domain=None):
         self._domain = domain
-        own = 2 * y if domain is None else 2 * y + domain
+        # Without domains an image is among its own candidates, and skipped in their ring.
+        self._n_own = int(domain is None)
+        own = y if domain is None else 2 * y + domain
         sides, self._order = torch.sort(own, stable=True)
-        self._rank = torch.empty_like(self._order)
-        self._rank[self._order] = torch.arange(len(y))
         other = own if domain is None else own ^ 1
         self._start = torch.searchsorted(sides, other)
         self._count = torch.searchsorted(sides, other, right=True) - self._start
-        first = torch.searchsorted(sides, own)
         # The place among the images of its person (and domain).
-        self._rank -= first
+        rank = torch.argsort(self._order) - torch.searchsorted(sides, own)
+        self._next = rank + self._n_own
 
     def draw(self, places, generator):
         """Left and right image of pairs: each place with a partner drawn uniformly."""
-        n_others = self._count[places] - int(self._domain is None)
+        n_others = self._count[places] - self._n_own
         share = torch.rand(len(places), dtype=torch.float64, generator=generator)
         step = torch.minimum((share * n_others).long(), n_others - 1)
-        return self._pair(places, step)
+        return self._pair(places, step + self._n_own * self._next[places])
 
     def all_once(self):
         """Left and right image of pairs: each image with the next one of its person."""
-        places = torch.arange(len(self._order))
-        if self._domain is None:
-            return self._pair(places, torch.zeros_like(places))
-        return self._pair(places, self._rank % self._count)
+        return self._pair(torch.arange(len(self._order)), self._next)
 
     def _pair(self, places, step):
-        """Pairs of each place with its partner ``step`` others away, domain 0 on the left."""
-        if self._domain is None:
-            # The image itself is among them: the others follow it in a ring.
-            step = (self._rank[places] + 1 + step) % self._count[places]
+        """Pairs of each place with its candidate at a step, domain 0 on the left."""
+        step = step % self._count[places]
         partner = self._order[self._start[places] + step]
         if self._domain is None:
             return places, partner
@@ -531,27 +497,22 @@ class Partners:
         return left, torch.where(is_left, partner, places)
 
 
-class TripletBatches:
+class TripletBatches(Batches):
     """Iterates over the batches (rows, triplets) of an epoch, a new epoch each time.
 
     A round draws images by the sampler, a partner of each, and for both anchors of these
-    pairs a semi-hard negative; its triplets are then shuffled into minibatches.
+    pairs a semi-hard negative; its triplets are then shuffled into minibatches. Every one
+    of the people has a pair; the sampler's batches are rounds, a batch is of triplets.
 
     Parameters
     ----------
-    rows : DeviceRows
-    people : People
-        Trained on; every one has a pair.
+    *common
+        Of :class:`Batches`.
     head : ProjectionHead
         In training: every round selects with its weights of that moment.
-    generator : torch.Generator
-    sampler : callable, default=None
-        As in :class:`~skfairfr.projectors._net.Batches`; its batches are rounds.
     margin : float
     selection_size : int
         Pairs of a round.
-    batch_size : int
-        Triplets of a minibatch.
 
     Attributes
     ----------
@@ -559,27 +520,11 @@ class TripletBatches:
         Triplets of the epoch so far.
     """
 
-    def __init__(
-        self,
-        rows,
-        people,
-        head,
-        generator,
-        *,
-        sampler=None,
-        margin,
-        selection_size,
-        batch_size,
-    ):
-        self.rows = rows
+    def __init__(self, rows, people, *common, head, margin, selection_size):
+        super().__init__(rows, people, *common)
         self.head = head
-        self.generator = generator
-        self.sampler = sampler
         self.margin = margin
         self.selection_size = selection_size
-        self.batch_size = batch_size
-        self.index = torch.as_tensor(people.rows)
-        self.y = torch.as_tensor(people.y)
         self.partners = partners_of(people)
         self.n_triplets = 0
 
@@ -597,9 +542,6 @@ class TripletBatches:
         if self.n_triplets == 0:
             # No triplet violates the margin: the loss of this epoch is 0.
             yield self.rows.take(self.index[:1]), torch.empty((0, 3), dtype=torch.int64)
-
-    def __len__(self):
-        return len(self.index)
 
     def select(self, left, right):
         """Triplets (n_triplets, 3) of images, from pairs of images (n_pairs,) each."""

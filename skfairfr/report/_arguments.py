@@ -5,6 +5,7 @@ from itertools import islice
 
 import narwhals.stable.v2 as nw
 
+from skfairfr._core._pair_sets import usual_far_max
 from skfairfr.report._data import EmbeddingData, PairData, Reading
 from skfairfr.report._failures import Attempts
 from skfairfr.utils._errors import (
@@ -57,6 +58,16 @@ def check_data(data, argument="columns", *, named=True):
     check = _check_images if isinstance(data, EmbeddingData) else _check_listed
     check(data, argument, named)
     check_text(data.columns, "attribute")
+
+
+def choose_far_max(n_images, far):
+    """The FAR up to which pairs are held: the largest level, or more of few images.
+
+    Rates at the levels are exact; others, such as the FAR of one group at a threshold for
+    all, may exceed them.
+    """
+    rule = usual_far_max(n_images)
+    return rule if far is None else max(rule, float(far.max()))
 
 
 def check_ranges(options):

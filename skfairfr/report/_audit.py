@@ -15,7 +15,9 @@ from skfairfr.report._arguments import (
     check_data,
     check_labels,
     check_people,
+    check_ranges,
     check_unnamed,
+    choose_far_max,
     groups_of_both,
     name_of,
     name_of_both,
@@ -34,7 +36,6 @@ from skfairfr.report._data import (
     read_data,
 )
 from skfairfr.report._failures import failures_of, generalised, lost_groups
-from skfairfr.report._far_max import choose_far_max
 from skfairfr.report._figures import make_folders, write_figures
 from skfairfr.report._limits import limits_of
 from skfairfr.report._measure import (
@@ -325,7 +326,8 @@ def audit_data(
     names = [" & ".join(attributes) for attributes in chosen]
     # Before the long work on the first.
     groups = checked_groups(data, chosen)
-    far_max, note_of_memory = choose_far_max(data, groups, points, options)
+    check_ranges(options)
+    far_max = choose_far_max(data.people().size, points.far)
     folders = [None] * len(names) if figures is None else make_folders(figures, names)
     notes = [INDEPENDENT] if data.independent else []
     notes += [] if reading is None else list(reading.notes)
@@ -364,7 +366,7 @@ def audit_data(
     code = reason_to_withhold(warnings)
     if code is not None:
         audits = [_withheld(audit, code) for audit in audits]
-    first = (*notes, *filter(None, [note_of_memory]), *audits[0].notes)
+    first = (*notes, *audits[0].notes)
     audits[0] = replace(audits[0], notes=first)
     combined = [attributes for attributes in chosen if len(attributes) > 1]
     return Report(tuple(audits), tuple(cross(data, names) for names in combined))
@@ -457,8 +459,7 @@ def points_on(threshold_from, data, points, options):
     warnings = []
     try:
         other = _other_data(threshold_from, data, attributes)
-        groups = [other.groups(attributes)] if attributes else []
-        far_max, note = choose_far_max(other, groups, points, options)
+        far_max = choose_far_max(other.people().size, points.far)
         with collecting(warnings):
             there = replace(points, far_max=far_max)
             roc = _fit(other, attributes, options, there)
@@ -466,7 +467,7 @@ def points_on(threshold_from, data, points, options):
     except ValueError as error:
         raise restated(error, "threshold_from", threshold_from) from None
     notes = [] if other.reading is None else list(other.reading.notes)
-    notes += [*filter(None, [note]), *notes_of(warnings)]
+    notes += notes_of(warnings)
     return replace(points, threshold=threshold, set_on="other data"), notes
 
 

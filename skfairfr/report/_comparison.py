@@ -14,7 +14,12 @@ from skfairfr._core._parallel import next_step, show_progress
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._estimates import MIN_SETTERS
 from skfairfr.metrics._roc._paired import PairedSystems
-from skfairfr.report._arguments import check_data, restated
+from skfairfr.report._arguments import (
+    check_data,
+    check_ranges,
+    choose_far_max,
+    restated,
+)
 from skfairfr.report._audit import checked_groups
 from skfairfr.report._comparison_records import (
     Change,
@@ -23,7 +28,6 @@ from skfairfr.report._comparison_records import (
     SystemsComparison,
 )
 from skfairfr.report._data import EmbeddingData
-from skfairfr.report._far_max import choose_far_max
 from skfairfr.report._measure import RATES, AuditedROC, Points
 from skfairfr.report._notes import (
     collecting,
@@ -140,7 +144,8 @@ def compare_systems(
     groups = checked_groups(common[0], chosen)
     numbers = plain((n_resamples, confidence_level))
     options = Options(average, impostors, *numbers, n_jobs, random_state)
-    far_max, note = choose_far_max(common[0], groups, points, options)
+    check_ranges(options)
+    far_max = choose_far_max(common[0].people().size, points.far)
     points = replace(points, far_max=far_max)
     notes = [n for one in data if one.reading is not None for n in one.reading.notes]
     notes += similar_labels(groups, chosen)
@@ -188,7 +193,7 @@ def compare_systems(
         "images" if embedded else "pairs",
         tuple(changes),
         tuple(disparities),
-        tuple(dict.fromkeys(filter(None, [*notes, note]))),
+        tuple(dict.fromkeys(filter(None, notes))),
         fail_on_harm,
         tuple(measured),
     )

@@ -5,7 +5,6 @@ from skfairfr.utils import _extras
 _HOME = {
     "ArgumentError": "skfairfr.utils._errors",
     "face_labels": "skfairfr.utils._labels",
-    "memory_budget": "skfairfr.utils._budget",
 }
 
 __all__, __getattr__, __dir__ = _extras.lazy_names(__name__, _HOME)

@@ -33,8 +33,9 @@ def face_labels(identity, group=None, domain=None):
     ----------
     identity : array-like, shape (n_samples,)
         Whose image each row is; labels of any type.
-    group : array-like, shape (n_samples,), default=None
-        Demographic group of each image; None or NaN is unknown.
+    group : array-like, shape (n_samples,) or (n_samples, n_attributes), default=None
+        Demographic group of each image; None or NaN is unknown. Several columns, of a frame
+        say, are joined into one label of their combination, " & " between.
     domain : array-like, shape (n_samples,), default=None
         Where each image comes from, such as "selfie" and "document".
 
@@ -46,7 +47,8 @@ def face_labels(identity, group=None, domain=None):
     Raises
     ------
     ValueError
-        If identity is None, an argument is not one-dimensional or the lengths differ.
+        If identity is None, identity or domain is not one-dimensional, or the lengths
+        differ.
 
     Examples
     --------
@@ -57,6 +59,8 @@ def face_labels(identity, group=None, domain=None):
     """
     if identity is None:
         raise ValueError("identity must be the label of each row; got None.")
+    if group is not None and len(to_columns(group, "group")) > 1:
+        group = _combinations(group)
     given = {"identity": identity, "group": group, "domain": domain}
     columns = {
         name: to_column(values, name)
@@ -70,6 +74,12 @@ def face_labels(identity, group=None, domain=None):
     for name, column in columns.items():
         y[name] = column
     return y
+
+
+def _combinations(group):
+    """The label of each image's combination of several columns; None is unknown."""
+    values, codes = encode(group, "group", allow_unknown=True)
+    return np.append(values.astype(object), None)[codes]
 
 
 def split_labels(y, sensitive_features=None, domain=None):

@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from math import inf
 from threading import Lock, local
 
-from skfairfr._core._memory import in_units
-from skfairfr._core._parallel import is_sharing_worker, own_threads
+from skfairfr._core._parallel import is_sharing_worker
 
 PRECISIONS = ("float32", "tf32", "bfloat16")
 # What torch, and what it stands on, says in a RuntimeError where memory runs out.
@@ -89,7 +88,7 @@ def memory_errors():
         asked = _ASKED_FOR.search(told)
         what = f"what torch needs ({told.splitlines()[0][:80]})"
         if asked:
-            what = f"{in_units(int(asked[1]))} for a tensor"
+            what = f"{int(asked[1]) / 1e9:.2g} GB for a tensor"
         raise MemoryError(
             f"Unable to allocate {what}; a smaller batch_size, hidden_dim or output_dim "
             "needs less"
@@ -151,8 +150,8 @@ def threads_for(n_operations=inf):
     """Limit torch to the threads that ``n_operations`` can keep busy.
 
     The operations are those between two waits. There are never more threads than torch had
-    outside of all such blocks and at least one. In a worker that shares the cores with
-    others there is one, and BLAS has one, too.
+    outside of all such blocks and at least one. In one of joblib's threads, which share the
+    cores, there is one.
     """
     import torch
 
@@ -161,8 +160,7 @@ def threads_for(n_operations=inf):
     try:
         most = 1 if is_sharing_worker() else numbers[0]
         _set_threads(int(min(most, max(1, n_operations / _WORTH_A_THREAD))))
-        with own_threads():
-            yield
+        yield
     finally:
         _set_threads(numbers.pop())
 

@@ -123,7 +123,7 @@ def oracle_of(images, scores=None, average="pair", impostors="all"):
 
 def oracle_of_pairs(pairs):
     """The slow twin of EmbeddingPairs."""
-    scores = pairs.vectors @ pairs.vectors.T
+    scores = pairs.compared.vectors @ pairs.compared.vectors.T
     return oracle_of(pairs.images, scores, pairs.design.average, pairs.design.impostors)
 
 

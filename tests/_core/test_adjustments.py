@@ -20,10 +20,10 @@ from skfairfr._core._prepared import (
     score_prepared_matrix,
     score_prepared_pairs,
 )
-from skfairfr._core._score_summaries import score_moments
+from skfairfr._core._score_moments import score_moments
 from tests._core.cases import make_images, make_vectors, sides_of
-from tests._core.test_inner_products import in_lanes
-from tests._core.test_screen import precision, same_floor  # noqa: F401
+from tests._core.test_inner_products import all_scores
+from tests._core.test_pair_tiles import same_floor
 
 
 def make_adjustment(kind, n, rng, spread=1.0):
@@ -44,7 +44,7 @@ def score_table(vectors, adjustment):
 
     Calibrated scores are compared with many digits below.
     """
-    products = in_lanes(vectors[:, None], vectors).astype(np.float32)
+    products = all_scores(vectors, vectors)
     table, n = np.empty_like(products), range(len(vectors))
     for i in n:
         for j in n:
@@ -71,12 +71,12 @@ def tail_by_loop(images, scores, floors):
     )
 
 
-def collected(images, vectors, adjustment, floors, precision, tile=16):  # noqa: F811
+def collected(images, vectors, adjustment, floors, tile=16):
     members = [np.arange(images.identity.size)]
     if images.side is not None:
         members = sides_of(images)
     rows = [Rows.of(vectors, images, m, adjustment) for m in members]
-    tail = collect_tail(rows[0], rows[-1], floors, tile=tile, precision=precision)
+    tail = collect_tail(rows[0], rows[-1], floors, tile=tile)
     scores, left, right = tail
     if images.side is None:
         left, right = np.minimum(left, right), np.maximum(left, right)
@@ -89,7 +89,6 @@ def collected(images, vectors, adjustment, floors, precision, tile=16):  # noqa:
     [(1, 0, 16, 16), (2, 1, 16, 16), (1, 2, 16, 16), (1, 3, 90, 256), (2, 4, 90, 150)],
 )
 def test_the_tail_is_that_of_a_double_loop(
-    precision,  # noqa: F811
     kind,
     sides,
     seed,
@@ -98,12 +97,12 @@ def test_the_tail_is_that_of_a_double_loop(
 ):
     images, vectors, adjustment, tails = tails_of(kind, sides, seed, n_identities)
     for floors, tail in tails:
-        assert collected(images, vectors, adjustment, floors, precision, tile) == tail
+        assert collected(images, vectors, adjustment, floors, tile) == tail
 
 
 @cache
 def tails_of(kind, sides, seed, n_identities):
-    """Images, rows, numbers, and (floors, tail by the loop); the same for all precisions."""
+    """Images, rows, numbers, and (floors, tail by the loop)."""
     rng = np.random.default_rng(seed)
     images = make_images(seed, sides=sides, groups="unknown", n_identities=n_identities)
     n = images.identity.size
@@ -121,7 +120,7 @@ def tails_of(kind, sides, seed, n_identities):
     return images, vectors, adjustment, tails
 
 
-def test_rounding_of_the_screen_loses_no_pair(precision):  # noqa: F811
+def test_rounding_of_the_screen_loses_no_pair():
     """All scores nearly equal and all floors at one of them: any error would show."""
     rng = np.random.default_rng(0)
     row = rng.normal(size=64)
@@ -134,11 +133,11 @@ def test_rounding_of_the_screen_loses_no_pair(precision):  # noqa: F811
         for floor in np.unique(scores)[::200]:
             floors = same_floor(floor)
             for tile in (16, 128):
-                found = collected(images, vectors, adjustment, floors, precision, tile)
+                found = collected(images, vectors, adjustment, floors, tile)
                 assert found == tail_by_loop(images, scores, floors)
 
 
-def test_products_that_may_overflow_are_all_scored(precision):  # noqa: F811
+def test_products_that_may_overflow_are_all_scored():
     rng = np.random.default_rng(1)
     images = make_images(1)
     vectors = make_vectors(images) * np.float32(3e18)
@@ -146,7 +145,7 @@ def test_products_that_may_overflow_are_all_scored(precision):  # noqa: F811
     adjustment = Adjustment.affine(gain, 1e30 * rng.normal(size=len(vectors)))
     scores = score_table(vectors, adjustment)
     floors = same_floor(np.float32(np.median(scores)))
-    found = collected(images, vectors, adjustment, floors, precision)
+    found = collected(images, vectors, adjustment, floors)
     assert found == tail_by_loop(images, scores, floors)
 
 
@@ -214,8 +213,8 @@ def test_limits_are_below_every_product_that_reaches_the_floor(seed):
     rng = np.random.default_rng(seed)
     adjustment = make_adjustment("calibrated", 6, rng)
     floors = rng.normal(0, 5, 3).astype(np.float32)
-    limits = adjustment.limits(floors)
-    assert limits.shape == (3, 6)
+    limits, curve = adjustment.limits(floors)
+    limits = limits[:, curve]
     scores = rng.uniform(-1, 1, 400).astype(np.float32)
     for i, j in product(range(6), repeat=2):
         found = adjustment[np.full(400, i)].of_pairs(
@@ -239,7 +238,8 @@ def test_limits_are_as_high_as_rounding_allows(seed):
         return a * np.log(q) - b * np.log(1 - q) + c
 
     kinds = set()
-    for floor, limit in zip(floors, adjustment.limits(floors), strict=True):
+    limits, curve = adjustment.limits(floors)
+    for floor, limit in zip(floors, limits[:, curve].astype(float), strict=True):
         margin = 1e-5 * (1 + abs(floor))
         none = np.isneginf(limit)
         assert (own(-np.ones(12)) >= floor - margin)[none].all()
@@ -265,7 +265,7 @@ def test_ends_contain_all_scores(kind):
 
 
 @pytest.mark.parametrize("kind", _adjustments.KINDS)
-def test_histograms_and_moments_count_adjusted_scores(kind):
+def test_moments_are_of_adjusted_scores(kind):
     rng = np.random.default_rng(5)
     images = make_images(5, n_identities=25)
     n = images.identity.size
@@ -287,11 +287,6 @@ def test_histograms_and_moments_count_adjusted_scores(kind):
             inside = inside & (images.group[i] == scope[0])
             inside = inside & (images.group[j] == scope[0])
         scores = table[i, j][inside].astype(np.float64)
-        found = pairs.histogram(scope)
-        for edge, share in zip(found.edges[::97], found.accepted[::97], strict=True):
-            width = 2 * (found.edges[1] - found.edges[0])
-            assert (scores >= edge + width).mean() <= share + 1e-12
-            assert share <= (scores >= edge - width).mean() + 1e-12
         n_pairs, mean, sd = score_moments(pairs, scope)[3:]
         assert n_pairs == scores.size
         np.testing.assert_allclose((mean, sd), (scores.mean(), scores.std()), rtol=1e-5)
@@ -312,7 +307,7 @@ def test_matrix_and_pairs_are_the_same_scores(kind):
         for s, k in zip(sides, (i, j), strict=True)
     ]
     assert_array_equal(score_prepared_pairs(*chosen), matrix.ravel())
-    exact = in_lanes(sides[0].vectors[:, None], sides[1].vectors).astype(np.float32)
+    exact = all_scores(sides[0].vectors, sides[1].vectors)
     if kind is None:
         assert_array_equal(matrix, exact)
     else:

@@ -1,7 +1,5 @@
 """Facts of point values, centres and replicates of a query."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -10,13 +8,11 @@ from skfairfr._core import _pair_sets
 from skfairfr._core._bootstrap import (
     Query,
     Resampling,
-    has_copies,
     point_rates,
     rate_table,
-    rates,
     v_statistic_frr,
 )
-from skfairfr._core._resampling import MODES, Resamples, draw
+from skfairfr._core._resampling import draw
 from tests._core.cases import (
     compare,
     embedded,
@@ -36,17 +32,6 @@ AT_THRESHOLDS = Query(None, np.array([1.0, 4.0]), "overall", OWN, (0, 1))
 
 def resampling(mode, method="recentered", n_resamples=20, entropy=3):
     return Resampling(mode, method, n_resamples, entropy, None)
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("method", ["naive", "offdiagonal"])
-def test_replicates_are_the_rates_of_the_drawn_weights(method, mode):
-    pairs = embedded(1)
-    table = rate_table(pairs, AT_LEVELS, resampling(mode, method))
-    asked = replace(AT_LEVELS, copies=method != "offdiagonal")
-    expected = rates(pairs, asked, Resamples(mode, 3, 0, 20))
-    for name in NAMES:
-        assert_array_equal(getattr(table.replicates, name), getattr(expected, name))
 
 
 @pytest.mark.parametrize("query", [AT_LEVELS, AT_THRESHOLDS])
@@ -129,40 +114,19 @@ def test_offdiagonal_leaves_the_copies_out_and_stays_between_zero_and_one(mode):
         assert not frr > 1
 
 
-@pytest.mark.parametrize(
-    ("mode", "method", "sides", "expected"),
-    [
-        ("images", "naive", 1, True),
-        ("both", "recentered", 1, True),
-        ("identities", "recentered", 1, False),
-        ("images", "offdiagonal", 1, False),
-        ("images", "recentered", 2, False),
-    ],
-)
-def test_copies_are_pairs_of_one_side_s_resampled_images(mode, method, sides, expected):
-    assert has_copies(embedded(0, sides=sides), resampling(mode, method)) == expected
-
-
-def test_listed_pairs_have_no_copies():
-    assert not has_copies(listed()[0], resampling("images"))
-
-
-def test_a_sampled_scope_takes_its_value_from_the_histogram_and_its_centre_from_the_sample(
-    monkeypatch,
-):
+def test_values_and_centre_of_a_sampled_scope_are_those_of_its_sample(monkeypatch):
     for name, size in [("WHOLE", 1), ("WHOLE_GROUP", 1), ("SAMPLE", 2**14)]:
         monkeypatch.setattr(_pair_sets, name, size)
     pairs = compare(*hamming(0), far_max=0.02)
     query = Query(None, np.array([-4.0]), "overall", (None,), (0, 1))
     table = rate_table(pairs, query, resampling("identities"))
     assert table.query.sampled == {None}
-    histogram = pairs.histogram(None).far(-4.0)
-    assert table.point.far[0, 0] == histogram
     drawn = pairs.impostors(None, sampled=True)
-    assert table.centre.far[0, 0] == (drawn.scores >= -4).mean() != histogram
-    assert_array_equal(table.centre.frr, table.point.frr)
-    assert_array_equal(
-        table.replicates.far,
-        rates(pairs, table.query, Resamples("identities", 3, 0, 20)).far,
-    )
-    assert_array_equal(rates(pairs, table.query).far[..., 0], table.centre.far)
+    accepted = drawn.scores >= -4
+    for rates_of in (table.point, table.centre):
+        assert rates_of.far[0, 0] == accepted.mean()
+    times = draw(pairs.images, "identities", 3, 0, 20).identity.astype(float)
+    ends = [times[pairs.images.identity[end]] for end in (drawn.left, drawn.right)]
+    weight = ends[0] * ends[1]
+    expected = weight[accepted].sum(axis=0) / weight.sum(axis=0)
+    assert_allclose(table.replicates.far[0, 0], expected, rtol=1e-12)

@@ -8,16 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core import _equal_error, _pair_sets, _running_sums
-from skfairfr._core._bootstrap import Resampling, copies_rejected
+from skfairfr._core import _pair_sets
+from skfairfr._core._bootstrap import Resampling
 from skfairfr._core._equal_error import (
     equal_error_in,
     equal_error_rates,
     where_equal,
 )
-from skfairfr._core._resampling import MODES, draw
+from skfairfr._core._resampling import MODES, draw, unit_weights
 from tests._core.cases import (
-    blocks_of,
     compare,
     embedded,
     hamming,
@@ -87,13 +86,6 @@ def test_where_all_scores_are_the_same_it_is_one_half(threshold):
     found = equal_error_rates(pairs, None, Resampling("both", "naive", 3, 0, None))
     assert (found.value, found.threshold) == (0.5, threshold)
     assert (found.replicates == 0.5).all()
-
-
-def test_undefined_rates_never_meet():
-    far, frr = polyline(0, 40, 2)
-    frr[:, 0] = np.nan
-    rate, _ = crossings_of(far, frr, 2)
-    assert np.isnan(rate).tolist() == [True, False]
 
 
 def brute_force(twin, group, frr_at, **times):
@@ -171,7 +163,7 @@ def test_copies_are_rejected_where_an_image_is_unlike_itself(seed, mode):
     found = equal_error_rates(pairs, None, Resampling(mode, "recentered", 3, 0, None))
     twin, weights = oracle_of_pairs(pairs), draw(pairs.images, mode, 0, 0, 3)
     expected, threshold = brute_force(twin, None, twin.v_statistic_frr)
-    assert copies_rejected(pairs, threshold)
+    assert (pairs.own_scores < threshold).any()
     assert found.centre == pytest.approx(expected, abs=1e-9)
     for r, rate in enumerate(found.replicates):
         times = resample(pairs.images, weights, r)
@@ -193,20 +185,6 @@ def test_resamples_without_pairs_are_undefined_and_hold_up_no_others():
     assert_allclose(found.replicates, expected, atol=1e-9)
 
 
-def test_of_few_people_the_guess_of_where_rates_meet_is_everywhere():
-    images, _ = hamming(0, n_identities=4, most=60)
-    X = np.random.default_rng(0).choice([-1, 1], (images.identity.size, 64))
-    pairs = compare(images, X.astype(np.float32))
-    found = equal_error_rates(
-        pairs, None, Resampling("identities", "naive", 6, 0, None)
-    )
-    twin, weights = oracle_of_pairs(pairs), draw(pairs.images, "identities", 0, 0, 6)
-    for r, rate in enumerate(found.replicates[:2]):
-        times = resample(pairs.images, weights, r)
-        expected, _ = brute_force(twin, None, twin.frr, **times)
-        assert_allclose(rate, expected, atol=1e-9)
-
-
 def test_identities_and_listed_pairs_are_centred_on_the_data():
     pairs = embedded(1)
     found = equal_error_rates(
@@ -220,87 +198,98 @@ def test_identities_and_listed_pairs_are_centred_on_the_data():
     assert found.value == pytest.approx(brute_force(twin, None, twin.frr)[0], abs=1e-9)
 
 
-@pytest.mark.parametrize("step", [1, 2, 7, 50])
-@pytest.mark.parametrize("mode", MODES)
-def test_rows_change_no_bit(mode, step, monkeypatch):
-    data = hamming(2, n_identities=20, most=5)
-    asked = Resampling(mode, "recentered", 12, 1, None)
+@pytest.mark.parametrize(
+    ("mode", "average", "named"),
+    daily_pairwise(product(MODES, ("pair", "identity"), (True, False))),
+)
+def test_replicates_of_listed_pairs_are_those_of_each_resample_s_weights(
+    mode, average, named
+):
+    pairs, arguments = listed(3, 150, average, named=named)
+    twin, weights = oracle_of_listed(arguments), draw(pairs.images, mode, 2, 0, 4)
     for scope in OWN:
-        whole = equal_error_rates(compare(*data), scope, asked)
-        monkeypatch.setattr(_running_sums, "LEAST", step)
-        found = equal_error_rates(compare(*data), scope, asked)
-        monkeypatch.undo()
-        assert_array_equal(found.replicates, whole.replicates)
-        assert (found.value, found.centre) == (whole.value, whole.centre)
-        assert found.threshold == whole.threshold
-
-
-@pytest.mark.parametrize("span", [(0, 1), (30, 31), (60, 200), (10**6, 10**6)])
-@pytest.mark.parametrize("step", [1, 3])
-def test_a_wrong_guess_of_where_rates_meet_changes_no_bit(span, step, monkeypatch):
-    monkeypatch.setattr(_running_sums, "LEAST", step)
-    data = hamming(2, n_identities=20, most=5)
-    for scope in OWN:
-        pairs = compare(*data)
-        span = tuple(min(place, len(pairs.impostors(scope))) for place in span)
-        weights = draw(pairs.images, "identities", 1, 0, 12)
-        asked = (pairs, scope, False, True, weights)
-        for found, whole in zip(
-            equal_error_in(*asked, span), equal_error_in(*asked), strict=True
-        ):
-            assert_array_equal(found, whole)
-
-
-@pytest.mark.parametrize("step", [1, 3])
-@pytest.mark.parametrize("average", ["pair", "identity"])
-def test_with_many_rows_it_is_that_of_the_oracle(average, step, monkeypatch):
-    monkeypatch.setattr(_running_sums, "LEAST", step)
-    pairs = compare(*hamming(1, n_identities=8, most=4), average)
-    asked = Resampling("identities", "naive", 6, 2, None)
-    twin, weights = oracle_of_pairs(pairs), draw(pairs.images, "identities", 2, 0, 6)
-    for scope in OWN:
-        found = equal_error_rates(pairs, scope, asked)
+        found = equal_error_rates(pairs, scope, Resampling(mode, "naive", 4, 2, None))
         for r, rate in enumerate(found.replicates):
             times = resample(pairs.images, weights, r)
             expected, _ = brute_force(twin, oracle_scope(scope), twin.frr, **times)
             assert_allclose(rate, expected, atol=1e-9)
 
 
-def test_a_tail_that_ends_before_the_rates_meet_is_deepened(monkeypatch):
-    images, vectors = hamming(1)
+@pytest.fixture
+def sizes_held(monkeypatch):
+    """A function that sets how much of a scope is held whole, and how much is drawn."""
+
+    def hold(whole, sample):
+        for name, size in [
+            ("WHOLE", whole),
+            ("WHOLE_GROUP", whole),
+            ("SAMPLE", sample),
+        ]:
+            monkeypatch.setattr(_pair_sets, name, size)
+
+    return hold
+
+
+def without_ties(far_max, **options):
+    """Pairs whose scores are all different, as of almost equal unit rows."""
+    images, vectors = hamming(1, **options)
+    noise = np.random.default_rng(0).normal(0, 1e-3, vectors.shape)
+    vectors = (vectors / 8 + noise).astype(np.float32)
+    return compare(images, vectors, far_max=far_max)
+
+
+def test_a_tail_in_which_all_resamples_meet_gives_the_bits_of_all_pairs(sizes_held):
     asked = Resampling("identities", "naive", 20, 0, None)
-    whole = equal_error_rates(compare(images, vectors / 8), None, asked)
-    for name in ("WHOLE", "WHOLE_GROUP"):
-        monkeypatch.setattr(_pair_sets, name, 1)
-    tail = compare(images, vectors / 8, far_max=0.001)
-    tail.depths.equal_error[:] = True
-    found = equal_error_rates(tail, None, asked)
-    assert not found.sampled
+    whole = without_ties(0.15)
+    sizes_held(1, 2**15)
+    tail = without_ties(0.15)
     assert not tail.is_whole(None)
-    assert_array_equal(found.replicates, whole.replicates)
-    assert (found.value, found.threshold) == (whole.value, whole.threshold)
+    found, expected = (equal_error_rates(p, None, asked) for p in (tail, whole))
+    assert not found.sampled
+    assert_array_equal(found.replicates, expected.replicates)
+    assert (found.value, found.threshold) == (expected.value, expected.threshold)
 
 
-def test_blocks_change_no_bit(monkeypatch):
-    pairs, asked = embedded(1), Resampling("both", "naive", 11, 0, None)
-    whole = equal_error_rates(pairs, None, asked).replicates
-    for size in (4, 11):
-        blocks = blocks_of(size)
-        pairs.common.clear()
-        monkeypatch.setattr(_equal_error, "blocks_of_resamples", blocks)
-        assert_array_equal(equal_error_rates(pairs, None, asked).replicates, whole)
-
-
-def test_from_a_histogram_and_a_sample_it_is_close_to_the_truth(monkeypatch):
-    images, vectors = hamming(1)
-    vectors = vectors / 8  # unit rows, but dot products stay exact
+@pytest.mark.parametrize("meets", ["neither", "the data alone"])
+def test_beyond_the_tail_a_sample_answers_and_is_marked(meets, sizes_held):
     asked = Resampling("identities", "naive", 20, 0, None)
-    whole = equal_error_rates(compare(images, vectors), None, asked)
-    for name, size in [("WHOLE", 1), ("WHOLE_GROUP", 1), ("SAMPLE", 2**15)]:
-        monkeypatch.setattr(_pair_sets, name, size)
-    found = equal_error_rates(compare(images, vectors, far_max=0.01), None, asked)
+    expected = equal_error_rates(without_ties(0.02), None, asked)
+    sizes_held(1, 2**15)
+    tail = without_ties(0.001)
+    if meets == "the data alone":
+        tail.floors[-1] = np.float32(expected.threshold - 1e-3)
+        tail.compared.hold(tail.images.group, tail.floors[-1], np.empty(0))
+        in_data, _ = equal_error_in(tail, None, False, True, unit_weights())
+        assert in_data == expected.value
+    found = equal_error_rates(tail, None, asked)
     assert found.sampled
-    assert not whole.sampled
-    assert found.value == pytest.approx(whole.value, abs=1e-3)
-    assert found.centre == pytest.approx(whole.value, abs=0.01)
-    assert_allclose(found.replicates, whole.replicates, atol=0.015)
+    # Four standard deviations of the FAR of independent draws, at either threshold.
+    share = expected.value
+    near = 4 * np.sqrt(share * (1 - share) / 2**15)
+    assert found.value == pytest.approx(share, abs=near)
+    assert_allclose(found.replicates, expected.replicates, atol=2 * near)
+
+
+def test_all_pairs_of_a_sample_are_tried(sizes_held):
+    """The twin tries every score of the sample and of the genuine pairs one by one."""
+    sizes_held(1, 2**10)
+    pairs = without_ties(0.001, n_identities=30)
+    found = equal_error_rates(
+        pairs, None, Resampling("identities", "naive", 6, 0, None)
+    )
+    assert found.sampled
+    drawn, genuine = pairs.impostors(None, True), pairs.genuine.ascending(None)
+    weights = draw(pairs.images, "identities", 0, 0, 6)
+    candidates = np.unique(np.concatenate([drawn.scores, genuine.scores]))[::-1]
+    for r, rate in enumerate(found.replicates):
+        times = weights.identity[:, r].astype(float)
+        person = pairs.images.identity
+        impostor = times[person[drawn.left]] * times[person[drawn.right]]
+        own = times[person[genuine.left]]
+        far = [(impostor * (drawn.scores >= t)).sum() for t in candidates]
+        frr = [(own * (genuine.scores < t)).sum() for t in candidates]
+        expected, _ = closest(
+            np.array([0, *far]) / impostor.sum(),
+            np.array([own.sum(), *frr]) / own.sum(),
+        )
+        assert_allclose(rate, expected, atol=1e-9)

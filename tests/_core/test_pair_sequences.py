@@ -1,19 +1,16 @@
 """Facts of sorted pairs: their order, thresholds at levels and accepted weight."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
 from skfairfr._core import _pair_sequences, _parallel
 from skfairfr._core._pair_sequences import (
     PairSequence,
     crossings,
-    merge_pairs,
     sort_pairs,
     sorted_descending,
     split_by_groups,
@@ -95,12 +92,8 @@ def test_threshold_is_the_infimum_of_those_that_meet_the_level(seed, dtype, with
     weight = pair_weights(held, weights, units)
     total = weight.sum(axis=0)
     levels = np.array([0.0, 0.1, 0.3, 0.9])
-    thresholds, accepted, short = crossings(held, weights, units, levels, total)
+    thresholds, short = crossings(held, weights, units, levels, total)
     assert not short
-    for place, t in np.ndenumerate(thresholds):
-        assert accepted[place] == pytest.approx(
-            weight[held.scores >= t, place[1]].sum()
-        )
     for level, row in zip(levels, thresholds, strict=True):
         for r, t in enumerate(row):
             assert weight[held.scores >= t, r].sum() <= level * total[r] * (1 + 1e-9)
@@ -111,9 +104,8 @@ def test_threshold_is_the_infimum_of_those_that_meet_the_level(seed, dtype, with
 def test_the_whole_weight_exceeds_no_level_of_one():
     held, weights, units = make_sequence(0)
     total = pair_weights(held, weights, units).sum(axis=0)
-    thresholds, accepted, short = crossings(held, weights, units, np.ones(1), total)
+    thresholds, short = crossings(held, weights, units, np.ones(1), total)
     assert (thresholds == -np.inf).all()
-    assert_allclose(accepted[0], total)
     assert not short
 
 
@@ -123,22 +115,22 @@ def test_a_sum_of_rounded_weights_that_equals_its_level_does_not_exceed_it():
     one = np.ones((1, 1), dtype=np.uint8)
     assert held.accumulated()[2] > 0.3  # 0.30000000000000004
     levels, total = np.array([0.3]), np.ones(1)
-    thresholds, *_ = crossings(held, (one, one), (zero, zero), levels, total)
+    thresholds, _ = crossings(held, (one, one), (zero, zero), levels, total)
     assert thresholds == np.nextafter(scores[3], np.inf)
 
 
 def test_a_tail_that_does_not_reach_a_level_is_short():
     tail, weights, units = make_sequence(0, complete=False)
     total = pair_weights(tail, weights, units).sum(axis=0) * 10
-    assert not crossings(tail, weights, units, np.array([0.05]), total)[2]
-    assert crossings(tail, weights, units, np.array([0.05, 0.1]), total)[2]
+    assert not crossings(tail, weights, units, np.array([0.05]), total)[1]
+    assert crossings(tail, weights, units, np.array([0.05, 0.1]), total)[1]
 
 
 def test_a_resample_without_weight_has_no_threshold_and_is_not_short():
     tail, weights, units = make_sequence(0, complete=False)
     weights = tuple(w * np.array([1, 0, 1], dtype=w.dtype) for w in weights)
     total = pair_weights(tail, weights, units).sum(axis=0) * 10
-    thresholds, _, short = crossings(tail, weights, units, np.array([0.05]), total)
+    thresholds, short = crossings(tail, weights, units, np.array([0.05]), total)
     assert_array_equal(np.isnan(thresholds), [[False, True, False]])
     assert not short
 
@@ -148,7 +140,7 @@ def test_no_pairs_but_weight_elsewhere_is_short_only_in_a_tail():
     levels, total = np.array([0.5]), np.ones(3)
     assert (crossings(held, weights, units, levels, total)[0] == -np.inf).all()
     tail, _, _ = make_sequence(0, n=0, complete=False)
-    assert crossings(tail, weights, units, levels, total)[2]
+    assert crossings(tail, weights, units, levels, total)[1]
 
 
 @pytest.mark.parametrize(("dtype", "with_base"), FORMATS)
@@ -233,25 +225,3 @@ def test_special_values_and_ties(dtype):
 def test_many_scores_of_a_narrow_range():
     rng = np.random.default_rng(0)
     assert_sorted_as_by_numpy((0.3 + 0.01 * rng.random(50_000)).astype(np.float32))
-
-
-@pytest.mark.parametrize("merged", [1, 2, 7, 2**17])
-@given(st.lists(st.lists(st.integers(-2, 2), max_size=9), min_size=1, max_size=9))
-def test_merged_runs_are_those_of_one_stable_sort(merged, runs):
-    columns = [np.array(run, dtype=np.float32) / 4 for run in runs]
-    whole = np.concatenate(columns)
-    places = np.arange(whole.size, dtype=np.int32)
-    starts = np.cumsum([0, *map(len, runs)])
-    sorted_runs = [
-        sort_pairs(whole[a:b], places[a:b], 10 + places[a:b])
-        for a, b in pairwise(starts)
-    ]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_pair_sequences, "MERGED", merged)
-        patch.setattr(_pair_sequences, "EVERY", min(merged, 3))
-        scores, left, right = merge_pairs(sorted_runs)
-    order = sorted(places.tolist(), key=lambda p: -whole[p])  # keeps ties in order
-    assert left.tolist() == order
-    assert_array_equal(right, left + 10)
-    assert_array_equal(scores, whole[left])
-    assert sorted_runs == []

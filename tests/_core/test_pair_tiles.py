@@ -1,6 +1,5 @@
 """Facts of the pass over all pairs: it is the full matrix, whatever the tiles."""
 
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -10,17 +9,17 @@ from hypothesis import strategies as st
 from joblib import parallel_config
 from numpy.testing import assert_array_equal
 
-from skfairfr._core import _pair_tiles, _parallel, _score_counts
+from skfairfr._core import _pair_tiles, _parallel
 from skfairfr._core._pair_tiles import (
     Rows,
     collect_tail,
-    compare_all,
     genuine_pairs,
     score_pairs,
     unit_rows,
 )
-from skfairfr._core._score_counts import Measures
+from skfairfr._core._resampling import Images
 from tests._core.cases import GROUPS, make_images, make_vectors, sides_of
+from tests._core.test_inner_products import all_scores
 from tests.covering import daily_pairwise
 
 FLOORS = np.array([[-2, 3, 1], [3, 4, -np.inf], [1, -np.inf, 0]], dtype=np.float32)
@@ -102,35 +101,31 @@ def by_visit(images, vectors, floors, tile):
     return sorted(met, key=lambda pair: -pair[0])
 
 
-@pytest.mark.parametrize("fewest", [1, 2, 64])
+@pytest.mark.parametrize("most", [1, 2, 256])
 @pytest.mark.parametrize("tile", [3, 5, 2048])
 @pytest.mark.parametrize("sides", [1, 2])
-def test_order_of_ties_depends_on_the_tiles_alone(sides, tile, fewest, monkeypatch):
+def test_order_of_ties_depends_on_the_tiles_alone(sides, tile, most, monkeypatch):
     images = make_images(3, sides=sides, groups="unknown", n_identities=9)
     vectors = make_vectors(images)
-    monkeypatch.setattr(_pair_tiles, "FEWEST", fewest)
+    monkeypatch.setattr(_pair_tiles, "MOST", most)
     found = collect_tail(*make_rows(images, vectors), FLOORS, tile=tile)
     expected = by_visit(images, vectors, FLOORS, tile)
     assert list(zip(*(c.tolist() for c in found), strict=True)) == expected
 
 
 @pytest.mark.parametrize("sides", [1, 2])
-@pytest.mark.parametrize(("n_rows", "task", "most"), [(40, 1e9, 64), (900, 4e4, 81)])
-def test_runs_of_tiles_are_all_tiles_in_equal_parts(
-    n_rows, task, most, sides, monkeypatch
-):
-    monkeypatch.setattr(_pair_tiles, "TASK", task)
+@pytest.mark.parametrize("n_rows", [1, 40, 900])
+def test_runs_of_tiles_are_all_tiles_in_equal_parts(n_rows, sides):
     nothing = np.zeros(n_rows, dtype=np.int32)
     vectors = np.zeros((n_rows, 4), dtype=np.float32)
     one, other = (Rows(vectors, nothing, nothing, nothing) for _ in range(2))
-    runs = _pair_tiles._runs_of_tiles(one, one if sides == 1 else other, 7)
+    tiles = _pair_tiles.tiles_of(one, one if sides == 1 else other, 7)
     starts = range(0, n_rows, 7)
-    tiles = [[r, c] for r in starts for c in starts if sides == 2 or r <= c]
-    assert np.concatenate(runs).tolist() == tiles
-    assert len(runs) <= most * sides
-    areas = [[min(7, n_rows - r) * min(7, n_rows - c) for r, c in run] for run in runs]
-    # A tile is never divided.
-    assert max(map(sum, areas)) - min(map(sum, areas)) <= 2 * 49
+    assert tiles == [(r, c) for r in starts for c in starts if sides == 2 or r <= c]
+    runs = _pair_tiles._runs(tiles)
+    assert np.concatenate(runs).tolist() == [list(tile) for tile in tiles]
+    assert len(runs) == min(len(tiles), _pair_tiles.MOST)
+    assert max(map(len, runs)) - min(map(len, runs)) <= 1
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 50])
@@ -156,15 +151,11 @@ def test_a_pair_at_its_floor_is_held_and_one_below_is_not():
     assert collect_tail(*rows, np.nextafter(floor, np.float32(np.inf)))[0].size == 0
 
 
-def test_rows_are_ordered_by_group_and_fall_into_its_blocks():
+def test_rows_are_ordered_by_group_and_identity():
     images = make_images(0, groups="unknown")
     rows, _ = make_rows(images, make_vectors(images))
-    starts, stops, groups = rows.blocks()
-    assert groups.tolist() == [-1, 0, 1]
-    assert starts.tolist() == [0, *stops[:-1]]
-    for start, stop, group in zip(starts, stops, groups, strict=True):
-        assert (rows.group[start:stop] == group).all()
-        assert (np.diff(rows.identity[start:stop]) >= 0).all()
+    key = rows.group.astype(int) * images.n_identities + rows.identity
+    assert (np.diff(key) >= 0).all()
     assert sorted(rows.image) == list(range(images.identity.size))
     assert_array_equal(rows.vectors, make_vectors(images)[rows.image])
 
@@ -177,116 +168,11 @@ def test_workers_change_no_bit(sides, backend):
     images = make_images(2, sides=sides, n_identities=30)
     vectors = np.random.default_rng(0).normal(size=(images.identity.size, 40))
     rows = make_rows(images, unit_rows(vectors, "cosine"))
-    factors = tuple(np.ones((2, r.image.size)) for r in rows)
     floors = np.full((3, 3), 0.1, dtype=np.float32)
     tail = collect_tail(*rows, floors, tile=16)
-    measures = measures_by_group((-1, 1, 50), factors)
-    rows = in_cells(rows)
-    counts = compare_all(*rows, None, measures, tile=16)[1]
     with parallel_config(backend):
         for one, two in zip(tail, collect_tail(*rows, floors, 2, 16), strict=True):
             assert_array_equal(one, two)
-        two = compare_all(*rows, None, measures, 2, 16)[1]
-    assert_array_equal(counts, two)
-
-
-def in_cells(rows):
-    """The same rows, whose cells are the groups from 0 on: unknown, 0 and 1."""
-    shifted = {id(r): replace(r, group=r.group + 1) for r in rows}
-    return [shifted[id(r)] for r in rows]
-
-
-def measures_by_group(edges, factors):
-    """Overall counts by the first factors, those of groups by the second."""
-    return Measures(edges, np.array([[0, 0, 0], [-1, 1, 2]]), factors, 3)
-
-
-def histogram_by_loop(images, vectors, edges, factors):
-    low, high, n_bins = edges
-    counts = np.zeros((3, n_bins))
-    for i, j in all_pairs(images):
-        if images.identity[i] == images.identity[j]:
-            continue
-        place = int((vectors[i] @ vectors[j] - low) / (high - low) * n_bins)
-        place = min(max(place, 0), n_bins - 1)
-        counts[0, place] += factors[0, i] * factors[0, j]
-        if images.group[i] == images.group[j] >= 0:
-            counts[1 + images.group[i], place] += factors[1, i] * factors[1, j]
-    return counts
-
-
-@pytest.mark.parametrize(
-    ("groups", "sides", "tile"), daily_pairwise(product(GROUPS, (1, 2), (3, 8, 2048)))
-)
-def test_histogram_is_that_of_the_full_matrix(groups, sides, tile):
-    images = make_images(1, sides=sides, groups=groups)
-    vectors = make_vectors(images)
-    eighths = np.random.default_rng(0).integers(0, 9, (2, images.identity.size)) / 8
-    rows = make_rows(images, vectors)
-    factors = tuple(eighths[:, r.image] for r in rows)
-    edges = (-4, 6, 20)  # scores beyond both ends fall into the outermost bins
-    measures = measures_by_group(edges, factors)
-    tail, found = compare_all(*in_cells(rows), None, measures, tile=tile)
-    assert tail is None
-    assert_array_equal(found, histogram_by_loop(images, vectors, edges, eighths))
-    assert found[0, [0, -1]].all()
-
-
-@pytest.mark.parametrize("kinds", ["one", "weighted", "two"])
-def test_large_blocks_are_counted_as_small_ones_are(kinds):
-    # Counted once for all measures that weigh pairs alike.
-    rng = np.random.default_rng(0)
-    n = 700
-    identity, group = np.arange(n) // 3, np.repeat([0, 1], [300, 400])
-    X = rng.integers(-3, 4, (n, 4)).astype(np.float32)
-    factors = np.ones((2, n))
-    if kinds != "one":
-        factors[0] = rng.integers(1, 9, n) / 8
-        factors[1] = factors[0] if kinds == "weighted" else 1
-    assert 300**2 > _score_counts.TOGETHER
-    rows = Rows(X, np.arange(n, dtype=np.int32), identity, group)
-    low, high, n_bins = -20, 20, 80
-    measures = Measures(
-        (low, high, n_bins), np.array([[0, 0], [1, 2]]), (factors,) * 2, 3
-    )
-    found = compare_all(rows, rows, None, measures)[1]
-
-    scores = X.astype(np.float64) @ X.T.astype(np.float64)
-    i, j = np.triu_indices(n, 1)
-    i, j = (side[identity[i] != identity[j]] for side in (i, j))
-    for row, (measure, chosen) in enumerate(
-        [(0, i >= 0), (1, group[i] + group[j] == 0), (1, group[i] + group[j] == 2)]
-    ):
-        weights = (factors[measure, i] * factors[measure, j])[chosen]
-        place = np.clip((scores[i, j][chosen] - low) * n_bins / (high - low), 0, 79)
-        expected = np.bincount(place.astype(int), weights, n_bins)
-        assert_array_equal(found[row], expected)
-
-
-def test_histogram_counts_every_impostor_pair_once():
-    images = make_images(4, groups=None, n_identities=20)
-    rows = make_rows(images, make_vectors(images))
-    factors = (np.ones((2, images.identity.size)),) * 2
-    n_impostor = sum(
-        images.identity[i] != images.identity[j] for i, j in all_pairs(images)
-    )
-    measures = measures_by_group((-9, 9, 7), factors)
-    assert compare_all(*in_cells(rows), None, measures, tile=5)[1].sum() == n_impostor
-
-
-@pytest.mark.parametrize("tile", [3, 2048])
-@pytest.mark.parametrize("sides", [1, 2])
-@pytest.mark.parametrize("floor", [-np.inf, 1.0])
-def test_tail_and_histograms_of_one_pass_are_those_of_two(sides, tile, floor):
-    images = make_images(1, sides=sides, groups="unknown")
-    rows = in_cells(make_rows(images, make_vectors(images)))
-    factors = tuple(np.ones((2, r.image.size)) for r in rows)
-    measures = measures_by_group((-4, 6, 20), factors)
-    floors = np.full((4, 4), floor, dtype=np.float32)
-    tail, counts = compare_all(*rows, floors, measures, tile=tile)
-    for one, two in zip(tail, collect_tail(*rows, floors, tile=tile), strict=True):
-        assert_array_equal(one, two)
-    assert_array_equal(counts, compare_all(*rows, None, measures, tile=tile)[1])
 
 
 @pytest.mark.parametrize("most", [1, 4])
@@ -339,3 +225,150 @@ def test_inner_products_keep_the_rows_as_they_are():
     rows = unit_rows(X, "dot")
     assert_array_equal(rows, X.astype(np.float32))
     assert rows.flags.c_contiguous
+
+
+# ---- the slack: no pair at its floor is missed ---------------------------------------
+
+
+def unrelated(n, sides=1, n_groups=2):
+    """Images of as many people, whose groups alternate."""
+    numbers = np.arange(n, dtype=np.int32)
+    side = (numbers % 2).astype(np.int8) if sides == 2 else None
+    return Images(
+        numbers, (numbers // 2 % n_groups).astype(np.int32), side, n, n_groups
+    )
+
+
+def exact_tail(images, vectors, floors):
+    """(score, image, image) of all pairs that reach their floor, scored by the loop."""
+    scores = all_scores(vectors, vectors)
+    apart = images.identity[:, None] != images.identity
+    kept = apart & (scores >= floors[images.group[:, None], images.group])
+    if images.side is None:
+        kept = np.triu(kept)
+    else:
+        kept &= images.side[:, None] < images.side
+    left, right = np.nonzero(kept)
+    return sorted(
+        zip(scores[kept].tolist(), left.tolist(), right.tolist(), strict=True)
+    )
+
+
+def collected(images, vectors, floors, tile=16):
+    """The collected tail in the form of the oracle."""
+    scores, left, right = collect_tail(*make_rows(images, vectors), floors, tile=tile)
+    if images.side is None:
+        left, right = np.minimum(left, right), np.maximum(left, right)
+    return sorted(zip(scores.tolist(), left.tolist(), right.tolist(), strict=True))
+
+
+def same_floor(floor, n_groups=2):
+    return np.full((n_groups + 1, n_groups + 1), floor, dtype=np.float32)
+
+
+def check(images, vectors, tile=16):
+    """Floors at scores that occur, and just above them: pairs stand exactly at a floor."""
+    scores = [s for s, *_ in exact_tail(images, vectors, same_floor(-np.inf))]
+    places = [0, len(scores) // 2, -max(len(scores) // 20, 1), -1]
+    at = [np.float32(scores[place]) for place in places]
+    for floor in at + [np.nextafter(floor, np.float32(np.inf)) for floor in at]:
+        expected = exact_tail(images, vectors, same_floor(floor))
+        assert collected(images, vectors, same_floor(floor), tile) == expected
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("n_features", [1, 3, 32, 512, 8192])
+def test_the_tail_of_unit_rows_is_that_of_the_loop(sides, n_features):
+    images = make_images(0, sides=sides, groups="unknown", n_identities=20)
+    vectors = np.random.default_rng(0).normal(size=(images.identity.size, n_features))
+    check(images, unit_rows(vectors + 0.1, "cosine"))
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("tile", [1, 7, 16, 2048])
+def test_groups_have_their_own_floors(sides, tile):
+    images = make_images(5, sides=sides, groups="unknown", n_identities=25)
+    vectors = np.random.default_rng(1).normal(size=(images.identity.size, 64))
+    vectors = unit_rows(vectors, "cosine")
+    floors = np.array(
+        [[0.1, -0.05, -np.inf], [-0.05, 0.02, 0.2], [-np.inf, 0.2, np.inf]],
+        dtype=np.float32,
+    )
+    expected = exact_tail(images, vectors, floors)
+    assert 0 < len(expected) < images.identity.size**2 / 2
+    assert collected(images, vectors, floors, tile) == expected
+
+
+def test_lengths_far_from_one_lose_no_pair():
+    for scale in (1e-45, 1e-42, 1e-38, 1e-30, 1e-20, 1e-15, 1e15):
+        vectors = np.random.default_rng(0).normal(size=(40, 24)) * scale
+        check(unrelated(40), vectors.astype(np.float32))
+
+
+def test_denormals_lose_no_pair():
+    """Features below 2**-126, which a processor may replace by zero, beside large ones."""
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(40, 24)) * 1e-40
+    vectors[::2] = rng.normal(size=(20, 24)) * 10.0 ** rng.integers(0, 19, (20, 1))
+    check(unrelated(40), vectors.astype(np.float32))
+
+
+def test_lengths_of_many_sizes_lose_no_pair():
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(60, 48)) * 10.0 ** rng.integers(-12, 12, (60, 1))
+    check(unrelated(60), vectors.astype(np.float32))
+
+
+def test_products_beyond_float32_lose_no_pair():
+    rng = np.random.default_rng(0)
+    vectors = (rng.normal(size=(30, 16)) * 1e19).astype(np.float32)
+    vectors[:4] = 3.4e38
+    check(unrelated(30), vectors)
+
+
+def test_zero_rows_lose_no_pair():
+    vectors = np.random.default_rng(0).normal(size=(30, 16)).astype(np.float32)
+    vectors[::3] = 0
+    for floor in (0.0, -0.0, np.float32(1e-45), np.float32(-1e-45)):
+        expected = exact_tail(unrelated(30), vectors, same_floor(floor))
+        found = collected(unrelated(30), vectors, same_floor(floor))
+        assert found == expected
+
+
+def test_many_ties_at_the_floor_are_all_held():
+    vectors = np.random.default_rng(0).choice([-1, 1], (90, 16)).astype(np.float32)
+    unit = unit_rows(vectors, "cosine")
+    for floor in np.arange(-6, 8, 2) / 16:
+        expected = exact_tail(unrelated(90), unit, same_floor(floor))
+        assert sum(score == floor for score, *_ in expected) > 100
+        assert collected(unrelated(90), unit, same_floor(floor)) == expected
+
+
+@given(st.integers(0, 10**6), st.integers(1, 80), st.sampled_from([1, 2]))
+def test_the_tail_of_any_rows_is_that_of_the_loop(seed, n_features, sides):
+    rng = np.random.default_rng(seed)
+    images = make_images(seed, sides=sides, groups="unknown", n_identities=8)
+    vectors = rng.normal(size=(images.identity.size, n_features)) + rng.normal()
+    vectors *= 10.0 ** rng.integers(-3, 4, (images.identity.size, 1))
+    vectors = unit_rows(vectors, rng.choice(["cosine", "dot"]))
+    scores = [s for s, *_ in exact_tail(images, vectors, same_floor(-np.inf))]
+    if not scores:
+        return
+    floors = rng.choice(scores, (3, 3)).astype(np.float32)
+    floors = np.minimum(floors, floors.T)
+    assert collected(images, vectors, floors, 11) == exact_tail(images, vectors, floors)
+
+
+def test_the_slack_is_a_few_roundings():
+    """Nearly nobody passes by it: it is small beside the steps between scores."""
+    vectors = unit_rows(np.random.default_rng(0).normal(size=(50, 512)), "cosine")
+    nobody = np.zeros(50, dtype=np.int32)
+    rows = Rows(vectors, nobody, nobody, nobody)
+    assert 514 * 2**-24 < _pair_tiles.largest_error(rows, rows) < 515 * 2**-24
+
+
+def test_both_sides_have_their_own_lengths():
+    images = unrelated(60, sides=2)
+    vectors = np.random.default_rng(3).normal(size=(60, 40))
+    vectors *= np.where(images.side == 0, 1e3, 1e-3)[:, None]
+    check(images, vectors.astype(np.float32))

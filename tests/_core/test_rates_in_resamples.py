@@ -7,7 +7,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skfairfr._core import _bootstrap, _pair_sets
 from skfairfr._core._bootstrap import (
     Query,
-    Rates,
     Resampling,
     far_in,
     frr_in,
@@ -163,16 +162,6 @@ def test_the_worst_group_s_threshold_is_the_largest_that_is_defined():
     assert_array_equal(worst, np.broadcast_to(expected, worst.shape))
 
 
-def test_undefined_thresholds_give_undefined_rates():
-    pairs = embedded(1)
-    thresholds = np.array([[np.nan], [2.0]])
-    for found in (
-        far_in(pairs, None, thresholds, ONE),
-        frr_of(pairs, None, thresholds, ONE),
-    ):
-        assert np.isnan(found).tolist() == [[True], [False]]
-
-
 def test_no_rejection_is_exactly_zero():
     pairs = embedded(3, "identity")
     weights = draw(pairs.images, "both", 0, 0, 50)
@@ -181,7 +170,7 @@ def test_no_rejection_is_exactly_zero():
     assert_allclose(far_in(pairs, None, everything, weights), 1)
 
 
-def test_far_below_the_tail_is_an_error_that_names_scope_and_threshold(monkeypatch):
+def test_far_below_the_tail_is_an_error_that_names_the_scope(monkeypatch):
     monkeypatch.setattr(_pair_sets, "WHOLE", 1)
     monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
     images, vectors = hamming()
@@ -189,7 +178,7 @@ def test_far_below_the_tail_is_an_error_that_names_scope_and_threshold(monkeypat
     below = pairs.impostors((0, 0)).scores[-1] - 1.0
     with pytest.raises(TailTooShortError) as caught:
         far_in(pairs, (0, 0), np.array([[below + 9, below]]), ONE)
-    assert (caught.value.scope, caught.value.lowest) == ((0, 0), below)
+    assert caught.value.scope == (0, 0)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -203,13 +192,6 @@ def test_blocks_and_workers_change_no_bit(mode, monkeypatch):
         found = rate_table(pairs, query(), resampling).replicates
         for name in ("thresholds", "far", "frr"):
             assert_array_equal(getattr(found, name), getattr(whole, name))
-
-
-def test_blocks_are_joined_side_by_side():
-    one, two = (Rates(*(np.full((1, 2, n), n + k) for k in range(3))) for n in (1, 2))
-    joined = Rates.joined([one, two])
-    assert joined.thresholds[0, 0].tolist() == [1, 2, 2]
-    assert joined.frr[0, 1].tolist() == [3, 4, 4]
 
 
 @pytest.mark.parametrize("groups", GROUPS)

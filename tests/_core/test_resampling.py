@@ -1,13 +1,10 @@
 """Facts of the multiplicities of a resample."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from skfairfr._core import _resampling
-from skfairfr._core._blocks import Blocks
 from skfairfr._core._pair_sequences import PairSequence
 from skfairfr._core._resampling import (
     MODES,
@@ -219,18 +216,10 @@ def test_blocks_fit_in_memory_and_hold_every_resample_once(
         assert largest == min(fitting, n_resamples, max(16, -(-n_resamples // threads)))
 
 
-@pytest.mark.parametrize("most", [16, 32, 128])
-def test_a_block_holds_no_more_resamples_than_memory_allows(most, monkeypatch):
-    monkeypatch.setattr(_resampling, "n_workers", lambda: 1)
-    images = replace(one_person(10), blocks=Blocks(resamples=most))
-    blocks = blocks_of_resamples(images, 1000)
-    assert [r for block in blocks for r in range(*block)] == [*range(1000)]
-    assert max(stop - start for start, stop in blocks) == most
-
-
 @pytest.mark.parametrize("kept", [0, 100, 2**28])
-def test_no_more_multiplicities_are_kept_than_memory_allows(kept):
-    images = replace(one_person(10), blocks=Blocks(kept=kept))
+def test_no_more_multiplicities_are_kept_than_allowed(kept, monkeypatch):
+    monkeypatch.setattr(_resampling, "KEPT_BYTES", kept)
+    images = one_person(10)
     expected = draw(one_person(10), "both", 0, 0, 8)
     for start in (0, 8, 0):  # 8 resamples of a person and 10 images: 88 bytes
         found = draw(images, "both", 0, start, start + 8)

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 
 from skfairfr._core import _running_sums
 from skfairfr._core._running_sums import (
     CHUNK,
     RowSums,
     first_exceeding_positions,
-    sums_at,
     sums_before,
 )
 
@@ -42,17 +41,6 @@ def accumulated(weights, pairs):
     return np.insert(np.cumsum(products, axis=0), 0, 0.0, axis=0).T
 
 
-def first_exceeding(weights, pairs, targets):
-    """Positions where no two scores are equal."""
-    scores = -np.arange(len(pairs[0]), dtype=np.float32)
-    positions, above = first_exceeding_positions(weights, pairs, targets, scores)
-    found = positions >= 0
-    before = sums_before(weights, pairs, np.where(found, positions, len(scores)))
-    assert_array_equal(above[found], before[found])
-    assert np.isnan(above[~found]).all()
-    return positions
-
-
 def positions_by_loop(sums, targets):
     """First pair after which a sum exceeds the target."""
     found = [
@@ -68,7 +56,7 @@ def test_crossings_are_those_of_a_loop(dtype, with_base):
         sums = accumulated(weights, pairs)
         # Levels between and at the sums, several in one chunk, and none beyond the last.
         targets = np.array([0, 0.01, 0.02, 0.5, 0.99, 1, 1.5])[:, None] * sums[:, -1]
-        positions = first_exceeding(weights, pairs, targets)
+        positions = first_exceeding_positions(weights, pairs, targets)
         assert positions.tolist() == positions_by_loop(sums, targets)
 
 
@@ -85,46 +73,6 @@ def test_sums_before_are_those_of_a_loop(dtype, with_base):
 
 
 @settings(deadline=None)
-@given(st.integers(0, 1000), st.integers(1, 3 * CHUNK), st.sampled_from(FORMATS))
-def test_the_sum_above_a_crossing_leaves_out_the_scores_that_tie_with_it(
-    seed, n_pairs, kind
-):
-    weights, pairs = make_pairs(seed, n_pairs, *kind)
-    rng = np.random.default_rng(seed)
-    # Runs of equal scores, some longer than a chunk.
-    scores = -np.sort(rng.integers(0, rng.integers(1, 2 * n_pairs), n_pairs)).astype(
-        np.float32
-    )
-    sums = accumulated(weights, pairs)
-    targets = np.array([0, 0.3, 0.9])[:, None] * sums[:, -1]
-    positions, above = first_exceeding_positions(weights, pairs, targets, scores)
-    for level, r in np.ndindex(*positions.shape):
-        p = positions[level, r]
-        if p < 0 or np.isnan(above[level, r]):
-            # The walk does not tell only where the run began in an earlier chunk.
-            start = p - p % CHUNK
-            assert p < 0 or (
-                start > 0 and scores[start] == scores[start - 1] == scores[p]
-            )
-            continue
-        first = int(np.searchsorted(-scores, -scores[p]))
-        assert above[level, r] == sums[r, first]
-
-
-@pytest.mark.parametrize(("dtype", "with_base"), FORMATS)
-def test_sums_at_common_positions_are_those_of_a_loop(dtype, with_base):
-    for n_pairs in SIZES:
-        weights, pairs = make_pairs(n_pairs, n_pairs, dtype, with_base)
-        rng = np.random.default_rng(n_pairs)
-        positions = np.sort(rng.integers(0, n_pairs + 1, 8))
-        positions[[0, -1]] = 0, n_pairs
-        expected = accumulated(weights, pairs)[:, positions].T
-        assert_allclose(sums_at(weights, pairs, positions), expected, rtol=1e-12)
-        if not with_base and dtype == np.uint8:
-            assert_array_equal(sums_at(weights, pairs, positions), expected)
-
-
-@settings(deadline=None)
 @given(
     st.integers(0, 1000),
     st.integers(0, 5 * CHUNK),
@@ -134,28 +82,22 @@ def test_sums_at_common_positions_are_those_of_a_loop(dtype, with_base):
 )
 def test_rows_that_are_known_change_no_sum(seed, n_pairs, step, reached, kind):
     weights, pairs = make_pairs(seed, n_pairs, *kind)
-    scores = -np.arange(n_pairs, dtype=np.float32)
     rng = np.random.default_rng(seed)
     total = accumulated(weights, pairs)[:, -1]
     targets = np.sort(rng.uniform(0, 1.2, (3, 3)), axis=0) * total
     positions = rng.integers(0, n_pairs + 1, (3, 3))
-    common = np.sort(rng.integers(0, n_pairs + 1, 4))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_running_sums, "LEAST", step)
         rows = RowSums(weights, pairs)
     assert rows.step == step
     for walk, asked in [
-        (first_exceeding_positions, (targets, scores)),
+        (first_exceeding_positions, (targets,)),
         (sums_before, (positions,)),
-        (sums_at, (common,)),
     ]:
         expected = walk(weights, pairs, *asked)
         for known in (rows, rows.reach(min(reached, n_pairs)), rows.reach(n_pairs)):
             found = walk(weights, pairs, *asked, known)
-            if walk is first_exceeding_positions:
-                assert_array_equal(found[0], expected[0])
-            else:
-                assert_array_equal(found, expected)
+            assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("share", [0, 0.3, 1, 2])
@@ -177,7 +119,7 @@ def test_sums_and_crossings_agree_at_the_borders_of_chunks(position):
     before = sums_before(weights, pairs, np.full((1, 3), position))
     assert before.tolist() == [[position] * 3]
     # Every pair weighs 1, so that exceeding the sum takes just the next one.
-    found = first_exceeding(weights, pairs, before)
+    found = first_exceeding_positions(weights, pairs, before)
     assert found.tolist() == [[position] * 3]
 
 
@@ -187,7 +129,7 @@ def test_the_target_is_exceeded_at_the_position_and_not_before(seed, n_pairs, ki
     weights, pairs = make_pairs(seed, n_pairs, *kind)
     total = accumulated(weights, pairs)[:, -1]
     targets = np.sort(np.random.default_rng(seed).random((4, 3)), axis=0) * total
-    positions = first_exceeding(weights, pairs, targets)
+    positions = first_exceeding_positions(weights, pairs, targets)
     found = positions >= 0
     assert_array_equal(found, targets < total)
     before = sums_before(weights, pairs, np.where(found, positions, 0))
@@ -203,7 +145,7 @@ def test_the_largest_multiplicities_do_not_overflow():
     ends = np.array([[n_pairs // 2] * 2, [n_pairs] * 2])
     sums = sums_before((unit, unit), (zero, zero, None), ends)
     assert sums.tolist() == (ends * 255 * 255).tolist()
-    found = first_exceeding((unit, unit), (zero, zero, None), sums[:1])
+    found = first_exceeding_positions((unit, unit), (zero, zero, None), sums[:1])
     assert found.tolist() == [[n_pairs // 2] * 2]
 
 
@@ -219,22 +161,22 @@ def test_formats_give_the_same_bits():
         (weights[:1] + as_float[1:], pairs),
     ]:
         assert_array_equal(sums_before(*other, ends), expected)
-        found = first_exceeding(*other, expected)
-        assert_array_equal(found, first_exceeding(weights, pairs, expected))
+        found = first_exceeding_positions(*other, expected)
+        assert_array_equal(found, first_exceeding_positions(weights, pairs, expected))
 
 
 def test_a_resample_does_not_see_its_neighbours():
     weights, pairs = make_pairs(3, 2 * CHUNK, n_resamples=5)
     targets = np.array([[10.0], [100.0]]) + np.arange(5)
-    together = first_exceeding(weights, pairs, targets)
+    together = first_exceeding_positions(weights, pairs, targets)
     for r in range(5):
         alone = tuple(np.ascontiguousarray(w[:, r : r + 1]) for w in weights)
-        one = first_exceeding(alone, pairs, targets[:, r : r + 1])
+        one = first_exceeding_positions(alone, pairs, targets[:, r : r + 1])
         assert_array_equal(one, together[:, r : r + 1])
 
 
 def test_without_weight_nothing_exceeds_zero():
     weights, pairs = make_pairs(0, 10)
     nothing = tuple(np.zeros_like(w) for w in weights)
-    assert (first_exceeding(nothing, pairs, np.zeros((2, 3))) == -1).all()
-    assert first_exceeding(weights, pairs, np.zeros((0, 3))).shape == (0, 3)
+    assert (first_exceeding_positions(nothing, pairs, np.zeros((2, 3))) == -1).all()
+    assert first_exceeding_positions(weights, pairs, np.zeros((0, 3))).shape == (0, 3)

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import integrate, special
 
-from skfairfr._core._bessel import SWITCH
-from skfairfr._core._vmf import log_vmf_normalizer
+from skfairfr._core._vmf import SWITCH, _debye_coefficients, log_vmf_normalizer
 from tests._core.vmf_oracle import DIGITS, exact_log_normalizer, exact_ratio
 
 DIMENSIONS = [2, 3, 16, 128, 512, 2048, 4096]
@@ -163,6 +162,18 @@ def test_the_normaliser_falls_as_fast_as_amos_bounds_say(d, kappa, more):
     fall = log_c[0] - log_c[1]
     assert slowest * (end - kappa) - rounding <= fall
     assert fall <= fastest * (end - kappa) + rounding
+
+
+def test_first_polynomials_are_those_of_dlmf_10_41_10():
+    expected = [
+        ([3, -5], 24),
+        ([81, -462, 385], 1152),
+        ([30375, -369603, 765765, -425425], 414720),
+    ]
+    for found, (numerators, denominator) in zip(
+        _debye_coefficients(), expected, strict=False
+    ):
+        assert_allclose(found, np.array(numerators) / denominator, rtol=1e-14)
 
 
 # ---- zero and other edges ------------------------------------------------------------

@@ -12,7 +12,7 @@ Fewer settings, people and draws than in the studies:
 - against 64: that in these features over that in 64, paired over the draws.
 
 At the end the advice of the guide, README and claims, the ratio that it speaks of, and
-whether its interval agrees ("yes"), disagrees ("NO") or holds 1 ("open"). Some twenty-five minutes
+whether its interval agrees ("yes"), disagrees ("NO") or holds 1 ("open"). Some thirty-five minutes
 on one core.
 """
 
@@ -80,7 +80,7 @@ OTHER = ", normaliser of 64"
 PENALTIES = ("alpha = 0", FPR["DEFAULT"], "mean square, alpha = 1")
 STRATEGIES = ("natural", "equal", "dynamic")
 SAMPLED = {**SAMPLING["TRAINING"], "max_epochs": 10}
-CAUSES = ("crowded group", "spread group", "nuisance direction")
+CAUSES = ("crowded group", "spread group", "crowded and spread", "nuisance direction")
 
 
 class OfDirections(EthicalModule):
@@ -119,6 +119,7 @@ def of_bench(cause):
         "plain head": EthicalModule(groups=TWO),
         "margin head": FPRPenaltyProjector(alpha=0.0),
         "FPR penalty": FPRPenaltyProjector(),
+        "triplets": TripletProjector(sampling="equal"),
         "adversary": AdversarialProjector(),
         "centroid fairness": CentroidFairnessProjector(),
         "WCCN": WithinClassWhitening(shrinkage=0.5),

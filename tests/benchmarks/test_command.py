@@ -9,11 +9,7 @@ import pytest
 from tests.benchmarks._command import run_command
 
 HERE = Path(__file__).parent
-BENCHMARKS = [
-    *sorted(HERE.glob("bench_*.py")),
-    HERE / "check_disparities.py",
-    HERE / "cost_model.py",
-]
+BENCHMARKS = [*sorted(HERE.glob("bench_*.py")), HERE / "check_disparities.py"]
 
 
 @pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.stem)

@@ -52,11 +52,6 @@ def unit(X):
     return X / np.linalg.norm(X, axis=1, keepdims=True)
 
 
-def rounded(rows, bits):
-    """Rows as multiples of 2**-bits."""
-    return np.round(rows.astype(np.float32) * 2.0**bits) / 2**bits
-
-
 def threshold_by_loop(scores, far):
     """The float32 next above the largest score at which the share accepted exceeds far."""
     scores = np.array(scores, dtype=np.float32)

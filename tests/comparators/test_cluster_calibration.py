@@ -87,7 +87,7 @@ def test_scores_are_those_of_the_formula():
         for i in range(1, len(NEW), 3)
     ]
     assert_allclose(
-        found.score_matrix(NEW[1::3], NEW[::3]), expected, rtol=1e-4, atol=1e-4
+        found.score_matrix(NEW[1::3], NEW[::3]), expected, rtol=0, atol=2e-5
     )
 
 

@@ -14,7 +14,6 @@ from tests.comparators.people import (
     Y,
     approx,
     impostor_pairs,
-    rounded,
     threshold_by_loop,
     unit,
 )
@@ -28,10 +27,10 @@ def fit(n_clusters=3, **parameters):
 
 
 def nearest_by_loop(rows, centers):
-    """Nearest center of each unit row by its distance, both rounded."""
+    """Nearest center of each unit row by its distance."""
     return [
         int(np.argmin([np.sum(c**2) - 2 * row @ c for c in centers.astype(float)]))
-        for row in rounded(rows, 13)
+        for row in rows
     ]
 
 

@@ -71,28 +71,10 @@ def test_centroids_and_generators(loss):
     assert loss(**MADE[loss], generator=torch.Generator().manual_seed(0))
 
 
-@pytest.mark.parametrize("scale", [1e39, 1e-60])
-def test_a_scale_is_positive_and_finite_as_float32(scale):
-    for loss in (GroupAdversaryLoss, FPRPenaltyLoss):
-        with pytest.raises(
-            ArgumentError, match="scale must be positive, and finite as"
-        ):
-            loss(**MADE[loss] | {"scale": scale})
-
-
 def test_numbers_of_other_types_are_floats():
-    rule = FPRPenaltyLoss(
-        3, 6, scale=np.float16(8), alpha=Fraction(1, 4), margin=0
-    ).rule
-    numbers = rule.scale, rule.alpha, rule.margin
+    loss = FPRPenaltyLoss(3, 6, scale=np.float16(8), alpha=Fraction(1, 4), margin=0)
+    numbers = loss.scale, loss.alpha, loss.margin
     assert numbers == (8.0, 0.25, 0.0) and {type(n) for n in numbers} == {float}
-
-
-def test_centroids_that_no_memory_holds(monkeypatch):
-    monkeypatch.setenv("SKFAIRFR_MEMORY", "1GB")
-    for given, name in (((10**8, 6), "n_identities"), ((3, 10**8), "n_features")):
-        with pytest.raises(ArgumentError, match=f"{name}.* needs about"):
-            FairVMFLoss(*given)
 
 
 @pytest.mark.parametrize(
@@ -129,26 +111,26 @@ def test_tensors_and_lists_are_read_alike():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"X": X[0]}, r"X must have the shape \(n_images, n_features_in\); got \(6,\)"),
-        ({"X": X * np.nan}, "X must be finite as float32"),
+        ({"X": X[0]}, r"X must have the shape \(n_images, n_features_in\).*got \(6,\)"),
+        ({"X": X * np.nan}, "X must .* finite as float32; .* 36 numbers"),
         ({"X": [["a"]]}, "X must be numbers"),
-        ({"y": Y[1:]}, r"y must have the shape \(6,\); got \(5,\)"),
+        ({"y": Y[1:]}, r"y must have the shape \(6\).* got \(5,\)"),
         ({"y": Y / 2}, "y must be integers; got .* of the type float64"),
-        ({"y": torch.tensor(Y / 2)}, "y must be integers; got the type torch.float64"),
-        (
-            {"X": torch.tensor(X * 1j)},
-            "X must be real numbers; got the type torch.complex",
-        ),
-        ({"X": X * np.float64(1e300)}, "X must be finite as float32; row 0 is not"),
-        ({"y": Y - 1}, "y has the code -1, .* from 0 to 2. group has 3 entries"),
+        ({"y": torch.tensor(Y / 2)}, "y must be integers; got .* type float64"),
+        ({"X": torch.tensor(X * 1j)}, "X must be numbers; got .* type complex"),
+        ({"X": X * np.float64(1e300)}, "X must .* finite as float32; .* 6 numbers"),
+        ({"y": Y - 1}, "y has the code -1, .* from 0 to 2. Number the"),
         ({"y": Y + 1}, "y has the code 3, .* from 0 to 2"),
-        ({"group": GROUP[None]}, r"group must have the shape \(3,\); got \(1, 3\)"),
-        ({"group": GROUP - 1}, "group has the code -1, .* from 0 to 2. There are 3"),
+        (
+            {"group": GROUP[None]},
+            r"group must have the shape \(n_identities\).* got \(1, 3\)",
+        ),
+        ({"group": GROUP - 1}, "group has the code -1, .* from 0 to 2. Number the"),
         ({"group": GROUP * 10**9}, "group has the code 1000000000"),
-        ({"n_groups": 1}, "group has the code 1, .* from 0 to 0. n_groups is 1"),
+        ({"n_groups": 1}, "group has the code 1, .* from 0 to 0. Number the"),
         ({"n_groups": 10**7}, "n_groups must be at most 3; got 10000000"),
-        ({"before": np.full((3, 6), np.nan)}, "before must be finite"),
-        ({"before": X}, r"before must have the shape \(3, 6\); got \(6, 6\)"),
+        ({"before": np.full((3, 6), np.nan)}, "before must .* finite"),
+        ({"before": X}, r"before must have the shape \(3, 6\).* got \(6, 6\)"),
         ({"before": "a"}, "before must be numbers"),
     ],
 )

@@ -6,8 +6,7 @@ import torch
 from numpy.testing import assert_allclose
 
 from skfairfr.losses import CentroidFairnessLoss, _centroid_fairness
-from skfairfr.losses._centroid_fairness import pseudo_scores
-from skfairfr.losses._score_map import apply_score_map, score_map
+from skfairfr.losses._centroid_fairness import apply_score_map, pseudo_scores, score_map
 
 K, D = 9, 6
 GROUP = np.array([0, 0, 1, 0, 1, 1, 0, 2, 2])

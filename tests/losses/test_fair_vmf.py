@@ -211,7 +211,7 @@ def test_given_centroids_are_copied():
         ({"margin": np.nan}, "margin must lie in"),
         ({"n_identities": 1}, "n_identities must be at least 2; got 1"),
         ({"centroids": np.ones((5, 3))}, r"shape \(5, 16\).*got \(5, 3\)"),
-        ({"centroids": np.zeros((5, 16))}, "a row is zero"),
+        ({"centroids": np.zeros((5, 16))}, "a row of them is zero"),
         ({"n_features": 1}, "n_features"),
     ],
 )

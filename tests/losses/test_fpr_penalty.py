@@ -76,7 +76,7 @@ def test_alpha_zero_is_the_cross_entropy_with_a_shift(penalty):
     ("n_identities", "far"), [(2, 0.5), (3, 0.5), (5, 0.25), (10**4 + 2, 1e-4)]
 )
 def test_far_is_one_false_positive_an_image_but_at_least_1e_4(n_identities, far):
-    assert FPRPenaltyLoss(n_identities, 1).rule.far == far
+    assert FPRPenaltyLoss(n_identities, 1).far == far
 
 
 def thresholds(loss, batches):
@@ -237,7 +237,7 @@ def test_every_penalty_with_every_base_is_non_negative_and_finite(penalty, base)
         ({"n_features": 0}, "n_features must be at least 1; got 0"),
         ({"n_features": 1.5}, "n_features must be an integer"),
         ({"centroids": np.ones((K, 3))}, r"shape \(7, 12\).*got \(7, 3\)"),
-        ({"centroids": np.zeros((K, D))}, "a row is zero"),
+        ({"centroids": np.zeros((K, D))}, "a row of them is zero"),
     ],
 )  # fmt: skip
 def test_bad_input_is_named(options, message):

@@ -143,10 +143,10 @@ def test_the_length_of_embeddings_does_not_matter():
         ({"alpha": -0.1}, "alpha must be a number >= 0; got -0.1"),
         ({"alpha": np.nan}, "alpha"),
         ({"alpha": np.inf}, "alpha"),
-        ({"scale": 0.0}, "scale must be positive, and finite.*got 0.0"),
+        ({"scale": 0.0}, "scale must be positive and finite; got 0.0"),
         ({"n_discriminators": 0}, "n_discriminators must be at least 1; got 0"),
         ({"discriminator_dim": 1.5}, "discriminator_dim must be an integer"),
-        ({"centroids": np.ones((K, 3))}, "centroids must have shape"),
+        ({"centroids": np.ones((K, 3))}, "centroids must have the shape"),
     ],
 )
 def test_bad_options_are_named(options, message):

@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,8 +11,8 @@ import torch
 from numpy.testing import assert_allclose
 from torch.nn.functional import cross_entropy, normalize
 
-from skfairfr.losses import _penalised, _softmax
-from skfairfr.losses._penalised import PenaltyRule, penalised_cross_entropy
+from skfairfr.losses import _fpr_penalty, _softmax
+from skfairfr.losses._fpr_penalty import penalised_cross_entropy
 from tests.covering import daily_pairwise
 
 N_SAMPLES, N_IDENTITIES, N_FEATURES = 13, 9, 5
@@ -27,7 +28,7 @@ def small(request, monkeypatch):
     if request.param != "autograd":
         monkeypatch.setattr(_softmax, "AUTOGRAD_ELEMENTS", 0)
     if request.param == "blocks":
-        monkeypatch.setattr(_penalised, "HELD_ELEMENTS", 3 * N_IDENTITIES)
+        monkeypatch.setattr(_fpr_penalty, "HELD_ELEMENTS", 3 * N_IDENTITIES)
         monkeypatch.setattr(_softmax, "BLOCK_ELEMENTS", 4 * N_IDENTITIES)
     return request.param == "autograd"
 
@@ -35,7 +36,7 @@ def small(request, monkeypatch):
 def rule(penalty="ratio", weighting="count", **options):
     usual = {"far": 0.1, "alpha": 0.2, "base": "cosface", "scale": 16.0}
     usual |= {"margin": 0.35, "momentum": 0.0}
-    return PenaltyRule(penalty=penalty, weighting=weighting, **(usual | options))
+    return SimpleNamespace(penalty=penalty, weighting=weighting, **(usual | options))
 
 
 def problem(seed=0, dtype=torch.float64, n=N_SAMPLES, k=N_IDENTITIES):
@@ -341,7 +342,7 @@ def test_how_the_threshold_is_searched_changes_no_bit(kind, monkeypatch):
     data = problem(9, torch.float32)
     found = penalised_cross_entropy(*data, rule(*kind), NAN.float())
     grads = grads_of(found[0], *data[:2])
-    monkeypatch.setattr(_penalised, "N_SAMPLED", 5)
+    monkeypatch.setattr(_fpr_penalty, "N_SAMPLED", 5)
     again = penalised_cross_entropy(*data, rule(*kind), NAN.float())
     assert all(torch.equal(a, b) for a, b in zip(found, again, strict=True))
     assert all(map(np.array_equal, grads, grads_of(again[0], *data[:2])))

@@ -5,7 +5,7 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from skfairfr.losses._score_map import N_CELLS, apply_score_map, score_map
+from skfairfr.losses._centroid_fairness import N_CELLS, apply_score_map, score_map
 
 CELL = 2 / N_CELLS
 

@@ -11,7 +11,7 @@ the numbers beside them, so that every pair of the threshold's is a near-tie.
 """
 
 import warnings
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import pytest
@@ -20,9 +20,9 @@ from skfairfr import SimilarityROC
 from skfairfr._core import _pair_tiles
 from skfairfr.metrics import all_pairs, frr_at_far, instance_far, threshold_at_far
 from skfairfr.report import audit
-from tests._core.test_inner_products import in_lanes
+from tests._core.test_inner_products import all_scores
 from tests.metamorphic import surface
-from tests.metrics._roc.test_quantised import screen  # noqa: F401
+from tests.metrics.designs import hold_tails
 
 # Of a cosine of rows of d features in float32; relative, of a score.
 EPS = np.finfo(np.float32).eps
@@ -226,7 +226,9 @@ def defined(X, y):
     X = np.asarray(X, dtype=np.float64)
     X = X / np.abs(X).max(axis=1, keepdims=True)
     X = (X / np.sqrt((X * X).sum(axis=1, keepdims=True))).astype(np.float32)
-    scores = np.concatenate([in_lanes(X[i], X[i + 1 :]) for i in range(len(X) - 1)])
+    scores = np.concatenate(
+        [all_scores(X[[i]], X[i + 1 :])[0] for i in range(len(X) - 1)]
+    )
     left, right = np.triu_indices(len(y), 1)
     return scores, y[left] == y[right]
 
@@ -251,11 +253,7 @@ def nearly_tied(n=240, n_same=8, d=64):
 
 
 def leaning_signs(n=240, d=44):
-    """Multiples of 1 / 22, of which bfloat16 lowers each: 1 / sqrt(44) is rounded down.
-
-    About a twentieth of pairs agree in 38 signs or more, and 32 / 44 is a little more than a
-    number of bfloat16: of what the screen may lose by its bound, most is lost there.
-    """
+    """Multiples of 1 / 22; about a twentieth of pairs agree in 38 signs or more."""
     signs = np.where(np.random.default_rng(6).random((n, d)) < 0.854, 1.0, -1.0)
     return signs, np.repeat(np.arange(n // 4), 4)
 
@@ -285,19 +283,14 @@ ALL = {**EXTREMES, MANY: lambda: drawn(550, d=4)[:2]}
 def tiles(request, monkeypatch):
     """Rows and columns of the tiles of a pass; the number of tiles of each pass so far."""
     size, numbers = request.param, []
-    if size < _pair_tiles.TILE:
-        smaller = partial(_pair_tiles.compare_all, tile=size)
-        monkeypatch.setattr(_pair_tiles, "compare_all", smaller)
-        # Full after a row or two, where most pairs are held.
-        monkeypatch.setattr(_pair_tiles, "BUFFER", size)
-    cut = _pair_tiles._runs_of_tiles
+    hold_tails(monkeypatch)
+    collect = _pair_tiles.collect_tail
 
-    def counted(*arguments):
-        runs = cut(*arguments)
-        numbers.append(sum(map(len, runs)))
-        return runs
+    def counted(probe, reference, floors, n_jobs):
+        numbers.append(len(_pair_tiles.tiles_of(probe, reference, size)))
+        return collect(probe, reference, floors, n_jobs, size)
 
-    monkeypatch.setattr(_pair_tiles, "_runs_of_tiles", counted)
+    monkeypatch.setattr(_pair_tiles, "collect_tail", counted)
     yield numbers
     many = request.node.callspec.params["name"] == MANY
     assert (numbers and min(numbers) > 1) or (size == _pair_tiles.TILE and not many)
@@ -329,18 +322,16 @@ def extreme(name):
     "name", [*EXTREMES, pytest.param(MANY, marks=pytest.mark.slow)]
 )
 @pytest.mark.filterwarnings("ignore")
-def test_no_decision_depends_on_the_pass(name, screen, tiles):  # noqa: F811
+def test_no_decision_depends_on_the_pass(name, tiles):
     X, y, groups, scores, genuine, own = extreme(name)
     roc = SimilarityROC(far_max=0.02, n_resamples=1, random_state=0).fit(X, y, groups)
     everything = np.ones_like(own)
-    for group, here, shares in ((None, everything, (0.05, 0.07)), ("f", own, (0.06,))):
+    for group, here in ((None, everything), ("f", own)):
         impostors = np.sort(scores[here & ~genuine])[::-1]
-        # A threshold below the tail that is held takes a pass of its own, down to the
-        # number before it: what ties with it is as near to the floor as pairs can be.
-        # Levels come later: where pairs are missing, the first one has more of them held.
         decided(roc, scores, genuine, here, np.float32(1.5), group)
-        reached = scores[scores > impostors[int(0.074 * len(impostors))]]
-        for share in shares if reached.size else ():
+        # What is held reaches below far_max, so that the data of its level are exact.
+        reached = scores[scores > impostors[int(0.024 * len(impostors))]]
+        for share in (0.01, 0.02) if reached.size else ():
             at = max(impostors[int(share * len(impostors))], min(reached))
             for side in (9, at, -9):
                 beside = np.nextafter(at, np.float32(side))

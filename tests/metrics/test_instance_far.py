@@ -14,6 +14,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skfairfr import SimilarityROC, face_labels, make_face_embeddings
 from skfairfr._core import _pair_tiles
 from skfairfr.metrics import instance_far
+from skfairfr.utils import ArgumentError
 from tests.metrics import designs
 
 FACES = make_face_embeddings(
@@ -104,10 +105,20 @@ def test_within_groups_of_images_where_some_are_unknown(asked):
 
 
 @pytest.mark.parametrize("impostors", IMPOSTORS)
-@pytest.mark.parametrize("threshold", [0.9, 0.3, -0.2, -math.inf])
-def test_a_tail_held_short_is_made_long_enough(monkeypatch, threshold, impostors):
+@pytest.mark.parametrize("threshold", [0.9, 0.5])
+def test_a_tail_reaches_down_to_the_threshold(monkeypatch, threshold, impostors):
     designs.hold_tails(monkeypatch)
     assert_like_loop(*DESIGNS["people"], threshold=threshold, impostors=impostors)
+
+
+@pytest.mark.parametrize("threshold", [-0.2, -math.inf])
+def test_too_many_accepted_pairs_to_hold_are_an_error(monkeypatch, threshold):
+    designs.hold_tails(monkeypatch)
+    X, y, _ = DESIGNS["people"]
+    message = f"threshold={threshold} accepts too many impostor pairs to hold;"
+    with pytest.raises(ArgumentError, match=message) as caught:
+        instance_far(X, y, threshold=threshold)
+    assert caught.value.remedy == "give a higher one, or far=."
 
 
 @pytest.mark.parametrize("impostors", IMPOSTORS)
@@ -332,13 +343,13 @@ def test_no_more_than_the_tail_is_held(monkeypatch):
     # Small scopes are held whole; made small here.
     designs.hold_tails(monkeypatch)
     seen = []
-    compare_all = _pair_tiles.compare_all
+    collect_tail = _pair_tiles.collect_tail
 
     def spy(*args, **kwargs):
-        found = compare_all(*args, **kwargs)
-        seen.append(found[0][0].size)
+        found = collect_tail(*args, **kwargs)
+        seen.append(found[0].size)
         return found
 
-    monkeypatch.setattr(_pair_tiles, "compare_all", spy)
+    monkeypatch.setattr(_pair_tiles, "collect_tail", spy)
     found = instance_far(FACES.X, FACES.y, far=0.01)
     assert max(seen) < 0.1 * found.n_impostor.sum() / 2

@@ -188,12 +188,3 @@ def test_a_metric_is_made_of_everyone_or_of_the_groups():
         labels = [None] if asked.how is None else ["a", "b"]
         expected = [Cell("odd", asked.point, asked.rate, label) for label in labels]
         assert found == expected
-
-
-def test_lack_of_memory_is_no_argument_of_the_callers(monkeypatch):
-    """``far_max`` is chosen by the bench: nobody can lower it."""
-    crowded = crowd(400, images_per_identity=(2, 3))
-    monkeypatch.setenv("SKFAIRFR_MEMORY", "100kB")
-    with pytest.raises(MemoryError, match=r"^judging a split.*100 ?kB") as caught:
-        counted(crowded, far=0.3)
-    assert "far_max" not in str(caught.value)

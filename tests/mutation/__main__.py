@@ -7,7 +7,7 @@
 A run that is stopped (Ctrl-C) reports on what it did. At the end all survivors are listed, each with
 file:line and the mutation; ``survivors.py`` holds reasons of those that may survive.
 
-Kernels of the mutated module, and all others with it, run as plain Python (plain_kernels):
+Kernels of the mutated module, and all others with it, run as plain Python:
 so a mutated kernel runs as mutated. Where a module has no kernel, those of other modules
 are compiled. A first pass runs the related tests on the unbroken copy and records which
 lines each of them reaches. A mutant then meets the tests that reach its line, and after
@@ -39,7 +39,6 @@ from pathlib import Path
 
 import pytest
 
-from tests import plain_kernels
 from tests.mutation.equivalent import EQUIVALENT
 from tests.mutation.mutants import drawn, mutants_of, wilson
 from tests.mutation.related import RELATED, ROOT, related
@@ -193,7 +192,6 @@ def forked(log, is_plain, seconds, function, *arguments):
             numba = importlib.import_module("numba")
             numba.config.DISABLE_JIT = 1
             os.environ["NUMBA_DISABLE_JIT"] = "1"
-            plain_kernels.install()
         status = int(function(*arguments))
     except BaseException:
         traceback.print_exc()

@@ -5,12 +5,6 @@ has those that no test can kill, which do not count.
 """
 
 ACCEPTED = {
-    "_core/_equal_error: if not copies_rejected(pairs, above.max(initial=-np.inf)): -> if (copies_rejected(pairs, above.max(initial=-np.inf))):": (
-        "The test of rejected copies notices, compiled; in plain Python it takes too long."
-    ),
-    "_core/_equal_error: defined = (impostor.total > 0) & (genuine.total > 0) -> defined = (impostor.total >= 0) & (genuine.total > 0)": (
-        "Resamples without pairs make more pairs be collected; no rate changes."
-    ),
     "comparators/_cluster_calibration: self, n_clusters=100, *, min_pairs=20, max_pairs=20000, random_state=None -> self, n_clusters=101, *, min_pairs=20, max_pairs=20000, random_state=None": (
         "A default, which papers choose and no test can."
     ),
@@ -44,17 +38,11 @@ ACCEPTED = {
     "metrics/_roc/_paired: return found, max(people - 1, 1.0) -> return found, max(people - 1, 2.0)": (
         "Degrees of freedom of two people: no test has so few with an interval."
     ),
-    '_core/_bootstrap: return self.operating_point == "overall" -> return None': (
-        "What partitions have in common is counted once for each: what it costs."
-    ),
     'comparators/_group_thresholds: if self.operating_point == "group": -> if self.operating_point != "group":': (
         "How deep a pass looks: no threshold of data that are held whole."
     ),
     '_core/_resampling: return vars(self) | {"drawn": {}} -> return None': (
         "The tests with processes of their own notice; they are slow."
-    ),
-    "_core/_reaching: while start + WIDTH <= stop: -> while start - WIDTH <= stop:": (
-        "Compiled, the process dies; in plain Python a slice ends where the data end."
     ),
     "_core/_equal_error: high = np.full(n_columns, candidates.size - 1) -> high = np.full(n_columns, candidates.size - 2)": (
         "The same rate; where all scores are equal, the threshold may be above them."

@@ -61,7 +61,7 @@ class RecordingScorer:
 
     def __init__(self, folder):
         self.folder = folder
-        self.strip = _pair_tiles._compare_tiles
+        self.strip = _pair_tiles._tail_of_tiles
 
     def recorded(self, *arguments):
         with LOCK:
@@ -75,12 +75,12 @@ class RecordingScorer:
                 ACTIVE.pop()
 
     def __call__(self, estimator, X, y):
-        strip = _pair_tiles._compare_tiles
-        _pair_tiles._compare_tiles = self.recorded
+        strip = _pair_tiles._tail_of_tiles
+        _pair_tiles._tail_of_tiles = self.recorded
         try:
             return bfar_scorer(estimator, X, y)
         finally:
-            _pair_tiles._compare_tiles = strip
+            _pair_tiles._tail_of_tiles = strip
 
 
 def numbers():

@@ -260,7 +260,7 @@ def test_people_held_out_are_judged_with_the_adversary(fitted):
     made = projector(alpha=2.0)
     made.groups_ = fitted.groups_
     loss = made._make_loss(people, None, 16, None, generator)
-    found = made._held_out_loss(Z, people, loss, None)
+    found = made._held_out_loss(people, loss, Z, torch.from_numpy(people.y), None)
     y = torch.from_numpy(people.y)
     identities = held_out_cross_entropy(Z, y, scale=torch.full((40,), 20.0))
     expected = identities + 2.0 * loss.penalty(Z).item()

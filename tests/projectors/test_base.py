@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 from skfairfr import EthicalModule, face_labels
 from skfairfr.projectors import _head
-from skfairfr.projectors._held_out import HeldOutRates
+from skfairfr.projectors._training import EmbeddingNet
 from tests.projectors.faces import (
     GROUP,
     IDENTITY,
@@ -167,13 +167,13 @@ def test_hidden_dim_is_twice_the_features_or_as_asked():
 
 def test_held_out_people_are_never_trained_on(monkeypatch):
     seen, measured = Counting(), []
-    init = HeldOutRates.__init__
+    hold_out = EmbeddingNet.hold_out
 
     def spy(self, people, *args):
         measured.append(people)
-        init(self, people, *args)
+        hold_out(self, people, *args)
 
-    monkeypatch.setattr(HeldOutRates, "__init__", spy)
+    monkeypatch.setattr(EmbeddingNet, "hold_out", spy)
     fitted = module(validation_fraction=0.3, callbacks=[seen]).fit(X, Y)
     (held,) = measured
     trained = {row.tobytes() for x, _ in seen.batches for row in x.numpy()}

@@ -21,9 +21,8 @@ def data(dtype=np.float32):
 def batches(size=5, seed=0, index=None, sampler=None):
     index = np.arange(N) if index is None else index
     generator = torch.Generator().manual_seed(seed)
-    return Batches(
-        DeviceRows(data(), CPU), index, 100 + index, size, generator, sampler
-    )
+    people = SimpleNamespace(rows=index, y=100 + index)
+    return Batches(DeviceRows(data(), CPU), people, size, generator, sampler)
 
 
 @pytest.mark.parametrize("size", [1, 5, 22, 23, 1000])
@@ -125,7 +124,8 @@ def test_a_memory_map_is_never_held_whole(tmp_path):
     del written
     x = np.load(tmp_path / "x.npy", mmap_mode="r")
     index = np.arange(shape[0])
-    source = Batches(DeviceRows(x, CPU), index, index, 500, torch.Generator())
+    people = SimpleNamespace(rows=index, y=index)
+    source = Batches(DeviceRows(x, CPU), people, 500, torch.Generator())
     tracemalloc.start()
     n_seen = sum(len(x) for x, _ in source)
     _, peak = tracemalloc.get_traced_memory()

@@ -30,7 +30,7 @@ from skfairfr import (
     frr_max_geomean_scorer,
 )
 from skfairfr.losses import FPRPenaltyLoss
-from skfairfr.losses._penalised import target_cosine
+from skfairfr.losses._fpr_penalty import target_cosine
 from skfairfr.losses._softmax import held_out_cross_entropy
 from tests.projectors.faces import (
     GROUP,
@@ -177,7 +177,7 @@ def test_every_option_arrives_at_the_loss(options):
     assert isinstance(loss, FPRPenaltyLoss)
     asked = {n: (usual | options)[n] for n in [*names, "momentum"]}
     asked["far"] = asked["far"] or 1 / 39
-    assert {n: getattr(loss.rule, n) for n in asked} == asked
+    assert {n: getattr(loss, n) for n in asked} == asked
     assert losses(fitted.fit(X, IDENTITY)) != losses(trained())
 
 
@@ -216,9 +216,11 @@ def test_people_held_out_are_judged_by_the_base_alone(base):
         embeddings,
         torch.from_numpy(people.y),
         scale=torch.full((40,), 16.0),
-        margin=lambda cosine: target_cosine(cosine, base, 0.35)[0],
+        margin=lambda cosine: target_cosine(cosine, base, 0.35),
     )
-    assert given._held_out_loss(embeddings, people, None, None) == expected
+    loss = given._make_loss(people, None, 16, None, None)
+    y = torch.from_numpy(people.y)
+    assert given._held_out_loss(people, loss, embeddings, y, None) == expected
     plain = held_out_cross_entropy(
         embeddings, torch.from_numpy(people.y), scale=torch.full((40,), 16.0)
     )
@@ -274,7 +276,7 @@ def test_saved_pickled_and_cloned(tmp_path, other):
 
 def test_another_class_refuses_the_file(tmp_path):
     trained().save(tmp_path / "projector.safetensors")
-    with pytest.raises(ValueError, match="holds a FPRPenaltyProjector, not a Ethical"):
+    with pytest.raises(ValueError, match="holds FPRPenaltyProjector, not Ethical"):
         EthicalModule.load(tmp_path / "projector.safetensors")
 
 

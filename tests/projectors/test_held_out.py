@@ -123,9 +123,9 @@ def test_what_is_measured_is_what_transform_gives(kind, options):
     seen = []
 
     class Watched(kind):
-        def _held_out_loss(self, embeddings, people, **given):
+        def _held_out_loss(self, people, loss, embeddings, y, X):
             seen.append((embeddings, people))
-            return super()._held_out_loss(embeddings, people, **given)
+            return super()._held_out_loss(people, loss, embeddings, y, X)
 
     fitted = Watched(
         validation_fraction=0.5,

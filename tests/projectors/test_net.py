@@ -16,6 +16,8 @@ from skfairfr.projectors._training import DeviceRows, history_columns
 from tests.projectors.faces import (
     GROUP,
     IDENTITY,
+    MORE,
+    MORE_Y,
     Breaking,
     Counting,
     X,
@@ -122,7 +124,7 @@ def test_an_interruption_during_the_measuring_is_one(monkeypatch):
 
     monkeypatch.setattr(HeldOutRates, "measure", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        module(validation_fraction=0.3).fit(X, Y)
+        module(validation_fraction=0.5, monitor="bfar").fit(MORE.X, MORE_Y)
 
 
 def test_a_fit_that_fails_leaves_the_one_before():

@@ -155,7 +155,7 @@ class OtherModule(EthicalModule):
 
 def test_another_class_is_refused(tmp_path):
     module().fit(X, Y).save(tmp_path / "module")
-    with pytest.raises(ValueError, match="holds a EthicalModule, not a OtherModule"):
+    with pytest.raises(ValueError, match="holds EthicalModule, not OtherModule"):
         OtherModule.load(tmp_path / "module")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import warnings
 from functools import partial
 
 import numpy as np
@@ -23,6 +24,7 @@ from skorch.callbacks import (
 from torch import nn
 
 from skfairfr import EthicalModule, IdentityKFold
+from skfairfr.projectors import LossProjector
 from tests.projectors.faces import (
     MORE,
     MORE_Y,
@@ -63,6 +65,16 @@ def test_net_is_a_fitted_net_of_skorch_s():
     again = pickle.loads(pickle.dumps(fitted))
     assert_array_equal(again.net_.history[:, "valid_loss"], history[:, "valid_loss"])
     assert_array_equal(again.transform(X), fitted.transform(X))
+
+
+@pytest.mark.parametrize(
+    "held_out", [{}, HELD_OUT], ids=["all fitted", "some held out"]
+)
+def test_a_fitted_net_predicts(held_out):
+    fitted = module(**held_out).fit(X, Y)
+    rows = X.astype(np.float32)
+    assert_array_equal(fitted.net_.predict(rows), fitted.transform(rows))
+    assert_array_equal(fitted.net_.forward(rows), fitted.transform(rows))
 
 
 def test_the_net_keeps_no_image():
@@ -256,6 +268,9 @@ def test_few_people_or_steps_are_said():
     with pytest.warns(UserWarning, match="has 40 people and 9 steps") as seen:
         module().fit(X, Y)
     assert seen[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        LossProjector(max_epochs=1).fit(X, Y)  # the study is of the other's defaults
 
 
 def test_a_monitor_has_a_level_of_its_own():

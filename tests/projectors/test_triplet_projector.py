@@ -202,7 +202,7 @@ SMALL = face_labels(IDENTITY, np.where(IDENTITY == 0, "rare", GROUP), DOMAIN)
         (DYNAMIC, IDENTITY, "fit was given no groups"),
         ({"sampling": "equal"}, IDENTITY, "fit was given no groups"),
         ({"homogeneous": True}, IDENTITY, "fit was given no groups"),
-        (DYNAMIC, SMALL, r"\['rare'\] have none"),
+        (DYNAMIC, SMALL, "do not resolve far=.*'rare': 0"),
         (DYNAMIC | {"far": 1e-7}, Y, "do not resolve far=1e-07"),
         (DYNAMIC | {"validation_fraction": 0.0}, Y, "set validation_fraction=0.2"),
         ({"sampling": "adjusted"}, Y, "needs group_weights"),

@@ -79,10 +79,10 @@ def batches(domain=None, n=60, n_people=12, margin=0.6, **options):
     y = torch.arange(n) % n_people
     domain = None if domain is None else (torch.arange(n) // n_people) % 2
     head = ProjectionHead(6, 8, 6, "residual", seeded())
-    usual = {"sampler": None, "selection_size": 25, "batch_size": 8}
-    options = usual | options
+    options = {"sampler": None, "selection_size": 25, "batch_size": 8} | options
+    common = options.pop("batch_size"), seeded(1), options.pop("sampler")
     epoch = TripletBatches(
-        rows_of(X), people(domain, y), head, seeded(1), margin=margin, **options
+        rows_of(X), people(domain, y), *common, head=head, margin=margin, **options
     )
     return epoch, X, y, domain
 

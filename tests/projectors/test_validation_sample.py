@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_array_equal
+from skorch.callbacks import Callback
 
 from skfairfr import (
     EthicalModule,
@@ -15,14 +16,12 @@ from skfairfr import (
     make_face_embeddings,
 )
 from skfairfr._core import _pair_tiles
-from skfairfr.losses import _softmax, _triplet
+from skfairfr.losses import _fpr_penalty, _softmax, _triplet
 from skfairfr.metrics import all_pairs, bfar, frr_at_far
 from skfairfr.projectors import (
     _base,
     _ethical_module,
-    _fpr_penalty_projector,
     _held_out,
-    _training,
     _triplet_projector,
 )
 from skfairfr.projectors._head import ProjectionHead, project
@@ -304,15 +303,15 @@ def test_the_draws_of_the_fit_stay_as_they_are(most, monkeypatch):
     assert begun[0].initial_seed() == rng.randint(2**31 - 1)
 
 
-def test_every_epoch_compares_the_same_images(medium, monkeypatch):
-    seen, batch = [], _training.HeldOutBatch.__iter__
+def test_every_epoch_compares_the_same_images(medium):
+    seen = []
 
-    def spy(self):
-        seen.append(self.people.rows.copy())
-        return batch(self)
+    class Watching(Callback):
+        def on_batch_begin(self, net, batch=None, training=False, **kwargs):
+            if not training:
+                seen.append(batch[0])
 
-    monkeypatch.setattr(_training.HeldOutBatch, "__iter__", spy)
-    fitted = ethical_module().fit(X, Y)
+    fitted = ethical_module(callbacks=[Watching()]).fit(X, Y)
     assert len(seen) == 3 and len(seen[0]) == fitted.n_validation_images_
     for rows in seen[1:]:
         assert_array_equal(rows, seen[0])
@@ -337,7 +336,7 @@ def test_pairs_never_exceed_the_most(name, domain, monkeypatch):
     """Every comparison of held-out people is counted, whatever compares them."""
     monkeypatch.setattr(_held_out, "MOST_IMAGES", 240)
     counted = Counter()
-    collect = _pair_tiles.compare_all
+    collect = _pair_tiles.collect_tail
 
     def collected(probe, reference, *rest, **options):
         n, m = probe.image.size, reference.image.size
@@ -353,9 +352,9 @@ def test_pairs_never_exceed_the_most(name, domain, monkeypatch):
         counted["loss"] = len(left) * len(right) // 2  # i with j's partner, j with i's
         return _triplet.mean_triplet_loss(left, right, y, margin)
 
-    monkeypatch.setattr(_pair_tiles, "compare_all", collected)
+    monkeypatch.setattr(_pair_tiles, "collect_tail", collected)
     monkeypatch.setattr(_ethical_module, "held_out_cross_entropy", with_means)
-    monkeypatch.setattr(_fpr_penalty_projector, "held_out_cross_entropy", with_means)
+    monkeypatch.setattr(_fpr_penalty, "held_out_cross_entropy", with_means)
     monkeypatch.setattr(_triplet_projector, "mean_triplet_loss", of_triplets)
     given = {"domain": FACES.domain} if domain else {}
     CHOICES[name].fit(X, Y, **given)

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from skfairfr._core import _pair_sets
 from skfairfr.model_selection import compare_mitigations
 from skfairfr.report import (
     EmbeddingData,
@@ -17,7 +18,12 @@ from skfairfr.report import (
     audit_pairs,
     compare_systems,
 )
-from skfairfr.report._arguments import name_of, name_of_both, named_columns
+from skfairfr.report._arguments import (
+    choose_far_max,
+    name_of,
+    name_of_both,
+    named_columns,
+)
 from skfairfr.utils import ArgumentError
 from tests.report.audits import small_audit, synthetic
 
@@ -367,3 +373,13 @@ def test_labels_without_a_name_are_called_group():
     found = audit_data(PairData(SCORES, PEOPLE, {"group": BOTH}), **QUICK)
     alone = audit_pairs(SCORES, PEOPLE, BOTH, **QUICK)
     assert found.to_json() == alone.to_json()
+
+
+@pytest.mark.parametrize("far", [None, [1e-3], [1e-3, 0.2]])
+@pytest.mark.parametrize(("n_images", "rule"), [(30, 1e-2), (900, 1e-2 / 81)])
+def test_pairs_are_held_up_to_the_largest_level_or_by_the_number_of_images(
+    n_images, rule, far, monkeypatch
+):
+    monkeypatch.setattr(_pair_sets, "HELD_PAIRS", 1e-2 * 100**2)
+    found = choose_far_max(n_images, None if far is None else np.array(far))
+    assert found == pytest.approx(max(rule, *(far or [0])))

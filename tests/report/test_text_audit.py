@@ -81,16 +81,16 @@ def test_what_is_not_counted_over_all_pairs_is_said_and_marked(monkeypatch, poin
     figures = [rates.far for rates in found.levels[0].rates]
     # A level is never above the far_max of its audit; a threshold's far may be.
     sampled = "threshold" in point
-    words, source = SOURCES["histogram"], "histogram" if sampled else "all pairs"
+    words, source = SOURCES["sample"], "sample" if sampled else "all pairs"
     assert all((words in f.reason) == sampled for f in figures)
     assert {f.source for f in figures} == {source}
     equal = found.groups[0].equal_error_rate
-    assert (equal.source, words in equal.reason) == ("histogram", True)
+    assert (equal.source, words in equal.reason) == ("sample", True)
     text, record = " ".join(to_text(found).split()), found.to_json()
     assert f"~ EER: {words}" in text
     assert (f"~ FAR: {words}" in text) == sampled
     assert record.count(words) > 3 * sampled
-    assert record.count('"source": "histogram"') > 3 * sampled
+    assert record.count('"source": "sample"') > 3 * sampled
 
 
 def test_groups_without_errors_are_not_a_factor_apart():

@@ -108,8 +108,8 @@ def reason(code, group, found, needed):
         (
             (Reason("no_pairs", rate="frr"),),
             "sample",
-            "no genuine pair; beyond the FAR up to which all pairs are held: values and "
-            "intervals from a uniform sample of impostor pairs",
+            "no genuine pair; beyond the FAR up to which all pairs are held: from a "
+            "uniform sample of impostor pairs",
         ),
         (
             (

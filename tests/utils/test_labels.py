@@ -208,6 +208,14 @@ def test_face_labels_keep_each_column():
     assert y[[1, 0]]["domain"].tolist() == [1, 0]  # it is sliced as scikit-learn does
 
 
+def test_face_labels_join_columns_of_a_group():
+    frame = pd.DataFrame({"sex": ["f", "m", None], "age": ["old", "old", "old"]})
+    y = face_labels([1, 2, 3], frame)
+    assert y["group"].tolist() == ["f & old", "m & old", None]
+    assert encode(y["group"], "g", allow_unknown=True).codes.tolist() == [0, 1, -1]
+    assert face_labels([1], [[None, "old"]])["group"].tolist() == [None]
+
+
 def test_face_labels_of_one_column():
     assert face_labels([3, 1]).dtype.names == ("identity",)
 

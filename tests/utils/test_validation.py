@@ -16,8 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from skfairfr import make_face_embeddings
 from skfairfr.metrics import bfar
 from skfairfr.utils import _validation
-from skfairfr.utils._errors import Argument, ArgumentError
-from skfairfr.utils._memory import check_space
+from skfairfr.utils._errors import ArgumentError
 from skfairfr.utils._validation import (
     check_count,
     check_group,
@@ -160,14 +159,6 @@ def test_what_is_no_seed_is_named(seed):
         random_state_of(seed, "seed")
     drawn = random_state_of(np.int64(3)).randint(99)
     assert drawn == np.random.RandomState(3).randint(99)
-
-
-def test_a_number_that_means_too_much_memory_is_named():
-    check_space(Argument("n", 9), 8.0, "give less.")
-    with pytest.raises(
-        ArgumentError, match=r"^n=9 needs .* GB of memory.*give less\.$"
-    ):
-        check_space(Argument("n", 9), 1e30, "give less.")
 
 
 NO_LABELS = [

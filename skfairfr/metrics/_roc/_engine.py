@@ -12,11 +12,9 @@ import numpy as np
 from skfairfr._core import _equal_error
 from skfairfr._core._bootstrap import (
     Query,
-    RateTable,
     Resampling,
     point_rates,
     rate_table,
-    remember,
 )
 from skfairfr._core._intervals import Reason
 from skfairfr._core._rates import exceeds
@@ -26,7 +24,7 @@ from skfairfr.metrics._roc._records import (
     EstimandWarning,
     Estimate,
 )
-from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.utils._errors import plain
 from skfairfr.utils._validation import warn_caller, warn_undefined
 
 # Resamples of identities that show whether an interval over images is far too narrow.
@@ -78,8 +76,6 @@ class Engine:
         self.groups = groups
         self.far_max = far_max
         self.intervals = intervals
-        self._tables = {}
-        self._evidence = {}
         self._warned_of_estimand = False
 
     @property
@@ -219,53 +215,49 @@ class Engine:
         self._warn_unresolved(question)
         self._check_something_to_draw()
 
-    def answers(self, question, resamplings, scopes=None):
-        """Value, interval and support (levels in increasing order) by each resampling.
+    def answer(self, question):
+        """Value, interval and support, levels in increasing order, with all warnings."""
+        self.check_answerable(question)
+        found = _estimates.Answer.joined(self.resampled(question, self.resampling()))
+        self._warn_undefined_values(question, found)
+        if self.resampling().mode == "images" and not self._warned_of_estimand:
+            n_compared = min(self.intervals.n_resamples, N_COMPARED)
+            other = replace(
+                self.resampling(), mode="identities", n_resamples=n_compared
+            )
+            self._warn_of_estimand(
+                found, _estimates.Answer.joined(self.resampled(question, other))
+            )
+        return found
 
-        With ``scopes``, a dict of the answers about each of them instead.
-        """
-        used = self.groups_with_pairs(question)
+    def resampled(self, question, resampling, scopes=None):
+        """Answers about each run of levels or, of one level, about each of some scopes."""
         answers = []
-        for resampling in resamplings:
-            parts = []
-            for part in self._parts(question):
-                query = self._query(part, scopes)
-                # What is overall is computed once for all partitions into groups.
-                stores, table = (self.pairs.common, self._tables), None
-                for tables, asked in zip(stores, query.by_partition(), strict=True):
-                    if asked is None:
-                        continue
-                    key = (asked.key, resampling)
-                    if key not in tables:
-                        found = rate_table(self.pairs, asked, resampling, table)
-                        remember(tables, key, found)
-                    overall, table = table, tables[key]
-                if len(table.query.scopes) < len(query.scopes):
-                    table = RateTable.joined(overall, table)
-                shared = used, self.intervals, self.groups
-                found = {}
-                for scope in scopes or [part.scope]:
-                    # Evidence is that of the scopes of one kind, within groups or all.
-                    about = replace(part, scope=scope)
-                    evidence = partial(self._evidence_of, about)
-                    if self.intervals.method == "wilson":
-                        evidence()  # all intervals rest on it; it is kept
-                    found[scope] = _estimates.answer(
-                        self.pairs, table, about, *shared, evidence
-                    )
-                parts.append(found if scopes else found[part.scope])
-            if scopes:
-                answers.append(parts[0])
-                continue
-            answers.append(_estimates.Answer.joined(parts))
+        for part in self._parts(question):
+            query = self._query(part, scopes)
+            known, key = self.pairs.known, (query.key, resampling)
+            if key not in known:
+                known[key] = rate_table(self.pairs, query, resampling)
+            for scope in scopes or [part.scope]:
+                about = replace(part, scope=scope)
+                made = self.groups_with_pairs(about), self.intervals, self.groups
+                evidence = partial(self._evidence_of, about)
+                found = _estimates.answer(
+                    self.pairs, known[key], about, *made, evidence
+                )
+                answers.append(found)
         return answers
+
+    def compared(self, question, resampling):
+        """One answer by a resampling, without warnings about its values."""
+        return _estimates.Answer.joined(self.resampled(question, resampling))
 
     def evidence(self, question):
         """Evidence about a question's rates in all scopes like its own; None of no pairs."""
         parts = [self._evidence_of(part) for part in self._parts(question)]
         return None if None in parts else _evidence.Evidence.joined(parts)
 
-    def _evidence_of(self, part):
+    def _evidence_of(self, part, as_far_as_held=False):
         groups = range(self.groups.size)
         scopes = tuple((g, g) for g in groups)
         if part.how is None and part.scope is None:
@@ -274,10 +266,12 @@ class Engine:
             first = [0] * self.groups.size if self.two_sides else groups
             scopes = tuple((g, h) for g in groups for h in range(first[g], len(groups)))
         query = replace(self._query(part, scopes), wanted=(part.rate,))
-        if query.key not in self._evidence:
-            found = _evidence.gather(self.pairs, query, part.rate)
-            remember(self._evidence, query.key, found)
-        return self._evidence[query.key]
+        if as_far_as_held:
+            query = replace(query, sampled=frozenset())
+        known, key = self.pairs.known, ("evidence", query.key)
+        if key not in known:
+            known[key] = _evidence.gather(self.pairs, query, part.rate)
+        return known[key]
 
     def cells(self, question):
         """Answers about every two groups, by scope, from one table."""
@@ -288,15 +282,8 @@ class Engine:
             for g in range(n_groups)
             for h in range(0 if self.two_sides else g, n_groups)
         )
-        return self.answers(question, [self.resampling()], scopes)[0]
-
-    def compare(self, other, question):
-        """Answers of this and another engine about the same images and resamples."""
-        answers = []
-        for engine in (self, other):
-            engine.check_answerable(question)
-            answers += engine.answers(question, [self.resampling()])
-        return answers
+        found = self.resampled(question, self.resampling(), scopes)
+        return dict(zip(scopes, found, strict=True))
 
     def equal_error_rate(self, question):
         """Estimate of the equal error rate of the question's scope."""
@@ -337,7 +324,7 @@ class Engine:
                 thresholds=None,
                 operating_point="overall" if scope is None else "group",
             )
-            at_level = self._evidence_of(at_level)
+            at_level = self._evidence_of(at_level, as_far_as_held=True)
             level = self.intervals.confidence_level
             found = _estimates.with_equal_error_ends(found, at_level, scope, level)
         return _estimates.to_estimate(found, question, counts)
@@ -348,14 +335,6 @@ class Engine:
         mode = "identities" if self._independent else made.resample
         method = "recentered" if made.method == "wilson" else made.method
         return Resampling(mode, method, made.n_resamples, made.entropy, made.n_jobs)
-
-    def resamplings(self):
-        """The resampling of ``fit``, and one of identities until the warning was given."""
-        drawn = self.resampling()
-        if drawn.mode != "images" or self._warned_of_estimand:
-            return [drawn]
-        n_compared = min(drawn.n_resamples, N_COMPARED)
-        return [drawn, replace(drawn, mode="identities", n_resamples=n_compared)]
 
     # ---- queries and tables ----------------------------------------------------------
 
@@ -383,7 +362,12 @@ class Engine:
         )
         if question.levels is None:
             return replace(query, wanted=(question.rate,))
-        return query
+        if question.levels.max() <= self.far_max:
+            return query
+        # A scope that is not held whole uses a sample for levels above far_max.
+        needed = {None, *((g, g) for g in with_impostors), *scopes}
+        sampled = frozenset(s for s in needed if not self.pairs.is_whole(s))
+        return replace(query, sampled=sampled)
 
     # ---- warnings --------------------------------------------------------------------
 
@@ -393,22 +377,16 @@ class Engine:
         if resample == "identities" or self._independent:
             return
         check_draws(self.intervals.method, resample)
-        remedy = ("use ", Argument("resample", "identities"), ".")
         if not self.intervals.images_named:
-            raise ArgumentError(
-                Argument("resample", resample),
-                " draws images, but the pairs do not name them;",
-                remedy=(
-                    *("give ", Argument("image_1"), " and ", Argument("image_2")),
-                    *(", or ", *remedy),
-                ),
+            raise ValueError(
+                f"resample={resample!r} draws images, but the pairs do not name them; give "
+                "image_1 and image_2, or use resample='identities'."
             )
         if self.pairs.images.per_stratum().max() == 1:
-            raise ArgumentError(
-                Argument("resample", resample),
-                " draws among the images of one person, but every person has one (on each "
-                "side), so that nothing would vary;",
-                remedy=remedy,
+            raise ValueError(
+                f"resample={resample!r} draws among the images of one person, but every "
+                "person has one (on each side), so that nothing would vary; use "
+                "resample='identities'."
             )
 
     def _warn_left_out(self, question):
@@ -451,12 +429,6 @@ class Engine:
         codes = range(self.groups.size)
         of_groups = {self.pairs.count((g, g)): self.groups[g] for g in codes}
         return of_groups.get(n_pairs)
-
-    def review(self, question, found, over_people=None):
-        """Warn of undefined values, and of an interval far narrower than over people."""
-        self._warn_undefined_values(question, found)
-        if over_people is not None:
-            self._warn_of_estimand(found, over_people)
 
     def _warn_undefined_values(self, question, found):
         """Say why values are nan, or a ratio over groups without any error is +inf."""
@@ -505,13 +477,8 @@ class Engine:
 def check_draws(method, resample):
     """Raise where a method of intervals is not about what is drawn."""
     if method == "wilson" and resample != "identities":
-        raise ArgumentError(
-            Argument("method", "wilson"),
-            " is about other people of the same population, and ",
-            Argument("resample", resample),
-            " draws photographs of these;",
-            remedy=(
-                *("use ", Argument("resample", "identities")),
-                *(", or ", Argument("method", "recentered"), "."),
-            ),
+        raise ValueError(
+            "method='wilson' is about other people of the same population, and "
+            f"resample={resample!r} draws photographs of these; use "
+            "resample='identities', or method='recentered'."
         )

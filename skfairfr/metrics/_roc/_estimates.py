@@ -1,11 +1,9 @@
 """Estimates from a table of rates: value, interval, support and the public records."""
 
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from skfairfr._core._bootstrap import remember
 from skfairfr._core._few_errors import rate_bounds
 from skfairfr._core._intervals import (
     Reason,
@@ -27,8 +25,6 @@ from skfairfr.utils._errors import plain
 
 # With fewer accepted impostor pairs, the threshold of a level is set by chance.
 MIN_SETTERS = 10
-# Number of supports of rates that are kept for the next question.
-MAX_SUPPORTS = 64
 
 # The end of `reason`, by the source of the value.
 ENDINGS = {
@@ -47,9 +43,9 @@ class Answer:
     replicates, adjusted : ndarrays, shape (n_levels, n_resamples)
         As resampled, and as the interval uses them.
     n_undefined : ndarray of int, shape (n_levels,)
-    reasons : list of tuples of Reason
+    reasons : ndarray of tuples of Reason, shape (n_levels,)
         Why each level is not supported; empty if it is.
-    sources : list of str
+    source : ndarray of str, shape (n_levels,)
         Where each level comes from: "all pairs" or "sample".
     corrected, p_value : ndarrays, shape (n_levels,), or None
         As of :class:`Estimate`.
@@ -62,8 +58,8 @@ class Answer:
     adjusted: np.ndarray
     threshold: np.ndarray
     n_undefined: np.ndarray
-    reasons: list
-    sources: list
+    reasons: np.ndarray
+    source: np.ndarray
     corrected: np.ndarray | None
     p_value: np.ndarray | None
 
@@ -77,7 +73,7 @@ class Answer:
         """Reasons in words, and where values come from, (n_levels,)."""
         words = [
             "; ".join(filter(None, (join_reasons(reasons), ENDINGS[source])))
-            for reasons, source in zip(self.reasons, self.sources, strict=True)
+            for reasons, source in zip(self.reasons, self.source, strict=True)
         ]
         return to_objects(words)
 
@@ -86,21 +82,17 @@ class Answer:
         """Standard deviation of the adjusted replicates, (n_levels,)."""
         return _sd(self.adjusted)
 
+    @property
+    def normalized_uncertainty(self):
+        """Standard deviation of the replicates over the value, (n_levels,)."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return _sd(self.replicates) / self.value
+
     @classmethod
     def joined(cls, parts):
         """One answer from answers about increasing levels."""
-        if len(parts) == 1:
-            return parts[0]
-        joined = {}
-        for name in cls.__dataclass_fields__:
-            columns = [getattr(part, name) for part in parts]
-            if columns[0] is None:
-                joined[name] = None
-            elif isinstance(columns[0], list):
-                joined[name] = list(chain.from_iterable(columns))
-            else:
-                joined[name] = np.concatenate(columns)
-        return cls(**joined)
+        columns = [[getattr(p, f.name) for p in parts] for f in fields(cls)]
+        return cls(*(None if c[0] is None else np.concatenate(c) for c in columns))
 
 
 def scopes_of(question, n_groups):
@@ -245,9 +237,8 @@ def _with_interval(
     source,
 ):
     moved = adjusted(replicates, value, centre, intervals.method)
-    low, high, n_undefined = percentile(
-        moved, intervals.confidence_level, _bounds(question)
-    )
+    bounds = (0.0, 1.0) if question.how is None else question.how.bounds
+    low, high, n_undefined = percentile(moved, intervals.confidence_level, bounds)
     allowed = (1 - intervals.confidence_level) / 2 * replicates.shape[-1]
     for level, undefined in enumerate(n_undefined.tolist()):
         if np.isnan(value[level]):
@@ -263,70 +254,48 @@ def _with_interval(
         moved,
         threshold,
         n_undefined,
-        [tuple(r) for r in reasons],
-        [source] * value.size,
+        to_objects(tuple(r) for r in reasons),
+        np.full(value.size, source, dtype=object),
         None,
         None,
     )
 
 
-def _bounds(question):
-    return (0.0, 1.0) if question.how is None else question.how.bounds
+def to_record(kind, found, question, **more):
+    """Public record of an answer, in the caller's order and shape.
+
+    Parameters
+    ----------
+    kind : type
+        Dataclass whose fields are attributes of the answer, or given in ``more``.
+    found : Answer
+    question : Question
+    **more : ndarray, shape (n_levels,)
+    """
+    values = [
+        more[field.name] if field.name in more else getattr(found, field.name)
+        for field in fields(kind)
+    ]
+    return kind(*(None if v is None else question.in_shape(v) for v in values))
 
 
 def to_estimate(found, question, counts):
-    """Public record of an answer, in the caller's order and shape."""
-    n_levels = found.value.size
-    with np.errstate(invalid="ignore", divide="ignore"):
-        spread = found.standard_error
-        normalized = _sd(found.replicates) / found.value
-    n_genuine, n_impostor = (np.full(n_levels, n) for n in counts)
-    return Estimate(
-        *(
-            None if values is None else question.in_shape(values)
-            for values in (
-                found.value,
-                found.low,
-                found.high,
-                spread,
-                normalized,
-                n_genuine,
-                n_impostor,
-                found.n_undefined,
-                found.corrected,
-                found.p_value,
-                found.supported,
-                found.reason,
-                to_objects(found.sources),
-                to_objects(found.reasons),
-            )
-        )
+    """Estimate of an answer, with its numbers of genuine and of impostor pairs."""
+    n_genuine, n_impostor = (np.full(found.value.size, n) for n in counts)
+    return to_record(
+        Estimate, found, question, n_genuine=n_genuine, n_impostor=n_impostor
     )
 
 
 def to_curve(found, question, confidence_level):
-    """Public curve of an answer, in the caller's order."""
-    band_low, band_high = simultaneous(
-        found.adjusted,
-        found.value,
-        (found.low, found.high),
-        confidence_level,
-        _bounds(question),
+    """ROCCurve of an answer."""
+    pointwise = found.low, found.high
+    bounds = (0.0, 1.0) if question.how is None else question.how.bounds
+    low, high = simultaneous(
+        found.adjusted, found.value, pointwise, confidence_level, bounds
     )
-    columns = (
-        question.levels,
-        found.value,
-        found.low,
-        found.high,
-        band_low,
-        band_high,
-        found.threshold,
-        found.supported,
-        found.reason,
-        to_objects(found.sources),
-        to_objects(found.reasons),
-    )
-    return ROCCurve(*(question.in_shape(values) for values in columns))
+    bands = {"far": question.levels, "band_low": low, "band_high": high}
+    return to_record(ROCCurve, found, question, **bands)
 
 
 def to_matrix(answers, counts, groups, two_sides):
@@ -345,7 +314,7 @@ def to_matrix(answers, counts, groups, two_sides):
             )
             n_impostor[cell] = counts[g, h]
             supported[cell], reason[cell] = found.supported[0], found.reason[0]
-            source[cell], reasons[cell] = found.sources[0], found.reasons[0]
+            source[cell], reasons[cell] = found.source[0], found.reasons[0]
     return GroupFARMatrix(
         groups, far, low, high, n_impostor, supported, reason, source, reasons
     )
@@ -477,9 +446,9 @@ def _operating(query, scopes):
 
 def _support(pairs, rate, scope, thresholds, sampled):
     """Support of a rate of a scope; that of the last questions is kept."""
-    key = (rate, scope, sampled, thresholds.tobytes())
-    if key in pairs.supports:
-        return pairs.supports[key]
+    key = ("support", rate, scope, sampled, thresholds.tobytes())
+    if key in pairs.known:
+        return pairs.known[key]
     undefined = np.isnan(thresholds)
     if rate == "far":
         sequence = pairs.impostors(scope, sampled)
@@ -490,9 +459,8 @@ def _support(pairs, rate, scope, thresholds, sampled):
         positions = pairs.genuine.rejected(scope, known)
     left, right = sequence.identities(pairs.images)
     found = support_of_first(left, right, positions, pairs.images.n_identities)
-    found = replace(found, named=pairs.images.n_drawn is None)
-    remember(pairs.supports, key, found, MAX_SUPPORTS)
-    return found
+    pairs.known[key] = replace(found, named=pairs.images.n_drawn is None)
+    return pairs.known[key]
 
 
 def _labels_of(scope, labels):

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from skfairfr._core._bootstrap import point_rates, remember
+from skfairfr._core._bootstrap import point_rates
 from skfairfr._core._error_counts import (
     accepted_impostors,
     course_of,
@@ -18,7 +18,6 @@ from skfairfr._core._error_counts import (
     threshold_of,
 )
 from skfairfr._core._few_errors import ErrorSums, never_falling, rate_bounds
-from skfairfr._core._parallel import in_threads
 
 # Between FAR levels whose rates show how fast a rate changes with its threshold.
 STEP = 1.5
@@ -26,8 +25,6 @@ STEP = 1.5
 FIXED_LEVELS = 10 ** (-np.arange(1, 200) / 8)
 # Weights of people's errors that are held at a time, (n_levels, n_people).
 MOST_WEIGHTS = 2**20
-# Number of counts of errors that are kept for the next question.
-MAX_COUNTS = 16
 
 
 @dataclass(frozen=True)
@@ -144,11 +141,6 @@ def gather(pairs, query, rate):
         Of the scopes of the query that have pairs, in their order; None of none.
     """
     query, point = point_rates(pairs, replace(query, wanted=(rate,)))
-    worst = _worst_groups(pairs, query, point)
-    changes = np.flatnonzero(np.diff(worst)) + 1
-    if changes.size:
-        parts = [replace(query, levels=run) for run in np.split(query.levels, changes)]
-        return Evidence.joined([gather(pairs, part, rate) for part in parts])
     count = pairs.count if rate == "far" else pairs.genuine.count
     # Without a threshold of its own, a group is not judged.
     defined = ~np.isnan(point.thresholds).all(axis=1)
@@ -158,6 +150,11 @@ def gather(pairs, query, rate):
     n_levels = len(thresholds)
     if not scopes:
         return None
+    worst = _worst_groups(pairs, query, point)
+    changes = np.flatnonzero(np.diff(worst)) + 1
+    if changes.size:
+        parts = [replace(query, levels=run) for run in np.split(query.levels, changes)]
+        return Evidence.joined([gather(pairs, part, rate) for part in parts])
     asking = _Asking(pairs, query, rate, scopes, _setters(query, worst[0], scopes))
     rows = np.concatenate([thresholds, *asking.near()])
     held = [asking.where_held(scope, rows[:, p]) for p, scope in enumerate(scopes)]
@@ -205,9 +202,14 @@ class _Asking:
         count = accepted_impostors if rate == "far" else rejected_genuine
         found = []
         for scope, thresholds in asked:
-            at = np.where(np.isnan(thresholds), nothing, thresholds)
-            found.append((scope, at.tobytes(), at))
-        return self._kept(count, rate, found)
+            sampled = rate == "far" and scope in self.query.sampled
+            known = self.pairs.known
+            key = ("errors", rate, scope, sampled, thresholds.tobytes())
+            if key not in known:
+                at = np.where(np.isnan(thresholds), nothing, thresholds)
+                known[key] = count(self.pairs, scope, at, sampled)
+            found.append(known[key])
+        return found
 
     def upper_ends(self, errors, tail):
         """Upper ends of the rates, (n_levels, n_scopes), at the errors of the levels."""
@@ -232,11 +234,17 @@ class _Asking:
         ]
         return np.stack(ends, axis=-1)
 
-    @cached_property
+    @property
     def _courses(self):
         """The Course of the rate of each scope."""
-        asked = [(scope, "course", self.rate) for scope in self.scopes]
-        return self._kept(course_of, self.rate, asked)
+        known, found = self.pairs.known, []
+        for scope in self.scopes:
+            sampled = self.rate == "far" and scope in self.query.sampled
+            key = ("course", self.rate, scope, sampled)
+            if key not in known:
+                known[key] = course_of(self.pairs, scope, self.rate, sampled)
+            found.append(known[key])
+        return found
 
     @cached_property
     def _at_fixed_levels(self):
@@ -255,37 +263,6 @@ class _Asking:
             for part in np.array_split(levels, n_parts)
         ]
         return levels, Evidence.joined(parts)
-
-    def _kept(self, function, rate, asked):
-        """What a function finds of scopes, in threads; the last answers are kept.
-
-        Parameters
-        ----------
-        function : callable
-            Of pairs, scope, an argument and whether the scope is sampled.
-        rate : {"far", "frr"}
-        asked : list of tuples (scope, key of the argument, argument)
-        """
-        keys, new, found = [], {}, {}
-        for scope, name, argument in asked:
-            sampled = rate == "far" and scope in self.query.sampled
-            key = (rate, scope, sampled, name)
-            keys.append(key)
-            if key in self._store(scope):
-                found[key] = self._store(scope)[key]
-                continue
-            new[key] = (self.pairs, scope, argument, sampled)
-            if rate == "far":
-                self.pairs.impostors(scope, sampled)  # split once, before the threads
-        answers = in_threads(function, list(new.values()))
-        for key, answer in zip(new, answers, strict=True):
-            remember(self._store(key[1]), key, answer, MAX_COUNTS)
-            found[key] = answer
-        return [found[key] for key in keys]
-
-    def _store(self, scope):
-        """Counts known already; all attributes share what is overall."""
-        return self.pairs.overall_errors if scope is None else self.pairs.errors
 
     def near(self):
         """Thresholds a step below and above each level, two (n_levels, n_scopes).

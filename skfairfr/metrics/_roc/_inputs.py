@@ -1,14 +1,15 @@
 """Checks of a caller's arrays, and the pairs that SimilarityROC makes of them."""
 
+import re
 import warnings
 from dataclasses import replace
 
 import numpy as np
 
-from skfairfr._core._blocks import Blocks
 from skfairfr._core._compared import ComparedImages, ListedScores
-from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import size_of
+from skfairfr._core._device_tiles import is_at_hand
+from skfairfr._core._memory import available_bytes, comparison_bytes
+from skfairfr._core._pair_sets import DEPTH, WHOLE, WHOLE_GROUP
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._prepared import PreparedImages
 from skfairfr._core._rates import count_at_least, next_above
@@ -22,6 +23,7 @@ from skfairfr.utils._errors import (
     ArgumentError,
     Message,
 )
+from skfairfr.utils._extras import missing
 from skfairfr.utils._labels import (
     Labels,
     check_length,
@@ -31,7 +33,6 @@ from skfairfr.utils._labels import (
     to_column,
     to_columns,
 )
-from skfairfr.utils._memory import check_memory
 from skfairfr.utils._validation import check_scores, plain, warn_caller
 
 SIMILARITIES = ("cosine", "dot")
@@ -67,13 +68,10 @@ def join_attributes(probe, reference):
         )
     alike = len(probe) == len(reference) == 1 or list(probe) == list(reference)
     if not alike:
-        raise ArgumentError(
-            *(
-                Argument("sensitive_features"),
-                f" has the columns {plain(list(probe))}, ",
-            ),
-            *(Argument("sensitive_features_reference"), f" {plain(list(reference))};"),
-            remedy="give the same attributes of both sides, in one order.",
+        raise ValueError(
+            f"sensitive_features has the columns {plain(list(probe))}, "
+            f"sensitive_features_reference {plain(list(reference))}; give the same "
+            "attributes of both sides, in one order."
         )
     sides = zip(probe.values(), reference.values(), strict=True)
     return {name: join_sides(*both) for name, both in zip(probe, sides, strict=True)}
@@ -91,7 +89,6 @@ def compare_embeddings(
     device="cpu",
     n_probes=None,
     expected=None,
-    average="pair",
     far_name="far_max",
 ):
     """All pairs of embeddings, one side or two.
@@ -108,8 +105,6 @@ def compare_embeddings(
         Number of rows of X before those of X_reference, for messages.
     expected : Expected, default=None
         Questions that the pass should answer too.
-    average : {"pair", "identity"}, default="pair"
-        What will be asked of the pairs: more memory goes with people of equal weight.
     far_name : str, default="far_max"
         The caller's name for far_max, for messages.
 
@@ -122,37 +117,23 @@ def compare_embeddings(
     ArgumentError
         If no two people can be compared, or not within the memory.
     """
-    check_embeddings(X, identity, side, similarity)
-    limit = Argument(far_name, far_max)
-    size = (X.shape[1], identity, attributes, side, n_jobs)
-    blocks = check_size(*size, limit, average)
-    vectors, adjustment = prepare(X, similarity, attributes, side)
-    return compare_rows(
-        vectors,
-        identity,
-        attributes,
-        side,
-        far_max=far_max,
-        similarity="dot" if is_comparator(similarity) else similarity,
-        adjustment=adjustment,
-        n_jobs=n_jobs,
-        device=device,
-        n_probes=n_probes,
-        expected=expected,
-        blocks=blocks,
-    )
-
-
-def check_embeddings(X, identity, side, similarity):
-    """Raise where embeddings have no similarity, or there is no impostor pair.
-
-    Parameters
-    ----------
-    X, identity, side, similarity
-        As in :func:`compare_embeddings`.
-    """
-    _check_people(_images(identity.codes, side, identity.values.size))
+    images = _images(identity.codes, side, identity.values.size)
+    _check_people(images)
     _check_rows(X, similarity)
+    check_memory(X.shape[1], identity, attributes, side, Argument(far_name, far_max))
+    vectors, adjustment = prepare(X, similarity, attributes, side)
+    compared = ComparedImages(
+        vectors,
+        images,
+        [labels.codes for labels in attributes.values()],
+        "dot" if is_comparator(similarity) else similarity,
+        n_jobs,
+        device,
+        adjustment,
+    )
+    if side is not None:
+        _check_no_photograph_twice(compared, n_probes)
+    return EmbeddingPartitions(attributes, images, compared, far_max, expected)
 
 
 def is_comparator(similarity):
@@ -176,11 +157,49 @@ def check_similarity(similarity):
         Argument("similarity"),
         f" must be 'cosine', 'dot' or a fitted comparator; got {plain(similarity)!r}.",
         remedy=remedy,
-        value=similarity,
     )
 
 
-def prepare(X, similarity, attributes, side=None, order=None):
+def check_device(device, similarity):
+    """Raise unless the pass over all pairs can run on this device.
+
+    Parameters
+    ----------
+    device : str
+    similarity : {"cosine", "dot"} or comparator
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown or there is no such device.
+    ImportError
+        If torch is missing, which every device but the CPU needs.
+    """
+    if device == "cpu":
+        return
+    if not re.fullmatch("cuda(:[0-9]+)?", device):
+        raise ValueError(
+            f"device must be 'cpu', 'cuda' or 'cuda:' with an index; got {device!r}."
+        )
+    if is_comparator(similarity):
+        raise ValueError(
+            f"device={device!r} and a comparator as similarity were both given, and "
+            "adjusted scores are computed on the CPU alone; use device='cpu'."
+        )
+    if missing(("torch",)):
+        raise ImportError(
+            f"device={device!r} needs torch, which is not installed. Install the extra "
+            "'mitigate': pip install \"skfairfr[mitigate]\"; or use device='cpu'.",
+            name="torch",
+        )
+    if not is_at_hand(device):
+        raise ValueError(
+            f"device={device!r} was asked for, but torch finds no such CUDA device; use "
+            "device='cpu', or install a torch build with CUDA."
+        )
+
+
+def prepare(X, similarity, attributes, side=None):
     """Rows to multiply, and what makes scores of their products.
 
     Parameters
@@ -192,21 +211,17 @@ def prepare(X, similarity, attributes, side=None, order=None):
         Groups of the rows of X, for comparators that use them.
     side : ndarray of int, shape (n_images,), default=None
         0 of a probe, 1 of a reference, for comparators that treat them differently.
-    order : ndarray of int, shape (n_images,), default=None
-        Which row of X each of the result is; None: all in their order.
 
     Returns
     -------
     prepared : PreparedImages
     """
     if not is_comparator(similarity):
-        return PreparedImages(unit_rows(X, similarity, order), None)
+        return PreparedImages(unit_rows(X, similarity), None)
     if isinstance(similarity, type):
-        raise ArgumentError(
-            Argument("similarity"),
-            f" is the class {similarity.__name__};",
-            remedy=f"give a fitted instance, {similarity.__name__}().fit(...).",
-            value=similarity,
+        name = similarity.__name__
+        raise ValueError(
+            f"similarity is the class {name}; give a fitted instance, {name}().fit(...)."
         )
     groups = {
         name: np.append(labels.values.astype(object), None)[labels.codes]
@@ -220,9 +235,6 @@ def prepare(X, similarity, attributes, side=None, order=None):
             X, sensitive_features=groups or None, **sides
         )
     _check_prepared(similarity, vectors, adjustment, len(X))
-    if order is not None:
-        vectors = vectors[order]
-        adjustment = None if adjustment is None else adjustment[order]
     return PreparedImages(vectors, adjustment)
 
 
@@ -238,116 +250,54 @@ def check_names(similarity, names):
     fitted = getattr(similarity, "feature_names_in_", None)
     if names is None or fitted is None or np.array_equal(names, fitted):
         return
-    raise ArgumentError(
-        Argument("X"),
-        f" has the columns {plain(names.tolist()[:3])}..., and "
-        f"{type(similarity).__name__} was fitted on {plain(fitted.tolist()[:3])}...;",
-        remedy="give the same columns in one order.",
+    raise ValueError(
+        f"X has the columns {plain(names.tolist()[:3])}..., and "
+        f"{type(similarity).__name__} was fitted on {plain(fitted.tolist()[:3])}...; give "
+        "the same columns in one order."
     )
 
 
 def _check_prepared(similarity, vectors, adjustment, n_images):
     """Raise if a comparator returned what gives no scores."""
-    name = type(similarity).__name__
+    problem = None
     if vectors.dtype != np.float32 or vectors.ndim != 2 or len(vectors) != n_images:
-        raise ValueError(
-            f"{name}.prepare(X) returned {vectors.dtype} vectors of shape "
-            f"{vectors.shape} for {n_images} rows; it must return one row of float32 for "
-            "each row of X."
+        problem = (
+            f"{vectors.dtype} of shape {vectors.shape} for {n_images} rows; return one row "
+            "of float32 for each"
         )
-    numbers = vectors if adjustment is None else adjustment.numbers
-    if not (np.isfinite(vectors).all() and np.isfinite(numbers).all()):
-        raise ValueError(
-            f"{name}.prepare(X) returned values that are not finite; fit it on more "
-            "images, or on images that differ."
-        )
-    if adjustment is not None and adjustment.kind == "affine":
+    elif not np.isfinite(np.einsum("ij,ij->i", vectors, vectors)).all():
+        problem = "rows whose inner products are not finite in float32"
+    elif adjustment is not None and not np.isfinite(adjustment.numbers).all():
+        problem = "numbers that are not finite; fit it on more images"
+    elif adjustment is not None and adjustment.kind == "affine":
         smallest = adjustment.numbers[0].min()
         if not smallest > 0:
-            raise ValueError(
-                f"{name}.prepare(X) returned a gain of {smallest:g}; gains must be above "
-                "zero, so that a larger product is a larger score."
-            )
-    lengths = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
-    if lengths.max() > np.finfo(np.float32).max:
-        raise ValueError(
-            f"{name}.prepare(X) returned rows whose inner products exceed float32; divide "
-            "them by one constant."
-        )
+            problem = f"a gain of {smallest:g}; gains must be above zero"
+    if problem:
+        raise ValueError(f"{type(similarity).__name__}.prepare(X) returned {problem}.")
 
 
-def check_size(n_features, identity, attributes, side, n_jobs, far_max, average="pair"):
-    """How much is worked on at a time, so that the pairs held fit into the memory.
+def check_memory(n_features, identity, attributes, side, far_max):
+    """Raise where the pairs that far_max holds do not fit into the memory.
 
     Parameters
     ----------
     n_features : int
-    identity, attributes, side, n_jobs, average
+    identity, attributes, side
         As in :func:`compare_embeddings`.
     far_max : Argument
-
-    Returns
-    -------
-    blocks : Blocks
-
-    Raises
-    ------
-    ArgumentError
-        With what would fit.
     """
-    images = _images(identity.codes, side, identity.values.size)
-    whole = size_of(CompleteDesign(images, average, "all"), n_features, n_jobs)
-    held = list(whole.n_impostors)
-    for labels in attributes.values():
-        grouped = images.by(labels.codes, labels.values.size)
-        design = CompleteDesign(grouped, average, "all")
-        held += size_of(design, n_features, n_jobs).n_impostors[1:]
-    return check_memory(replace(whole, n_impostors=tuple(held)), far_max)
-
-
-def compare_rows(
-    vectors,
-    identity,
-    attributes,
-    side,
-    *,
-    far_max,
-    similarity="cosine",
-    n_jobs=None,
-    device="cpu",
-    n_probes=None,
-    expected=None,
-    order=None,
-    adjustment=None,
-    blocks=None,
-):
-    """All pairs of the rows of checked embeddings.
-
-    Parameters
-    ----------
-    vectors : ndarray of float32, shape (n_images, n_features)
-        Of :func:`prepare`, as is ``adjustment``.
-    identity, attributes, side, far_max, n_jobs, device, n_probes, expected
-        As in :func:`compare_embeddings`; labels are those of the rows of ``vectors``.
-    similarity : {"cosine", "dot"}
-        "dot" where there is an adjustment.
-    order : ndarray of int, shape (n_images,), default=None
-        Which row of X each of them is, for messages; None: the same.
-    blocks : Blocks, default=None
-        Of :func:`check_size`; None: the largest.
-
-    Returns
-    -------
-    partitions : EmbeddingPartitions
-    """
-    images = _images(identity.codes, side, identity.values.size, blocks)
-    columns = [labels.codes for labels in attributes.values()]
-    compared = ComparedImages(
-        vectors, images, columns, similarity, n_jobs, device, adjustment
-    )
-    if side is not None:
-        _check_no_photograph_twice(compared, n_probes, order)
-    return EmbeddingPartitions(attributes, images, compared, far_max, expected)
+    groupings = [labels.codes for labels in attributes.values()]
+    held = (DEPTH * far_max.value, (WHOLE, WHOLE_GROUP))
+    needed = comparison_bytes(identity.codes, groupings, side, n_features, *held)
+    available = available_bytes()
+    if needed > available:
+        raise ArgumentError(
+            far_max,
+            f" (the largest FAR asked about) needs about {needed / 1e9:.2g} GB of memory, "
+            f"and {available / 1e9:.2g} GB are available;",
+            remedy="lower it, or compare fewer images.",
+        )
 
 
 def features_of_pairs(of_both, of_each):
@@ -369,10 +319,9 @@ def features_of_pairs(of_both, of_each):
         return of_each, names
     given = [n for n, f in zip(names, of_each, strict=True) if f is not None]
     if given:
-        raise ArgumentError(
-            *(Argument("sensitive_features"), " and ", Argument(given[0])),
-            " were both given;",
-            remedy="give the group of both images, or that of each.",
+        raise ValueError(
+            f"sensitive_features and {given[0]} were both given; give the group of both "
+            "images, or that of each."
         )
     return (of_both, of_both), ("sensitive_features", "sensitive_features")
 
@@ -405,13 +354,9 @@ def compare_listed(y_score, identities, features, images, y_true=None):
         remedy = "give both by position or as identity_1=, identity_2="
         identity = _encode_both(identities, names, scores.size, remedy=remedy)
         if identity is None:
-            raise ArgumentError(
-                *(Argument("identity_1"), " and ", Argument("identity_2")),
-                " are missing;",
-                remedy=(
-                    "give whom the images of each pair show or, where that is not known, ",
-                    *(Argument("y_true"), "."),
-                ),
+            raise ValueError(
+                "identity_1 and identity_2 are missing; give whom the images of each pair "
+                "show or, where that is not known, y_true."
             )
     else:
         _check_alone(identities, images)
@@ -434,22 +379,14 @@ def compare_listed(y_score, identities, features, images, y_true=None):
 
 def _check_alone(identities, images):
     """Raise if people or images were named beside y_true."""
-    given = dict(zip(("identity_1", "identity_2"), identities, strict=True))
-    given |= dict(zip(("image_1", "image_2"), images, strict=True))
-    name = next((name for name, column in given.items() if column is not None), None)
-    if name is None:
-        return
-    remedy = ("leave ", Argument("y_true"), " out: the people tell which are genuine.")
-    if name.startswith("image"):
-        remedy = (
-            *("give ", Argument("identity_1"), " and ", Argument("identity_2")),
-            *(" instead of ", Argument("y_true"), ", or leave the images out."),
-        )
-    raise ArgumentError(
-        *(Argument("y_true"), " and ", Argument(name), " were both given, and "),
-        *(Argument("y_true"), " is for pairs of which no person is known;"),
-        remedy=remedy,
-    )
+    names = ("identity_1", "identity_2", "image_1", "image_2")
+    for name, column in zip(names, (*identities, *images), strict=True):
+        if column is not None:
+            raise ValueError(
+                f"y_true and {name} were both given, and y_true is for pairs of which no "
+                "person is known; give identity_1 and identity_2 instead of y_true, which "
+                "tell the genuine pairs, or y_true alone."
+            )
 
 
 def _own_people(is_genuine):
@@ -463,11 +400,10 @@ def _own_people(is_genuine):
     return Labels(np.arange(n_people), np.concatenate([first, second]).astype(np.int32))
 
 
-def _images(identity, side, n_identities, blocks=None):
+def _images(identity, side, n_identities):
     """Images without groups."""
     unknown = np.full(identity.size, -1, dtype=np.int32)
-    blocks = Blocks() if blocks is None else blocks
-    return Images(identity, unknown, side, n_identities, 0, blocks=blocks)
+    return Images(identity, unknown, side, n_identities, 0)
 
 
 def warn_of_scores(pairs):
@@ -541,10 +477,9 @@ def _attributes_of_both(features, names, n_pairs):
         names_of(f, len(c)) for f, c in zip(features, columns, strict=True)
     )
     if len(first) != len(second):
-        raise ArgumentError(
-            *(Argument(names[0]), " and ", Argument(names[1])),
-            f" have {len(first)} and {len(second)} columns;",
-            remedy="give the same attributes of both images.",
+        raise ValueError(
+            f"{names[0]} and {names[1]} have {len(first)} and {len(second)} columns; give "
+            "the same attributes of both images."
         )
     together = {}
     for place, name in enumerate(_common_names(first, second)):
@@ -560,11 +495,10 @@ def _common_names(first, second):
         return stems
     if len(first) == 1 or first == second:
         return first
-    raise ArgumentError(
-        *(Argument("sensitive_features_1"), " and "),
-        *(Argument("sensitive_features_2"), f" have the columns {plain(list(first))} "),
-        f"and {plain(list(second))};",
-        remedy="give the same attributes of both images, in one order.",
+    raise ValueError(
+        f"sensitive_features_1 and sensitive_features_2 have the columns "
+        f"{plain(list(first))} and {plain(list(second))}; give the same attributes of both "
+        "images, in one order."
     )
 
 
@@ -580,31 +514,20 @@ def _check_images(of_image, identity, image):
     if (left == right).any():
         pair = int(np.flatnonzero(left == right)[0])
         name = plain(image.values[left[pair]])
-        raise ArgumentError(
-            f"Pair {pair} compares the image {name!r} with itself;",
-            value=name,
-            remedy=(
-                *("remove the pairs whose ", Argument("image_1"), " is their "),
-                *(Argument("image_2"), "."),
-            ),
+        raise ValueError(
+            f"Pair {pair} compares the image {name!r} with itself; remove the pairs whose "
+            "image_1 is their image_2."
         )
 
 
 def _check_people(images):
-    if images.side is None:
-        if images.n_identities < 2:
-            raise ArgumentError(
-                Argument("y"),
-                " holds one identity; a FAR needs impostor pairs, of two people at least.",
-                remedy="Give the embeddings of more people.",
-            )
-        return
-    people = [np.unique(images.identity[images.side == s]) for s in (0, 1)]
-    if any(p.size == 0 for p in people) or np.union1d(*people).size < 2:
-        raise ArgumentError(
-            Argument("y"),
-            " holds no two people to compare across the two sides; a FAR needs a probe of "
-            "one person and a reference of another.",
+    people = [images.identity] * 2
+    if images.side is not None:
+        people = [images.identity[images.side == s] for s in (0, 1)]
+    if not all(p.size for p in people) or np.union1d(*people).size < 2:
+        raise ValueError(
+            "y holds no two people to compare: a FAR needs impostor pairs, across the two "
+            "sides if there are sides. Give the embeddings of more people."
         )
 
 
@@ -614,13 +537,9 @@ def _check_rows(X, similarity):
     if similarity == "dot":
         largest = float(np.abs(X).max()) * np.sqrt(X.shape[1])
         if largest**2 > np.finfo(np.float32).max:
-            raise ArgumentError(
-                Argument("X"),
-                f" reaches {np.abs(X).max():.3g}, so that inner products exceed float32;",
-                remedy=(
-                    "divide all embeddings by one constant, or use ",
-                    *(Argument("similarity", "cosine"), "."),
-                ),
+            raise ValueError(
+                f"X reaches {np.abs(X).max():.3g}, so that inner products exceed float32; "
+                "divide all embeddings by one constant, or use similarity='cosine'."
             )
         return
     zero = np.flatnonzero(~X.any(axis=1))
@@ -633,7 +552,7 @@ def _check_rows(X, similarity):
         )
 
 
-def _check_no_photograph_twice(compared, n_probes, order=None):
+def _check_no_photograph_twice(compared, n_probes):
     genuine, own = compared.genuine, compared.own_scores
     # Equal rows score exactly as a row with itself: only such pairs are compared.
     suspects = np.flatnonzero(genuine.scores == own[genuine.left])
@@ -641,13 +560,11 @@ def _check_no_photograph_twice(compared, n_probes, order=None):
     same = (compared.vectors[left] == compared.vectors[right]).all(axis=1)
     if same.any():
         row = int(np.flatnonzero(same)[0])
-        ends = np.array([left[row], right[row]])
-        probe, reference = (ends if order is None else order[ends]).tolist()
-        where = (f"rows {probe} and {reference} of ", Argument("X"))
+        probe, reference = int(left[row]), int(right[row])
+        where = f"rows {probe} and {reference} of X"
         if n_probes is not None:
-            where = (f"row {probe} of X and row {reference - n_probes} of X_reference",)
-        raise ArgumentError(
-            *("The same photograph stands on both sides (", *where),
-            f"; {int(same.sum())} such pairs): its genuine pair would always be accepted.",
-            remedy="Remove it from one side.",
+            where = f"row {probe} of X and row {reference - n_probes} of X_reference"
+        raise ValueError(
+            f"The same photograph stands on both sides ({where}; {int(same.sum())} such "
+            "pairs): its genuine pair would always be accepted. Remove it from one side."
         )

@@ -20,6 +20,82 @@ from skfairfr._core._differences import (
     student,
 )
 from skfairfr.metrics._roc._analytic import place_of
+from skfairfr.utils._errors import Argument, ArgumentError, plain
+
+
+def check_same_images(first, second):
+    """Raise, naming what differs, unless two systems saw the same images, or pairs.
+
+    Parameters
+    ----------
+    first, second : SimilarityROC
+        Fitted. Rows of embeddings must stand in one order; pairs of a list may not.
+
+    Raises
+    ------
+    ArgumentError
+        If people, groups, sides, images or pairs differ: resamples draw them by their codes.
+    """
+    ours, theirs = _labels_seen(first), _labels_seen(second)
+    if list(ours) != list(theirs):
+        raise _differs(f"{', '.join(theirs)} and this one on {', '.join(ours)}")
+    for what, here in ours.items():
+        there = theirs[what]
+        if len(here) != len(there):
+            raise _differs(f"{len(there):,} {what} and this one on {len(here):,}")
+        unlike = np.flatnonzero(here != there)
+        if unlike.size:
+            one, other = (plain(labels[unlike[0]]) for labels in (here, there))
+            raise _differs(
+                f"other {what}: {unlike.size:,} differ, the first, {unlike[0]}, is "
+                f"{other!r} there and {one!r} here"
+            )
+
+
+def _labels_seen(roc):
+    """What was compared by name, ndarrays of objects; unknown groups are None."""
+    partitions, identities = roc._partitions, roc.identities_.astype(object)
+    images, groups = partitions.images, partitions.labels(roc._names)
+    if groups is not None:
+        groups = np.append(groups.values.astype(object), None)[groups.codes]
+    listed = getattr(partitions, "listed", None)
+    if listed is None:
+        seen = {"identities of embeddings (y)": identities[images.identity]}
+        if images.side is not None:
+            seen["sides (domain or reference)"] = images.side
+        if groups is not None:
+            seen["groups (sensitive_features)"] = groups
+        return seen
+    ends = np.empty((2, listed.n_pairs), dtype=np.int64)
+    ends[:, listed.genuine_rows] = listed.genuine.left, listed.genuine.right
+    ends[:, listed.impostor_rows] = listed.impostors.left, listed.impostors.right
+    columns = {"identities of pairs": identities[images.identity][ends]}
+    if partitions.image_names is not None:
+        columns = {
+            "images of pairs": partitions.image_names[ends].astype(object),
+            **columns,
+        }
+    codes = np.zeros_like(ends)
+    if groups is not None:
+        columns["groups of pairs"] = groups.reshape(2, -1)
+        codes = partitions.labels(roc._names).codes.reshape(2, -1)
+    # A list has no sides: (i, j) is (j, i), and stands where its codes put it.
+    turned = (ends[0] > ends[1]) | ((ends[0] == ends[1]) & (codes[0] > codes[1]))
+    ends, codes = (np.where(turned, both[::-1], both) for both in (ends, codes))
+    order = np.lexsort([*codes[::-1], *ends[::-1]])
+    return {
+        name: np.where(turned, both[::-1], both)[:, order].T.ravel()
+        for name, both in columns.items()
+    }
+
+
+def _differs(problem):
+    return ArgumentError(
+        Argument("other"),
+        f" was fitted on {problem};",
+        remedy="a paired comparison needs both systems' embeddings, or scores, of the same "
+        "images with the same labels.",
+    )
 
 
 def is_summed(engine, question):

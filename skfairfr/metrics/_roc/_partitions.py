@@ -42,19 +42,12 @@ class Partitions:
             return tuple(self.columns)
         if not isinstance(attributes, (list, tuple)):
             attributes = (attributes,)
-        for name in attributes:
-            if name not in self.columns:
-                raise ArgumentError(
-                    Argument("sensitive_features", attributes),
-                    f" names no attribute {plain(name)!r}; fit was given "
-                    f"{plain(list(self.columns))}.",
-                    remedy="Give some of these names.",
-                )
-        if len(set(attributes)) < len(attributes):
-            raise ArgumentError(
-                Argument("sensitive_features", attributes),
-                " names an attribute twice;",
-                remedy="give each once.",
+        unknown = [name for name in attributes if name not in self.columns]
+        if unknown or len(set(attributes)) < len(attributes):
+            problem = f"no attribute {plain(unknown[0])!r}" if unknown else "one twice"
+            raise ValueError(
+                f"sensitive_features={plain(attributes)!r} names {problem}; fit was given "
+                f"{plain(list(self.columns))}. Give some of these names, each once."
             )
         return tuple(attributes)
 
@@ -118,15 +111,15 @@ class EmbeddingPartitions(Partitions):
 
     def _pairs(self, names, average, impostors):
         key = (names, average, impostors)
-        design, depths = self._made.get(key, (None, None))
+        design, floors = self._made.get(key, (None, None))
         if design is None:
             group, images = self.labels(names), self.images
             if group is not None:
                 images = images.by(group.codes, group.values.size)
             design = CompleteDesign(images, average, impostors)
-        options = (self.far_max, self.expected, depths)
+        options = (self.far_max, self.expected, floors)
         pairs = EmbeddingPairs(self.compared, design, *options)
-        self._made[key] = (design, pairs.depths)
+        self._made[key] = (design, pairs.floors)
         return pairs
 
 

@@ -333,7 +333,7 @@ def paired(first, second, question, confidence_level):
         ratio_high,
         first.supported & second.supported,
         _both_in_words(first.reason, second.reason),
-        to_objects(map(_less_exact, first.sources, second.sources)),
+        to_objects(map(max, first.source, second.source)),
         to_objects(map(_both_reasons, first.reasons, second.reasons)),
     )
     return Comparison(*(question.in_shape(values) for values in columns))
@@ -346,10 +346,6 @@ def _both_in_words(first, second):
         named = zip(("first", "second"), both, strict=True)
         words.append("; ".join(f"{name}: {reason}" for name, reason in named if reason))
     return to_objects(words)
-
-
-def _less_exact(first, second):
-    return max(first, second, key=("all pairs", "sample").index)
 
 
 def _both_reasons(first, second):

@@ -19,9 +19,13 @@ from skfairfr._core._pair_sets import Expected
 from skfairfr._core._resampling import MODES
 from skfairfr._core._score_moments import score_moments
 from skfairfr.metrics._roc import _estimates, _inputs
-from skfairfr.metrics._roc._device import check_device
 from skfairfr.metrics._roc._engine import Engine, Intervals, check_draws
-from skfairfr.metrics._roc._paired import PairedSystems, asymmetry, is_summed
+from skfairfr.metrics._roc._paired import (
+    PairedSystems,
+    asymmetry,
+    check_same_images,
+    is_summed,
+)
 from skfairfr.metrics._roc._question import check_one_group
 from skfairfr.metrics._roc._records import (
     ScoreSummary,
@@ -29,7 +33,6 @@ from skfairfr.metrics._roc._records import (
     pairs_of_groups,
     to_asymmetry,
 )
-from skfairfr.metrics._roc._same_images import check_same_images
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
 from skfairfr.utils._frames import framed, library_of
 from skfairfr.utils._labels import label_attributes, label_images
@@ -250,7 +253,7 @@ default="recentered"
         self._forget()
         _inputs.check_similarity(self.similarity)
         check_draws(self.method, self.resample)
-        check_device(self.device, self.similarity)
+        _inputs.check_device(self.device, self.similarity)
         library = library_of(
             *(X, y, sensitive_features, domain),
             *(X_reference, y_reference, sensitive_features_reference),
@@ -288,7 +291,6 @@ default="recentered"
             device=self.device,
             n_probes=n_probes,
             expected=self._expected,
-            average=self.average,
         )
         names = partitions.names(None)
         pairs = partitions.pairs(names, self.average, self.impostors)
@@ -543,14 +545,12 @@ shape (n_pairs,), default=None
         UndefinedMetricWarning
             Where a rate, or a group's, is undefined, or a level cannot be resolved.
         """
+        asked = (far, threshold, rate, group, how, operating_point)
         check_is_fitted(self)
-        engine = self._engine
-        question = engine.question(far, threshold, rate, group, how, operating_point)
-        engine.check_answerable(question)
-        found, *over_people = engine.answers(question, engine.resamplings())
-        engine.review(question, found, *over_people)
-        estimate = _estimates.to_estimate(found, question, engine.counts(question))
-        return self._framed(estimate, question)
+        question = self._engine.question(*asked)
+        found = self._engine.answer(question)
+        counts = self._engine.counts(question)
+        return self._framed(_estimates.to_estimate(found, question, counts), question)
 
     def curve(
         self,
@@ -586,12 +586,11 @@ shape (n_pairs,), default=None
                 f"far must be several levels, (n_levels,); got {plain(far)!r}. estimate() "
                 "answers for one."
             )
-        engine = self._engine
-        question = engine.question(far, None, rate, group, how, operating_point)
-        engine.check_answerable(question)
-        found, *over_people = engine.answers(question, engine.resamplings())
-        engine.review(question, found, *over_people)
-        level = engine.intervals.confidence_level
+        asked = (far, None, rate, group, how, operating_point)
+        check_is_fitted(self)
+        question = self._engine.question(*asked)
+        found = self._engine.answer(question)
+        level = self._engine.intervals.confidence_level
         return self._framed(_estimates.to_curve(found, question, level))
 
     def compare(
@@ -648,7 +647,10 @@ shape (n_pairs,), default=None
         check_same_images(self, other)
         engine = self._engine
         question = engine.question(far, threshold, rate, group, how, operating_point)
-        answers = engine.compare(other._engine, question)
+        answers = []
+        for one in (engine, other._engine):
+            one.check_answerable(question)
+            answers.append(one.compared(question, engine.resampling()))
         comparison = paired(*answers, question, engine.intervals.confidence_level)
         if is_summed(engine, question):
             systems = PairedSystems(engine, other._engine)
@@ -687,12 +689,10 @@ shape (n_pairs,), default=None
         ValueError
             As :meth:`estimate`.
         """
+        asked = (far, threshold, rate, group, how, operating_point)
         check_is_fitted(self)
-        engine = self._engine
-        question = engine.question(far, threshold, rate, group, how, operating_point)
-        engine.check_answerable(question)
-        found, *over_people = engine.answers(question, engine.resamplings())
-        engine.review(question, found, *over_people)
+        question = self._engine.question(*asked)
+        found = self._engine.answer(question)
         replicates = np.empty_like(found.replicates)
         replicates[question.order] = found.replicates
         return replicates.T.reshape(-1, *question.shape)

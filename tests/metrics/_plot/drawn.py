@@ -7,6 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from skfairfr import SimilarityROC, make_face_embeddings
+from skfairfr._core import _pair_sets
 from skfairfr.metrics._plot import _style
 from tests.metrics import designs
 
@@ -47,24 +48,20 @@ def fitted_with_lone_person():
 
 
 @cache
-def fitted_beyond_far_max(average="pair", impostors="all"):
-    """A SimilarityROC that answers levels above far_max, 0.03, from a sample.
-
-    With the identity average of same-group impostors, point values come from it as well.
-    """
+def fitted_beyond_far_max():
+    """A SimilarityROC that answers levels above far_max, 0.03, from a sample."""
     X, y, groups = synthetic()
     changed = np.where(np.arange(len(y)) % 7 == 0, "female", groups)
-    options = {"average": average, "impostors": impostors, "far_max": 0.03}
     with pytest.MonkeyPatch.context() as patch:
         designs.hold_tails(patch)
-        roc = unfitted(**options).fit(X, y, changed)
+        patch.setattr(_pair_sets, "DEEPEST", 0)  # no equal error rate is held
+        roc = unfitted(far_max=0.03).fit(X, y, changed)
         # Samples are drawn when they are first needed.
         roc.curve(np.array([0.1]), how="max_min", rate="far")
     return roc
 
 
 BEYOND = "above far_max = 0.03,\n"
-SAMPLED_ONLY = {"average": "identity", "impostors": "same_group"}
 
 
 def bands(ax):

@@ -143,6 +143,6 @@ def test_levels_above_far_max_are_shaded_and_explained(quantity):
         fitted_beyond_far_max(), far=LEVELS, quantity=quantity, ax=axes()
     )
     assert bands(display.ax_) == [pytest.approx((0.03, 0.2))]
-    words = f"{_style.SHADED}{BEYOND}histogram values, sampled intervals"
+    words = f"{_style.SHADED}{BEYOND}from a sample"
     assert legend_texts(display.ax_)[-1] == words
     assert bands(from_roc().ax_) == []

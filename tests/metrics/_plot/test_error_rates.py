@@ -120,6 +120,6 @@ def test_thresholds_that_a_sample_answers_are_shaded_and_explained():
     sampled = ["sample" in reason for reason in reasons]
     assert any(sampled) and not all(sampled)
     assert bands(display.ax_) == [pytest.approx((GRID[0], max(GRID[sampled])))]
-    words = "FAR beyond far_max,\nhistogram values, sampled intervals"
+    words = "FAR beyond far_max,\nfrom a sample"
     assert legend_texts(display.ax_)[-1] == _style.SHADED + words
     assert bands(from_roc().ax_) == []

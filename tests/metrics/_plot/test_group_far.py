@@ -131,7 +131,7 @@ def test_one_cell_is_drawn(far):
 @pytest.mark.parametrize(
     ("far", "words"),
     [
-        (0.1, ["beyond far_max,\nhistogram or sampled values, sampled intervals"]),
+        (0.1, ["beyond far_max,\nfrom a sample"]),
         (0.02, []),
     ],
 )

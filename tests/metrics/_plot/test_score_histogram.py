@@ -9,6 +9,7 @@ from skfairfr.metrics._plot import _style
 from tests.metrics._plot.drawn import (
     axes,
     fitted,
+    fitted_beyond_far_max,
     fitted_with_lone_person,
     legend_texts,
     synthetic,
@@ -35,6 +36,19 @@ def test_densities_are_numpys(kind, group):
     expected = np.histogram(scores[kept], EDGES, density=True)[0]
     assert getattr(display, kind)[0] == pytest.approx(expected, abs=1e-9)
     assert getattr(display, f"n_{kind}")[0] == kept.sum()
+
+
+def test_densities_beyond_far_max_are_near_numpys():
+    roc = fitted_beyond_far_max()
+    display = from_roc(roc, edges=EDGES, groups=[None], far=None)
+    assert "sample" in roc.estimate(threshold=EDGES, rate="far").source
+    X, y, groups = synthetic()
+    is_genuine, scores, _ = all_pairs(X, y, sensitive_features=groups)
+    impostor = scores[np.asarray(is_genuine) == 0]
+    share = np.histogram(impostor, EDGES)[0] / impostor.size
+    found = display.impostor[0] * np.diff(EDGES)
+    # A share is the difference of two rates, each of 20,000 draws or exact.
+    assert found == pytest.approx(share, abs=8 * np.sqrt(0.25 / 20000))
 
 
 def test_default_bins_hold_all_pairs():

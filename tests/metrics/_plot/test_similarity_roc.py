@@ -9,7 +9,6 @@ from skfairfr.metrics._plot import _style
 from tests.metrics._plot.drawn import (
     BEYOND,
     LEVELS,
-    SAMPLED_ONLY,
     axes,
     bands,
     fitted,
@@ -106,18 +105,15 @@ def test_without_axes_pyplot_makes_a_figure():
 
 
 @pytest.mark.parametrize("scale", ["log", "det"])
-@pytest.mark.parametrize(
-    ("options", "kind"), [({}, "histogram"), (SAMPLED_ONLY, "sampled")]
-)
-def test_levels_above_far_max_are_shaded_and_explained(options, kind, scale):
+def test_levels_above_far_max_are_shaded_and_explained(scale):
     display = SimilarityROCDisplay.from_roc(
-        fitted_beyond_far_max(**options), far=LEVELS, ax=axes(), scale=scale
+        fitted_beyond_far_max(), far=LEVELS, ax=axes(), scale=scale
     )
     ends = np.array([0.03, 0.2])
     (band,) = bands(display.ax_)
     assert band == pytest.approx(tuple(ends if scale == "log" else norm.ppf(ends)))
     assert band[1] == pytest.approx(display.ax_.get_xlim()[1])
-    words = f"{_style.SHADED}{BEYOND}{kind} values, sampled intervals"
+    words = f"{_style.SHADED}{BEYOND}from a sample"
     assert legend_texts(display.ax_)[-1] == words
 
 

@@ -14,7 +14,6 @@ from skfairfr._core._compared import ComparedImages
 from skfairfr.metrics import threshold_at_far
 from skfairfr.metrics._roc._similarity_roc import ANSWERED
 from skfairfr.report import EmbeddingData, audit_data
-from skfairfr.utils import ArgumentError
 from tests.covering import daily_pairwise
 from tests.metrics.designs import hold_tails
 from tests.report.audits import without_rendering
@@ -50,16 +49,15 @@ pytestmark = [
 
 @pytest.fixture
 def passes(monkeypatch):
-    """What each pass over all pairs was for, in a list."""
+    """Every pass over all pairs, in a list."""
     made = []
-    compare_all = _pair_tiles.compare_all
+    collect_tail = _pair_tiles.collect_tail
 
-    def counted(probe, reference, floors=None, measures=None, *args, **options):
-        kinds = {"tail": floors, "histograms": measures}
-        made.append([kind for kind, asked in kinds.items() if asked is not None])
-        return compare_all(probe, reference, floors, measures, *args, **options)
+    def counted(*args, **options):
+        made.append("tail")
+        return collect_tail(*args, **options)
 
-    monkeypatch.setattr(_pair_tiles, "compare_all", counted)
+    monkeypatch.setattr(_pair_tiles, "collect_tail", counted)
     return made
 
 
@@ -201,7 +199,7 @@ def test_all_attributes_and_their_combinations_take_one_pass(
     assert len(report.audits) == n_audits
     assert all(found.averaged is not None for found in report.audits)
     assert all(len(found.figures) > 8 for found in report.audits)
-    assert passes == [["tail", "histograms"]]
+    assert passes == ["tail"]
 
 
 def test_three_attributes_and_all_combinations_sort_the_held_pairs_once(
@@ -209,7 +207,7 @@ def test_three_attributes_and_all_combinations_sort_the_held_pairs_once(
 ):
     hold_tails(monkeypatch)
     monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
-    found = {"sorted": [], "merged": [], "held": []}
+    found = {"sorted": [], "held": []}
 
     def watch(owner, name, kind, value):
         function = getattr(owner, name)
@@ -222,7 +220,6 @@ def test_three_attributes_and_all_combinations_sort_the_held_pairs_once(
 
     for module in (_pair_sequences, _pair_tiles):
         watch(module, "sort_pairs", "sorted", np.size)
-    watch(_pair_tiles, "merge_pairs", "merged", lambda runs: sum(map(n_pairs, runs)))
     watch(ComparedImages, "held", "held", lambda compared: compared)
     X, y, columns = make(200)
     report = audit_data(EmbeddingData(X, y, columns), far=LEVELS, n_resamples=5)
@@ -230,20 +227,15 @@ def test_three_attributes_and_all_combinations_sort_the_held_pairs_once(
     assert len(passes) == 1
     compared = found["held"][0]
     n_held, n_genuine = len(compared.held()), len(compared.genuine)
-    assert found["merged"] == [n_held]
-    # Every pair is sorted in its task, and where the pairs of all tasks are merged; no
-    # attribute, group or combination sorts them again. Others are genuine pairs, and samples.
+    # No attribute, group or combination sorts them again; samples are sorted, too.
     sizes = [n for n in found["sorted"] if n != _pair_sets.SAMPLE]
-    assert sum(sizes) == n_genuine + 2 * n_held
-
-
-def n_pairs(run):
-    """Pairs of a sorted run."""
-    return run[0].size
+    assert sum(sizes) == n_genuine + n_held
 
 
 @pytest.mark.parametrize("options", [{}, {"threshold": (0.4, 0.5)}])
-def test_an_audit_without_figures_counts_no_histograms(monkeypatch, passes, options):
+def test_an_audit_without_figures_draws_curves_down_to_its_threshold(
+    monkeypatch, passes, options
+):
     hold_tails(monkeypatch)
     # Few people look alike, so that the equal error rates are held, too.
     faces = make_face_embeddings(100, 4, 64, kappa=300, random_state=0)
@@ -255,30 +247,32 @@ def test_an_audit_without_figures_counts_no_histograms(monkeypatch, passes, opti
         assert found.curves.far[0, -1] == pytest.approx(
             found.levels[0].rates[0].far.value
         )
-    assert passes == [["tail"]]
+    assert passes == ["tail"]
 
 
 def test_python_asks_one_fit(passes):
     X, y, columns = make()
     roc = SimilarityROC(**OPTIONS).fit(X, y, columns)
-    assert passes == [["tail"]]
+    assert passes == ["tail"]
     for names in ("gender", "age", ("gender", "age")):
         for changed in ({}, {"resample": "images"}, {"average": "identity"}):
             asked = roc.by(names, **changed)
             asked.estimate(0.01, rate="far", how="max_min")
             asked.equal_error_rate()
             asked.curve(LEVELS)
-    assert passes == [["tail"]]
+    assert passes == ["tail"]
 
 
-def test_levels_beyond_what_is_held_take_one_more_pass_for_all(monkeypatch, passes):
+def test_levels_beyond_what_is_held_take_no_other_pass(monkeypatch, passes):
     hold_tails(monkeypatch)
     X, y, columns = make()
     roc = SimilarityROC(**OPTIONS).fit(X, y, columns)
-    n_passes = len(passes)
     for names in columns:
-        roc.by(names).estimate(0.3, rate="far", how="max_min")
-    assert len(passes) <= n_passes + 1
+        by_name = roc.by(names)
+        n_passes = len(passes)
+        by_name.estimate(0.3, rate="far", how="max_min")
+        by_name.estimate(threshold=-0.5, rate="far", how="max_min")
+        assert len(passes) == n_passes
 
 
 def test_groups_have_the_pairs_of_thresholds_of_their_own(monkeypatch):
@@ -296,43 +290,6 @@ def test_groups_have_the_pairs_of_thresholds_of_their_own(monkeypatch):
         pairs = y[left][within] == y[right][within], scores[within]
         found = roc.threshold_at(0.02, operating_point="group", group=name)
         assert found == pytest.approx(threshold_at_far(*pairs, far=0.02), rel=1e-5)
-
-
-@pytest.mark.parametrize("names", ["gender", ("gender", "age")])
-def test_a_partition_sees_what_another_one_deepened(monkeypatch, names):
-    hold_tails(monkeypatch)
-    X, y, columns = make()
-    alone = SimilarityROC(**OPTIONS, average="identity").fit(X, y, columns)
-    level = alone.threshold_at([0.03, 0.045, 0.06])
-    roc = SimilarityROC(**OPTIONS).fit(X, y, columns)
-    first, second = roc.by(names), roc.by(names, average="identity")
-    alone = alone.by(names)
-    for threshold in level:
-        # The second has answered since the last pass, and the first deepens before it asks.
-        second.estimate(0.01, rate="far")
-        first.estimate(threshold=threshold, rate="far")
-        asked = {"threshold": threshold, "rate": "far"}
-        for group in (None, *second.groups_):
-            found, expected = (
-                r.estimate(**asked, group=group) for r in (second, alone)
-            )
-            assert found.value == pytest.approx(expected.value, rel=1e-9)
-            assert found.low == pytest.approx(expected.low, rel=1e-9)
-
-
-def test_a_matrix_sees_what_another_attribute_deepened(monkeypatch):
-    hold_tails(monkeypatch)
-    X, y, columns = make()
-    alone = SimilarityROC(**OPTIONS).fit(X, y, columns)
-    threshold = alone.threshold_at(0.05)
-    roc = SimilarityROC(**OPTIONS).fit(X, y, columns)
-    other = roc.by("light")
-    other.far_matrix(0.01)
-    roc.by("gender").estimate(threshold=threshold, rate="far")
-    found = other.far_matrix(threshold=threshold)
-    np.testing.assert_allclose(
-        found.far, alone.by("light").far_matrix(threshold=threshold).far
-    )
 
 
 def test_resamples_are_drawn_once(monkeypatch):
@@ -393,7 +350,7 @@ def test_a_pickled_object_still_answers_by_each():
     ("asked", "words"),
     [
         (("height", {}), "names no attribute 'height'; fit was given ['gender', 'age'"),
-        ((("age", "age"), {}), "names an attribute twice"),
+        ((("age", "age"), {}), "names one twice"),
         ((None, {"far_max": 0.5}), f"give one of {', '.join(ANSWERED)}, or fit again"),
         ((None, {"n_resamples": 0}), "n_resamples"),
     ],
@@ -415,7 +372,7 @@ def test_frames_of_both_images_must_have_the_same_columns():
         (first["age"], "2 and 1 columns"),
         (first.rename(columns={"age": "old"}), "'age'] and"),
     ]:
-        with pytest.raises(ArgumentError, match=words.replace("[", r"\[")):
+        with pytest.raises(ValueError, match=words.replace("[", r"\[")):
             SimilarityROC(**OPTIONS).fit_pairs(
                 scores,
                 *people,

@@ -31,7 +31,7 @@ def stand_in(monkeypatch):
     """The CPU's tensors in place of a device; gives the device and kind of every pass."""
     pytest.importorskip("torch")
     passes = []
-    names = {"sorted_tail": 3, "histogram": 3}
+    names = {"collect_tail": 3}
 
     def on_the_cpu(name, place, function):
         def called(*arguments):
@@ -71,7 +71,7 @@ def test_a_device_gives_the_answers_of_the_cpu(similarity, stand_in, monkeypatch
     cpu = fitted(monkeypatch, similarity=similarity)
     assert stand_in == []
     there = fitted(monkeypatch, "cuda:1", similarity=similarity)
-    assert stand_in == [("sorted_tail", "cuda:1")]
+    assert stand_in == [("collect_tail", "cuda:1")]
     held = [roc._engine.pairs.compared.held() for roc in (cpu, there)]
     assert 100 < len(held[0]) < cpu._engine.pairs.count(None) / 10
     for name in ("scores", "left", "right"):
@@ -89,22 +89,8 @@ def test_two_sides_on_a_device(stand_in, monkeypatch):
         )
         for device in ("cpu", "cuda")
     ]
-    assert stand_in == [("sorted_tail", "cuda")]
+    assert stand_in == [("collect_tail", "cuda")]
     assert_same_answers(*rocs)
-
-
-def test_levels_above_far_max_on_a_device(stand_in, monkeypatch):
-    cpu, there = (fitted(monkeypatch, device) for device in ("cpu", "cuda"))
-    found = [roc.estimate([0.1, 0.3], rate="far").value for roc in (cpu, there)]
-    assert ("histogram", "cuda") in stand_in
-    assert found[0] == pytest.approx(found[1], rel=1e-3)
-
-
-def test_deeper_passes_run_on_the_device_too(stand_in, monkeypatch):
-    roc = fitted(monkeypatch, "cuda")
-    lowest = roc.threshold_at(0.05)
-    roc.estimate(threshold=lowest, rate="far")
-    assert stand_in.count(("sorted_tail", "cuda")) > 1
 
 
 def test_a_fit_read_where_there_is_no_device_goes_on_with_the_cpu(

@@ -124,7 +124,7 @@ def test_two_systems_are_compared_on_the_same_pairs():
         [found.low, found.high], np.quantile(first - second, [0.025, 0.975]), atol=1e-12
     )
     changed = np.roll(Y_TRUE, 1)
-    with pytest.raises(ValueError, match="other pairs"):
+    with pytest.raises(ValueError, match="other identities of pairs"):
         fitted().compare(fitted(changed, score=SCORE + 9 * changed), FAR)
     with pytest.raises(ValueError, match="other groups"):
         fitted().compare(fitted(group=np.roll(GROUP, 1)), FAR)

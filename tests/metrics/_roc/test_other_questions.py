@@ -151,4 +151,3 @@ def test_cells_are_supported_for_the_reasons_of_their_estimates(
         assert matrix.supported[i, j] == found.supported
         assert matrix.far[i, j] == pytest.approx(found.value, rel=1e-12)
         assert matrix.reason[i, j] == found.reason
-    assert len(set(matrix.reason.ravel())) > 1

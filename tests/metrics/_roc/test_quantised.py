@@ -4,33 +4,16 @@ The oracle counts in integers: the inner product of two codes, of which the cosi
 multiple where all codes have one length.
 """
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 
 from skfairfr import SimilarityROC
-from skfairfr._core import _pair_tiles, _screen
+from skfairfr._core import _pair_sets, _pair_tiles
 from skfairfr._core._resampling import Images
-from tests._core.test_inner_products import in_lanes
+from tests._core.test_inner_products import all_scores
 from tests.metrics.designs import hold_tails
 
-LOW = ("bfloat16", "int8")
-SCREENS = ("float32", *LOW, *(f"{low} without torch" for low in LOW))
 LEVELS = (1e-3, 3e-3, 1e-2, 2e-2)
-
-
-@pytest.fixture(params=SCREENS)
-def screen(request, monkeypatch):
-    """Passes over all pairs collect tails, in each precision of their screen."""
-    name, _, without = request.param.partition(" ")
-    if without:
-        monkeypatch.setattr(_screen, "_torch", lambda: None)
-    elif name != "float32" and find_spec("torch") is None:
-        pytest.skip("needs torch")
-    hold_tails(monkeypatch)
-    monkeypatch.setattr(_screen, "choose", lambda *_: name)
-    return name
 
 
 def codes(values, n_features, n_people=150, seed=0):
@@ -70,8 +53,9 @@ def frr_by_integers(genuine, impostor, level):
     ],
 )
 def test_ties_between_genuine_and_impostor_pairs_are_ties(
-    values, n_features, similarity, screen
+    values, n_features, similarity, monkeypatch
 ):
+    hold_tails(monkeypatch)
     X, identity = codes(values, n_features)
     roc = SimilarityROC(similarity=similarity, n_resamples=1, far_max=2e-2)
     roc.fit(X.astype(np.float64), identity)
@@ -85,7 +69,7 @@ def test_ties_between_genuine_and_impostor_pairs_are_ties(
 
 @pytest.mark.parametrize("similarity", ["cosine", "dot"])
 @pytest.mark.parametrize("values", [(-1, 1), (-3, -1, 1, 3)])
-def test_a_pair_has_one_score_whether_it_is_genuine_or_not(values, similarity, screen):
+def test_a_pair_has_one_score_whether_it_is_genuine_or_not(values, similarity):
     X, _ = codes(values, 31, 60)
     X = np.concatenate([X, X[:40]])  # duplicates
     # Of the type that a fit gives them: kernels are compiled for each type.
@@ -93,12 +77,12 @@ def test_a_pair_has_one_score_whether_it_is_genuine_or_not(values, similarity, s
     together, group = alone // 3, np.zeros_like(alone)
     floor = np.full((2, 2), -0.25, dtype=np.float32)
     vectors = _pair_tiles.unit_rows(X.astype(np.float32), similarity)
-    exact = in_lanes(vectors[:, None], vectors)
+    exact = all_scores(vectors, vectors)
     for identity in (alone, together):
         images = Images(identity, group, None, len(X), 1)
         rows = _pair_tiles.Rows.of(vectors, images, np.arange(len(X)))
         genuine = _pair_tiles.genuine_pairs(images)
-        tail = _pair_tiles.collect_tail(rows, rows, floor, tile=32, precision=screen)
+        tail = _pair_tiles.collect_tail(rows, rows, floor, tile=32)
         assert tail[0].tolist() == exact[tail[1], tail[2]].tolist()
         own = _pair_tiles.score_pairs(vectors, *genuine)
         assert own.tolist() == exact[genuine].tolist()
@@ -115,5 +99,8 @@ def test_ties_beyond_far_max_are_rejected_as_one(n_features, monkeypatch):
     scores = split_scores(X, identity)
     for level in (0.02, 0.05, 0.1, 0.2):
         found = roc.estimate(level, rate="frr")
-        assert found.source == "histogram"
-        assert found.value == frr_by_integers(*scores, level)
+        assert found.source == "sample"
+        near = 4 * np.sqrt(level * (1 - level) / _pair_sets.SAMPLE)
+        low, high = (frr_by_integers(*scores, level + d) for d in (near, -near))
+        assert low <= found.value <= high
+        assert found.value in [(scores[0] < t).mean() for t in np.unique(scores[1])]

@@ -27,7 +27,7 @@ OTHER = np.where(IDENTITY % 2 == 0, "a", "b")
 def counted(monkeypatch):
     """How often rows were transformed and pairs compared."""
     found = {"transforms": 0, "passes": 0}
-    transform, collect = Stretch.transform, _pair_tiles.compare_all
+    transform, collect = Stretch.transform, _pair_tiles.collect_tail
 
     def transformed(self, X):
         found["transforms"] += 1
@@ -38,7 +38,7 @@ def counted(monkeypatch):
         return collect(*arguments, **options)
 
     monkeypatch.setattr(Stretch, "transform", transformed)
-    monkeypatch.setattr(_pair_tiles, "compare_all", collected)
+    monkeypatch.setattr(_pair_tiles, "collect_tail", collected)
     return found
 
 
