@@ -13,7 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from skfairfr import __version__
-from skfairfr.utils._folder import Contents, check_replaceable, replaced, temporary
+from skfairfr.utils._folder import (
+    REPORT,
+    Contents,
+    check_replaceable,
+    replaced,
+    temporary,
+)
 
 DEMO_IDENTITIES = 500
 DEMO_ENDING = """\
@@ -667,12 +673,11 @@ def _add_common(
     parser.add_argument(
         "--out", metavar="DIR", help=f"folder that {written} written to{how}"
     )
-    if how:  # else an earlier run is gone on from
-        parser.add_argument(
-            "--replace",
-            action="store_true",
-            help="replace an older report in the folder of --out",
-        )
+    parser.add_argument(
+        "--replace",
+        action="store_true",
+        help="replace an older report in the folder of --out",
+    )
     parser.add_argument(
         "--format",
         choices=formats,
@@ -874,7 +879,7 @@ def _bench(arguments):
         warnings.simplefilter("always")
         data = load_embeddings(arguments.data, columns=attributes, **reading)
     notes = [str(w.message) for w in caught]
-    folder = _writable_folder(arguments.out)
+    folder = _report_folder(arguments, OF_BENCH)
     first, *others = data.columns
     found = compare_mitigations(
         data.X,
@@ -977,11 +982,11 @@ def _with_places(text, written, figures, name):
     return text + "".join(f"Figures: {place}\n" for place in figures)
 
 
-def _report_folder(arguments):
+def _report_folder(arguments, contents=REPORT):
     """As _writable_folder, for a report; an older one stays unless it is to be replaced."""
     out = _writable_folder(arguments.out)
     if out is not None:
-        check_replaceable(out, arguments.replace)
+        check_replaceable(out, arguments.replace, contents)
     return out
 
 

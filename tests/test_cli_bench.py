@@ -50,8 +50,12 @@ def test_the_winner_its_figure_and_its_fits_are_written(capsys, faces, toys, tmp
     assert read["source"] == faces
     assert f"load_mitigation('{tmp_path / 'winner'}')" in out
     assert out.startswith((tmp_path / "bench.txt").read_text())
-    # The same command goes on from what is there, and prints the same.
-    assert run(capsys, *arguments, "--out", tmp_path) == (code, out, err)
+    refused, _, told = run(capsys, *arguments, "--out", tmp_path)
+    assert refused == 2 and "holds an older report (bench.json)" in told
+    assert "--replace" in told
+    # The same command goes on from the fits that are there, and prints the same.
+    again = run(capsys, *arguments, "--out", tmp_path, "--replace")
+    assert again == (code, out, err)
 
 
 def test_the_winner_of_an_earlier_run_is_not_taken_for_one(
@@ -61,7 +65,7 @@ def test_the_winner_of_an_earlier_run_is_not_taken_for_one(
     _, out, _ = run(capsys, *arguments)
     assert (tmp_path / "winner").exists() and "earlier run" not in out
     options = ("--methods", "LDA", "--metric", "bfrr", "frr_at_far")
-    _, out, _ = run(capsys, *arguments, *options)
+    _, out, _ = run(capsys, *arguments, *options, "--replace")
     assert f"{tmp_path / 'winner'} is of an earlier run" in out
 
 

@@ -8,15 +8,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skfairfr._core import _rates
+from skfairfr._core import _pair_sets, _rates
 from skfairfr._core._few_errors import (
     ErrorSums,
     errors_by_person,
     genuine_sums,
     impostor_sums,
     influences,
+    never_falling,
+    rate_bounds,
 )
 from skfairfr._core._pair_people import ListedPeople, people_of_design
+
+# Numbers of errors at which a rate is bounded: all small ones, then eight an octave.
+NUMBERS = np.unique(np.rint(2 ** np.arange(0, 40, 1 / 8)).astype(np.int64))
+# Weights of people's errors that are held at a time, (n_thresholds, n_people).
+MOST_WEIGHTS = 2**22
 
 
 @dataclass(frozen=True)
@@ -116,6 +123,69 @@ def threshold_of(pairs, scope, levels, sampled=False):
     found = _rates.threshold_at(sequence.scores, positions)
     beyond = np.isneginf(found) & (not (sampled or sequence.complete))
     return np.where(beyond, np.nan, found)
+
+
+@dataclass(frozen=True)
+class Course:
+    """A rate of a scope as its errors grow, whatever thresholds are asked about.
+
+    Attributes
+    ----------
+    sums : ErrorSums
+        At growing numbers of errors, each (n_numbers,).
+    pivot : int
+        As of :func:`never_falling`.
+    """
+
+    sums: ErrorSums
+    pivot: int
+
+    def upper_ends(self, errors, tail):
+        """Upper ends of the rate at some weights of errors, (n_levels,).
+
+        A function of the errors that never falls, linear between the numbers of ``sums``.
+        """
+        high = never_falling(rate_bounds(self.sums, tail)[1], self.pivot)
+        return np.interp(errors, self.sums.errors, high)
+
+
+def course_of(pairs, scope, rate, sampled=False):
+    """The Course of a rate of a scope: of impostor pairs as far as they are held.
+
+    Parameters
+    ----------
+    pairs : EmbeddingPairs or ListedPairs
+    scope : None, (g, g) or (g, h)
+    rate : {"far", "frr"}
+    sampled : bool, default=False
+
+    Returns
+    -------
+    course : Course
+    """
+    far = rate == "far"
+    sequence = (
+        pairs.impostors(scope, sampled) if far else pairs.genuine.ascending(scope)
+    )
+    last = len(sequence)
+    if far:
+        level = np.array([_pair_sets.always_held(pairs, scope)])
+        by = None if scope and scope[0] != scope[1] else scope
+        at_level = threshold_of(pairs, by, level, sampled)
+        last = int(sequence.positions(np.nan_to_num(at_level, nan=-np.inf))[0])
+    numbers = np.union1d(NUMBERS[NUMBERS < len(sequence)], [0, last, len(sequence)])
+    # Equal scores err together.
+    at = sequence.scores[numbers[1:] - 1]
+    thresholds = np.append(np.inf, at)
+    if not far:
+        thresholds = np.append(-np.inf, _rates.next_above(at))
+    count = accepted_impostors if far else rejected_genuine
+    parts = -(-thresholds.size * pairs.images.n_identities // MOST_WEIGHTS)
+    sums = [
+        count(pairs, scope, part, sampled).sums
+        for part in np.array_split(thresholds, parts)
+    ]
+    return Course(ErrorSums.joined(sums), int(np.searchsorted(numbers, last)))
 
 
 def _influences(of_person, of_pairs, ends):

@@ -187,6 +187,13 @@ class ErrorSums:
         return ErrorSums(*(getattr(self, f.name)[..., groups] for f in fields(self)))
 
     @classmethod
+    def joined(cls, parts):
+        """Sums at increasing levels, one after the other."""
+        return cls(
+            *(np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(cls))
+        )
+
+    @classmethod
     def of_groups(cls, groups):
         """Sums of several groups, each (n_levels,), side by side."""
         columns = (
@@ -254,7 +261,7 @@ def genuine_sums(rejected, pairs, squared_weights=None):
         _over((pairs**2).sum(), total, 1.0) * levels,
         variance,
         variance,
-        *((deviations**power).sum(axis=1) for power in (2, 3, 4)),
+        *_moments(deviations),
         _over(1.0, (share**2).sum(), 0.0) * levels,
     )
 
@@ -296,7 +303,7 @@ def impostor_sums(accepted, pairs, powers, sizes, squared_weights=None):
     errors, total = accepted.sum(axis=1) / 2, pairs.sum() / 2
     rate = _over(errors, total, 0.0)
     deviations = accepted - rate[:, None] * pairs
-    of_people = [(deviations**power).sum(axis=1) for power in (2, 3, 4)]
+    of_people = _moments(deviations)
     e2, e3, e4, ec, e2c, e3c, ec2, e2c2, ec3 = powers.T
     of_clumps = (
         np.maximum(e2 - 2 * rate * ec + rate**2 * sizes[0], 0.0),
@@ -389,32 +396,26 @@ def rate_bounds(sums, tail, added=0.0):
     )
 
 
-def never_falling(high, value, rate, by_level):
-    """Upper ends of a rate that never fall where the rate cannot be smaller.
+def never_falling(high, pivot):
+    """Upper ends at growing numbers of errors, so that none falls where more err.
 
-    Where many more err, more is known of who does: an end is no larger than those of levels
-    with twice the rate. Nearer ones are no larger than the next.
+    Where few err, little is known of who does, and a bound may be larger than where more do.
+    The rate at fewer errors is the smaller one, and so within that bound too.
 
     Parameters
     ----------
-    high, value : ndarrays, shape (n_levels, ...)
-        Ends and rates at increasing thresholds, or at increasing FAR levels.
-    rate : {"far", "frr"}
-    by_level : bool
+    high : ndarray, shape (n_numbers, ...)
+        Ends at growing numbers of errors.
+    pivot : int
+        Up to this number an end is the least of its own and those of larger numbers; beyond
+        it, the largest of its own and those of smaller ones.
 
     Returns
     -------
-    high : ndarray, shape (n_levels, ...)
+    high : ndarray, shape (n_numbers, ...)
     """
-    way = slice(None) if (rate == "frr") != by_level else slice(None, None, -1)
-    ordered, value = high[way], value[way]
-    found = ordered.copy()
-    for level in range(len(found)):
-        least = np.maximum(2 * value[level], TINY)
-        above = np.where(value[level:] >= least, ordered[level:], np.inf)
-        found[level] = np.minimum(found[level], np.fmin.reduce(above, axis=0))
-    found = np.fmax.accumulate(found, axis=0)
-    return np.where(np.isnan(ordered), np.nan, found)[way]
+    least = np.minimum.accumulate(high[pivot::-1])[::-1]
+    return np.concatenate([least, np.maximum.accumulate(high[pivot:])[1:]])
 
 
 def _upper_bound(sums, tail, added, exponents):
@@ -643,15 +644,18 @@ def _accumulate(left, right, weights, between, positions, n_people):
     of_person = np.zeros((n_levels, n_people))
     powers = np.zeros((n_levels, 9))
     # Pairs by the lower of their people, in their order: what then is looked up, how much
-    # of a person's errors are with each other one, stays in the cache.
+    # of a person's errors are with each other one, stays in the cache, and pairs are read
+    # one after the other.
     starts = np.zeros(n_people + 1, dtype=np.int64)
     for p in range(n_pairs):
         starts[min(left[p], right[p]) + 1] += 1
     for person in range(n_people):
         starts[person + 1] += starts[person]
     place = starts[:-1].copy()
-    pairs = np.empty(n_pairs, dtype=np.int64)
+    others = np.empty(n_pairs, dtype=np.int32)
     levels = np.empty(n_pairs, dtype=np.int32)
+    moved = np.empty(n_pairs if weighted else 0)
+    sizes = np.empty(n_pairs if sized else 0)
     level = 0
     for p in range(n_pairs):
         while p >= positions[level]:
@@ -662,15 +666,18 @@ def _accumulate(left, right, weights, between, positions, n_people):
         if other != one:
             of_person[level, other] += weight
         q = place[one]
-        pairs[q], levels[q] = p, level
+        others[q], levels[q] = other, level
+        if weighted:
+            moved[q] = weight
+        if sized:
+            sizes[q] = between[p]
         place[one] = q + 1
     met = np.zeros(n_people)
     for one in range(n_people):
         for q in range(starts[one], starts[one + 1]):
-            p = pairs[q]
-            other = max(left[p], right[p])
-            c = between[p] if sized else between[0]
-            before, e = met[other], weights[p] if weighted else weights[0]
+            other = others[q]
+            c = sizes[q] if sized else between[0]
+            before, e = met[other], moved[q] if weighted else weights[0]
             after = before + e
             e2, e3 = after**2 - before**2, after**3 - before**3
             row = powers[levels[q]]
@@ -685,7 +692,7 @@ def _accumulate(left, right, weights, between, positions, n_people):
             row[8] += e * c * c * c
             met[other] = after
         for q in range(starts[one], starts[one + 1]):
-            met[max(left[pairs[q]], right[pairs[q]])] = 0.0
+            met[others[q]] = 0.0
     for level in range(1, n_levels):
         # Compiling a sum of whole rows, with its errors of shapes, takes seconds.
         for person in range(n_people):
@@ -695,9 +702,16 @@ def _accumulate(left, right, weights, between, positions, n_people):
     return of_person, powers
 
 
+def _moments(deviations):
+    """Sums over people of the second to fourth power, each (n_levels,)."""
+    squares = deviations * deviations  # by power takes ten times as long
+    powers = (squares, squares * deviations, squares * squares)
+    return [power.sum(axis=1) for power in powers]
+
+
 def _dot(weights, values):
-    """Weighted sums of the last axis, (..., n_contrasts)."""
-    return (weights @ values[..., None])[..., 0]
+    """Weighted sums of the last axis, (..., n_contrasts); 0 of what has no weight."""
+    return (np.where(weights == 0, 0.0, values[..., None, :]) * weights).sum(axis=-1)
 
 
 def _over(numerator, denominator, otherwise):

@@ -29,11 +29,25 @@ SPREAD = 8.0
 WHOLE = 2**22
 WHOLE_GROUP = 2**16
 SAMPLE = 2**20
+# Pairs above far_max are held, in about far_max * n_images**2 pairs.
+HELD_PAIRS = 2**25
 # Pairs of a scope that are held at most for its equal error rate alone.
 REACH = 2**25
 # More than this multiple of far_max is never held for a given threshold or an equal error
 # rate: a sample answers them.
 DEEPEST = 4.0
+
+
+def usual_far_max(n_images):
+    """FAR up to which the pairs of so many images are held where no larger level is asked."""
+    return min(1e-2, HELD_PAIRS / n_images**2)
+
+
+def always_held(pairs, scope):
+    """FAR of a scope up to which its pairs are held, whatever an audit is asked about."""
+    if pairs.count(None) <= WHOLE or pairs.count(scope) <= WHOLE_GROUP:
+        return 1.0
+    return usual_far_max(pairs.images.identity.size)
 
 
 class LastAnswers(dict):

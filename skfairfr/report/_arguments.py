@@ -5,6 +5,7 @@ from itertools import islice
 
 import narwhals.stable.v2 as nw
 
+from skfairfr._core._pair_sets import usual_far_max
 from skfairfr.report._data import EmbeddingData, PairData, Reading
 from skfairfr.report._failures import Attempts
 from skfairfr.utils._errors import (
@@ -24,8 +25,6 @@ from skfairfr.utils._validation import (
 
 # The name of an attribute whose labels come without one.
 UNNAMED = "group"
-# Pairs above far_max are held, in about far_max * n_images**2 pairs.
-HELD_PAIRS = 2**25
 
 
 def check_data(data, argument="columns", *, named=True):
@@ -67,7 +66,7 @@ def choose_far_max(n_images, far):
     Rates at the levels are exact; others, such as the FAR of one group at a threshold for
     all, may exceed them.
     """
-    rule = min(1e-2, HELD_PAIRS / n_images**2)
+    rule = usual_far_max(n_images)
     return rule if far is None else max(rule, float(far.max()))
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from skfairfr.report._limits import LIMITS, RATE_LIMITS, RATIO_LIMITS
+from skfairfr.report._limits import LIMITS, RATE_LIMITS, RATIO_LIMITS, verdict_of
 from skfairfr.report._needed import growth_of, people_needed
 from skfairfr.report._records import Check
 from skfairfr.utils._errors import Argument, ArgumentError, plain
@@ -122,41 +122,40 @@ def _check(audit, place, level, name, limit, judged):
     overall = operating_point == "overall"
     threshold = level.threshold if overall else level.worst_group_threshold
     about = (name, limit, audit.attribute, level.far, threshold)
-    verdict = verdict_of(figure, limit)
-    reason = ""
-    if verdict == "passed":
-        of_ratio = None if name in RATE_LIMITS else found.sums.rate
-        reason = _why_not_passed(level, of_ratio, not_covered)
-        verdict = "undetermined" if reason else verdict
+    verdict, of_rate = verdict_of(figure, limit), name in RATE_LIMITS
+    reason = _why_nothing_is_told(level, None if of_rate else found)
+    # A limit on rates is about each group.
+    if verdict == "passed" and of_rate and not_covered:
+        reason = reason or "not every group has the pairs"
+    verdict = "undetermined" if reason else verdict
     needed = ()
-    if verdict_of(figure, limit) == "undetermined" and groups:
+    if verdict == "undetermined" and groups and not reason:
         sizes = {row.group: _size(row, rate) for row in audit.groups[1:]}
         wanted = audit.settings["confidence_level"]
-        needed = people_needed(found, name in RATE_LIMITS, limit, wanted, sizes)
+        needed = people_needed(found, of_rate, limit, wanted, sizes)
     return Check(*about, figure, groups, not_covered, verdict, needed, reason)
 
 
-def _why_not_passed(level, of_ratio, not_covered):
-    """Why a limit that is kept tells nothing of the system; empty if it does.
+def _why_nothing_is_told(level, of_ratio):
+    """Why a limit tells nothing of the system, kept or not; empty if it does.
 
     Parameters
     ----------
     level : Level
-    of_ratio : ndarray, shape (n_groups,), or None
-        Rates whose ratios are limited; None where each rate is.
-    not_covered : tuple of labels
+    of_ratio : Judged or None
+        The groups whose rates are divided; None where each rate is limited.
     """
     everyone = level.rates[0]
     rejected = np.array([1 - everyone.far.value, everyone.frr.value])
+    rates = np.full(1, np.nan) if of_ratio is None else of_ratio.sums.rate
     for share, accepted in ((0, "every pair"), (1, "no pair")):
         if np.allclose(rejected, share, rtol=0, atol=1e-12):
             return f"the threshold lies beyond all scores: {accepted} is accepted"
-        if of_ratio is not None and np.allclose(of_ratio, share, rtol=0, atol=1e-12):
+        if np.allclose(rates, share, rtol=0, atol=1e-12):
             return f"all rates are {share}"
-    if of_ratio is not None and of_ratio.min() > NEARLY_ALL:
+    if rates.min() > NEARLY_ALL:
         return f"more than {NEARLY_ALL:g} of the pairs of every group are wrong"
-    # A limit on rates is about each group.
-    return "not every group has the pairs" if of_ratio is None and not_covered else ""
+    return ""
 
 
 def _size(row, rate):
@@ -177,11 +176,13 @@ def _of_rates(level, rate, limit, found):
         return next(iter(figures.values())), ()
     low, high = found.one_sided()
     known = np.where(np.isnan(high), np.inf, high)
-    worst = found.labels[int(np.argmax(known))]
+    worst = int(np.argmax(known))
     # Groups above the limit, that with the largest lower bound first.
     exceeding = tuple(found.labels[g] for g in np.argsort(-low) if low[g] > limit)
-    ends = {"low": float(np.nanmax(low, initial=0.0)), "high": float(high.max())}
-    return replace(figures[worst], **ends), exceeding or (worst,)
+    least = np.nanmax(low) if exceeding else low[worst]
+    figure = figures[found.labels[worst]]
+    ends = {"low": float(np.nan_to_num(least)), "high": float(high.max())}
+    return replace(figure, **ends), exceeding or (found.labels[worst],)
 
 
 def _of_ratios(level, rate, operating_point, limit, found):
@@ -198,10 +199,3 @@ def _of_ratios(level, rate, operating_point, limit, found):
     above, below = ends[0] if low > limit else ends[1]
     groups = found.named(above) + found.named(below)
     return replace(figure, low=low, high=high), groups
-
-
-def verdict_of(figure, limit):
-    """Verdict of an interval about a limit; undetermined where there is none."""
-    if figure.low > limit:
-        return "failed"
-    return "passed" if figure.high <= limit else "undetermined"

@@ -159,8 +159,13 @@ def compare_systems(
             next_step("comparing systems")
             later = tuple(zip(names[1:], rocs[1:], strict=True))
             changes = _all_changes(names, rocs, chosen, points)
-            notes += dict.fromkeys(change.reason for change in changes)
             changes = _judged(changes, options.confidence_level)
+            beyond = {
+                name: _beyond(name, roc, points, is_distance)
+                for name, roc in zip(names, rocs, strict=True)
+            }
+            changes = [_without_gain(c, beyond, names[0]) for c in changes]
+            notes += dict.fromkeys(change.reason for change in changes)
             disparities = [
                 found
                 for name, roc in later
@@ -414,6 +419,37 @@ def _few_in_words(few, change, first):
         f"FAR {change.far:g}: too few errors: the threshold is set by so many impostor "
         f"pairs: {', '.join(told)} ({MIN_SETTERS} needed); no change is tested there."
     )
+
+
+def _beyond(name, roc, points, is_distance):
+    """Threshold -> that a system accepts all pairs there, or none, in words."""
+    if points.threshold is None:
+        return {}
+    accepted = [
+        1 - roc._engine.points(_question(roc._engine, points, "frr")),
+        roc._engine.points(_question(roc._engine, points, "far")),
+    ]
+    found = {}
+    for share, words in ((1, "every pair"), (0, "no pair")):
+        for place in np.flatnonzero(
+            (np.abs(np.array(accepted) - share) < 1e-12).all(0)
+        ):
+            threshold = float(points.threshold[place])
+            found[threshold] = (
+                f"The threshold {-threshold if is_distance else threshold:g} lies beyond "
+                f"all scores of {printable(name)}: {words} is accepted, and no improvement "
+                "is named there."
+            )
+    return found
+
+
+def _without_gain(change, beyond, first):
+    """The change, which is no improvement where a system accepts all pairs or none."""
+    reasons = [beyond[name].get(change.threshold) for name in (first, change.system)]
+    reasons = " ".join(filter(None, reasons))
+    if change.verdict != "better" or not reasons:
+        return change
+    return replace(change, verdict="untested", reason=reasons)
 
 
 def _judged(changes, confidence_level):

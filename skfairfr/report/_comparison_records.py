@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skfairfr.report._records import Curves, read_schema
-from skfairfr.report._tables import changes_of, to_csv
+from skfairfr.report._tables import changes_of, in_given_scale, to_csv
 from skfairfr.report._text_comparison import to_text
 from skfairfr.utils._errors import all_spelled
 from skfairfr.utils._folder import REPORT, check_replaceable, replaced
@@ -45,7 +45,8 @@ class Change:
         By ``p_adjusted``; "untested" without a p-value, with a ``reason``, or if scores
         look like distances and verdicts are withheld.
     reason : str
-        Why the change is not tested: too few errors set the threshold of a system.
+        Why the change is not tested: too few errors set the threshold of a system; or why
+        it is no improvement: a system accepts all pairs, or none.
     """
 
     system: str
@@ -229,6 +230,7 @@ class SystemsComparison:
             "improved": plain_form(self.improved),
             "levelling_down": plain_form(self.levelling_down),
         }
+        record = in_given_scale(record, self.settings)
         return json.dumps(record, indent=1, allow_nan=False, default=str) + "\n"
 
     def to_html(self, *, version=None, date=None):

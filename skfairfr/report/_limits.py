@@ -1,4 +1,4 @@
-"""Names of limits, and what each of them limits."""
+"""Names of limits, what each of them limits; verdicts of intervals."""
 
 import numpy as np
 
@@ -12,6 +12,13 @@ RATIO_LIMITS = {
     "max_frr_ratio": ("frr", "overall"),
 }
 LIMITS = (*RATE_LIMITS, *RATIO_LIMITS)
+
+
+def verdict_of(figure, limit):
+    """Verdict of an interval about a limit; undetermined where there is none."""
+    if figure.low > limit:
+        return "failed"
+    return "passed" if figure.high <= limit else "undetermined"
 
 
 def limits_of(audit):

@@ -14,7 +14,13 @@ from pathlib import Path
 
 import numpy as np
 
-from skfairfr.report._tables import disparities_of, rates_of, to_csv, to_frame
+from skfairfr.report._tables import (
+    disparities_of,
+    in_given_scale,
+    rates_of,
+    to_csv,
+    to_frame,
+)
 from skfairfr.report._text import in_short, to_text
 from skfairfr.report._text_layout import in_words
 from skfairfr.utils._errors import all_spelled
@@ -326,24 +332,23 @@ class Check:
     threshold : float
         Operating point, as of a Level.
     figure : Figure
-        The disparity, or the rate of the group with the largest upper bound. ``low`` is
-        the largest of the lower bounds, which hold for all groups at once, ``high`` the
-        largest of the upper bounds, which hold one by one and are the ends of the intervals
-        shown.
+        The disparity, or the rate of the group with the largest upper bound, ``high``,
+        which holds by itself and is the end of the interval shown. ``low`` holds for all
+        groups at once: of that group, or where groups exceed the limit the largest.
     groups : tuple of labels
         Those that the verdict is about: all that exceed the limit, or else those with the
         largest upper bound; of a ratio the worse group, then the better one.
     not_covered : tuple of labels
         Groups without the pairs it needs, which it is not about.
     verdict : {"passed", "failed", "undetermined"}
-        Failed where ``low`` is above the limit, passed where ``high`` is not. A limit on
-        the rate of each group is undetermined where a group has not the pairs.
+        Failed where ``low`` is above the limit, passed where ``high`` is not; undetermined
+        with a ``reason``, whatever the bounds.
     people_needed : tuple of (label, int)
         Of an undetermined check, how many more people of which groups would settle it in
         80 % of cases if rates are as they were found, or how many more pairs where nobody
         is known; empty where no number up to ten million does.
     reason : str
-        Why an undetermined check could not pass, whatever its bounds; else empty.
+        Why an undetermined check tells nothing, whatever its bounds; else empty.
     """
 
     name: str
@@ -616,10 +621,8 @@ class Report:
             "crossings": self.crossings,
             "checks": self.checks,
         }
-        return (
-            json.dumps(plain_form(record), indent=1, allow_nan=False, default=str)
-            + "\n"
-        )
+        record = in_given_scale(plain_form(record), self.audits[0].settings)
+        return json.dumps(record, indent=1, allow_nan=False, default=str) + "\n"
 
     def to_text(self, source=None):
         """A table for a terminal: ASCII of at most 100 columns.

@@ -101,19 +101,49 @@ def changes_of(found):
     rows : list of dict
     """
     return [
-        vars(change)
-        | {name: _number(getattr(change, name)) for name in ("far", "threshold")}
+        in_given_scale(
+            vars(change)
+            | {name: _number(getattr(change, name)) for name in ("far", "threshold")},
+            found.settings,
+        )
         for change in found.changes
     ]
 
 
+def in_given_scale(form, settings):
+    """Dicts and lists whose thresholds are distances where scores were given as such.
+
+    Records hold similarities, minus the distances.
+    """
+    if not settings.get("distance"):
+        return form
+    if isinstance(form, dict):
+        return {
+            name: _negative(value)
+            if name in ("threshold", "worst_group_threshold")
+            else in_given_scale(value, settings)
+            for name, value in form.items()
+        }
+    if isinstance(form, list):
+        return [in_given_scale(value, settings) for value in form]
+    return form
+
+
+def _negative(value):
+    """Minus a number, or numbers; None stays."""
+    if isinstance(value, list):
+        return [_negative(v) for v in value]
+    return value if value is None else 0.0 - value
+
+
 def _point(audit, level):
-    return {
+    point = {
         "attribute": audit.attribute,
         "level": math.nan if level.far is None else level.far,
         "threshold": level.threshold,
         "set_on": level.set_on,
     }
+    return in_given_scale(point, audit.settings)
 
 
 def _figure(rate, figure):

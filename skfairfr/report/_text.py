@@ -6,6 +6,7 @@ in each cell of several attributes, and its checks.
 
 import math
 
+from skfairfr.report._limits import verdict_of
 from skfairfr.report._needed import MOST_PEOPLE, POWER
 from skfairfr.report._text_audit import reading, sections
 from skfairfr.report._text_layout import (
@@ -224,8 +225,10 @@ def _why(check, of_ratio):
     found, groups = check.figure, list(map(short, check.groups))
     if not groups:
         return f"{number(found.value)} {bounds(found)}; there is nothing to judge by"
+    verdict = verdict_of(found, check.limit)
+    if check.reason and verdict == "undetermined":
+        return f"{number(found.value)} {bounds(found)}; {check.reason}"
     but = f", but {check.reason}" if check.reason else ""
-    verdict = "passed" if but and found.high <= check.limit else check.verdict
     if of_ratio:
         pair = f"{groups[0]} over {' and '.join(groups[1:])}"
         ends = {

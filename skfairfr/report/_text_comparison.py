@@ -161,6 +161,7 @@ def _level(found, changes, disparities):
         lines += table(rows, CHANGE_WIDTHS)
         lines.append("")
     rows = [["max / min (1)", "before", "after", "after / before"]]
+    mark = UNSUPPORTED if any(c.reason for c in changes) else ""
     for disparity in disparities:
         name = f"{RATE_NAMES[disparity.rate]} by {printable(disparity.attribute)}"
         rows.append(
@@ -169,7 +170,7 @@ def _level(found, changes, disparities):
                 number(disparity.before),
                 number(disparity.after),
                 f"{factor(disparity.ratio)} "
-                f"{interval(disparity.ratio_low, disparity.ratio_high, factor)}",
+                f"{interval(disparity.ratio_low, disparity.ratio_high, factor)}{mark}",
             ]
         )
     if disparities:

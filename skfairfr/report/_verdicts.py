@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from skfairfr._core._few_errors import holm, never_falling, rate_bounds
+from skfairfr._core._few_errors import holm, rate_bounds
 from skfairfr.metrics._roc._analytic import ComparedGroups
 
 RATES = ("far", "frr")
@@ -110,10 +110,7 @@ class Judged:
         evidence, level = self.compared.evidence, self.compared.level
         tail = min(self.tail, 2 * self.tail / len(self.labels))
         low, _ = rate_bounds(self.sums, tail, evidence.added[level])
-        _, high = rate_bounds(evidence.sums, self.tail, evidence.added)
-        rates = evidence.sums.rate
-        high = never_falling(high, rates, self.rate, by_level=False)[level]
-        return low, high
+        return low, evidence.bounds(self.tail)[1][level]
 
 
 def judge(audited, sizes, confidence_level, operating_points=("overall",)):

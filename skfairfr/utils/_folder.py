@@ -24,12 +24,12 @@ REPORT = Contents(
 )
 
 
-def check_replaceable(folder, replace=False):
-    """Raise where a folder holds a report that is not to be replaced."""
+def check_replaceable(folder, replace=False, contents=REPORT):
+    """Raise where a folder holds a result that is not to be replaced."""
     # It needs numpy, which the command loads late.
     from skfairfr.utils._errors import Argument, ArgumentError
 
-    held = [name for name in REPORT.records if (Path(folder) / name).exists()]
+    held = [name for name in contents.records if (Path(folder) / name).exists()]
     if held and not replace:
         raise ArgumentError(
             Argument("folder"),

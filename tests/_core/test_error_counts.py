@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skfairfr._core import _pair_sets
+from skfairfr._core import _error_counts, _pair_sets
 from skfairfr._core._error_counts import (
     accepted_impostors,
+    course_of,
     rejected_genuine,
     threshold_of,
 )
+from skfairfr._core._few_errors import rate_bounds
 from skfairfr._core._pair_people import ListedPeople, people_of_design
 from tests._core.cases import (
     GROUPS,
@@ -271,3 +273,86 @@ def test_sums_of_a_sample_are_loops_over_the_pairs_drawn(monkeypatch, average):
         for name in ("errors", "pairs", "people", "cubes", "fourths"):
             assert_allclose(getattr(found.sums, name)[0], expected[name], rtol=1e-9)
         assert_allclose(found.sums.own[0], expected["own"] + more)
+
+
+def upper_end_by_loop(pairs, scope, rate, scores, threshold, tail):
+    """The least bound of larger numbers of errors, between two of the fixed ones."""
+    count = accepted_impostors if rate == "far" else rejected_genuine
+    scores = sorted(scores, reverse=rate == "far")
+    numbers = {0, len(scores)} | {round(2 ** (j / 8)) for j in range(200)}
+    known = {}
+    for number in numbers:
+        if number > len(scores):
+            continue
+        # So many err at the threshold that the last of them reaches.
+        at = np.inf if rate == "far" else -np.inf
+        if number:
+            last = scores[number - 1]
+            at = (
+                last
+                if rate == "far"
+                else np.nextafter(np.float32(last), np.float32(99))
+            )
+        sums = count(pairs, scope, np.array([at])).sums
+        known[sums.errors[0]] = rate_bounds(sums, tail)[1][0]
+    least = {e: min(high for x, high in known.items() if x >= e) for e in known}
+    asked = count(pairs, scope, np.array([threshold])).sums.errors[0]
+    below, above = (
+        max(e for e in known if e <= asked),
+        min(e for e in known if e >= asked),
+    )
+    if below == above:
+        return asked, least[below]
+    part = (asked - below) / (above - below)
+    return asked, least[below] + part * (least[above] - least[below])
+
+
+@pytest.mark.parametrize("average", ["pair", "identity"])
+@pytest.mark.parametrize("rate", ["far", "frr"])
+def test_upper_ends_are_those_of_a_loop_over_numbers_of_errors(average, rate):
+    seen = 0
+    for seed in (5, 6):
+        pairs = embedded(seed, average, most=8, n_identities=9)
+        twin = oracle_of_pairs(pairs)
+        for scope in OWN:
+            found = twin.scope(oracle_scope(scope))
+            weighted = found.impostor if rate == "far" else found.genuine
+            scores = [float(pair.score) for pair, _ in weighted]
+            course = course_of(pairs, scope, rate)
+            for threshold in np.arange(-8.0, 20.0):
+                errors, expected = upper_end_by_loop(
+                    *(pairs, scope, rate, scores, threshold, 0.025)
+                )
+                high = course.upper_ends(np.array([errors]), 0.025)
+                assert_allclose(high, expected, rtol=1e-9)
+                seen += errors not in course.sums.errors
+    assert seen  # between fixed numbers
+
+
+@pytest.mark.parametrize("scope", SCOPES[:4])
+def test_how_much_is_held_changes_no_upper_end_of_a_usual_rate(monkeypatch, scope):
+    images, vectors = hamming(3)
+    for name in ("WHOLE", "WHOLE_GROUP"):
+        monkeypatch.setattr(_pair_sets, name, 1)
+    ends = []
+    for far_max in (0.02, 0.1):
+        pairs = compare(images, vectors, far_max=far_max)
+        thresholds = np.unique(pairs.impostors(scope).scores)
+        usual = threshold_of(
+            pairs, None if scope == (0, 1) else scope, np.array([1e-2])
+        )
+        asked = thresholds[thresholds >= usual].astype(float)
+        errors = accepted_impostors(pairs, scope, asked).sums.errors
+        ends.append(course_of(pairs, scope, "far").upper_ends(errors, 0.025))
+    assert ends[0].size >= 5
+    assert_allclose(*ends)
+
+
+def test_few_weights_are_held_at_a_time(monkeypatch):
+    pairs = embedded(5)
+    courses = []
+    for most in (2**22, 40):
+        monkeypatch.setattr(_error_counts, "MOST_WEIGHTS", most)
+        courses.append(course_of(pairs, (0, 0), "far"))
+    for name in vars(courses[0].sums):
+        assert_allclose(*(getattr(course.sums, name) for course in courses))

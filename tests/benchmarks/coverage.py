@@ -20,6 +20,7 @@ from numba import njit
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
+from skfairfr._core._error_counts import NUMBERS, Course
 from skfairfr._core._few_errors import (
     ErrorSums,
     against_others,
@@ -28,6 +29,7 @@ from skfairfr._core._few_errors import (
     genuine_sums,
     holm,
     impostor_sums,
+    never_falling,
     number_of_tests,
     rate_bounds,
 )
@@ -40,6 +42,8 @@ TAIL = (1 - CONFIDENCE) / 2
 RATES = ("far", "frr")
 # How many times a group's own rate a worse group has, where power is asked for.
 WORSE = {"far": 2.0, "frr": 1.5}
+# Up to how many times its rate a group's accepted pairs are known, by their scores.
+LOOSER = 8.0
 # What the errors of a wolf are multiplied by, and a goat's scores lowered by.
 WOLF, GOAT = 6.0, 1.5
 
@@ -84,19 +88,35 @@ class Group:
     goats: float = 0.0
 
     def draw(self, rng):
-        """ErrorSums of the accepted impostor and of the rejected genuine pairs, each (1,)."""
+        """Courses of the accepted impostor and of the rejected genuine pairs.
+
+        A course at its first number is that of the rate; then at all fixed numbers, of
+        impostor pairs up to ``LOOSER`` times the rate.
+        """
         n, m = self.people, self.images
         own = rng.exponential(size=n) if self.heavy else rng.standard_normal(n)
         if self.log:
             own = self.person * own + np.log(WOLF) * (rng.random(n) < self.wolves)
-            parts = (self._shift, self.couple, 0.0)
+            shift, loose = self._shift, self._shift + np.log(LOOSER)
+            parts = (loose, self.couple, 0.0)
         else:
             own *= np.sqrt(self.person / 2)
             rest = np.sqrt(1 - self.person - self.couple)
-            parts = (ndtri(self.far), np.sqrt(self.couple), rest)
-        left, right, errors = _couples(own, m * m, *parts, rng)
+            shift, loose = ndtri(self.far), ndtri(min(LOOSER * self.far, 0.5))
+            parts = (loose, np.sqrt(self.couple), rest)
+        left, right, errors, score, chance = _couples(own, m * m, *parts, rng)
+        # Every error has a place: the shift at which it begins to be one.
+        left, right, score, chance = (
+            np.repeat(x, errors.astype(int)) for x in (left, right, score, chance)
+        )
+        place = chance * rng.random(left.size)
+        place = np.log(place) if self.log else parts[2] * ndtri(place)
+        place -= score - loose
+        order = np.argsort(place)
+        left, right = left[order], right[order]
+        numbers = _numbers((place < shift).sum(), left.size)
         of_person, powers = errors_by_person(
-            left, right, errors, [left.size], n, np.full(left.size, float(m * m))
+            left, right, None, numbers, n, np.full(left.size, float(m * m))
         )
         n_couples, c = n * (n - 1) / 2, float(m * m)
         pairs = np.full(n, (n - 1) * c)
@@ -104,10 +124,13 @@ class Group:
         accepted = impostor_sums(of_person, pairs, powers, sizes)
         known = np.sqrt(self.genuine) * rng.standard_normal(n)
         known += GOAT * (rng.random(n) < self.goats)
-        chance = ndtr((self._cut + known) / np.sqrt(1 - self.genuine))
         pairs = m * (m - 1) // 2
-        rejected = rng.binomial(pairs, chance)[None]
-        return accepted, genuine_sums(rejected, np.full(n, float(pairs)))
+        place = np.sqrt(1 - self.genuine) * rng.standard_normal((n, pairs))
+        place = (place - known[:, None]).ravel()
+        people = np.argsort(place) // max(pairs, 1)
+        numbers = _numbers((place < self._cut).sum(), people.size)
+        of_person, _ = errors_by_person(people, people, None, numbers, n)
+        return accepted, genuine_sums(of_person, np.full(n, float(pairs)))
 
     @property
     def _shift(self):
@@ -122,6 +145,11 @@ class Group:
         return _cut_of(self.goats, self.frr)
 
 
+def _numbers(at_rate, last):
+    """Numbers of errors: that of the rate, then the fixed ones."""
+    return np.concatenate([[at_rate, 0], NUMBERS[NUMBERS < last], [last]])
+
+
 @cache
 def _cut_of(goats, frr):
     def above(cut):
@@ -132,10 +160,10 @@ def _cut_of(goats, frr):
 
 @njit
 def _couples(own, n_pairs, shift, couple, rest, rng):
-    """People of the couples that err, and how many of their pairs do."""
+    """People of the couples that err, how many of their pairs do, their score and chance."""
     n = own.size
     left, right = np.empty(1024, np.int64), np.empty(1024, np.int64)
-    errors = np.empty(1024)
+    errors, scores, chances = np.empty(1024), np.empty(1024), np.empty(1024)
     found = 0
     for k in range(n):
         for h in range(k + 1, n):
@@ -157,19 +185,14 @@ def _couples(own, n_pairs, shift, couple, rest, rng):
                 first += 1
             wrong = 1.0 + rng.binomial(n_pairs - 1 - first, chance)
             if found == left.size:
-                size = 2 * found
-                wider = np.empty(size, np.int64)
-                wider[:found] = left
-                left = wider
-                wider = np.empty(size, np.int64)
-                wider[:found] = right
-                right = wider
-                longer = np.empty(size)
-                longer[:found] = errors
-                errors = longer
+                left, right = np.append(left, left), np.append(right, right)
+                errors, scores = np.append(errors, errors), np.append(scores, scores)
+                chances = np.append(chances, chances)
             left[found], right[found], errors[found] = k, h, wrong
+            scores[found], chances[found] = score, chance
             found += 1
-    return left[:found], right[:found], errors[:found]
+    every = slice(found)
+    return left[every], right[every], errors[every], scores[every], chances[every]
 
 
 def alike(group, n=2):
@@ -265,11 +288,24 @@ def judged(sums):
     return found
 
 
+def upper_ends(drawn, place, tail):
+    """Upper ends of a rate of groups, as an audit has them."""
+    found = []
+    for group in drawn:
+        errors, course = group[place].errors[0], group[place].rows(slice(1, None))
+        course = Course(course, course.errors.size - 1)
+        found.append(course.upper_ends(errors, tail))
+    return np.array(found)
+
+
 def of_set(groups, seed):
     """What one data set says: p-values, ends of intervals, errors."""
     rng = np.random.default_rng(seed)
     drawn = [group.draw(rng) for group in groups]
-    sums = [ErrorSums.of_groups([d[r] for d in drawn]).rows(0) for r in range(2)]
+    sums = [
+        ErrorSums.of_groups([d[r].rows(slice(1)) for d in drawn]).rows(0)
+        for r in range(2)
+    ]
     found = judged(sums)
     adjusted = holm(np.concatenate([found[rate][0] for rate in RATES]))
     sizes = found["far"][0].size
@@ -280,8 +316,11 @@ def of_set(groups, seed):
         differs = p[rate] <= 1 - CONFIDENCE
         contradicted |= bool((differs & (low <= 1) & (high >= 1)).any())
     wrong = [bool((p[rate] <= 1 - CONFIDENCE).any()) for rate in RATES]
-    bounds = [np.array(rate_bounds(s, TAIL)) for s in sums]
-    single = [rate_bounds(s, 1 - CONFIDENCE)[1] for s in sums]
+    bounds = [
+        np.array([rate_bounds(s, TAIL)[0], upper_ends(drawn, place, TAIL)])
+        for place, s in enumerate(sums)
+    ]
+    single = [upper_ends(drawn, place, 1 - CONFIDENCE) for place in range(2)]
     errors = [s.errors for s in sums]
     # A first group that is worse, and one that all others are better than.
     power = []
@@ -290,7 +329,8 @@ def of_set(groups, seed):
             groups[0], **{rate: getattr(groups[0], rate) * WORSE[rate]}
         ).draw(rng)
         place = RATES.index(rate)
-        of_groups = ErrorSums.of_groups([worse[place], *(d[place] for d in drawn[1:])])
+        of_rate = [worse[place], *(d[place] for d in drawn[1:])]
+        of_groups = ErrorSums.of_groups([sums.rows(slice(1)) for sums in of_rate])
         one = judged([of_groups.rows(0)] * 2)
         p_one, sign, _ = one[rate]
         n_tests = sum(found[r][0].size for r in RATES)
@@ -397,7 +437,9 @@ def loosest(n_people, seed, limit=1e-2, n_levels=40):
         pairs = np.full(n_people, 4.0 * (n_people - 1))
         sizes = tuple(k.size * 4.0**power for power in (2, 3, 4))
         sums = impostor_sums(of_person, pairs, powers, sizes)
-        kept &= rate_bounds(sums, 1 - CONFIDENCE)[1] <= limit
+        # Levels fall: so do errors.
+        high = rate_bounds(sums, 1 - CONFIDENCE)[1][::-1]
+        kept &= never_falling(high, n_levels - 1)[::-1] <= limit
     # From the strictest level on, as long as all are kept.
     last = np.flatnonzero(~kept)
     place = last[-1] + 1 if last.size else 0

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from skfairfr.report._checks import check_limits, operating_points_of, verdict_of
+from skfairfr.report._checks import check_limits, operating_points_of
+from skfairfr.report._limits import verdict_of
 from skfairfr.report._records import Check, Figure, Report
 from tests.report.audits import small_audit, synthetic, usual_audit, with_a_lone_person
 
@@ -73,6 +74,22 @@ def test_a_limit_on_rates_is_judged_by_the_intervals_shown():
     assert judged(lowest)[0] == "undetermined"
     assert figure.low < lowest
     assert judged(np.nextafter(figure.low, 0))[:2] == ("failed", ("b",))
+
+
+def test_an_undetermined_check_names_the_group_whose_lower_end_it_gives():
+    """Of two groups above a limit one has the larger upper end, the other the lower one."""
+    shares = {"a": 0.05, "b": 0.95}
+    data = synthetic(200, groups=shares, crowding={"a": 3.0, "b": 0.0})
+    found = small_audit(data, limits={"max_fmr": 1e-4})
+    rows = {row.group: row.far for row in found.levels[0].rates[1:]}
+    limit = min(row.value for row in rows.values()) * 0.999
+    (check,) = small_audit(data, limits={"max_fmr": limit}).checks
+    (group,) = check.groups
+    assert check.verdict == "undetermined"
+    assert rows[group].high == check.figure.high == max(r.high for r in rows.values())
+    assert check.figure.value == rows[group].value
+    # It holds for both groups at once, and is no other group's.
+    assert check.figure.low <= rows[group].low < max(row.low for row in rows.values())
 
 
 def test_worst_group_thresholds_are_compared_where_a_limit_is_about_them():

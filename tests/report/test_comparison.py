@@ -304,3 +304,24 @@ def test_no_change_is_tested_where_few_impostors_set_a_threshold():
     for shown in (found.to_text(), found.to_html()):
         assert reason in " ".join(shown.split())
     assert is_valid(json.loads(found.to_json()), SystemsComparison.schema())
+
+
+@pytest.mark.parametrize(("shift", "words"), [(-9, "no pair"), (9, "every pair")])
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_system_that_accepts_all_pairs_or_none_improves_nothing(shift, words, place):
+    """Rejecting everybody harms; that nobody is taken for another is no improvement."""
+    rates = dict.fromkeys("ab", 0.1)
+    usual = scored_pairs(
+        np.random.default_rng(0), dict.fromkeys(rates, 90), rates, n_impostor=9
+    )
+    systems = [usual, usual]
+    systems[place] = replace(usual, y_score=usual.y_score + shift)
+    found = compare_systems(*systems, threshold=[0.5], n_resamples=5)
+    assert found.harm and not found.improved
+    told = {c.reason for c in found.changes if c.verdict == "untested"}
+    assert len(told) == 1
+    (reason,) = told
+    name = ("before", "after")[place]
+    assert f"all scores of {name}: {words} is accepted" in reason
+    for shown in (found.to_text(), found.to_html()):
+        assert reason in " ".join(shown.split())

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from skfairfr.metrics import group_error_rates
 from skfairfr.report import EmbeddingData, audit_data, compare_systems, read_data
@@ -17,6 +18,8 @@ from tests.report.audits import small_audit, synthetic
 from tests.report.json_schema import is_valid
 from tests.report.test_page import HOSTILE, Page, dominated
 from tests.report.test_page_comparison import systems
+
+KEYS = ("threshold", "worst_group_threshold")
 
 
 @pytest.fixture(scope="module")
@@ -195,3 +198,29 @@ def test_notebooks_show_tables_with_escaped_labels():
         tags = [tag for tag, _ in page.elements]
         assert "table" in tags and "script" not in tags
         assert HOSTILE in page.text
+
+
+def test_thresholds_of_distances_are_written_as_distances(tmp_path):
+    """As text and page show them, and as --threshold takes them."""
+    X, y, groups = synthetic()
+    data = EmbeddingData(X, y, {"sex": groups})
+    report = audit_data(data, far=[0.1, 0.05], n_resamples=2, limits={"max_bfar": 9.0})
+    found = compare_systems(data, data, threshold=[-0.5, 0.25], n_resamples=2)
+
+    def written(one, name):
+        settings = {**one.settings, "distance": True}
+        record = json.loads(replace(one, settings=settings).to_json())
+        if name == "levels":
+            (record,) = record["audits"]
+        return [level[key] for level in record[name] for key in KEYS if key in level]
+
+    first = report.audits[0]
+    similarity = [getattr(level, key) for level in first.levels for key in KEYS]
+    assert_allclose(written(first, "levels"), np.negative(similarity))
+    similarity = [change.threshold for change in found.changes]
+    assert_allclose(written(found, "changes"), np.negative(similarity))
+    settings = {**first.settings, "distance": True}
+    replace(report, audits=(replace(first, settings=settings),)).save(tmp_path)
+    with open(tmp_path / "rates.csv", encoding="utf-8-sig") as file:
+        shown = {float(row["threshold"]) for row in csv.DictReader(file)}
+    assert shown == {-level.threshold for level in first.levels}

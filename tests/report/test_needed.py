@@ -24,6 +24,7 @@ def judged_sums(sums):
         sums=sums.rows(None),  # one level
         added=np.zeros((1, n)),
         added_to=lambda level, weights: np.zeros(len(weights)),
+        bounds=lambda tail: rate_bounds(sums.rows(None), tail),
     )
     compared = ComparedGroups(evidence, 0)
     p = np.minimum(compared.tests.p_value * compared.n_tests, 1.0)

@@ -10,11 +10,10 @@ from skfairfr._core._few_errors import (
     ErrorSums,
     contrasts,
     genuine_sums,
-    never_falling,
     rate_bounds,
 )
-from skfairfr.metrics._roc._analytic import ComparedGroups, analyse
-from skfairfr.report._verdicts import SHARE_OF_COMBINATIONS, Judged, judge
+from skfairfr.metrics._roc._analytic import analyse
+from skfairfr.report._verdicts import SHARE_OF_COMBINATIONS, judge
 from tests._core.test_few_errors import some_groups
 
 RATES = ("far", "frr")
@@ -62,6 +61,7 @@ def evidence_of(sums):
         added=np.zeros(shape),
         slope=np.zeros(shape),
         added_to=lambda level, weights: np.zeros(len(weights)),
+        bounds=lambda tail: rate_bounds(stacked, tail),
     )
 
 
@@ -253,21 +253,6 @@ def test_one_sided_bounds_are_those_of_the_intervals_of_rates(n_groups, rate):
             expected, _ = rate_bounds(sums.columns([group]), tail)
             assert_allclose(low[group], expected[0], rtol=1e-6)
             assert low[group] <= found.low[0][0] * (1 + 1e-9)
-
-
-def test_upper_bounds_never_fall_from_threshold_to_threshold():
-    """Rejections grow with the threshold, acceptances fall."""
-    levels = [some_groups([seed, 21], 3, "genuine") for seed in range(6)]
-    levels.sort(key=lambda sums: sums.rate.sum())
-    highs = np.array([rate_bounds(s, 0.025)[1] for s in levels])
-    rates = np.array([s.rate for s in levels])
-    for rate, way in (("frr", slice(None)), ("far", slice(None, None, -1))):
-        evidence = evidence_of(levels[way])
-        expected = never_falling(highs[way], rates[way], rate, by_level=False)
-        for place in range(6):
-            groups = ComparedGroups(evidence, place)
-            one = Judged(rate, ["a", "b", "c"], groups, None, 1, 0.95)
-            assert_allclose(one.one_sided()[1], expected[place])
 
 
 @pytest.mark.parametrize("rate", RATES)

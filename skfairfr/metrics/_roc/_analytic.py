@@ -14,7 +14,6 @@ from skfairfr._core._few_errors import (
     contrasts,
     every_two,
     number_of_tests,
-    rate_bounds,
     shrunken_rates,
 )
 
@@ -154,9 +153,7 @@ def analyse(evidence, question, confidence_level):
         place = place_of(evidence, question.scope)
         if place is None:
             return Analytic.of_ends(nan, nan)
-        of_scope = evidence.sums.columns([place])
-        low, high = rate_bounds(of_scope, tail, evidence.added[:, [place]])
-        return Analytic.of_ends(low[:, 0], high[:, 0])
+        return Analytic.of_ends(*(end[:, place] for end in evidence.bounds(tail)))
     if len(evidence.scopes) < 2:
         return Analytic(None, None, nan, nan)
     if question.picked:
@@ -198,8 +195,7 @@ def _range_of_end(evidence, how, ratio, tail):
         return None
     least, most = how.range_of(1 / ratio, len(evidence.scopes))
     if how.in_rates:
-        ends = rate_bounds(evidence.sums, tail, evidence.added)
-        low, high = (end.max(axis=-1) for end in ends)
+        low, high = (end.max(axis=-1) for end in evidence.bounds(tail))
         least, most = low * least, high * most
     return least, most
 

@@ -16,7 +16,6 @@ from skfairfr._core._bootstrap import (
     point_rates,
     rate_table,
 )
-from skfairfr._core._few_errors import never_falling
 from skfairfr._core._intervals import Reason
 from skfairfr._core._rates import exceeds
 from skfairfr.metrics._roc import _estimates, _evidence
@@ -219,7 +218,7 @@ class Engine:
     def answer(self, question):
         """Value, interval and support, levels in increasing order, with all warnings."""
         self.check_answerable(question)
-        found = _joined(question, self.resampled(question, self.resampling()))
+        found = _estimates.Answer.joined(self.resampled(question, self.resampling()))
         self._warn_undefined_values(question, found)
         if self.resampling().mode == "images" and not self._warned_of_estimand:
             n_compared = min(self.intervals.n_resamples, N_COMPARED)
@@ -227,7 +226,7 @@ class Engine:
                 self.resampling(), mode="identities", n_resamples=n_compared
             )
             self._warn_of_estimand(
-                found, _joined(question, self.resampled(question, other))
+                found, _estimates.Answer.joined(self.resampled(question, other))
             )
         return found
 
@@ -251,7 +250,7 @@ class Engine:
 
     def compared(self, question, resampling):
         """One answer by a resampling, without warnings about its values."""
-        return _joined(question, self.resampled(question, resampling))
+        return _estimates.Answer.joined(self.resampled(question, resampling))
 
     def evidence(self, question):
         """Evidence about a question's rates in all scopes like its own; None of no pairs."""
@@ -483,13 +482,3 @@ def check_draws(method, resample):
             f"resample={resample!r} draws photographs of these; use "
             "resample='identities', or method='recentered'."
         )
-
-
-def _joined(question, answers):
-    """One answer; upper ends of a rate never fall as it grows."""
-    found = _estimates.Answer.joined(answers)
-    if question.how is None:
-        by_level = question.levels is not None
-        high = never_falling(found.high, found.value, question.rate, by_level)
-        found = replace(found, high=high)
-    return found

@@ -4,7 +4,8 @@ From a question about a fitted SimilarityROC to the sums that ``_core._few_error
 intervals without resamples, tests of groups and comparisons of two systems start here.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import sparse
@@ -12,13 +13,18 @@ from scipy import sparse
 from skfairfr._core._bootstrap import point_rates
 from skfairfr._core._error_counts import (
     accepted_impostors,
+    course_of,
     rejected_genuine,
     threshold_of,
 )
-from skfairfr._core._few_errors import ErrorSums
+from skfairfr._core._few_errors import ErrorSums, never_falling, rate_bounds
 
 # Between FAR levels whose rates show how fast a rate changes with its threshold.
 STEP = 1.5
+# Levels at which rates are bounded whose thresholds are set by levels.
+FIXED_LEVELS = 10 ** (-np.arange(1, 200) / 8)
+# Weights of people's errors that are held at a time, (n_levels, n_people).
+MOST_WEIGHTS = 2**20
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,8 @@ class Evidence:
         The scope whose FAR sets each threshold.
     sampled : tuple of frozensets, shape (n_levels,)
         Scopes whose impostor pairs are a sample at a level.
+    asked : tuple of tuples (n_levels, _Asking)
+        What each part was asked of.
     """
 
     scopes: tuple
@@ -56,6 +64,19 @@ class Evidence:
     thresholds: np.ndarray
     setters: tuple
     sampled: tuple
+    asked: tuple
+
+    def bounds(self, tail):
+        """Lower and upper ends of the rates, one-sided, each (n_levels, n_scopes).
+
+        An upper end depends on its threshold, or level, alone, not on others asked about,
+        and never falls where the rate cannot.
+        """
+        low, _ = rate_bounds(self.sums, tail, self.added)
+        rows = np.split(self.sums.errors, np.cumsum([n for n, _ in self.asked])[:-1])
+        parts = zip(rows, self.asked, strict=True)
+        high = np.concatenate([part.upper_ends(e, tail) for e, (_, part) in parts])
+        return low, np.maximum(high, self.rate)
 
     @property
     def rate(self):
@@ -99,13 +120,9 @@ class Evidence:
             joined[name] = [sparse.vstack(row, format="csr") for row in rows]
         for name in ("slope", "variance", "covariance", "thresholds"):
             joined[name] = np.concatenate([getattr(part, name) for part in parts])
-        for name in ("setters", "sampled"):
+        for name in ("setters", "sampled", "asked"):
             joined[name] = sum((getattr(part, name) for part in parts), ())
-        columns = (
-            np.concatenate([getattr(part.sums, f.name) for part in parts])
-            for f in fields(ErrorSums)
-        )
-        return cls(sums=ErrorSums(*columns), **joined)
+        return cls(sums=ErrorSums.joined([part.sums for part in parts]), **joined)
 
 
 def gather(pairs, query, rate):
@@ -133,7 +150,12 @@ def gather(pairs, query, rate):
     n_levels = len(thresholds)
     if not scopes:
         return None
-    asking = _Asking(pairs, query, rate, scopes, _setters(pairs, query, point, scopes))
+    worst = _worst_groups(pairs, query, point)
+    changes = np.flatnonzero(np.diff(worst)) + 1
+    if changes.size:
+        parts = [replace(query, levels=run) for run in np.split(query.levels, changes)]
+        return Evidence.joined([gather(pairs, part, rate) for part in parts])
+    asking = _Asking(pairs, query, rate, scopes, _setters(query, worst[0], scopes))
     rows = np.concatenate([thresholds, *asking.near()])
     held = [asking.where_held(scope, rows[:, p]) for p, scope in enumerate(scopes)]
     counts = asking.counts(rate, zip(scopes, held, strict=True))
@@ -150,6 +172,7 @@ def gather(pairs, query, rate):
     return Evidence(
         *(scopes, sums, influence, slope, of_threshold, variance, covariance),
         *(thresholds, (tuple(asking.setters),) * n_levels, (query.sampled,) * n_levels),
+        ((n_levels, asking),),
     )
 
 
@@ -187,6 +210,59 @@ class _Asking:
                 known[key] = count(self.pairs, scope, at, sampled)
             found.append(known[key])
         return found
+
+    def upper_ends(self, errors, tail):
+        """Upper ends of the rates, (n_levels, n_scopes), at the errors of the levels."""
+        if self.query.levels is not None:
+            return self._upper_ends_at_levels(tail)
+        ends = zip(self._courses, errors.T, strict=True)
+        return np.stack([course.upper_ends(e, tail) for course, e in ends], axis=-1)
+
+    def _upper_ends_at_levels(self, tail):
+        """Those at levels that set thresholds, linear between fixed levels."""
+        levels, found = self._at_fixed_levels
+        high = rate_bounds(found.sums, tail, found.added)[1]
+        place, last = np.log(levels), np.full(len(self.scopes), levels.size - 1)
+        asked = np.log(self.query.levels)
+        if self.rate == "frr":
+            high, place, asked = high[::-1], -place[::-1], -asked
+            # Stricter levels than the last that some impostor pair sets have its threshold.
+            last = (found.variance > 0).sum(axis=0) - 1
+        ends = [
+            np.interp(asked, place, never_falling(column, max(pivot, 0)))
+            for column, pivot in zip(high.T, last, strict=True)
+        ]
+        return np.stack(ends, axis=-1)
+
+    @property
+    def _courses(self):
+        """The Course of the rate of each scope."""
+        known, found = self.pairs.known, []
+        for scope in self.scopes:
+            sampled = self.rate == "far" and scope in self.query.sampled
+            key = ("course", self.rate, scope, sampled)
+            if key not in known:
+                known[key] = course_of(self.pairs, scope, self.rate, sampled)
+            found.append(known[key])
+        return found
+
+    @cached_property
+    def _at_fixed_levels(self):
+        """Levels as far as they are held and resolved, and the Evidence about them."""
+        setters = [(g, g) for g in self.query.operating_groups]
+        setters = [None] if self.query.operating_point == "overall" else setters
+        sampled, whole = self.query.sampled, self.pairs.is_whole
+        least = 1 / max(map(self.pairs.count, setters))
+        levels = np.append(FIXED_LEVELS[FIXED_LEVELS >= least], least / STEP)
+        if not all(s in sampled or whole(s) for s in setters):
+            levels = np.append(self.pairs.far_max, levels[levels < self.pairs.far_max])
+        levels = np.sort(levels)
+        n_parts = -(-levels.size * self.pairs.images.n_identities // MOST_WEIGHTS)
+        parts = [
+            gather(self.pairs, replace(self.query, levels=part), self.rate)
+            for part in np.array_split(levels, n_parts)
+        ]
+        return levels, Evidence.joined(parts)
 
     def near(self):
         """Thresholds a step below and above each level, two (n_levels, n_scopes).
@@ -260,17 +336,23 @@ def _slopes(every, rows, n_levels):
     return np.log((upper + half) / (low.errors + half)) / span
 
 
-def _setters(pairs, query, point, scopes):
+def _setters(query, worst, scopes):
     """The scope whose FAR sets the thresholds of each scope."""
     if query.levels is None or query.operating_point == "overall":
         return [None] * len(scopes)
     if query.operating_point == "group":
         return list(scopes)
-    # The group whose FAR is the largest at the middle level; all share the thresholds.
-    at = point.thresholds[0, [query.levels.size // 2]]
+    return [(worst, worst)] * len(scopes)
+
+
+def _worst_groups(pairs, query, point):
+    """The group whose FAR is the largest at the threshold of each level, (n_levels,)."""
+    if query.levels is None or query.operating_point != "worst_group":
+        return np.full(point.thresholds.shape[1], -1)
     fars = [
-        accepted_impostors(pairs, (g, g), at, (g, g) in query.sampled).sums.rate[0]
+        accepted_impostors(
+            pairs, (g, g), point.thresholds[0], (g, g) in query.sampled
+        ).sums.rate
         for g in query.operating_groups
     ]
-    worst = query.operating_groups[int(np.argmax(fars))]
-    return [(worst, worst)] * len(scopes)
+    return np.array(query.operating_groups)[np.argmax(fars, axis=0)]
