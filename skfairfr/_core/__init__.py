@@ -12,7 +12,7 @@ tile
     them (``_pair_tiles``, ``_inner_products``; on a card ``_device_tiles``).
 pairs
     Scores with both images, in order of score (``_pair_sequences``), by group
-    (``_pair_sets``): genuine pairs are held all; of impostor pairs a tail is.
+    (``_pairs``): genuine pairs are held all; of impostor pairs a tail is.
 tail
     The impostor pairs at or above a floor. Below it a uniform sample of a million pairs
     answers, and is marked.
@@ -20,7 +20,7 @@ weights
     How often a person or an image is drawn in a resample; the data are the draw of ones
     (``_resampling``).
 totals
-    The weight of all pairs of a scope, in closed form (``_pair_design``): no pair that no
+    The weight of all pairs of a scope, in closed form (``_totals``): no pair that no
     threshold accepts is ever visited again.
 rates
     Weighted counts over totals, in the data and in every resample (``_bootstrap``,

@@ -12,7 +12,7 @@ import numpy as np
 
 from skfairfr._core import _rates
 from skfairfr._core._pair_sequences import crossings, weight_before
-from skfairfr._core._pair_sets import TailTooShortError, sum_of_all
+from skfairfr._core._pairs import TailTooShortError, sum_of_all
 from skfairfr._core._parallel import over_blocks
 from skfairfr._core._resampling import (
     Resamples,
@@ -248,7 +248,7 @@ def v_statistic_frr(pairs, scopes, thresholds):
     The expectation of the resampled rejected weight over that of the resampled total; for
     whole identities, sum_k c_k (1 - 1/n_k) FRR_k. One side, images resampled.
     """
-    design = pairs.design
+    totals = pairs.totals
     images = np.arange(pairs.images.identity.size)
     centre = np.empty(thresholds.shape)
     for row, scope in enumerate(scopes):
@@ -258,7 +258,7 @@ def v_statistic_frr(pairs, scopes, thresholds):
         held, total = v_statistic_weights(pairs, scope)
         rejected = pairs.genuine.rejected(scope, thresholds[row])
         weight = held.weight_before(rejected)
-        copies = design.copy_base(scope, images) * design.kept_share(images) / 2
+        copies = totals.copy_base(scope, images) * totals.kept_share(images) / 2
         weight = (
             weight
             + _rejected_copies(pairs, copies[:, None], thresholds[row][:, None])[:, 0]
@@ -270,9 +270,9 @@ def v_statistic_frr(pairs, scopes, thresholds):
 def v_statistic_weights(pairs, scope):
     """Genuine pairs with their expected weights, and that of all with their copies."""
     held = pairs.genuine.ascending(scope)
-    kept = pairs.design.kept_share(held.left)
+    kept = pairs.totals.kept_share(held.left)
     base = kept if held.base is None else held.base * kept
-    return held.with_base(base), pairs.design.expected_genuine_total(scope)
+    return held.with_base(base), pairs.totals.expected_genuine_total(scope)
 
 
 def _level_thresholds(pairs, query, weights):
@@ -353,7 +353,7 @@ def genuine_weights(pairs, scope, weights, copies):
     held = pairs.genuine.ascending(scope)
     without_copies = weights.image is not None and pairs.has_copies and not copies
     if without_copies:
-        scale = pairs.design.without_copies(held.left)
+        scale = pairs.totals.without_copies(held.left)
         held = held.with_base(scale if held.base is None else held.base * scale)
     unit, units = weights.of_genuine(pairs.images, held)
     return held, unit, units, pairs.genuine_total(scope, weights, not without_copies)
@@ -372,7 +372,7 @@ def _copy_weights(pairs, scope, weights):
     """Weight of each image's pairs of copies, v_k w (w - 1) / 2 times its base weight."""
     drawn = weights.image.astype(np.float64)
     images = np.arange(drawn.shape[0])
-    weight = pairs.design.copy_base(scope, images)[:, None] * drawn * (drawn - 1) / 2
+    weight = pairs.totals.copy_base(scope, images)[:, None] * drawn * (drawn - 1) / 2
     if weights.identity is not None:
         weight = weight * weights.identity[pairs.images.identity]
     return weight

@@ -16,7 +16,7 @@ from skfairfr._core._bootstrap import (
     has_copies,
     v_statistic_frr,
 )
-from skfairfr._core._pair_sets import TailTooShortError
+from skfairfr._core._pairs import TailTooShortError
 from skfairfr._core._parallel import over_blocks
 from skfairfr._core._resampling import (
     Resamples,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skfairfr._core import _pair_sets, _rates
+from skfairfr._core import _pairs, _rates
 from skfairfr._core._few_errors import (
     ErrorSums,
     errors_by_person,
@@ -18,7 +18,7 @@ from skfairfr._core._few_errors import (
     never_falling,
     rate_bounds,
 )
-from skfairfr._core._pair_people import ListedPeople, people_of_design
+from skfairfr._core._pair_people import ListedPeople, people_of
 
 # Numbers of errors at which a rate is bounded: all small ones, then eight an octave.
 NUMBERS = np.unique(np.rint(2 ** np.arange(0, 40, 1 / 8)).astype(np.int64))
@@ -61,10 +61,10 @@ def accepted_impostors(pairs, scope, thresholds, sampled=False):
     n_people = pairs.images.n_identities
     left, right = sequence.identities(pairs.images)
     positions = sequence.positions(thresholds)
-    if pairs.design is None:
+    if pairs.totals is None:
         people = ListedPeople(left, right, sequence.base, n_people)
     else:
-        people = people_of_design(pairs.design, scope)
+        people = people_of(pairs.totals, scope)
     base, of_pairs = sequence.base, people.pairs
     sizes, squared = people.sizes, people.squared_weights
     if sampled and len(sequence):
@@ -118,7 +118,7 @@ def threshold_of(pairs, scope, levels, sampled=False):
     if sampled or sequence.complete:
         total = sequence.weight_before(len(sequence))
     else:
-        total = people_of_design(pairs.design, scope).pairs.sum() / 2
+        total = people_of(pairs.totals, scope).pairs.sum() / 2
     positions = sequence.first_exceeding(levels * total * (1 + _rates.ROUNDING))
     found = _rates.threshold_at(sequence.scores, positions)
     beyond = np.isneginf(found) & (not (sampled or sequence.complete))
@@ -169,7 +169,7 @@ def course_of(pairs, scope, rate, sampled=False):
     )
     last = len(sequence)
     if far:
-        level = np.array([_pair_sets.always_held(pairs, scope)])
+        level = np.array([_pairs.always_held(pairs, scope)])
         by = None if scope and scope[0] != scope[1] else scope
         at_level = threshold_of(pairs, by, level, sampled)
         last = int(sequence.positions(np.nan_to_num(at_level, nan=-np.inf))[0])

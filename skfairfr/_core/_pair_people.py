@@ -80,37 +80,37 @@ class ListedPeople:
         return self._size[np.searchsorted(self._keys, self._key(left, right))]
 
 
-def people_of_design(design, scope):
+def people_of(totals, scope):
     """Weights of all impostor pairs of a scope of a complete design.
 
     Parameters
     ----------
-    design : CompleteDesign
+    totals : Totals
     scope : None, (g, g) or (g, h)
 
     Returns
     -------
     people : KindsOfPeople
     """
-    groups = design.images.n_groups
+    groups = totals.images.n_groups
     scopes = [(None, None) if scope is None else scope]
-    one_side = not design.two_sides and scopes[0][0] == scopes[0][1]
+    one_side = not totals.two_sides and scopes[0][0] == scopes[0][1]
     # Where both sides are the same images, pairs would count twice.
     scale = 0.5 if one_side else 1.0
-    if scope is None and design.impostors == "same_group":
-        if design.average == "identity" and design.mixed:
-            return _of_patterns(design, scale)
+    if scope is None and totals.impostors == "same_group":
+        if totals.average == "identity" and totals.mixed:
+            return _of_patterns(totals, scale)
         scopes = [(g, g) for g in range(groups)]
     one, other = (
-        _masses(design, side, [s[side] for s in scopes], design.average)
+        _masses(totals, side, [s[side] for s in scopes], totals.average)
         for side in (0, 1)
     )
     squared = None
-    if design.average == "identity":
+    if totals.average == "identity":
         # A pair weighs one over the images of both, which so many pairs share.
         squared = scale * _met(
             *(
-                _masses(design, side, [s[side] for s in scopes], "squared")
+                _masses(totals, side, [s[side] for s in scopes], "squared")
                 for side in (0, 1)
             )
         )
@@ -119,12 +119,12 @@ def people_of_design(design, scope):
     return KindsOfPeople(kind, scale * (one @ other.T + other @ one.T), squared)
 
 
-def _of_patterns(design, scale):
+def _of_patterns(totals, scale):
     """The identity average over same-group pairs of people with images in several groups.
 
     The pairs of two people weigh 1 in all, if the two share a group.
     """
-    (rows_0, index_0), (rows_1, index_1) = design._patterns
+    (rows_0, index_0), (rows_1, index_1) = totals._patterns
     shared = rows_0 @ rows_1.T
     inverse = np.divide(1.0, shared, out=np.zeros_like(shared), where=shared > 0)
     numbers = [
@@ -148,17 +148,17 @@ def _kinds(masses):
     return kind, np.unique(kind, return_index=True)[1]
 
 
-def _masses(design, side, groups, average):
+def _masses(totals, side, groups, average):
     """Masses of people in each of some groups, sparse (n_people, n_groups)."""
     power = {"pair": 1.0, "identity": 0.0, "squared": -1.0}[average]
     rows, columns, values = [], [], []
     for column, group in enumerate(groups):
-        cells = (design.by_identity if group is None else design.by_group)[side]
+        cells = (totals.by_identity if group is None else totals.by_group)[side]
         chosen = cells.rows(group)
         rows.append(cells.identity[chosen])
         columns.append(np.full(chosen.size, column))
         values.append(cells.count[chosen] ** power)
-    shape = (design.images.n_identities, len(groups))
+    shape = (totals.images.n_identities, len(groups))
     where = (np.concatenate(rows), np.concatenate(columns))
     return sparse.csc_array((np.concatenate(values), where), shape=shape)
 

@@ -80,9 +80,9 @@ class Weights:
     image : ndarray, shape (n_images, n_resamples), or None where all are 1
     n_resamples : int
     sums : dict
-        Sums over people that a design has computed; many scopes need the same ones.
-    totals : dict
-        Weights of all pairs of a scope that a design has computed; kept with the drawn
+        Sums over people that :class:`Totals` computed; many scopes need the same ones.
+    known : dict
+        Weights of all pairs of a scope that :class:`Totals` computed; kept with the drawn
         multiplicities for the next question.
     block : tuple, or None
         What was drawn; None is the data.
@@ -93,7 +93,7 @@ class Weights:
     n_resamples: int
     block: tuple | None = None
     sums: dict = field(default_factory=dict, compare=False, repr=False)
-    totals: dict = field(default_factory=dict, compare=False, repr=False)
+    known: dict = field(default_factory=dict, compare=False, repr=False)
 
     def of_impostors(self, images, pairs):
         """Unit weights, and the units of pairs whose weight is v_k w_i v_l w_j."""
@@ -149,8 +149,8 @@ def draw(images, mode, entropy, start, stop):
         if kept + drawn > KEPT_BYTES:
             return Weights(identity, image, stop - start, key)
         images.drawn[key] = (identity, image, {}, drawn)
-    identity, image, totals, _ = images.drawn[key]
-    return Weights(identity, image, stop - start, key, totals=totals)
+    identity, image, known, _ = images.drawn[key]
+    return Weights(identity, image, stop - start, key, known=known)
 
 
 def unit_weights():

@@ -22,7 +22,7 @@ def score_moments(pairs, scope):
     """
     genuine = pairs.genuine.ascending(scope).scores.astype(np.float64)
     first = _of_scores(genuine)
-    if pairs.design is None:
+    if pairs.totals is None:
         second = _of_scores(pairs.impostors(scope).scores.astype(np.float64))
     else:
         second = _of_impostors(pairs, scope)
@@ -39,7 +39,7 @@ def _of_impostors(pairs, scope):
     n_pairs = pairs.count(scope)
     if n_pairs == 0:
         return 0, np.nan, np.nan
-    if scope is None and pairs.design.impostors == "same_group":
+    if scope is None and pairs.totals.impostors == "same_group":
         groups = range(pairs.images.n_groups)
         sums = sum(_impostor_sums(pairs, (g, g)) for g in groups)
     else:
@@ -59,7 +59,7 @@ def _impostor_sums(pairs, scope):
     # Subtract the pairs of one person; within one side every pair is counted twice.
     held = pairs.genuine.ascending(scope).scores.astype(np.float64)
     same = np.array([held.sum(), (held**2).sum()])
-    if pairs.design.two_sides:
+    if pairs.totals.two_sides:
         return everything - same
     own = pairs.own_scores[sides[0]].astype(np.float64)
     return (everything - np.array([own.sum(), (own**2).sum()])) / 2 - same

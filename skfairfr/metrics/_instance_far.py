@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skfairfr._core._pair_sets import Expected
+from skfairfr._core._pairs import Expected
 from skfairfr.metrics._roc._engine import Engine
 from skfairfr.metrics._roc._inputs import compare_embeddings
 from skfairfr.metrics._roc._question import parse_question
@@ -176,7 +176,7 @@ def instance_far(
     attributes = {}
     if impostors == "same_group" and group is not None:
         attributes["group"] = group
-    partitions = compare_embeddings(
+    compared = compare_embeddings(
         X,
         identity,
         attributes,
@@ -187,7 +187,7 @@ def instance_far(
         far_name="far",
         expected=Expected(lowest=None if threshold is None else float(threshold)),
     )
-    pairs = partitions.pairs(tuple(attributes), "pair", impostors)
+    pairs = compared.pairs(tuple(attributes), "pair", impostors)
     threshold = _threshold(pairs, far_max, question)
     n_impostor = _count_impostors(pairs.images, impostors == "same_group")
     rates = _rates_of_images(pairs, threshold, n_impostor)

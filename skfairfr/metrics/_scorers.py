@@ -19,7 +19,7 @@ from skfairfr._compat import SharingScorer
 from skfairfr._core._bootstrap import OPERATING_POINTS
 from skfairfr._core._disparities import DISPARITIES
 from skfairfr._core._intervals import MIN_ERRORS
-from skfairfr._core._pair_sets import Expected
+from skfairfr._core._pairs import Expected
 from skfairfr.metrics._pairs._checks import check_single_level
 from skfairfr.metrics._roc._inputs import is_comparator
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC

@@ -12,10 +12,10 @@ from skorch.callbacks import Callback
 from skfairfr._core._bootstrap import Query, point_rates
 from skfairfr._core._disparities import max_min
 from skfairfr._core._intervals import MIN_ERRORS
-from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import Expected, compare_images
 from skfairfr._core._pair_tiles import unit_rows
+from skfairfr._core._pairs import Expected, compare_images
 from skfairfr._core._resampling import Images
+from skfairfr._core._totals import Totals
 from skfairfr.utils._validation import FewErrorsWarning, warn_caller
 
 MONITORS = ("loss", "bfar", "bfrr", "frr_at_far")
@@ -108,12 +108,12 @@ class GroupFARs(HeldOutNumbers):
         self._images = images_of(people)
         # The groups of ``_images`` are those that occur; these are their places.
         self._present = np.unique(people.groups[people.groups >= 0])
-        design = CompleteDesign(self._images, "pair", "all")
+        totals = Totals(self._images, "pair", "all")
         self.n_impostors = np.zeros(len(people.labels), dtype=np.int64)
         self.n_impostors[self._present] = [
-            design.count_impostors(scope) for scope in _within_groups(self._images)
+            totals.count_impostors(scope) for scope in _within_groups(self._images)
         ]
-        self.resolved = far * design.count_impostors(None) >= 1
+        self.resolved = far * totals.count_impostors(None) >= 1
 
     def check_for_dynamic(self, labels):
         """Raise where the FARs that dynamic weights follow cannot be measured."""
@@ -153,9 +153,9 @@ def rates_at(far, images, embeddings, scopes, operating_point="overall"):
     -------
     rates : Rates, of shape (n_scopes, 1)
     """
-    design = CompleteDesign(images, "pair", "all")
+    totals = Totals(images, "pair", "all")
     vectors = unit_rows(embeddings, "cosine")
-    pairs = compare_images(vectors, design, far, expected=Expected(whole=False))
+    pairs = compare_images(vectors, totals, far, expected=Expected(whole=False))
     query = Query(
         levels=np.array([far]),
         thresholds=None,
@@ -197,9 +197,9 @@ def _check_monitor(images, monitor, far):
             f"{len(scopes)}; give sensitive_features, a larger validation_fraction, "
             "or monitor='loss' or 'frr_at_far'."
         )
-    design = CompleteDesign(images, "pair", "all")
-    fewest = min(design.count_impostors(scope) for scope in scopes)
-    genuine = min(design.count_genuine(scope) for scope in scopes)
+    totals = Totals(images, "pair", "all")
+    fewest = min(totals.count_impostors(scope) for scope in scopes)
+    genuine = min(totals.count_genuine(scope) for scope in scopes)
     what = f"monitor={monitor!r} at monitor_far={far:g} rests on"
     remedy = "give more people, a larger validation_fraction or monitor_far"
     if fewest * far < 1 or (monitor != "bfar" and genuine == 0):

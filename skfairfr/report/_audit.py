@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from skfairfr._core._pair_sets import Expected
+from skfairfr._core._pairs import Expected
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report._arguments import (

@@ -122,7 +122,7 @@ def chosen_thresholds(roc, far, operating_point="overall"):
     What is printed is then what was used.
     """
     compared = roc._engine.pairs.compared
-    every = compared.held().scores, compared.genuine.scores
+    every = compared.tail().scores, compared.genuine.scores
     found = []
     for threshold in roc.threshold_at(far, operating_point=operating_point).tolist():
         if threshold == threshold:

@@ -6,10 +6,9 @@ whatever the order of summation, and ties abound.
 
 import numpy as np
 
-from skfairfr._core._compared import ListedScores
-from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import ListedPairs, compare_images
+from skfairfr._core._pairs import ListedPairs, ListedScores, compare_images
 from skfairfr._core._resampling import Images, unit_weights
+from skfairfr._core._totals import Totals
 from tests.metrics.oracle import Oracle
 
 GROUPS = ("constant", "changing", "unknown", "partly")
@@ -51,7 +50,7 @@ def make_vectors(images, seed=0, n_features=4):
 
 
 def compare(images, vectors, average="pair", impostors="all", far_max=0.1):
-    design = CompleteDesign(images, average, impostors)
+    design = Totals(images, average, impostors)
     return compare_images(vectors, design, far_max, "dot")
 
 
@@ -124,7 +123,7 @@ def oracle_of(images, scores=None, average="pair", impostors="all"):
 def oracle_of_pairs(pairs):
     """The slow twin of EmbeddingPairs."""
     scores = pairs.compared.vectors @ pairs.compared.vectors.T
-    return oracle_of(pairs.images, scores, pairs.design.average, pairs.design.impostors)
+    return oracle_of(pairs.images, scores, pairs.totals.average, pairs.totals.impostors)
 
 
 def oracle_of_listed(arguments):

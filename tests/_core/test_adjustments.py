@@ -12,15 +12,15 @@ from numpy.testing import assert_array_equal
 
 from skfairfr._core import _adjustments, _pair_tiles
 from skfairfr._core._adjustments import EDGE, Adjustment
-from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import compare_images
 from skfairfr._core._pair_tiles import Rows, collect_tail, unit_rows
+from skfairfr._core._pairs import compare_images
 from skfairfr._core._prepared import (
     PreparedImages,
     score_prepared_matrix,
     score_prepared_pairs,
 )
 from skfairfr._core._score_moments import score_moments
+from skfairfr._core._totals import Totals
 from tests._core.cases import make_images, make_vectors, sides_of
 from tests._core.test_inner_products import all_scores
 from tests._core.test_pair_tiles import same_floor
@@ -273,7 +273,7 @@ def test_moments_are_of_adjusted_scores(kind):
     adjustment = make_adjustment(kind, n, rng)
     pairs = compare_images(
         vectors,
-        CompleteDesign(images, "pair", "all"),
+        Totals(images, "pair", "all"),
         0.1,
         similarity="dot",
         adjustment=adjustment,

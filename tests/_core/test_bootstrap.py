@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core import _pair_sets
+from skfairfr._core import _pairs
 from skfairfr._core._bootstrap import (
     Query,
     Resampling,
@@ -116,7 +116,7 @@ def test_offdiagonal_leaves_the_copies_out_and_stays_between_zero_and_one(mode):
 
 def test_values_and_centre_of_a_sampled_scope_are_those_of_its_sample(monkeypatch):
     for name, size in [("WHOLE", 1), ("WHOLE_GROUP", 1), ("SAMPLE", 2**14)]:
-        monkeypatch.setattr(_pair_sets, name, size)
+        monkeypatch.setattr(_pairs, name, size)
     pairs = compare(*hamming(0), far_max=0.02)
     query = Query(None, np.array([-4.0]), "overall", (None,), (0, 1))
     table = rate_table(pairs, query, resampling("identities"))

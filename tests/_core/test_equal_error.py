@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core import _pair_sets
+from skfairfr._core import _pairs
 from skfairfr._core._bootstrap import Resampling
 from skfairfr._core._equal_error import (
     equal_error_in,
@@ -225,7 +225,7 @@ def sizes_held(monkeypatch):
             ("WHOLE_GROUP", whole),
             ("SAMPLE", sample),
         ]:
-            monkeypatch.setattr(_pair_sets, name, size)
+            monkeypatch.setattr(_pairs, name, size)
 
     return hold
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skfairfr._core import _error_counts, _pair_sets
+from skfairfr._core import _error_counts, _pairs
 from skfairfr._core._error_counts import (
     accepted_impostors,
     course_of,
@@ -14,7 +14,7 @@ from skfairfr._core._error_counts import (
     threshold_of,
 )
 from skfairfr._core._few_errors import rate_bounds
-from skfairfr._core._pair_people import ListedPeople, people_of_design
+from skfairfr._core._pair_people import ListedPeople, people_of
 from tests._core.cases import (
     GROUPS,
     compare,
@@ -116,7 +116,7 @@ def test_impostor_pairs_of_complete_designs(sides, average, impostors, groups):
     n_people = pairs.images.n_identities
     for scope in SCOPES:
         weighted = twin.scope(oracle_scope(scope)).impostor
-        people = people_of_design(pairs.design, scope)
+        people = people_of(pairs.totals, scope)
         loop = looped(weighted, [False] * len(weighted), n_people)
         assert_allclose(people.pairs, loop["pairs"], atol=1e-12)
         powers = [(loop["sizes"] ** p).sum() for p in (2, 3, 4)]
@@ -210,7 +210,7 @@ def test_threshold_of_a_tail_is_that_of_all_pairs_or_nan(monkeypatch):
     whole = compare(images, vectors, far_max=0.05)
     expected = [threshold_of(whole, scope, levels) for scope in scopes]
     for name in ("WHOLE", "WHOLE_GROUP"):
-        monkeypatch.setattr(_pair_sets, name, 1)
+        monkeypatch.setattr(_pairs, name, 1)
     held = compare(images, vectors, far_max=0.05)
     for scope, known in zip(scopes, expected, strict=True):
         found = threshold_of(held, scope, levels)
@@ -226,7 +226,7 @@ def test_without_pairs_there_is_no_threshold():
 
 
 def test_a_sample_stands_for_all_pairs(monkeypatch):
-    monkeypatch.setattr(_pair_sets, "SAMPLE", 2_000_000)
+    monkeypatch.setattr(_pairs, "SAMPLE", 2_000_000)
     pairs = embedded(8, n_identities=30)
     every = accepted_impostors(pairs, (0, 0), np.array([2.0]))
     drawn = accepted_impostors(pairs, (0, 0), np.array([2.0]), sampled=True)
@@ -236,7 +236,7 @@ def test_a_sample_stands_for_all_pairs(monkeypatch):
 
 
 def test_fewer_drawn_pairs_leave_more_variance(monkeypatch):
-    monkeypatch.setattr(_pair_sets, "SAMPLE", 500)
+    monkeypatch.setattr(_pairs, "SAMPLE", 500)
     pairs = embedded(8, n_identities=30)
     sums = accepted_impostors(pairs, None, np.array([2.0]), sampled=True).sums
     each = float(pairs.count(None)) / 500
@@ -246,7 +246,7 @@ def test_fewer_drawn_pairs_leave_more_variance(monkeypatch):
 @pytest.mark.parametrize("average", ["pair", "identity"])
 def test_sums_of_a_sample_are_loops_over_the_pairs_drawn(monkeypatch, average):
     """What all pairs weigh is known; errors are those of the drawn ones, each for many."""
-    monkeypatch.setattr(_pair_sets, "SAMPLE", 500)
+    monkeypatch.setattr(_pairs, "SAMPLE", 500)
     pairs = embedded(8, average, n_identities=12)
     twin = oracle_of_pairs(pairs)
     for scope in OWN:
@@ -333,7 +333,7 @@ def test_upper_ends_are_those_of_a_loop_over_numbers_of_errors(average, rate):
 def test_how_much_is_held_changes_no_upper_end_of_a_usual_rate(monkeypatch, scope):
     images, vectors = hamming(3)
     for name in ("WHOLE", "WHOLE_GROUP"):
-        monkeypatch.setattr(_pair_sets, name, 1)
+        monkeypatch.setattr(_pairs, name, 1)
     ends = []
     for far_max in (0.02, 0.1):
         pairs = compare(images, vectors, far_max=far_max)

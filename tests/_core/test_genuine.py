@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skfairfr._core._pair_sets import within
+from skfairfr._core._pairs import within
 from tests._core.cases import (
     ONE,
     embedded,

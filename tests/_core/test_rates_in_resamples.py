@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core import _bootstrap, _pair_sets
+from skfairfr._core import _bootstrap, _pairs
 from skfairfr._core._bootstrap import (
     Query,
     Resampling,
@@ -15,7 +15,7 @@ from skfairfr._core._bootstrap import (
     rates,
     v_statistic_frr,
 )
-from skfairfr._core._pair_sets import TailTooShortError
+from skfairfr._core._pairs import TailTooShortError
 from skfairfr._core._resampling import MODES, Resamples, draw
 from tests._core.cases import (
     GROUPS,
@@ -171,8 +171,8 @@ def test_no_rejection_is_exactly_zero():
 
 
 def test_far_below_the_tail_is_an_error_that_names_the_scope(monkeypatch):
-    monkeypatch.setattr(_pair_sets, "WHOLE", 1)
-    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
+    monkeypatch.setattr(_pairs, "WHOLE", 1)
+    monkeypatch.setattr(_pairs, "WHOLE_GROUP", 1)
     images, vectors = hamming()
     pairs = compare(images, vectors, far_max=0.02)
     below = pairs.impostors((0, 0)).scores[-1] - 1.0

@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skfairfr._core import _score_moments
-from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import compare_images
 from skfairfr._core._pair_tiles import unit_rows
+from skfairfr._core._pairs import compare_images
 from skfairfr._core._score_moments import score_moments
+from skfairfr._core._totals import Totals
 from tests._core.cases import (
     GROUPS,
     embedded,
@@ -52,7 +52,7 @@ def test_moments_of_unit_rows(block, monkeypatch):
     monkeypatch.setattr(_score_moments, "BLOCK", block)
     images = make_images(2, n_identities=30)
     X = np.random.default_rng(0).normal(size=(images.identity.size, 16))
-    design = CompleteDesign(images, "pair", "all")
+    design = Totals(images, "pair", "all")
     pairs = compare_images(unit_rows(X, "cosine"), design, 0.1)
     for scope in OWN:
         expected = moments_by_loop(oracle_of_pairs(pairs), oracle_scope(scope))

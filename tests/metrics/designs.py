@@ -3,7 +3,7 @@
 import numpy as np
 
 from skfairfr import SimilarityROC
-from skfairfr._core import _pair_sets
+from skfairfr._core import _pairs
 from skfairfr._core._resampling import draw
 from tests.metrics.oracle import Oracle
 
@@ -81,7 +81,7 @@ def roc_of(X, identity, group, **options):
 def hold_tails(monkeypatch):
     """No set is small enough to be held whole, and samples are small."""
     for name, size in (("WHOLE", 0), ("WHOLE_GROUP", 0), ("SAMPLE", 20000)):
-        monkeypatch.setattr(_pair_sets, name, size)
+        monkeypatch.setattr(_pairs, name, size)
 
 
 def tail_only(kind, n_images=120, **options):

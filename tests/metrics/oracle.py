@@ -59,7 +59,7 @@ class Oracle:
     def __init__(self, design, pairs, copies, dtype, average, impostors):
         assert average in ("pair", "identity")
         assert impostors in ("all", "same_group")
-        self.design, self.average, self.impostors = design, average, impostors
+        self.totals, self.average, self.impostors = design, average, impostors
         self.pairs, self.copies, self.dtype = pairs, copies, dtype
         labels = {g for p in [*pairs, *copies] for g in (p.a, p.b) if g is not None}
         self.groups = sorted(labels, key=lambda g: (str(type(g)), g))
@@ -126,8 +126,8 @@ class Oracle:
             impostor = [p for p in impostor if p.a is not None and p.a == p.b]
         if self.average == "pair":
             return Scope(*([(p, 1) for p in s] for s in (impostor, genuine, copies)))
-        ordered = self.design == "two_sides" or (
-            self.design == "one_side" and isinstance(group, tuple)
+        ordered = self.totals == "two_sides" or (
+            self.totals == "one_side" and isinstance(group, tuple)
         )
 
         def between(p):
@@ -148,7 +148,7 @@ class Oracle:
         g, h = group if isinstance(group, tuple) else (group, group)
         if (p.a, p.b) == (g, h):
             return p
-        if self.design != "two_sides" and (p.b, p.a) == (g, h):
+        if self.totals != "two_sides" and (p.b, p.a) == (g, h):
             return Pair(p.score, p.l, p.k, p.j, p.i, p.b, p.a)
         return None
 
@@ -161,7 +161,7 @@ class Oracle:
     def _image_times(self, w, p):
         if w is None:
             return 1, 1
-        if self.design == "two_sides":
+        if self.totals == "two_sides":
             return _times(w[0], p.i), _times(w[1], p.j)
         assert p.i is not None and p.j is not None, "resampling images needs labels"
         return _times(w, p.i), _times(w, p.j)
@@ -184,7 +184,7 @@ class Oracle:
         if isinstance(group, tuple):
             raise ValueError("FRR has no cross-group scope")
         scope = self.scope(group)
-        one_side_images = self.design == "one_side" and w is not None
+        one_side_images = self.totals == "one_side" and w is not None
         out = []
         for p, base in scope.genuine:
             wi, wj = self._image_times(w, p)
@@ -247,7 +247,7 @@ class Oracle:
         all images of k. Two sides (E[w_i w_j] = 1) and listed pairs (by the convention
         that theta~ is theta of a list): the plain FRR.
         """
-        if self.design != "one_side":
+        if self.totals != "one_side":
             return self.frr(t, group)
         weighted = []
         for p, base in self.scope(group).genuine:

@@ -17,7 +17,7 @@ ACCEPTED = {
     "_core/_adjustments: HALVINGS = 60 -> HALVINGS = 61": (
         "One more halving than float64 resolves."
     ),
-    "_core/_pair_sets: HELD_PAIRS = 2**25 -> HELD_PAIRS = 3**25": (
+    "_core/_pairs: HELD_PAIRS = 2**25 -> HELD_PAIRS = 3**25": (
         "How many pairs are held where memory allows: what they cost, and no rate."
     ),
     "comparators/_group_thresholds: WIDEST, MARGIN = 0.5, 1.05 -> WIDEST, MARGIN = 1.5, 1.05": (

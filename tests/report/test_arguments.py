@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from skfairfr._core import _pair_sets
+from skfairfr._core import _pairs
 from skfairfr.model_selection import compare_mitigations
 from skfairfr.report import (
     EmbeddingData,
@@ -380,6 +380,6 @@ def test_labels_without_a_name_are_called_group():
 def test_pairs_are_held_up_to_the_largest_level_or_by_the_number_of_images(
     n_images, rule, far, monkeypatch
 ):
-    monkeypatch.setattr(_pair_sets, "HELD_PAIRS", 1e-2 * 100**2)
+    monkeypatch.setattr(_pairs, "HELD_PAIRS", 1e-2 * 100**2)
     found = choose_far_max(n_images, None if far is None else np.array(far))
     assert found == pytest.approx(max(rule, *(far or [0])))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skfairfr._core import _pair_sets
+from skfairfr._core import _pairs
 from skfairfr.report import to_text
 from skfairfr.report._records import Finding
 from skfairfr.report._text_audit import reading, sections
@@ -75,8 +75,8 @@ def test_a_given_threshold_is_not_called_a_level():
 @pytest.mark.parametrize("point", [{"threshold": 0.2}, {"far": 0.05}])
 def test_what_is_not_counted_over_all_pairs_is_said_and_marked(monkeypatch, point):
     hold_tails(monkeypatch)
-    monkeypatch.setattr(_pair_sets, "HELD_PAIRS", 2**8)
-    monkeypatch.setattr(_pair_sets, "DEEPEST", 0.5)  # no equal error rate is reached
+    monkeypatch.setattr(_pairs, "HELD_PAIRS", 2**8)
+    monkeypatch.setattr(_pairs, "DEEPEST", 0.5)  # no equal error rate is reached
     found = small_audit(**{"far": None, **point})
     figures = [rates.far for rates in found.levels[0].rates]
     # A level is never above the far_max of its audit; a threshold's far may be.

@@ -6,16 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from skfairfr._core._compared import ComparedImages, ListedScores
 from skfairfr._core._device_tiles import is_at_hand
 from skfairfr._core._memory import available_bytes, comparison_bytes
-from skfairfr._core._pair_sets import DEPTH, WHOLE, WHOLE_GROUP
 from skfairfr._core._pair_tiles import unit_rows
+from skfairfr._core._pairs import DEPTH, WHOLE, WHOLE_GROUP, HeldPairs, ListedScores
 from skfairfr._core._prepared import PreparedImages
 from skfairfr._core._rates import count_at_least, next_above
 from skfairfr._core._resampling import Images
 from skfairfr.metrics._pairs._checks import check_pairs
-from skfairfr.metrics._roc._partitions import EmbeddingPartitions, ListedPartitions
+from skfairfr.metrics._roc._attributes import EmbeddingAttributes, ListedAttributes
 from skfairfr.metrics._roc._records import ReversedScoresWarning
 from skfairfr.utils._errors import (
     FAILED_EXTRACTIONS,
@@ -110,7 +109,7 @@ def compare_embeddings(
 
     Returns
     -------
-    partitions : EmbeddingPartitions
+    compared : EmbeddingAttributes
 
     Raises
     ------
@@ -122,7 +121,7 @@ def compare_embeddings(
     _check_rows(X, similarity)
     check_memory(X.shape[1], identity, attributes, side, Argument(far_name, far_max))
     vectors, adjustment = prepare(X, similarity, attributes, side)
-    compared = ComparedImages(
+    compared = HeldPairs(
         vectors,
         images,
         [labels.codes for labels in attributes.values()],
@@ -133,7 +132,7 @@ def compare_embeddings(
     )
     if side is not None:
         _check_no_photograph_twice(compared, n_probes)
-    return EmbeddingPartitions(attributes, images, compared, far_max, expected)
+    return EmbeddingAttributes(attributes, images, compared, far_max, expected)
 
 
 def is_comparator(similarity):
@@ -340,7 +339,7 @@ def compare_listed(y_score, identities, features, images, y_true=None):
 
     Returns
     -------
-    partitions : ListedPartitions
+    compared : ListedAttributes
     identity : Labels
     images_named : bool
         Whether images are named, so that they can be resampled.
@@ -373,8 +372,8 @@ def compare_listed(y_score, identities, features, images, y_true=None):
     listed = ListedScores(scores, *codes, of_image)
     universe = replace(_images(of_image, None, identity.values.size), n_drawn=n_drawn)
     names = None if image is None else image.values
-    partitions = ListedPartitions(attributes, universe, listed, names)
-    return partitions, identity, image is not None
+    compared = ListedAttributes(attributes, universe, listed, names)
+    return compared, identity, image is not None
 
 
 def _check_alone(identities, images):

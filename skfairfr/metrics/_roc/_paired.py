@@ -54,11 +54,11 @@ def check_same_images(first, second):
 
 def _labels_seen(roc):
     """What was compared by name, ndarrays of objects; unknown groups are None."""
-    partitions, identities = roc._partitions, roc.identities_.astype(object)
-    images, groups = partitions.images, partitions.labels(roc._names)
+    compared, identities = roc._attributes, roc.identities_.astype(object)
+    images, groups = compared.images, compared.labels(roc._names)
     if groups is not None:
         groups = np.append(groups.values.astype(object), None)[groups.codes]
-    listed = getattr(partitions, "listed", None)
+    listed = getattr(compared, "listed", None)
     if listed is None:
         seen = {"identities of embeddings (y)": identities[images.identity]}
         if images.side is not None:
@@ -70,15 +70,15 @@ def _labels_seen(roc):
     ends[:, listed.genuine_rows] = listed.genuine.left, listed.genuine.right
     ends[:, listed.impostor_rows] = listed.impostors.left, listed.impostors.right
     columns = {"identities of pairs": identities[images.identity][ends]}
-    if partitions.image_names is not None:
+    if compared.image_names is not None:
         columns = {
-            "images of pairs": partitions.image_names[ends].astype(object),
+            "images of pairs": compared.image_names[ends].astype(object),
             **columns,
         }
     codes = np.zeros_like(ends)
     if groups is not None:
         columns["groups of pairs"] = groups.reshape(2, -1)
-        codes = partitions.labels(roc._names).codes.reshape(2, -1)
+        codes = compared.labels(roc._names).codes.reshape(2, -1)
     # A list has no sides: (i, j) is (j, i), and stands where its codes put it.
     turned = (ends[0] > ends[1]) | ((ends[0] == ends[1]) & (codes[0] > codes[1]))
     ends, codes = (np.where(turned, both[::-1], both) for both in (ends, codes))

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._intervals import METHODS
-from skfairfr._core._pair_sets import Expected
+from skfairfr._core._pairs import Expected
 from skfairfr._core._resampling import MODES
 from skfairfr._core._score_moments import score_moments
 from skfairfr.metrics._roc import _estimates, _inputs
@@ -295,7 +295,7 @@ default="recentered"
         names = partitions.names(None)
         pairs = partitions.pairs(names, self.average, self.impostors)
         partitions.hold_all(self.average, self.impostors)
-        partitions.compared.held()
+        partitions.compared.tail()
         self._keep(partitions, pairs, identity, library)
         return self
 
@@ -449,12 +449,12 @@ shape (n_pairs,), default=None
                 setattr(other, name, getattr(self, name))
         names, pairs = self._names, self._engine.pairs
         if sensitive_features is not None:
-            names = self._partitions.names(sensitive_features)
+            names = self._attributes.names(sensitive_features)
         kept = (names, other.average, other.impostors)
         if kept != (self._names, self.average, self.impostors):
-            pairs = self._partitions.pairs(*kept)
+            pairs = self._attributes.pairs(*kept)
         asked = (self._engine.far_max, self._engine.intervals)
-        other._ask(self._partitions, names, pairs, *asked)
+        other._ask(self._attributes, names, pairs, *asked)
         return other
 
     def threshold_at(self, far, *, operating_point="overall", group=None):
@@ -833,7 +833,7 @@ shape (n_pairs,), default=None
     def _forget(self):
         """Delete the state of an earlier fit, so that a failed fit leaves none of it."""
         fitted = [name for name in vars(self) if name.endswith("_")]
-        for name in (*fitted, "_engine", "_library", "_partitions", "_names"):
+        for name in (*fitted, "_engine", "_library", "_attributes", "_names"):
             vars(self).pop(name, None)
 
     def _join_reference(self, probe, reference):
@@ -880,7 +880,7 @@ shape (n_pairs,), default=None
         """Answer by these attributes, with intervals from the same resamples."""
         group = partitions.labels(names)
         self.groups_ = np.empty(0) if group is None else group.values
-        self._partitions = partitions
+        self._attributes = partitions
         self._names = names
         intervals = replace(intervals, **self._settings())
         self._engine = Engine(pairs, self.groups_, far_max, intervals)

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr._core import _pair_sets
+from skfairfr._core import _pairs
 from skfairfr.metrics._plot import _style
 from tests.metrics import designs
 
@@ -54,7 +54,7 @@ def fitted_beyond_far_max():
     changed = np.where(np.arange(len(y)) % 7 == 0, "female", groups)
     with pytest.MonkeyPatch.context() as patch:
         designs.hold_tails(patch)
-        patch.setattr(_pair_sets, "DEEPEST", 0)  # no equal error rate is held
+        patch.setattr(_pairs, "DEEPEST", 0)  # no equal error rate is held
         roc = unfitted(far_max=0.03).fit(X, y, changed)
         # Samples are drawn when they are first needed.
         roc.curve(np.array([0.1]), how="max_min", rate="far")

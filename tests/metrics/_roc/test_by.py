@@ -9,8 +9,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr._core import _pair_sequences, _pair_sets, _pair_tiles
-from skfairfr._core._compared import ComparedImages
+from skfairfr._core import _pair_sequences, _pair_tiles, _pairs
+from skfairfr._core._pairs import HeldPairs
 from skfairfr.metrics import threshold_at_far
 from skfairfr.metrics._roc._similarity_roc import ANSWERED
 from skfairfr.report import EmbeddingData, audit_data
@@ -187,9 +187,7 @@ def test_all_attributes_and_their_combinations_take_one_pass(
 ):
     hold_tails(monkeypatch)
     without_rendering(monkeypatch)
-    monkeypatch.setattr(
-        _pair_sets, "WHOLE_GROUP", 4000
-    )  # the smallest groups, as always
+    monkeypatch.setattr(_pairs, "WHOLE_GROUP", 4000)  # the smallest groups, as always
     X, y, columns = make(100)
     # One person holds many of the genuine pairs, so that the other average is shown too.
     y = np.where(np.arange(y.size) % 12 == 0, y[0], y)
@@ -206,7 +204,7 @@ def test_three_attributes_and_all_combinations_sort_the_held_pairs_once(
     monkeypatch, passes
 ):
     hold_tails(monkeypatch)
-    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
+    monkeypatch.setattr(_pairs, "WHOLE_GROUP", 1)
     found = {"sorted": [], "held": []}
 
     def watch(owner, name, kind, value):
@@ -220,15 +218,15 @@ def test_three_attributes_and_all_combinations_sort_the_held_pairs_once(
 
     for module in (_pair_sequences, _pair_tiles):
         watch(module, "sort_pairs", "sorted", np.size)
-    watch(ComparedImages, "held", "held", lambda compared: compared)
+    watch(HeldPairs, "tail", "held", lambda compared: compared)
     X, y, columns = make(200)
     report = audit_data(EmbeddingData(X, y, columns), far=LEVELS, n_resamples=5)
     assert len(report.audits) == 7
     assert len(passes) == 1
     compared = found["held"][0]
-    n_held, n_genuine = len(compared.held()), len(compared.genuine)
+    n_held, n_genuine = len(compared.tail()), len(compared.genuine)
     # No attribute, group or combination sorts them again; samples are sorted, too.
-    sizes = [n for n in found["sorted"] if n != _pair_sets.SAMPLE]
+    sizes = [n for n in found["sorted"] if n != _pairs.SAMPLE]
     assert sum(sizes) == n_genuine + n_held
 
 

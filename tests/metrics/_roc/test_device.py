@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from skfairfr import SimilarityROC, make_face_embeddings
-from skfairfr._core import _device_tiles, _pair_sets
+from skfairfr._core import _device_tiles, _pairs
 from skfairfr.metrics._roc import _device
 
 FACES = make_face_embeddings(n_identities=150, n_features=32, random_state=0)
@@ -50,8 +50,8 @@ def stand_in(monkeypatch):
 
 def fitted(monkeypatch, device="cpu", faces=FACES, **options):
     """A fit whose tail is not simply everything."""
-    monkeypatch.setattr(_pair_sets, "WHOLE", 0)
-    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 0)
+    monkeypatch.setattr(_pairs, "WHOLE", 0)
+    monkeypatch.setattr(_pairs, "WHOLE_GROUP", 0)
     options = {"n_resamples": 5, "random_state": 0, "far_max": 2e-2, **options}
     roc = SimilarityROC(device=device, **options)
     return roc.fit(faces.X, faces.y, faces.sensitive_features)
@@ -72,7 +72,7 @@ def test_a_device_gives_the_answers_of_the_cpu(similarity, stand_in, monkeypatch
     assert stand_in == []
     there = fitted(monkeypatch, "cuda:1", similarity=similarity)
     assert stand_in == [("collect_tail", "cuda:1")]
-    held = [roc._engine.pairs.compared.held() for roc in (cpu, there)]
+    held = [roc._engine.pairs.compared.tail() for roc in (cpu, there)]
     assert 100 < len(held[0]) < cpu._engine.pairs.count(None) / 10
     for name in ("scores", "left", "right"):
         assert_array_equal(*(getattr(sequence, name) for sequence in held))
@@ -82,7 +82,7 @@ def test_a_device_gives_the_answers_of_the_cpu(similarity, stand_in, monkeypatch
 def test_two_sides_on_a_device(stand_in, monkeypatch):
     options = {"n_identities": 150, "n_features": 32, "n_domains": 2}
     faces = make_face_embeddings(**options, random_state=0)
-    monkeypatch.setattr(_pair_sets, "WHOLE", 0)
+    monkeypatch.setattr(_pairs, "WHOLE", 0)
     rocs = [
         SimilarityROC(device=device, n_resamples=5, random_state=0).fit(
             faces.X, faces.y, faces.sensitive_features, domain=faces.domain

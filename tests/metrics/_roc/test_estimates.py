@@ -146,7 +146,7 @@ def test_a_group_held_whole_is_exact_at_its_own_threshold(monkeypatch):
     """What other groups, or all pairs, are answered from does not matter to it."""
     exact = designs.tail_only("people")
     designs.hold_tails(monkeypatch)
-    monkeypatch.setattr("skfairfr._core._pair_sets.WHOLE_GROUP", 2**16)
+    monkeypatch.setattr("skfairfr._core._pairs.WHOLE_GROUP", 2**16)
     roc = designs.tail_only("people")
     for question in (
         {"far": 0.3, "group": "a", "operating_point": "group"},

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skfairfr import SimilarityROC
-from skfairfr._core import _pair_sets, _pair_tiles
+from skfairfr._core import _pair_tiles, _pairs
 from skfairfr._core._resampling import Images
 from tests._core.test_inner_products import all_scores
 from tests.metrics.designs import hold_tails
@@ -100,7 +100,7 @@ def test_ties_beyond_far_max_are_rejected_as_one(n_features, monkeypatch):
     for level in (0.02, 0.05, 0.1, 0.2):
         found = roc.estimate(level, rate="frr")
         assert found.source == "sample"
-        near = 4 * np.sqrt(level * (1 - level) / _pair_sets.SAMPLE)
+        near = 4 * np.sqrt(level * (1 - level) / _pairs.SAMPLE)
         low, high = (frr_by_integers(*scores, level + d) for d in (near, -near))
         assert low <= found.value <= high
         assert found.value in [(scores[0] < t).mean() for t in np.unique(scores[1])]

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr import SimilarityROC
-from skfairfr._core import _pair_sets, _parallel
+from skfairfr._core import _pairs, _parallel
 from tests.covering import daily_pairwise
 from tests.metrics import designs
 from tests.metrics.designs import LEVELS, roc_of
@@ -173,8 +173,8 @@ def test_a_tail_gives_the_bits_of_all_pairs_at_far_max(monkeypatch, average, imp
         "resample": "images",
     }  # fmt: skip
     whole = roc_of(X, identity, group, **options)
-    monkeypatch.setattr(_pair_sets, "WHOLE", 0)
-    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 0)
+    monkeypatch.setattr(_pairs, "WHOLE", 0)
+    monkeypatch.setattr(_pairs, "WHOLE_GROUP", 0)
     tail = roc_of(X, identity, group, **options)
     held = tail._engine.pairs.impostors(None)
     assert not held.complete and len(held) < 0.2 * tail._engine.pairs.count(None)
@@ -197,8 +197,8 @@ def test_levels_above_far_max_come_close_to_all_pairs(monkeypatch):
     group = np.array(["a", "b"])[identity % 2]
     options = {"far_max": 1e-3, "n_resamples": 100, "resample": "identities"}
     whole = roc_of(X, identity, group, **options)
-    monkeypatch.setattr(_pair_sets, "WHOLE", 0)
-    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 0)
+    monkeypatch.setattr(_pairs, "WHOLE", 0)
+    monkeypatch.setattr(_pairs, "WHOLE_GROUP", 0)
     part = roc_of(X, identity, group, **options)
     for ask in (
         lambda roc: roc.estimate(0.3, rate="frr"),
@@ -379,7 +379,7 @@ def test_levels_up_to_far_max_stay_exact_beside_larger_ones(monkeypatch):
     rng = np.random.default_rng(31)
     X = rng.standard_normal((300, 12))
     identity = designs.people(300, 90, rng)
-    monkeypatch.setattr(_pair_sets, "WHOLE", 0)
+    monkeypatch.setattr(_pairs, "WHOLE", 0)
     roc = roc_of(X, identity, None, far_max=0.02)
     low, high = roc.estimate([0.3, 0.01]).value[::-1], roc.estimate(0.3)
     assert low[0] == roc.estimate(0.01).value
@@ -392,7 +392,7 @@ def test_frr_at_a_threshold_needs_no_impostor(monkeypatch):
     rng = np.random.default_rng(32)
     X = rng.standard_normal((300, 12))
     identity = designs.people(300, 90, rng)
-    monkeypatch.setattr(_pair_sets, "WHOLE", 0)
+    monkeypatch.setattr(_pairs, "WHOLE", 0)
     roc = roc_of(X, identity, None, far_max=0.02)
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     found = roc.estimate(threshold=-0.5)

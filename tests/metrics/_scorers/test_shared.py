@@ -9,7 +9,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.preprocessing import FunctionTransformer
 
 from skfairfr import face_labels
-from skfairfr._core import _pair_sets, _pair_tiles
+from skfairfr._core import _pair_tiles, _pairs
 from skfairfr.metrics import bfar_scorer, frr_at_far_scorer, make_fairness_scorer
 from tests.metrics.searches import FAR, FOLDS, GROUP, IDENTITY, WEIGHTS, Stretch, X, Y
 
@@ -96,7 +96,7 @@ DESIGNS = {
 def test_unlike_scorers_share_the_rows(
     scorers, in_reverse, domain, counted, monkeypatch
 ):
-    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
+    monkeypatch.setattr(_pairs, "WHOLE_GROUP", 1)
     if in_reverse:
         scorers = dict(reversed(scorers.items()))
     y = face_labels(IDENTITY, GROUP, domain)

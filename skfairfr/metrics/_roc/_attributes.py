@@ -4,13 +4,13 @@ from itertools import combinations
 
 import numpy as np
 
-from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import EmbeddingPairs, Expected, ListedPairs
+from skfairfr._core._pairs import EmbeddingPairs, Expected, ListedPairs
+from skfairfr._core._totals import Totals
 from skfairfr.utils._errors import Argument, ArgumentError, plain
 from skfairfr.utils._labels import intersect
 
 
-class Partitions:
+class Attributes:
     """Base: attributes of what was compared.
 
     Parameters
@@ -57,14 +57,14 @@ class Partitions:
         return intersect(columns) if columns else None
 
 
-class EmbeddingPartitions(Partitions):
-    """Partitions of compared embeddings.
+class EmbeddingAttributes(Attributes):
+    """Attributes of compared embeddings.
 
     Parameters
     ----------
     columns, images
-        As of :class:`Partitions`.
-    compared : ComparedImages
+        As of :class:`Attributes`.
+    compared : HeldPairs
     far_max : float
     expected : Expected, default=None
         Questions that the pass should answer too.
@@ -111,20 +111,20 @@ class EmbeddingPartitions(Partitions):
 
     def _pairs(self, names, average, impostors):
         key = (names, average, impostors)
-        design, floors = self._made.get(key, (None, None))
-        if design is None:
+        totals, floors = self._made.get(key, (None, None))
+        if totals is None:
             group, images = self.labels(names), self.images
             if group is not None:
                 images = images.by(group.codes, group.values.size)
-            design = CompleteDesign(images, average, impostors)
+            totals = Totals(images, average, impostors)
         options = (self.far_max, self.expected, floors)
-        pairs = EmbeddingPairs(self.compared, design, *options)
-        self._made[key] = (design, pairs.floors)
+        pairs = EmbeddingPairs(self.compared, totals, *options)
+        self._made[key] = (totals, pairs.floors)
         return pairs
 
 
-class ListedPartitions(Partitions):
-    """Partitions of listed pairs.
+class ListedAttributes(Attributes):
+    """Attributes of listed pairs.
 
     Parameters
     ----------

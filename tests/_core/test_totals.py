@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from skfairfr._core._pair_design import CompleteDesign
 from skfairfr._core._pair_tiles import genuine_pairs
 from skfairfr._core._resampling import MODES, Images, draw
+from skfairfr._core._totals import Totals
 from tests._core.cases import (
     GROUPS,
     ONE,
@@ -33,7 +33,7 @@ designs = pytest.mark.parametrize(DESIGN, daily_pairwise(DESIGNS))
 
 def design_and_twin(seed, sides, average, impostors, groups):
     images = make_images(seed, sides=sides, groups=groups)
-    design = CompleteDesign(images, average, impostors)
+    design = Totals(images, average, impostors)
     return design, oracle_of(images, None, average, impostors)
 
 
@@ -164,7 +164,7 @@ def test_copies_weigh_like_the_pairs_of_their_person(groups, average):
 @pytest.mark.parametrize("groups", GROUPS)
 def test_expected_genuine_total_is_that_of_all_resamples(groups, average):
     images = make_images(8, groups=groups, n_identities=4, most=3)
-    design = CompleteDesign(images, average, "all")
+    design = Totals(images, average, "all")
     twin = oracle_of(images, None, average)
     outcomes = list(twin.image_resamples())
     for scope in OWN:
@@ -178,7 +178,7 @@ def test_expected_genuine_total_is_that_of_all_resamples(groups, average):
 
 def test_kept_share_is_the_expected_product_of_two_draws_and_undone_without_copies():
     images = make_images(8, n_identities=4, most=3)
-    design = CompleteDesign(images, "pair", "all")
+    design = Totals(images, "pair", "all")
     left, right = genuine_pairs(images)
     outcomes = list(oracle_of(images).image_resamples())
     expected = [
@@ -190,7 +190,7 @@ def test_kept_share_is_the_expected_product_of_two_draws_and_undone_without_copi
 
 
 def test_a_person_with_one_image_has_no_copies_to_make_up_for():
-    design = CompleteDesign(make_images(0, most=1), "pair", "all")
+    design = Totals(make_images(0, most=1), "pair", "all")
     assert (design.kept_share(np.arange(7)) == 0).all()
     assert (design.without_copies(np.arange(7)) == 0).all()
     assert design.count_genuine(None) == design.expected_genuine_total(None) == 0
@@ -198,7 +198,7 @@ def test_a_person_with_one_image_has_no_copies_to_make_up_for():
 
 def test_across_two_sides_every_pair_is_kept():
     images = make_images(0, sides=2)
-    design = CompleteDesign(images, "pair", "all")
+    design = Totals(images, "pair", "all")
     assert (design.kept_share(np.arange(images.identity.size)) == 1).all()
 
 
@@ -206,14 +206,14 @@ def test_across_two_sides_every_pair_is_kept():
     ("groups", "mixed"), [("constant", False), ("partly", False), ("changing", True)]
 )
 def test_mixed_tells_whether_someone_stands_in_two_groups(groups, mixed):
-    assert CompleteDesign(make_images(0, groups=groups), "pair", "all").mixed == mixed
+    assert Totals(make_images(0, groups=groups), "pair", "all").mixed == mixed
 
 
 @pytest.mark.parametrize("impostors", IMPOSTORS)
 def test_averages_agree_when_everyone_has_as_many_images(impostors):
     codes = np.repeat(np.arange(6, dtype=np.int32), 3)
     images = Images(codes, codes % 2, None, 6, 2)
-    one, other = (CompleteDesign(images, a, impostors) for a in AVERAGES)
+    one, other = (Totals(images, a, impostors) for a in AVERAGES)
     weights = draw(images, "both", 0, 0, 5)
     for scope in SCOPES:
         pairs, people = (d.impostor_total(scope, weights) for d in (one, other))
@@ -227,7 +227,7 @@ def test_averages_agree_when_everyone_has_as_many_images(impostors):
 def test_without_groups_there_is_the_overall_scope_alone(average):
     images = make_images(0, groups=None)
     design, twin = (
-        CompleteDesign(images, average, "all"),
+        Totals(images, average, "all"),
         oracle_of(images, None, average),
     )
     assert design.count_impostors(None) == twin.counts()[1]
@@ -247,7 +247,7 @@ def test_people_s_order_and_names_change_no_total(sides, average):
         7,
         2,
     )
-    designs = [CompleteDesign(i, average, "same_group") for i in (images, other)]
+    designs = [Totals(i, average, "same_group") for i in (images, other)]
     assert_allclose(*(d.impostor_total(None, ONE) for d in designs))
     one, two = (
         designs[0].genuine_total((0, 0), ONE),

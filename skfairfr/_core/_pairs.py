@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skfairfr._core import _rates, _running_sums
-from skfairfr._core._compared import ComparedImages
+from skfairfr._core import _device_tiles, _pair_tiles, _rates, _running_sums
 from skfairfr._core._pair_sequences import (
     PairSequence,
     sort_pairs,
     split_by_groups,
 )
+from skfairfr._core._resampling import Images
 
 # A tail holds this multiple of far_max of the pairs at least: half of all resamples need
 # scores below the one at far_max, and the most extreme one seen had a FAR of .68 far_max
@@ -94,6 +94,215 @@ def multiple_of_far_max(n_people):
     return max(DEPTH, 1 + SPREAD / np.sqrt(max(n_people, 1)))
 
 
+@dataclass
+class _Floors:
+    """Lowest score held of each group of a partition.
+
+    Attributes
+    ----------
+    group_of_cell : ndarray of int, shape (n_cells,)
+        -1 is unknown.
+    groups : ndarray of float32, shape (n_groups,)
+    """
+
+    group_of_cell: np.ndarray
+    groups: np.ndarray
+
+
+class HeldPairs:
+    """Embeddings, their genuine pairs, and the tail of their impostor pairs.
+
+    Parameters
+    ----------
+    vectors : ndarray of float32, shape (n_images, n_features)
+        Rows whose inner product is the similarity, or what ``adjustment`` makes it of.
+    images : Images
+        Identities and sides; its groups are not used.
+    columns : list of ndarrays of int32, shape (n_images,), default=()
+        Codes of every attribute that partitions will be made of; -1 is unknown.
+    similarity : {"cosine", "dot"}
+    n_jobs : int or None
+    device : str, default="cpu"
+        Where passes over all pairs run; where there is no such device, on the CPU.
+    adjustment : Adjustment, default=None
+        What makes scores of inner products; None: they are the scores.
+
+    Attributes
+    ----------
+    rows : tuple of two Rows
+        Of the probes and of the references: the same object if there is one side.
+    first_of_cell : ndarray of int, shape (n_cells,)
+        An image of every cell.
+    genuine : PairSequence
+        All genuine pairs, descending.
+    own_scores : ndarray of float32, shape (n_images,)
+        Score s(x, x) of every image: that of two copies of it.
+    sample : PairSequence or None
+        A uniform sample of all impostor pairs, once a partition has drawn it.
+    floors : dict
+        Score down to which all impostor pairs are held, by what it was chosen for.
+    """
+
+    def __init__(
+        self,
+        vectors,
+        images,
+        columns=(),
+        similarity="cosine",
+        n_jobs=None,
+        device="cpu",
+        adjustment=None,
+    ):
+        n_images = images.identity.size
+        self.vectors = vectors
+        self.similarity = similarity
+        self.n_jobs = n_jobs
+        self.device = device
+        self.adjustment = adjustment
+        self.two_sides = images.side is not None
+        codes = np.stack(columns) if len(columns) else np.zeros((1, n_images), np.int32)
+        _, self.first_of_cell, cell = np.unique(
+            codes, axis=1, return_index=True, return_inverse=True
+        )
+        self._in_cells = Images(
+            images.identity,
+            cell.ravel().astype(np.int32),
+            images.side,
+            images.n_identities,
+            self.first_of_cell.size,
+        )
+        members = [np.arange(n_images)]
+        if self.two_sides:
+            members = [np.flatnonzero(images.side == s) for s in (0, 1)]
+        rows = [
+            _pair_tiles.Rows.of(vectors, self._in_cells, m, adjustment) for m in members
+        ]
+        self.rows = tuple(rows * (1 if self.two_sides else 2))
+        left, right = _pair_tiles.genuine_pairs(images)
+        scores = self.score_pairs(left, right)
+        self.genuine = PairSequence(*sort_pairs(scores, left, right))
+        everyone = np.arange(n_images)
+        self.own_scores = self.score_pairs(everyone, everyone)
+        self.sample = None
+        self.floors = {}
+        self._overall = np.float32(np.inf)
+        self._partitions = []
+        self._held = None
+
+    def score_pairs(self, left, right):
+        """Exact scores of pairs of images, (n_pairs,) float32."""
+        return _pair_tiles.score_pairs(self.vectors, left, right, self.adjustment)
+
+    def tile(self, probe, reference):
+        """Scores of all pairs of some images, with the errors of float32 products."""
+        scores = self.vectors[probe] @ self.vectors[reference].T
+        if self.adjustment is not None:
+            self.adjustment[probe].adjust_tile(scores, self.adjustment[reference])
+        return scores
+
+    def hold(self, group, overall, groups):
+        """Hold the impostor pairs of a partition down to its floors.
+
+        Lower floors take effect at the next use of the pairs, so that one pass serves all
+        partitions that ask before it.
+
+        Parameters
+        ----------
+        group : ndarray of int, shape (n_images,)
+            Group of each image in the partition; -1 is unknown.
+        overall : float32
+            Floor of all impostor pairs.
+        groups : ndarray of float32, shape (n_groups,)
+            Floor of the pairs within each group.
+        """
+        if overall < self._overall:
+            self._overall, self._held = overall, None
+        if groups.size == 0:
+            return
+        asked = _Floors(group[self.first_of_cell], groups.copy())
+        for known in self._partitions:
+            if np.array_equal(known.group_of_cell, asked.group_of_cell):
+                if (asked.groups < known.groups).any():
+                    known.groups = np.minimum(known.groups, asked.groups)
+                    self._held = None
+                break
+        else:
+            self._partitions.append(asked)
+            self._held = None
+
+    def tail(self):
+        """Impostor pairs at or above the floor of their two cells.
+
+        Returns
+        -------
+        held : PairSequence
+            Descending.
+        """
+        if self._held is None:
+            self._held = PairSequence(*self._pass(self._floors()))
+        return self._held
+
+    def for_workers(self):
+        """What resampling needs: the own scores."""
+        small = copy(self)
+        small.vectors = small.rows = small.genuine = small.sample = None
+        small.adjustment = None
+        small._held = PairSequence(*(np.empty(0, dtype=np.float32) for _ in range(3)))
+        return small
+
+    def _pass(self, floors):
+        """One pass over all impostor pairs: the tail above the floors."""
+        if _device_tiles.is_at_hand(self.device):
+            return _device_tiles.collect_tail(*self.rows, floors, self.device)
+        return _pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
+
+    def _floors(self):
+        """The lowest floor of every two cells; the last row and column are not used."""
+        n_cells = self.first_of_cell.size
+        floors = np.full((n_cells + 1, n_cells + 1), self._overall)
+        for known in self._partitions:
+            group = known.group_of_cell
+            same = (group[:, None] == group) & (group[:, None] >= 0)
+            own = np.where(same, known.groups[group][:, None], np.float32(np.inf))
+            inside = floors[:n_cells, :n_cells]
+            np.minimum(inside, own, out=inside)
+        return floors
+
+
+class ListedScores:
+    """Scored pairs of a list, sorted once.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (n_pairs,)
+    left, right : ndarrays of int32, shape (n_pairs,)
+        Images, or identities where images are unnamed.
+    identity : ndarray of int32, shape (n_images,)
+
+    Attributes
+    ----------
+    genuine, impostors : PairSequence
+        Descending.
+    genuine_rows, impostor_rows : ndarrays of int
+        Place of each of them in the list.
+    n_pairs : int
+    """
+
+    def __init__(self, scores, left, right, identity):
+        order = np.argsort(-scores, kind="stable")
+        self.n_pairs = order.size
+        genuine = identity[left[order]] == identity[right[order]]
+        self.genuine_rows, self.impostor_rows = order[genuine], order[~genuine]
+        self.genuine, self.impostors = (
+            PairSequence(scores[rows], left[rows], right[rows])
+            for rows in (self.genuine_rows, self.impostor_rows)
+        )
+
+    def tail(self):
+        """Impostor pairs, all of which are held."""
+        return self.impostors
+
+
 class EmbeddingPairs:
     """Impostor pairs of embeddings, by the groups of one partition of the images.
 
@@ -102,9 +311,9 @@ class EmbeddingPairs:
 
     Parameters
     ----------
-    compared : ComparedImages
-        Whose columns tell the groups of the design apart.
-    design : CompleteDesign
+    compared : HeldPairs
+        Whose columns tell the groups of the totals apart.
+    totals : Totals
     far_max : float
     expected : Expected, default=None
         Questions that the tail should answer too.
@@ -113,18 +322,18 @@ class EmbeddingPairs:
         an earlier object with the same arguments chose.
     """
 
-    def __init__(self, compared, design, far_max, expected=None, floors=None):
-        images = design.images
+    def __init__(self, compared, totals, far_max, expected=None, floors=None):
+        images = totals.images
         self.images = images
-        self.design = design
+        self.totals = totals
         self.compared = compared
         self.far_max = far_max
         sequence = compared.genuine
         groups = (images.group[sequence.left], images.group[sequence.right])
-        self.genuine = Genuine(sequence, groups, design)
+        self.genuine = Genuine(sequence, groups, totals)
         self._counts = {}
         # Weight of all impostor pairs of a scope, (n_resamples,), in closed form.
-        self.impostor_total = design.impostor_total
+        self.impostor_total = totals.impostor_total
         self.known = LastAnswers()
         self._samples = {}
         self._tails, self._cells = {}, {}
@@ -143,7 +352,7 @@ class EmbeddingPairs:
     def count(self, scope):
         """Number of impostor pairs of a scope."""
         if scope not in self._counts:
-            self._counts[scope] = self.design.count_impostors(scope)
+            self._counts[scope] = self.totals.count_impostors(scope)
         return self._counts[scope]
 
     def impostors(self, scope, sampled=False):
@@ -158,7 +367,7 @@ class EmbeddingPairs:
                 floor = self._floor_of(scope)
                 rows = slice(0, int(_rates.count_at_least(pairs.scores, floor)))
                 pairs = replace(pairs.take(rows), complete=bool(np.isneginf(floor)))
-            base = self.design.impostor_base(scope, pairs.left, pairs.right)
+            base = self.totals.impostor_base(scope, pairs.left, pairs.right)
             store[scope] = pairs if base is None else pairs.with_base(base)
         return store[scope]
 
@@ -181,7 +390,7 @@ class EmbeddingPairs:
 
     def genuine_total(self, scope, weights, copies):
         """Weight of all genuine pairs of a scope, (n_resamples,)."""
-        return self.design.genuine_total(scope, weights, copies)
+        return self.totals.genuine_total(scope, weights, copies)
 
     def some_scores(self):
         """Impostor scores of all images or of a thousand, descending."""
@@ -200,7 +409,7 @@ class EmbeddingPairs:
     @property
     def has_copies(self):
         """Whether two draws of one image make a pair: all pairs within one side."""
-        return not self.design.two_sides
+        return not self.totals.two_sides
 
     def is_whole(self, scope):
         """Whether all pairs of the scope are held."""
@@ -218,8 +427,8 @@ class EmbeddingPairs:
         """Score down to which to hold each group, and last all pairs, (n_groups + 1,)."""
         floors = [self._floor(expected, g) for g in range(self.images.n_groups)]
         # Partitions have all pairs in common.
-        chosen = self.compared.floors if self.design.impostors == "all" else {}
-        key = (self.design.average, self.far_max, expected)
+        chosen = self.compared.floors if self.totals.impostors == "all" else {}
+        key = (self.totals.average, self.far_max, expected)
         if key not in chosen:
             chosen[key] = self._floor(expected, None)
         return np.array([*floors, chosen[key]], dtype=np.float32)
@@ -264,7 +473,7 @@ class EmbeddingPairs:
         scores = self.compared.tile(probe, reference)
         identity, groups = self.images.identity, self.images.group
         usable = identity[probe][:, None] != identity[reference]
-        if group is None and self.design.impostors == "same_group":
+        if group is None and self.totals.impostors == "same_group":
             same = groups[probe][:, None] == groups[reference]
             usable &= same & (groups[reference] >= 0)
         return scores[usable]
@@ -272,7 +481,7 @@ class EmbeddingPairs:
     def _pick(self, members, size, rng):
         """At most ``size`` of some images."""
         chosen = rng.permutation(members)
-        if self.design.average == "identity":
+        if self.totals.average == "identity":
             # One image of each person, so that every two people weigh the same.
             _, first = np.unique(self.images.identity[chosen], return_index=True)
             chosen = chosen[np.sort(first)]
@@ -283,7 +492,7 @@ class EmbeddingPairs:
         found = []
         for side, group in enumerate((None, None) if scope is None else scope):
             chosen = np.ones(self.images.identity.size, dtype=bool)
-            if self.design.two_sides:
+            if self.totals.two_sides:
                 chosen &= self.images.side == side
             if group is not None:
                 chosen &= self.images.group == group
@@ -298,8 +507,8 @@ class EmbeddingPairs:
 
     def _overall(self):
         """Held pairs of the overall scope."""
-        held = self.compared.held()
-        if self.design.impostors == "all":
+        held = self.compared.tail()
+        if self.totals.impostors == "all":
             return held
         left, right = (self.images.group[i] for i in (held.left, held.right))
         return held.take((left == right) & (left >= 0))
@@ -309,7 +518,7 @@ class EmbeddingPairs:
         g, h = scope
         across = g != h
         if across not in self._cells:
-            held = self.compared.held()
+            held = self.compared.tail()
             self._cells[across] = split_by_groups(
                 held.scores,
                 held.left,
@@ -317,10 +526,10 @@ class EmbeddingPairs:
                 self.images.group,
                 self.images.n_groups,
                 across,
-                self.design.two_sides,
+                self.totals.two_sides,
             )
         *columns, bounds = self._cells[across]
-        if across and not self.design.two_sides:
+        if across and not self.totals.two_sides:
             g, h = min(g, h), max(g, h)
         cell = g * self.images.n_groups + h if across else g
         run = slice(bounds[cell], bounds[cell + 1])
@@ -330,7 +539,7 @@ class EmbeddingPairs:
 
     def _sample(self, scope):
         """The sample of a scope; partitions have that of all impostor pairs in common."""
-        if scope is not None or self.design.impostors == "same_group":
+        if scope is not None or self.totals.impostors == "same_group":
             return self._draw(scope)
         if self.compared.sample is None:
             self.compared.sample = self._draw(None)
@@ -356,7 +565,7 @@ class EmbeddingPairs:
         return PairSequence(*sort_pairs(scores, left, right))
 
     def _draw_images(self, scope, size, rng):
-        if scope is None and self.design.impostors == "same_group":
+        if scope is None and self.totals.impostors == "same_group":
             counts = [self.count((g, g)) for g in range(self.images.n_groups)]
             drawn = rng.multinomial(size, np.array(counts) / sum(counts))
             parts = [self._draw_images((g, g), m, rng) for g, m in enumerate(drawn)]
@@ -370,25 +579,25 @@ class EmbeddingPairs:
 
 def compare_images(
     vectors,
-    design,
+    totals,
     far_max,
     similarity="cosine",
     n_jobs=None,
     expected=None,
     adjustment=None,
 ):
-    """EmbeddingPairs of images with one partition into groups, that of the design."""
-    images = design.images
-    compared = ComparedImages(
+    """EmbeddingPairs of images by the groups of the totals."""
+    images = totals.images
+    compared = HeldPairs(
         vectors, images, [images.group], similarity, n_jobs, adjustment=adjustment
     )
-    return EmbeddingPairs(compared, design, far_max, expected)
+    return EmbeddingPairs(compared, totals, far_max, expected)
 
 
 class ListedPairs:
     """Genuine and impostor pairs of a list of scored comparisons, by groups.
 
-    A list has no design: totals are sums over the pairs. An image is never compared with
+    A list has no totals in closed form: they are sums over its pairs. An image is never compared with
     itself, so copies of it make no pair.
 
     Parameters
@@ -401,7 +610,7 @@ class ListedPairs:
     impostors : {"all", "same_group"}
     """
 
-    design = None
+    totals = None
     has_copies = False
 
     def __init__(self, listed, groups, images, average, impostors):
@@ -491,13 +700,13 @@ class Genuine:
         All genuine pairs, descending.
     groups : tuple of two ndarrays, shape (n_genuine,)
         Group of the left and right image of each pair.
-    design : CompleteDesign, or None for listed pairs
+    totals : Totals, or None for listed pairs
     """
 
-    def __init__(self, sequence, groups, design, listed_base=None):
+    def __init__(self, sequence, groups, totals, listed_base=None):
         self._all = sequence
         self._groups = groups
-        self._design = design
+        self._totals = totals
         self._listed_base = listed_base
         self._scopes = {}
 
@@ -506,7 +715,7 @@ class Genuine:
         if scope not in self._scopes:
             rows = slice(None)
             if scope is not None:
-                ordered = self._design is not None and self._design.two_sides
+                ordered = self._totals is not None and self._totals.two_sides
                 rows = np.flatnonzero(within(self._groups, scope, ordered))
             pairs = self._all.take(rows)
             base = self._base(scope, pairs)
@@ -536,8 +745,8 @@ class Genuine:
     def _base(self, scope, pairs):
         if scope is not None and scope[0] != scope[1]:
             return None  # only counted: a cross-group scope has no FRR
-        if self._design is not None:
-            return self._design.genuine_base(scope, pairs.left, pairs.right)
+        if self._totals is not None:
+            return self._totals.genuine_base(scope, pairs.left, pairs.right)
         return self._listed_base(pairs)
 
 

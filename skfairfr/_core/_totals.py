@@ -73,7 +73,7 @@ class Cells:
         return np.flatnonzero(self.group == group)
 
 
-class CompleteDesign:
+class Totals:
     """Base weights and totals of all pairs within or across sides.
 
     Parameters
@@ -106,12 +106,12 @@ class CompleteDesign:
     def impostor_total(self, scope, weights, average=None):
         """Weight of all impostor pairs of a scope, (n_resamples,).
 
-        ``average`` replaces that of the design, to count pairs.
+        ``average`` replaces that of the totals, to count pairs.
         """
         average = self.average if average is None else average
         key = (self, "impostor", scope, average)
-        if key in weights.totals:
-            return weights.totals[key]
+        if key in weights.known:
+            return weights.known[key]
         scopes = [(None, None) if scope is None else scope]
         if scope is None and self.impostors == "same_group":
             if average == "identity" and self.mixed:
@@ -142,8 +142,8 @@ class CompleteDesign:
                 same = (mass_0[row_0] * mass_1[row_1]).sum(axis=0)
                 pairs = mass_0.sum(axis=0) * mass_1.sum(axis=0) - same
             total = total + pairs
-        weights.totals[key] = np.broadcast_to(total, (weights.n_resamples,))
-        return weights.totals[key]
+        weights.known[key] = np.broadcast_to(total, (weights.n_resamples,))
+        return weights.known[key]
 
     def impostor_base(self, scope, left, right):
         """Base weights of given impostor pairs; None where all weigh 1."""
@@ -263,15 +263,15 @@ class CompleteDesign:
             Whether pairs of two copies of one image count; without them the base weights
             are scaled by n_k / (n_k - 1), see :meth:`without_copies`.
         average : str, default=None
-            Replaces that of the design, to count pairs.
+            Replaces that of the totals, to count pairs.
         """
         average = self.average if average is None else average
         group = None if scope is None else scope[0]
         if self.two_sides:
             return self._genuine_total_across(group, weights, average)
         kept = (self, "genuine", group, average, copies)
-        if kept in weights.totals:
-            return weights.totals[kept]
+        if kept in weights.known:
+            return weights.known[kept]
         cells = self._cells(0, group)
         scale = self._genuine_scale(cells, average)
         if not copies:
@@ -291,8 +291,8 @@ class CompleteDesign:
                 if weights.identity is not None:
                     weights.sums[key] *= weights.identity[cells.identity]
             total, _ = _sums_over(weights.sums[key], cells.rows(group))
-        weights.totals[kept] = np.broadcast_to(total, (weights.n_resamples,))
-        return weights.totals[kept]
+        weights.known[kept] = np.broadcast_to(total, (weights.n_resamples,))
+        return weights.known[kept]
 
     def without_copies(self, image):
         """n_k / (n_k - 1): compensates for the pairs of copies that are left out."""

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from skfairfr._core import _pair_sets
+from skfairfr._core import _pairs
 from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
-from skfairfr._core._compared import ComparedImages
-from skfairfr._core._pair_design import CompleteDesign
-from skfairfr._core._pair_sets import (
+from skfairfr._core._pair_tiles import unit_rows
+from skfairfr._core._pairs import (
     EmbeddingPairs,
     Expected,
+    HeldPairs,
     TailTooShortError,
     sum_of_all,
 )
-from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._resampling import draw
+from skfairfr._core._totals import Totals
 from tests._core.cases import (
     GROUPS,
     ONE,
@@ -49,9 +49,9 @@ designs = pytest.mark.parametrize(
 @pytest.fixture
 def only_tails(monkeypatch):
     """Hold no scope whole just because it is small."""
-    monkeypatch.setattr(_pair_sets, "WHOLE", 1)
-    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
-    monkeypatch.setattr(_pair_sets, "SAMPLE", 2**15)
+    monkeypatch.setattr(_pairs, "WHOLE", 1)
+    monkeypatch.setattr(_pairs, "WHOLE_GROUP", 1)
+    monkeypatch.setattr(_pairs, "SAMPLE", 2**15)
 
 
 def continuous(
@@ -64,8 +64,8 @@ def continuous(
     people = rng.normal(size=(75, 12))[images.identity]
     shift = 0.4 * images.group[:, None]
     X = people + shift + 0.8 * rng.normal(size=people.shape)
-    design = CompleteDesign(images, average, impostors)
-    compared = ComparedImages(unit_rows(X, "cosine"), images, [images.group])
+    design = Totals(images, average, impostors)
+    compared = HeldPairs(unit_rows(X, "cosine"), images, [images.group])
     return EmbeddingPairs(compared, design, far_max, expected)
 
 
@@ -73,9 +73,9 @@ def whole_and_tail(monkeypatch, *args, **options):
     """The same data, everything held and as a tail."""
     whole = continuous(*args, **options)
     assert all(whole.is_whole(scope) for scope in SCOPES)
-    monkeypatch.setattr(_pair_sets, "WHOLE", 1)
-    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
-    monkeypatch.setattr(_pair_sets, "SAMPLE", 2**12)
+    monkeypatch.setattr(_pairs, "WHOLE", 1)
+    monkeypatch.setattr(_pairs, "WHOLE_GROUP", 1)
+    monkeypatch.setattr(_pairs, "SAMPLE", 2**12)
     tail = continuous(*args, **options)
     assert not any(tail.is_whole(scope) for scope in SCOPES)
     return whole, tail
@@ -138,7 +138,7 @@ def test_own_scores_are_those_of_an_image_with_itself():
 @designs
 def test_small_scopes_need_not_be_held_whole(sides, average, impostors, monkeypatch):
     """Points of levels up to far_max, and of thresholds held, are the same."""
-    monkeypatch.setattr(_pair_sets, "WHOLE_GROUP", 1)
+    monkeypatch.setattr(_pairs, "WHOLE_GROUP", 1)
     pairs = [
         continuous(average, impostors, sides=sides, expected=Expected(whole=whole))
         for whole in (True, False)
@@ -180,8 +180,8 @@ def test_a_group_is_held_as_deep_as_its_own_operating_point_needs(only_tails):
     for group in (0, 1):
         people = pairs.n_identities((group, group))
         share = len(pairs.impostors((group, group))) / pairs.count((group, group))
-        assert share >= (1 + _pair_sets.SPREAD / people**0.5) * FAR_MAX * 0.99
-    multiple = 1 + _pair_sets.SPREAD / 75**0.5  # above DEPTH for so few people
+        assert share >= (1 + _pairs.SPREAD / people**0.5) * FAR_MAX * 0.99
+    multiple = 1 + _pairs.SPREAD / 75**0.5  # above DEPTH for so few people
     assert len(pairs.impostors(None)) / pairs.count(None) == pytest.approx(
         multiple * FAR_MAX, rel=0.05
     )
@@ -224,7 +224,7 @@ def test_a_tail_gives_the_bits_of_everything_held(
 def four_deviations(pairs, scope, share):
     """Of the share of weight in a sample, where this is the share in all pairs."""
     base = pairs.impostors(scope, sampled=True).base
-    base = np.ones(_pair_sets.SAMPLE) if base is None else base
+    base = np.ones(_pairs.SAMPLE) if base is None else base
     n_equal = base.sum() ** 2 / (base**2).sum()  # draws of one weight that vary as much
     return 4 * np.sqrt(share * (1 - share) / n_equal)
 
@@ -329,7 +329,7 @@ def test_an_error_that_travels_between_processes_keeps_what_it_says():
 def test_a_sample_draws_all_pairs_of_its_scope_alike_and_no_other(
     monkeypatch, sides, average, impostors
 ):
-    monkeypatch.setattr(_pair_sets, "SAMPLE", 20000)
+    monkeypatch.setattr(_pairs, "SAMPLE", 20000)
     options = {"sides": sides, "groups": "unknown", "n_identities": 12}
     pairs = embedded(3, average, impostors, **options)
     scores = pairs.compared.vectors @ pairs.compared.vectors.T
