@@ -150,7 +150,7 @@ def test_london_with_a_group_of_one_person(capsys, shared_data):
             "--far: must be a number in (0, 1)",
         ),
         (("--attribute", "one"), "one has one group, 'a'"),
-        (("--attribute", "gender", "--identity", "same_person"), "one identity"),
+        (("--attribute", "gender", "--identity", "same_person"), "no two people"),
         (("--attribute", "gender", "--embedding", "zero"), "zero row"),
         (
             ("--attribute", "gender", "--n-resamples", "0"),

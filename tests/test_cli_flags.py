@@ -72,7 +72,7 @@ def same_group():
         ),
         (
             lambda: audit_data(EmbeddingData(np.eye(4), [1] * 4, {"g": [*"abab"]})),
-            "identity holds one identity; a FAR needs",
+            "identity holds no two people to compare",
         ),
         (
             lambda: audit_data(EmbeddingData(np.eye(4), [1, 1, 2, 2], {"g": [*"abab"]}, [1] * 4)),

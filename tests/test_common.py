@@ -29,7 +29,7 @@ from tests.house import assert_none
 # The checks' data hold few people, and no groups.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Nobody is held out"),
-    pytest.mark.filterwarnings("ignore:GroupThresholds found"),
+    pytest.mark.filterwarnings("ignore:GroupThresholds was fitted on the groups"),
     pytest.mark.filterwarnings("ignore:Of the thresholds of"),
     pytest.mark.filterwarnings("ignore:n_clusters=1 makes"),
     pytest.mark.filterwarnings("ignore:. of . clusters have fewer"),

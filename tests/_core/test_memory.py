@@ -39,11 +39,11 @@ def test_bytes_are_those_of_pairs_counted_one_by_one(two_sides, depth):
         for j in range(i + 1, n)
         if side is None or side[i] != side[j]
     ]
-    held = max(depth * len(pairs), min(len(pairs), keep[0]))
+    held = len(pairs) * (1 if len(pairs) <= keep[0] else depth)
     for codes in groupings:
         for g in range(3):
             inside = sum(codes[i] == codes[j] == g for i, j in pairs)
-            held += max(depth * inside, min(inside, keep[1]))
+            held += inside * (1 if inside <= keep[1] else depth)
     genuine = sum(identity[i] == identity[j] for i, j in pairs)
     found = comparison_bytes(identity, groupings, side, 7, depth, keep)
     expected = OF_HELD * min(held, len(pairs)) + OF_GENUINE * genuine + 8 * n * 7

@@ -1,9 +1,9 @@
 """What comparators cost: the same fit and questions with adjusted scores and with cosines.
 
-``python -m tests.benchmarks.bench_comparators`` prints a line for each comparator: the
-processor time of ``SimilarityROC(similarity=comparator)``, its ROC and eight disparities, over
-that with plain cosines, and the part in which images are prepared. Interleaved runs, the
-smallest of three each; 20,000 images, 512 features, B = 200; comparators are fitted on other people, the
+``python -m tests.benchmarks.bench_comparators`` prints a line for each comparator: the time
+of ``SimilarityROC(similarity=comparator)``, its ROC and eight disparities, over that with
+plain cosines, and the part in which images are prepared. Interleaved runs, the smallest of
+three each; 20,000 images, 512 features, B = 200; comparators are fitted on other people, the
 cohort on 2,000. ``... bench_comparators SIZE COHORT`` takes other numbers. Some minutes.
 """
 
@@ -12,7 +12,6 @@ from functools import partial
 
 import numpy as np
 
-from skfairfr import make_face_embeddings
 from skfairfr.comparators import (
     ClusterCalibration,
     CohortNormalizer,
@@ -20,14 +19,9 @@ from skfairfr.comparators import (
     GroupThresholds,
 )
 from tests.benchmarks._command import run_command
-from tests.benchmarks.bench_engine import N_FEATURES, measure, processor_time
+from tests.benchmarks.bench_engine import faces, machine, measure, seconds
 
 REPEATS = 3
-
-
-def faces(n_images):
-    """Four images of each person."""
-    return make_face_embeddings(n_images // 4, 4, N_FEATURES, random_state=0)
 
 
 def fitted(data):
@@ -54,11 +48,8 @@ def main(n_images=20_000, n_cohort=2_000):
         groups = {"group": data.sensitive_features}
         runs[comparator] = partial(measure, data, similarity=comparator)
         runs[comparator, "prepare"] = partial(comparator.prepare, data.X, groups)
-    taken = [
-        {name: processor_time(run) for name, run in runs.items()}
-        for _ in range(REPEATS)
-    ]
-    found = {name: min(times[name] for times in taken) for name in runs}
+    found = seconds(runs, REPEATS)
+    print(machine())
     print(f"n = {n_images:,}, a cohort of {n_cohort:,}; x the fit with cosines")
     base = found["cosine"]
     print(f"{'cosine, seconds':<60} {base:6.2f}")

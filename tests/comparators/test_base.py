@@ -65,9 +65,9 @@ def test_numbers_that_give_no_scores_are_an_error(make, match):
 @pytest.mark.parametrize(
     ("rows", "match"),
     [
-        (lambda X: X.astype(np.float64), "float64 vectors of shape"),
-        (lambda X: X[1:].astype(np.float32), "one row of float32 for each row"),
-        (lambda X: np.full(X.shape, 1e20, dtype=np.float32), "exceed float32"),
+        (lambda X: X.astype(np.float64), "float64 of shape"),
+        (lambda X: X[1:].astype(np.float32), "one row of float32 for each"),
+        (lambda X: np.full(X.shape, 1e20, dtype=np.float32), "not finite in float32"),
     ],
 )
 def test_rows_that_give_no_scores_are_an_error(rows, match):

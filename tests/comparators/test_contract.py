@@ -252,7 +252,10 @@ def test_what_gives_no_scores_is_refused(comparator):
         (lambda p: p._replace(vectors=p.vectors[:-1]), "one row of float32"),
         (lambda p: p._replace(vectors=p.vectors.astype(float)), "one row of float32"),
         (lambda p: p._replace(vectors=p.vectors * np.nan), "not finite"),
-        (lambda p: p._replace(vectors=p.vectors * np.float32(1e20)), "exceed float32"),
+        (
+            lambda p: p._replace(vectors=p.vectors * np.float32(1e20)),
+            "not finite in float32",
+        ),
         (
             lambda p: p._replace(
                 adjustment=Adjustment.affine(*(p.adjustment.numbers * [[0], [1]]))

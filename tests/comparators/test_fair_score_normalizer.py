@@ -131,5 +131,5 @@ def test_parameters_out_of_range_are_an_error(parameters):
 
 
 def test_one_person_is_an_error():
-    with pytest.raises(ValueError, match="y holds one identity"):
+    with pytest.raises(ValueError, match="y holds no two people"):
         FairScoreNormalizer(2).fit(X[:4], np.zeros(4))

@@ -198,7 +198,7 @@ def test_groups_with_few_pairs_are_counted_and_warned_of():
 
 
 def test_no_two_people_are_an_error():
-    with pytest.raises(ValueError, match="y holds one identity"):
+    with pytest.raises(ValueError, match="y holds no two people"):
         GroupThresholds().fit(X[:4], np.zeros(4), list("abab"))
 
 

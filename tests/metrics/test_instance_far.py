@@ -318,7 +318,7 @@ def test_real_faces(shared_data):
         (FACES.X, FACES.y, {"far": 0.1, "similarity": "l2"}, "similarity must be one"),
         (FACES.X, FACES.y, {"far": 0.1, "impostors": "same_group"}, "no impostor pair"),
         (FACES.X, FACES.y[1:], {"far": 0.1}, "y has .* rows but X has"),
-        (FACES.X, 0 * FACES.y, {"far": 0.1}, "y holds one identity"),
+        (FACES.X, 0 * FACES.y, {"far": 0.1}, "y holds no two people"),
         (FACES.X, None, {"far": 0.1}, "y to be passed"),
         (FACES.X, [None, *FACES.y[1:]], {"far": 0.1}, "y is missing"),
         (FACES.X, FACES.y, {"far": 0.1, "sensitive_features": ["a"]}, "has 1 rows"),

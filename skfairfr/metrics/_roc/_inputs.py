@@ -524,9 +524,11 @@ def _check_people(images):
     if images.side is not None:
         people = [images.identity[images.side == s] for s in (0, 1)]
     if not all(p.size for p in people) or np.union1d(*people).size < 2:
-        raise ValueError(
-            "y holds no two people to compare: a FAR needs impostor pairs, across the two "
-            "sides if there are sides. Give the embeddings of more people."
+        raise ArgumentError(
+            Argument("y"),
+            " holds no two people to compare; a FAR needs impostor pairs, across the two "
+            "sides if there are sides.",
+            remedy="Give the embeddings of more people.",
         )
 
 

@@ -216,7 +216,7 @@ def test_three_attributes_and_all_combinations_sort_the_held_pairs_once(
 
         monkeypatch.setattr(owner, name, watched)
 
-    for module in (_pair_sequences, _pair_tiles):
+    for module in (_pair_sequences, _pair_tiles, _pairs):
         watch(module, "sort_pairs", "sorted", np.size)
     watch(HeldPairs, "tail", "held", lambda compared: compared)
     X, y, columns = make(200)

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 
 from skfairfr import SimilarityROC, make_face_embeddings
 from skfairfr._core import _device_tiles, _pairs
-from skfairfr.metrics._roc import _device
+from skfairfr.metrics._roc import _inputs
 
 FACES = make_face_embeddings(n_identities=150, n_features=32, random_state=0)
 LEVELS = [1e-3, 1e-2]
@@ -43,7 +43,7 @@ def stand_in(monkeypatch):
     for name, place in names.items():
         function = getattr(_device_tiles, name)
         monkeypatch.setattr(_device_tiles, name, on_the_cpu(name, place, function))
-    for module in (_device_tiles, _device):
+    for module in (_device_tiles, _inputs):
         monkeypatch.setattr(module, "is_at_hand", lambda device: device != "cpu")
     return passes
 
@@ -119,15 +119,15 @@ def test_unknown_devices_are_errors(device):
 
 @pytest.mark.parametrize("device", ["cuda", "cuda:7"])
 def test_a_device_that_is_not_there_is_an_error(device, monkeypatch):
-    monkeypatch.setattr(_device, "missing", lambda names: [])
-    monkeypatch.setattr(_device, "is_at_hand", lambda device: False)
+    monkeypatch.setattr(_inputs, "missing", lambda names: [])
+    monkeypatch.setattr(_inputs, "is_at_hand", lambda device: False)
     message = f"device='{device}' was asked for, but torch finds no .* device='cpu'"
     with pytest.raises(ValueError, match=message):
         fit(device)
 
 
 def test_a_missing_torch_names_the_extra(monkeypatch):
-    monkeypatch.setattr(_device, "missing", list)
+    monkeypatch.setattr(_inputs, "missing", list)
     message = r"device='cuda' needs torch.*skfairfr\[mitigate\].*device='cpu'"
     with pytest.raises(ImportError, match=message):
         fit("cuda")
@@ -135,7 +135,7 @@ def test_a_missing_torch_names_the_extra(monkeypatch):
 
 
 def test_listed_pairs_need_no_device(monkeypatch):
-    monkeypatch.setattr(_device, "missing", list)
+    monkeypatch.setattr(_inputs, "missing", list)
     roc = SimilarityROC(device="cuda", n_resamples=5)
     assert roc.fit_pairs([0.1, 0.9], [1, 1], [2, 1]).groups_.size == 0
 

@@ -139,7 +139,7 @@ PEOPLE = {"identity_1": np.arange(N), "identity_2": np.arange(N)[::-1]}
         ({}, "identity_1 and identity_2 are missing; give whom .* known, y_true"),
         (
             {"y_true": Y_TRUE, **PEOPLE},
-            "y_true and identity_1 were both given, .*; leave y_true out",
+            "y_true and identity_1 were both given, .* instead of y_true",
         ),
         (
             {"y_true": Y_TRUE, "image_2": SCORE},
