@@ -31,7 +31,8 @@ def test_errors_of_a_couple_are_a_binomial_number():
     """Of even people, each of whose couples has the same chance."""
     n, m, far = 200, 2, 0.2
     own, rng = np.zeros(n), np.random.default_rng(1)
-    left, right, errors = coverage._couples(own, m * m, np.log(far), 0.0, 0.0, rng)
+    couples = coverage._couples(own, m * m, np.log(far), 0.0, 0.0, rng)
+    left, right, errors, *_ = couples
     assert (left < right).all()
     counted = np.bincount(errors.astype(int), minlength=m * m + 1)
     counted[0] = n * (n - 1) // 2 - left.size
