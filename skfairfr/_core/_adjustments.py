@@ -68,6 +68,21 @@ class Adjustment:
         return cls("affine", np.array([gain, offset], dtype=np.float64))
 
     @classmethod
+    def shifted(cls, offset):
+        """The score s - (o_i + o_j) of an inner product s.
+
+        Parameters
+        ----------
+        offset : array-like, shape (n_images,)
+
+        Returns
+        -------
+        adjustment : Adjustment
+            Of kind "affine".
+        """
+        return cls.affine(np.full(len(offset), 0.5), offset)
+
+    @classmethod
     def calibrated(cls, a, b, c, weight):
         """Log odds of the weighted mean of two calibrated probabilities.
 

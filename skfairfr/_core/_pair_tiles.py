@@ -7,7 +7,7 @@ ever held; nothing is n x n.
 
 The slack. A float32 sum of d products, added in any order, is off by at most
 g X Y with g = d u / (1 - d u), u = 2**-24 and the lengths X, Y of the two rows. With d + 2 in
-place of d it also covers the rounding of the score to float32.
+place of d it also covers the rounding to float32 of the score, and of the floor less the slack.
 """
 
 from dataclasses import dataclass
@@ -227,9 +227,12 @@ def _candidates(tile, slack, diagonal, group, column_group, floors, adjustment):
         if i == 0 or g != group[i - 1]:
             for c in range(n_columns):
                 floor[c] = floors[g, column_group[c]]
+                if adjustment is None:
+                    floor[c] -= slack
         for c in range(i + 1 if diagonal else 0, n_columns):
-            highest, lowest = tile[i, c] + slack, floor[c]
+            highest, lowest = tile[i, c], floor[c]
             if adjustment is not None:
+                highest += slack
                 kind, numbers, others, limits, curve, other_limits, other = adjustment
                 if kind == AFFINE:
                     highest *= numbers[0, i] + others[0, c]

@@ -9,14 +9,11 @@ from skfairfr._compat import Interval, fit_context
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._beta_calibration import fit_beta
 from skfairfr._core._cluster_pairs import count_pairs, draw_pairs
-from skfairfr._core._pair_tiles import genuine_pairs, score_pairs
+from skfairfr._core._pair_tiles import score_pairs
 from skfairfr._core._prepared import PreparedImages
-from skfairfr._core._resampling import Images
 from skfairfr.comparators._base import Comparator
-from skfairfr.comparators._clusters import find_clusters, nearest
-from skfairfr.comparators._rows import unit_rows_of
-from skfairfr.utils._errors import Argument, ArgumentError
-from skfairfr.utils._labels import label_images
+from skfairfr.comparators._clusters import find_clusters, genuine_of, nearest
+from skfairfr.comparators._rows import identities_of, unit_rows_of
 from skfairfr.utils._validation import validate_rows, warn_undefined
 
 
@@ -145,7 +142,7 @@ class ClusterCalibration(Comparator):
             If a cluster has too few pairs.
         """
         X = validate_rows(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
-        identity, _, _ = label_images(y, None, None, len(X), fields=("identity",))
+        identity = identities_of(y, len(X))
         rows = unit_rows_of(X)
         random_state = check_random_state(self.random_state)
         n_clusters = int(self.n_clusters)  # a narrow one would overflow in products
@@ -167,9 +164,7 @@ class ClusterCalibration(Comparator):
             warn_undefined(
                 f"{self.n_overall_} of {self.n_clusters} clusters have fewer than "
                 f"min_pairs={self.min_pairs} genuine or impostor pairs and take the "
-                "calibration of all pairs. Give more people or fewer clusters.",
-                "few_pairs",
-                n_overall=self.n_overall_,
+                "calibration of all pairs. Give more people or fewer clusters."
             )
         return self
 
@@ -185,10 +180,9 @@ class ClusterCalibration(Comparator):
         scores = pairs.of_all()
         for name, found in zip(("genuine", "impostor"), scores, strict=True):
             if found.size == 0:
-                raise ArgumentError(
-                    Argument("y"),
-                    f" gives no {name} pair, and a calibration needs both kinds;",
-                    remedy="give two people at least, and two images of some person.",
+                raise ValueError(
+                    f"y gives no {name} pair, and a calibration needs both kinds; give two "
+                    "people at least, and two images of some person."
                 )
         return fit_beta(*scores)
 
@@ -199,7 +193,7 @@ class _Pairs:
     Parameters
     ----------
     rows : ndarray of float32, shape (n_images, n_features)
-    identity : Labels
+    identity : ndarray of int, shape (n_images,)
     cluster : ndarray of int, shape (n_images,)
     size : int
         Largest number of pairs drawn.
@@ -207,11 +201,9 @@ class _Pairs:
     """
 
     def __init__(self, rows, identity, cluster, size, rng):
-        self.rows, self.identity, self.cluster = rows, identity.codes, cluster
+        self.rows, self.identity, self.cluster = rows, identity, cluster
         self.size, self.rng = size, rng
-        unknown = np.full(len(rows), -1, dtype=np.int32)
-        images = Images(identity.codes, unknown, None, identity.values.size, 0)
-        self.genuine = np.stack(genuine_pairs(images))
+        self.genuine = np.stack(genuine_of(identity))
 
     def of_all(self):
         """Genuine and impostor scores over all clusters."""

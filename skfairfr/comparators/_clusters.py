@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from skfairfr._core._pair_tiles import genuine_pairs
+from skfairfr._core._resampling import Images
 from skfairfr.comparators._rows import multiply_rows
-from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._validation import warn_caller
 
 
@@ -23,17 +24,15 @@ def find_clusters(rows, n_clusters, random_state):
     clusters : ndarray of int, shape (n_images,)
     """
     if n_clusters > len(rows):
-        raise ArgumentError(
-            Argument("n_clusters", n_clusters),
-            f" is more than the {len(rows)} rows of X;",
-            remedy="lower it, or fit on more images.",
+        raise ValueError(
+            f"n_clusters={n_clusters} is more than the {len(rows)} rows of X; lower it, or "
+            "fit on more images."
         )
     if n_clusters == 1:
         warn_caller(
             "n_clusters=1 makes one cluster, which treats all images alike: scores keep "
             "the order of cosines. Give 2 at least.",
             UserWarning,
-            "one_cluster",
         )
     # This import takes a tenth of a second, and few callers of the package need it.
     from sklearn.cluster import KMeans
@@ -47,3 +46,9 @@ def nearest(rows, centers):
     """Which center is nearest to each row, (n_rows,); of several the first."""
     squares = np.einsum("ij,ij->i", centers, centers)
     return np.argmax(multiply_rows(rows, centers) - squares / 2, axis=1)
+
+
+def genuine_of(identity):
+    """Both images of every genuine pair, by the codes of identities."""
+    unknown = np.full(identity.size, -1, dtype=np.int32)
+    return genuine_pairs(Images(identity, unknown, None, identity.max() + 1, 0))

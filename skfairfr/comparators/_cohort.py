@@ -3,17 +3,14 @@
 from numbers import Integral
 
 import numpy as np
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-)
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._prepared import PreparedImages
 from skfairfr.comparators._base import Comparator
 from skfairfr.comparators._rows import multiply_rows, unit_rows_of
-from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.utils._errors import plain
 from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import validate_rows
 
@@ -180,26 +177,16 @@ class CohortNormalizer(Comparator):
         check_is_fitted(self)
         X = validate_rows(self, X, dtype=(np.float32, np.float64), reset=False)
         if self.takes_side and side is None:
-            raise ArgumentError(
-                Argument("kind", self.kind),
-                " normalises one image of a pair, and here neither is the probe or the "
-                "reference;",
-                remedy=(
-                    *(
-                        "use ",
-                        Argument("kind", "s"),
-                        ", the mean of both orders, or give ",
-                    ),
-                    *("SimilarityROC two sides by ", Argument("domain"), " or "),
-                    *(Argument("X_reference"), "."),
-                ),
+            raise ValueError(
+                f"kind={self.kind!r} normalises one image of a pair, and here neither is "
+                "the probe or the reference; use kind='s', the mean of both orders, or "
+                "give SimilarityROC two sides by domain or X_reference."
             )
         rows = unit_rows_of(X)
         gain, offset = np.full(len(rows), NO_GAIN), np.zeros(len(rows))
-        counts = np.ones(len(rows), dtype=bool)
+        counts, share = np.ones(len(rows), dtype=bool), 0.5
         if self.takes_side:
-            counts = np.asarray(side) == (1 if self.kind == "z" else 0)
-        share = 1.0 if self.takes_side else 0.5
+            counts, share = np.asarray(side) == (self.kind == "z"), 1.0
         if counts.any():
             mean, deviation = _moments(rows[counts], self.cohort_, self.top_)
             self._check_deviations(deviation, np.flatnonzero(counts))
@@ -208,38 +195,33 @@ class CohortNormalizer(Comparator):
 
     def _choose_top(self, n_cohort):
         if n_cohort < 2:
-            raise ArgumentError(
-                Argument("cohort", self.cohort),
-                " has one member, with which an image has one score and no deviation;",
-                remedy="fit on images of two people at least.",
+            raise ValueError(
+                f"cohort={self.cohort!r} has one member, with which an image has one score "
+                "and no deviation; fit on images of two people at least."
+            )
+        if self.kind != "as" and self.top is not None:
+            raise ValueError(
+                f"top={self.top} and kind={self.kind!r} were both given, and all of the "
+                "cohort count with this kind; use kind='as', or leave top out."
             )
         if self.kind != "as":
-            if self.top is not None:
-                raise ArgumentError(
-                    *(Argument("top", self.top), " and ", Argument("kind", self.kind)),
-                    " were both given, and all of the cohort count with this kind;",
-                    remedy=("use ", Argument("kind", "as"), ", or leave top out."),
-                )
             return n_cohort
         if self.top is None:
             return min(n_cohort, max(FEWEST, n_cohort // SHARE))
         if self.top > n_cohort:
-            raise ArgumentError(
-                Argument("top", self.top),
-                f" is more than the cohort has, {n_cohort} {self.cohort};",
-                remedy="lower it, or fit on more people.",
+            raise ValueError(
+                f"top={self.top} is more than the cohort has, {n_cohort} {self.cohort}; "
+                "lower it, or fit on more people."
             )
         return int(self.top)
 
     def _check_deviations(self, deviation, rows):
         equal = np.flatnonzero(deviation < SMALLEST_DEVIATION)
         if equal.size:
-            raise ArgumentError(
-                Argument("X"),
-                f" has rows ({rows[equal[0]]}, {equal.size} in all) with the same score "
+            raise ValueError(
+                f"X has rows ({rows[equal[0]]}, {equal.size} in all) with the same score "
                 f"with each of the {self.top_} of the cohort that count, so that sigma is "
-                "0;",
-                remedy="give more of the cohort, or people who differ.",
+                "0; give more of the cohort, or people who differ."
             )
 
 
@@ -258,30 +240,13 @@ def _moments(rows, cohort, top):
 
 def _centroids(rows, y):
     """Unit means (n_people, n_features) of the unit rows of each person."""
-    if y is None:
-        raise ArgumentError(
-            Argument("cohort", "centroids"),
-            " needs the identity of each row, but requires y to be passed: the target y "
-            "is None;",
-            remedy=(
-                *(
-                    "give ",
-                    Argument("y"),
-                    ", or use ",
-                    Argument("cohort", "images"),
-                    ".",
-                ),
-            ),
-        )
     identity, _, _ = label_images(y, None, None, len(rows), fields=("identity",))
     sums = np.zeros((identity.values.size, rows.shape[1]))
     np.add.at(sums, identity.codes, rows)
     zero = np.flatnonzero(~sums.any(axis=1))
     if zero.size:
-        raise ArgumentError(
-            Argument("y"),
-            f" has a person, {plain(identity.values[zero[0]])!r}, whose images cancel, so "
-            "that their mean has no direction;",
-            remedy=("leave them out, or use ", Argument("cohort", "images"), "."),
+        raise ValueError(
+            f"y has a person, {plain(identity.values[zero[0]])!r}, whose images cancel, so "
+            "that their mean has no direction; leave them out, or use cohort='images'."
         )
     return sums / np.sqrt(np.einsum("ij,ij->i", sums, sums))[:, None]

@@ -5,26 +5,13 @@ from numbers import Integral, Real
 import numpy as np
 
 from skfairfr._compat import Interval, StrOptions, fit_context
+from skfairfr._core import _cluster_pairs
 from skfairfr._core._adjustments import Adjustment
-from skfairfr._core._cluster_pairs import (
-    count_genuine,
-    count_pairs,
-    thresholds_touching,
-)
-from skfairfr._core._pair_tiles import genuine_pairs
 from skfairfr._core._prepared import PreparedImages
-from skfairfr._core._resampling import Images
+from skfairfr.comparators import _levels
 from skfairfr.comparators._base import Comparator
-from skfairfr.comparators._clusters import find_clusters, nearest
-from skfairfr.comparators._levels import (
-    GroupLevels,
-    compare_groups,
-    count_few,
-    overall_threshold,
-    thresholds_within,
-)
-from skfairfr.comparators._rows import unit_rows_of
-from skfairfr.utils._labels import label_images
+from skfairfr.comparators._clusters import find_clusters, genuine_of, nearest
+from skfairfr.comparators._rows import identities_of, unit_rows_of
 from skfairfr.utils._validation import validate_rows
 
 
@@ -143,7 +130,7 @@ class FairScoreNormalizer(Comparator):
             If a cluster has too few impostor pairs for the level.
         """
         X = validate_rows(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
-        identity, _, _ = label_images(y, None, None, len(X), fields=("identity",))
+        identity = identities_of(y, len(X))
         rows = unit_rows_of(X)
         # Narrow numbers would round, or overflow in products.
         n_clusters, far = int(self.n_clusters), float(self.far)
@@ -152,35 +139,31 @@ class FairScoreNormalizer(Comparator):
         )
         inside = self.pairs == "inside"
         groups = cluster if inside else np.full(len(X), -1)
-        roc = compare_groups(X, identity.codes, groups, far)
-        self.threshold_ = overall_threshold(roc, far)
+        roc, self.threshold_ = _levels.compare_groups(X, identity, groups, far, far)
         if inside:
-            found = thresholds_within(roc, n_clusters, far, self.threshold_)
+            found = _levels.thresholds_within(roc, n_clusters, far, self.threshold_)
         else:
             found = self._thresholds_touching(rows, identity, cluster)
         self.thresholds_, self.n_impostor_ = found
-        self.n_without_pairs_, self.n_unresolved_ = count_few(found, far, "clusters")
+        self.n_without_pairs_, self.n_unresolved_ = _levels.count_few(
+            found, far, "clusters"
+        )
         return self
 
     def _prepare(self, X, sensitive_features):
         rows = unit_rows_of(X)
-        above = (self.thresholds_ - self.threshold_)[
-            nearest(rows, self.cluster_centers_)
-        ]
-        return PreparedImages(
-            rows, Adjustment.affine(np.full(len(rows), 0.5), above / 2)
-        )
+        above = self.thresholds_[nearest(rows, self.cluster_centers_)] - self.threshold_
+        return PreparedImages(rows, Adjustment.shifted(above / 2))
 
     def _thresholds_touching(self, rows, identity, cluster):
-        unknown = np.full(len(rows), -1, dtype=np.int32)
-        images = Images(identity.codes, unknown, None, identity.values.size, 0)
         n_clusters = int(self.n_clusters)
-        n_genuine = count_genuine(cluster, n_clusters, *genuine_pairs(images))
-        all_pairs = count_pairs(cluster, n_clusters).astype(np.int64)
-        n_impostor = all_pairs - n_genuine
-        thresholds = thresholds_touching(
-            rows, identity.codes, cluster, n_impostor, float(self.far)
+        n_genuine = _cluster_pairs.count_genuine(
+            cluster, n_clusters, *genuine_of(identity)
         )
-        return GroupLevels(
-            np.where(n_impostor > 0, thresholds, self.threshold_), n_impostor
+        n_impostor = (
+            _cluster_pairs.count_pairs(cluster, n_clusters).astype(np.int64) - n_genuine
         )
+        asked = (rows, identity, cluster, n_impostor, float(self.far))
+        thresholds = _cluster_pairs.thresholds_touching(*asked)
+        thresholds = np.where(n_impostor > 0, thresholds, self.threshold_)
+        return _levels.GroupLevels(thresholds, n_impostor)

@@ -7,22 +7,14 @@ import numpy as np
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._prepared import PreparedImages, score_prepared_matrix
+from skfairfr.comparators import _levels
 from skfairfr.comparators._base import Comparator, score_row_by_row
-from skfairfr.comparators._levels import (
-    compare_groups,
-    count_few,
-    far_within_groups,
-    overall_threshold,
-    thresholds_within,
-)
-from skfairfr.comparators._rows import unit_rows_of
-from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.comparators._rows import identities_of, unit_rows_of
+from skfairfr.utils._errors import plain
 from skfairfr.utils._labels import (
     encode_attributes,
     intersect,
     label_attributes,
-    label_images,
-    types_in_words,
 )
 from skfairfr.utils._validation import validate_rows, warn_caller
 
@@ -149,27 +141,28 @@ class GroupThresholds(Comparator):
         """
         X = validate_rows(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
         attributes = label_attributes(y, sensitive_features, len(X))
-        identity, _, _ = label_images(y, None, None, len(X), fields=("identity",))
+        identity = identities_of(y, len(X))
         self.attributes_ = list(attributes)
         labels = intersect(list(attributes.values())) if attributes else None
         self.groups_ = np.empty(0) if labels is None else labels.values
         codes = np.full(len(X), -1) if labels is None else labels.codes
         if self.groups_.size < 2:
             warn_caller(
-                f"GroupThresholds found {_counted(self.groups_.size)}, so that one "
-                "threshold is that of every image. Pass sensitive_features= to fit, or "
+                f"GroupThresholds was fitted on the groups {self.groups_.tolist()}, so that "
+                "one threshold is that of every image. Pass sensitive_features= to fit, or "
                 "face_labels(identity, group) as y.",
                 UserWarning,
-                "one_group",
             )
-        roc = compare_groups(X, identity.codes, codes, self._largest_level(codes))
-        self.threshold_ = overall_threshold(roc, float(self.far))
-        self.level_ = float(self.far)
+        self.level_ = far = float(self.far)
+        largest = self._largest_level(codes)
+        roc, self.threshold_ = _levels.compare_groups(X, identity, codes, far, largest)
         if self.operating_point == "overall" and roc.n_impostor_[1:].any():
-            self.level_ = far_within_groups(roc, self.threshold_)
-        found = thresholds_within(roc, self.groups_.size, self.level_, self.threshold_)
+            self.level_ = _levels.far_within_groups(roc, self.threshold_)
+        found = _levels.thresholds_within(
+            roc, self.groups_.size, self.level_, self.threshold_
+        )
         self.thresholds_, self.n_impostor_ = found
-        self.n_without_pairs_, self.n_unresolved_ = count_few(
+        self.n_without_pairs_, self.n_unresolved_ = _levels.count_few(
             found, self.level_, "groups"
         )
         return self
@@ -259,30 +252,22 @@ class GroupThresholds(Comparator):
     def _prepare(self, X, sensitive_features):
         codes = self._codes(sensitive_features, len(X))
         offset = np.append(self.thresholds_, self.threshold_)[codes] / 2
-        return PreparedImages(
-            unit_rows_of(X), Adjustment.affine(np.full(len(X), 0.5), offset)
-        )
+        return PreparedImages(unit_rows_of(X), Adjustment.shifted(offset))
 
     def _codes(self, sensitive_features, n_images):
         """Place of each image's group in groups_; -1 is unknown."""
         if self.groups_.size == 0 and sensitive_features is None:
             return np.full(n_images, -1)
         if sensitive_features is None:
-            raise ArgumentError(
-                Argument("sensitive_features"),
-                " is missing: GroupThresholds was fitted on the groups "
-                f"{self.groups_.tolist()[:5]} and needs that of every image it compares;",
-                remedy=(
-                    "pass sensitive_features_1= and sensitive_features_2= to score_pairs "
-                    "and score_matrix, sensitive_features= elsewhere. A group of None is "
-                    "unknown."
-                ),
+            raise ValueError(
+                "sensitive_features is missing: GroupThresholds was fitted on the groups "
+                f"{self.groups_.tolist()[:5]} and needs that of every image it compares; "
+                "pass sensitive_features_1= and sensitive_features_2= to score_pairs and "
+                "score_matrix, sensitive_features= elsewhere. A group of None is unknown."
             )
         columns = encode_attributes(sensitive_features, "sensitive_features", n_images)
         labels = intersect([columns[name] for name in self._names(columns)])
         self._check_known(labels)
-        if self.groups_.size == 0:
-            return labels.codes
         return np.append(np.searchsorted(self.groups_, labels.values), -1)[labels.codes]
 
     def _names(self, columns):
@@ -291,31 +276,21 @@ class GroupThresholds(Comparator):
             return list(columns)
         missing = [name for name in self.attributes_ if name not in columns]
         if missing or not self.attributes_:
-            named = [name for name in self.attributes_ if isinstance(name, str)]
-            fitted = f"on {plain(named)}" if named else "on groups without a name"
-            raise ArgumentError(
-                Argument("sensitive_features"),
-                f" has the columns {plain(list(columns))}, and GroupThresholds was fitted "
-                f"{fitted};",
-                remedy="give columns of the same names, at fit and here.",
+            raise ValueError(
+                f"sensitive_features has the columns {plain(list(columns))}, and those of "
+                f"fit were {plain(self.attributes_)}; give columns of the same names."
             )
         return self.attributes_
 
     def _check_known(self, labels):
         """Raise where a group was not seen in fit."""
-        if labels.values.size == 0:
-            return
-        words = types_in_words(labels.values, self.groups_)
-        kinds = "" if words is None else f" Those are {words[0]}, these {words[1]}."
         known = set(self.groups_.tolist())
         unknown = [value for value in labels.values.tolist() if value not in known]
-        if unknown or words is not None:
-            raise ArgumentError(
-                Argument("sensitive_features"),
-                f" has groups that fit did not see, {plain(unknown)[:5]}; it saw "
-                f"{self.groups_.tolist()[:10]}.{kinds}",
-                remedy="Fit on images of these groups too, or give None for unknown.",
-                value=unknown,
+        if unknown:
+            raise ValueError(
+                "sensitive_features has groups that fit did not see, "
+                f"{plain(unknown)[:5]}; it saw {self.groups_.tolist()[:10]}. Fit on images "
+                "of these groups too, or give None for unknown."
             )
 
     def _largest_level(self, codes):
@@ -326,7 +301,3 @@ class GroupThresholds(Comparator):
         sizes = np.bincount(codes[codes >= 0], minlength=1).astype(np.float64)
         within = max((sizes**2).sum(), 1.0)
         return min(WIDEST, MARGIN * float(self.far) * codes.size**2 / within)
-
-
-def _counted(n_groups):
-    return "1 group" if n_groups == 1 else f"{n_groups} groups"

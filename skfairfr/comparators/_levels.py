@@ -26,26 +26,22 @@ class GroupLevels(NamedTuple):
     n_impostor: np.ndarray
 
 
-def compare_groups(X, identity, group, far_max):
-    """A SimilarityROC of embeddings, fitted.
+def compare_groups(X, identity, group, far, far_max):
+    """A SimilarityROC of embeddings, and the threshold at the FAR of all pairs.
 
     Parameters
     ----------
     X : ndarray, shape (n_images, n_features)
     identity, group : ndarrays of int, shape (n_images,)
         Group -1 is unknown.
-    far_max : float
-        Largest level that will be asked.
+    far, far_max : float
+        Level of the threshold, and largest level that will be asked.
     """
     labels = np.append(np.arange(group.max() + 1).astype(object), None)[group]
     roc = SimilarityROC(far_max=far_max, random_state=0)
-    return roc.fit(X, identity, labels if group.max() >= 0 else None)
-
-
-def overall_threshold(roc, far):
-    """The threshold at which the FAR of all pairs meets a level."""
-    with _without_warnings():
-        return roc.threshold_at(far)
+    roc.fit(X, identity, labels if group.max() >= 0 else None)
+    with warnings.catch_warnings(action="ignore", category=UndefinedMetricWarning):
+        return roc, roc.threshold_at(far)
 
 
 def thresholds_within(roc, n_groups, level, overall):
@@ -66,11 +62,10 @@ def thresholds_within(roc, n_groups, level, overall):
     n_impostor = np.zeros(n_groups, dtype=np.int64)
     n_impostor[roc.groups_.astype(int)] = roc.n_impostor_[1:]
     thresholds = np.full(n_groups, overall, dtype=np.float64)
-    for g in np.flatnonzero(n_impostor):
-        with _without_warnings():
-            thresholds[g] = roc.threshold_at(
-                level, operating_point="group", group=int(g)
-            )
+    options = {"operating_point": "group"}
+    with warnings.catch_warnings(action="ignore", category=UndefinedMetricWarning):
+        for g in np.flatnonzero(n_impostor).tolist():
+            thresholds[g] = roc.threshold_at(level, group=g, **options)
     return GroupLevels(thresholds, n_impostor)
 
 
@@ -115,17 +110,6 @@ def count_few(levels, far, what):
     if said:
         warn_undefined(
             f"Of the thresholds of {levels.n_impostor.size} {what} at far={far:.3g}, "
-            f"{'; '.join(said)}. Give a larger far, more people or fewer {what}.",
-            "few_pairs",
-            n_without_pairs=n_without_pairs,
-            n_unresolved=n_unresolved,
+            f"{'; '.join(said)}. Give a larger far, more people or fewer {what}."
         )
     return n_without_pairs, n_unresolved
-
-
-class _without_warnings(warnings.catch_warnings):
-    """What a level cannot resolve is counted and said once, by :func:`count_few`."""
-
-    def __enter__(self):
-        super().__enter__()
-        warnings.simplefilter("ignore", UndefinedMetricWarning)

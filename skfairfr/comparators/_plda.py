@@ -10,17 +10,21 @@ from skfairfr._compat import Interval, fit_context
 from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._prepared import PreparedImages
 from skfairfr.comparators._base import Comparator
-from skfairfr.comparators._rows import multiply_rows, unit_rows_of
+from skfairfr.comparators._rows import (
+    NeedsIdentities,
+    identities_of,
+    multiply_rows,
+    unit_rows_of,
+)
 from skfairfr.comparators._whitening import (
     check_positive,
     covariance_within,
-    identities_of,
     shrink,
 )
 from skfairfr.utils._validation import validate_rows
 
 
-class PLDAComparator(Comparator):
+class PLDAComparator(NeedsIdentities, Comparator):
     """Score pairs by the log-likelihood ratio of two-covariance PLDA.
 
     An image is its person and what varies between images of the person,
@@ -159,13 +163,7 @@ class PLDAComparator(Comparator):
         vectors = multiply_rows(rows, scale[:, None] * self.components_)
         half = (np.log1p(b) - np.log1p(2 * b) / 2).sum() / 2
         offset = _weighted_squares(vectors, b / (2 * (1 + b))) - half
-        gain = np.full(len(vectors), 0.5)
-        return PreparedImages(vectors, Adjustment.affine(gain, offset))
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
+        return PreparedImages(vectors, Adjustment.shifted(offset))
 
 
 def covariances_of(rows, codes):

@@ -5,6 +5,22 @@ import numpy as np
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._prepared import PreparedImages, score_prepared_matrix
 from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._labels import label_images
+
+
+class NeedsIdentities:
+    """Says to scikit-learn that ``fit`` requires y."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def identities_of(y, n_samples):
+    """Code of the identity of each image, in 0..n_identities - 1."""
+    identity, _, _ = label_images(y, None, None, n_samples, fields=("identity",))
+    return identity.codes
 
 
 def check_no_zero_row(X):

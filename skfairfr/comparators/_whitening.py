@@ -8,9 +8,8 @@ from numbers import Real
 import numpy as np
 
 from skfairfr._compat import Interval, fit_context
-from skfairfr.comparators._rows import multiply_rows
+from skfairfr.comparators._rows import NeedsIdentities, identities_of, multiply_rows
 from skfairfr.comparators._transformer import UnitRowTransformer
-from skfairfr.utils._labels import label_images
 
 # Rows that are widened to float64 at a time.
 BLOCK = 4096
@@ -18,7 +17,7 @@ BLOCK = 4096
 NO_VARIANCE = 1e-12
 
 
-class WithinClassWhitening(UnitRowTransformer):
+class WithinClassWhitening(NeedsIdentities, UnitRowTransformer):
     """Scale embeddings so that the images of a person vary alike in all directions.
 
     Within-class covariance normalisation (WCCN) [1]_: with the covariance :math:`W` of unit
@@ -116,17 +115,6 @@ class WithinClassWhitening(UnitRowTransformer):
 
     def _map(self, rows):
         return multiply_rows(rows, self.whitening_)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
-
-def identities_of(y, n_samples):
-    """Code of the identity of each image, in 0..n_identities - 1."""
-    identity, _, _ = label_images(y, None, None, n_samples, fields=("identity",))
-    return identity.codes
 
 
 def covariance_within(rows, codes):

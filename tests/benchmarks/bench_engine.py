@@ -43,9 +43,10 @@ def _multiply_strip(X, start):
         np.matmul(a, b.T, out=out[: len(a), : len(b)])
 
 
-def measure(data):
+def measure(data, similarity="cosine"):
     """A fit, its curve and eight disparities at three levels, B = 200."""
-    roc = SimilarityROC(n_resamples=200, far_max=1e-2, random_state=0)
+    options = {"similarity": similarity, "n_resamples": 200, "far_max": 1e-2}
+    roc = SimilarityROC(random_state=0, **options)
     roc.fit(data.X, data.y, data.sensitive_features)
     roc.curve(LEVELS)
     for rate, how in DISPARITIES:
@@ -67,16 +68,36 @@ def audit(data, written=False):
         report.to_html(Path(folder, "report.html"))
 
 
-def processor_time(function, *arguments):
-    """Seconds of all threads."""
-    start = time.process_time()
-    function(*arguments)
-    return time.process_time() - start
+def faces(n_images):
+    """Four images of each person."""
+    return make_face_embeddings(n_images // 4, 4, N_FEATURES, random_state=0)
+
+
+def machine():
+    """The processor, its cores and the libraries, in a line."""
+    names = [
+        line.split(":")[1].strip()
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith("model name")
+    ]
+    python, numpy = platform.python_version(), np.__version__
+    return f"{names[0]}, {cpu_count()} cores, Python {python}, numpy {numpy}"
+
+
+def seconds(functions, repeats):
+    """Smallest processor time of every function, the runs interleaved."""
+    taken = dict.fromkeys(functions, np.inf)
+    for _ in range(repeats):
+        for name, function in functions.items():
+            start = time.process_time()
+            function()
+            taken[name] = min(taken[name], time.process_time() - start)
+    return taken
 
 
 def bench(n_images, repeats):
     """Print the line of a number of images."""
-    data = make_face_embeddings(n_images // 4, 4, N_FEATURES, random_state=0)
+    data = faces(n_images)
     compared = measure(data)._engine.pairs.compared
     floors = compared._floors()
     work = {
@@ -86,11 +107,7 @@ def bench(n_images, repeats):
         "audit": partial(audit, data),
         "folder": partial(audit, data, True),
     }
-    taken = {name: [] for name in work}
-    for _ in range(repeats):
-        for name, function in work.items():
-            taken[name].append(processor_time(function))
-    least = {name: min(seconds) for name, seconds in taken.items()}
+    least = seconds(work, repeats)
     ratios = [f"{least[name] / least['products']:8.2f}" for name in work]
     print(f"{n_images:8,} {least['products']:10.2f} s", *ratios[1:], flush=True)
 
@@ -99,15 +116,7 @@ def main(*n_images):
     """Print the table."""
     warnings.simplefilter("ignore")
     measure(make_face_embeddings(500, 4, 32, random_state=0))  # compiles
-    names = [
-        line.split(":")[1].strip()
-        for line in Path("/proc/cpuinfo").read_text().splitlines()
-        if line.startswith("model name")
-    ]
-    print(
-        f"{names[0]}, {cpu_count()} cores, Python {platform.python_version()}, "
-        f"numpy {np.__version__}; d = {N_FEATURES}; x the float32 products"
-    )
+    print(f"{machine()}; d = {N_FEATURES}; x the float32 products")
     print(
         f"{'images':>8} {'products':>12} {'pass':>8} {'fit':>8} {'audit':>8} {'folder':>8}"
     )

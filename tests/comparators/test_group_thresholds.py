@@ -1,5 +1,7 @@
 """Facts of thresholds by group, as scores."""
 
+import re
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -102,7 +104,7 @@ def test_of_several_columns_the_one_with_the_name_of_the_fit_counts():
     both = roc.fit(NEW, NEW_Y, {"half": half, "gender": NEW_GROUP}).threshold_at(FAR)
     any_name = roc.fit(NEW, NEW_Y, NEW_GROUP).threshold_at(FAR)
     assert one == both == any_name
-    with pytest.raises(ValueError, match="fitted on groups without a name"):
+    with pytest.raises(ValueError, match=r"those of fit were \[0\]"):
         fit().prepare(X[:3], {"half": half[:3], "age": half[:3]})
     with pytest.raises(ValueError, match=r"columns \['half', 'age'\].*\['gender'\]"):
         roc.fit(NEW, NEW_Y, {"half": half, "age": half})
@@ -122,7 +124,7 @@ def test_several_columns_make_the_groups_of_their_combinations():
     assert_array_equal(found.prepare(X[:3], joined).adjustment.numbers[1], offset)
     with pytest.raises(ValueError, match=r"did not see.*it saw \['female & even'"):
         found.prepare(X[:3], GROUP[:3])
-    with pytest.raises(ValueError, match=r"fitted on \['gender', 'half'\]"):
+    with pytest.raises(ValueError, match=r"those of fit were \['gender', 'half'\]"):
         found.prepare(X[:3], {"gender": GROUP[:3], "age": Y[:3]})
     score = make_fairness_scorer(far=0.1)
     joined = [found.groups_[c] for c in code]
@@ -146,8 +148,8 @@ def test_audits_and_scorers_hand_the_groups_over():
 
 @pytest.mark.parametrize("groups", [None, np.full(len(X), "all")])
 def test_fewer_than_two_groups_warn(groups):
-    match = f"GroupThresholds found {'0 groups' if groups is None else '1 group'},"
-    with pytest.warns(UserWarning, match=match):
+    seen = [] if groups is None else ["all"]
+    with pytest.warns(UserWarning, match=f"groups {re.escape(str(seen))}, so that"):
         found = GroupThresholds(FAR).fit(X, Y, groups)
     prepared = found.prepare(NEW[:3], None if groups is None else groups[:3])
     assert_array_equal(prepared.adjustment.numbers[1], found.threshold_ / 2)
@@ -169,7 +171,7 @@ def test_missing_groups_are_an_error():
             ["male", "other"],
             r"fit did not see, \['other'\]; it saw \['female', 'male'\]",
         ),
-        ([1, 2], r"fit did not see, \[1, 2\].*Those are int .*these str"),
+        ([1, 2], r"fit did not see, \[1, 2\]; it saw \['female', 'male'\]"),
     ],
 )
 def test_groups_that_fit_did_not_see_are_an_error(groups, match):
@@ -178,7 +180,7 @@ def test_groups_that_fit_did_not_see_are_an_error(groups, match):
 
 
 def test_groups_of_a_fit_without_any_are_an_error():
-    with pytest.warns(UserWarning, match="found 0 groups"):
+    with pytest.warns(UserWarning, match=r"fitted on the groups \[\]"):
         found = GroupThresholds(FAR).fit(X, Y)
     with pytest.raises(ValueError, match="did not see"):
         found.prepare(NEW, NEW_GROUP)

@@ -11,7 +11,7 @@ the numbers beside them, so that every pair of the threshold's is a near-tie.
 """
 
 import warnings
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import pytest
@@ -284,17 +284,13 @@ def tiles(request, monkeypatch):
     """Rows and columns of the tiles of a pass; the number of tiles of each pass so far."""
     size, numbers = request.param, []
     hold_tails(monkeypatch)
-    if size < _pair_tiles.TILE:
-        smaller = partial(_pair_tiles.collect_tail, tile=size)
-        monkeypatch.setattr(_pair_tiles, "collect_tail", smaller)
-    cut = _pair_tiles.tiles_of
+    collect = _pair_tiles.collect_tail
 
-    def counted(*arguments):
-        tiles = cut(*arguments)
-        numbers.append(len(tiles))
-        return tiles
+    def counted(probe, reference, floors, n_jobs):
+        numbers.append(len(_pair_tiles.tiles_of(probe, reference, size)))
+        return collect(probe, reference, floors, n_jobs, size)
 
-    monkeypatch.setattr(_pair_tiles, "tiles_of", counted)
+    monkeypatch.setattr(_pair_tiles, "collect_tail", counted)
     yield numbers
     many = request.node.callspec.params["name"] == MANY
     assert (numbers and min(numbers) > 1) or (size == _pair_tiles.TILE and not many)

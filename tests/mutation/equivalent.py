@@ -73,9 +73,6 @@ EQUIVALENT = {
     "_core/_few_errors: lost = 2 * _over((pairs**3).sum(), total * squared, 0.0) -> lost = 2 * _over((pairs**3).sum(), total * squared, 1.0)": (
         "Without pairs, what it would divide is zero."
     ),
-    "comparators/_cluster_calibration: images = Images(identity.codes, unknown, None, identity.values.size, 0) -> images = Images(identity.codes, unknown, None, identity.values.size, 1)": (
-        "Pairs of one person do not depend on the number of groups."
-    ),
     "_core/_few_errors: counted = np.where(total > 0, total, 1.0) -> counted = np.where(total > 0, total, 2.0)": (
         "What is divided by it is not read there."
     ),
