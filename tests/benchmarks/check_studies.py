@@ -12,7 +12,7 @@ Fewer settings, people and draws than in the studies:
 - against 64: that in these features over that in 64, paired over the draws.
 
 At the end the advice of the guide, README and claims, the ratio that it speaks of, and
-whether its interval agrees ("yes"), disagrees ("NO") or holds 1 ("open"). Some thirty-five minutes
+whether its interval agrees ("yes"), disagrees ("NO") or holds 1 ("open"). Some forty minutes
 on one core.
 """
 
