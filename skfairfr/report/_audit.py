@@ -275,8 +275,7 @@ def audit_data(
     impostors : {"all", "same_group"}, default="all"
         Pairs whose FAR sets the threshold.
     n_resamples : int, default=1000
-        Bootstrap resamples of people, for disparities without a formula and equal error
-        rates.
+        Bootstrap resamples of people, for disparities without a formula.
     confidence_level : float in (0, 1), default=None
         Of the intervals; None takes 0.95.
     n_jobs : int, default=None

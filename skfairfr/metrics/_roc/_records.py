@@ -45,7 +45,7 @@ class Estimate(Framed):
         too many replicates are undefined.
     standard_error : float or ndarray, shape (n_levels,)
         Standard deviation, >= 0, of the replicates; those exist with ``method="wilson"``
-        too, though its intervals are not made of them.
+        too, though its intervals are not made of them (but of equal error rates: nan).
     normalized_uncertainty : float or ndarray, shape (n_levels,)
         sd(replicate - centre) / value, eq. (11) of [1]_; >= 0, lower is more certain.
     n_genuine, n_impostor : int or ndarray of int, shape (n_levels,)

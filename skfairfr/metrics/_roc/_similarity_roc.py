@@ -74,13 +74,13 @@ class SimilarityROC(BaseEstimator):
     method : {"recentered", "naive", "multiplicative", "offdiagonal", "wilson"}, \
 default="recentered"
         How an interval is made. "wilson", for ``resample="identities"`` alone, takes no
-        replicates for rates, ratios of two groups and max / min, but the errors of each
-        person: the analytic variance of [3]_, Student's quantiles, and the cube root of the
+        replicates for rates (equal error rates included), ratios of two groups and max / min,
+        but the errors of each person: the analytic variance of [3]_, Student's quantiles, and the cube root of the
         rate (Wilson & Hilferty), or a smaller power, as its scale, from no error to all; the
         ends of other disparities are those of "recentered", moved to where rates with that
-        max / min can have them. The others say how replicates become an interval. Two draws of one image make a pair that is
-        always accepted, so that naive replicates of the FRR are too low: recentered moves
-        them by the V-statistic of eq. (10) of [1]_, multiplicative scales them, and
+        max / min can have them. The others say how replicates become an interval. Two draws
+        of one image make a pair that is always accepted, so that naive replicates of the FRR
+        are too low: recentered moves them by the V-statistic of eq. (10) of [1]_, multiplicative scales them, and
         offdiagonal leaves such pairs out.
     n_resamples : int, default=1000
         Number of bootstrap resamples, >= 1.
