@@ -76,8 +76,7 @@ class _Scorer(SharingScorer):
     ):
         self.check()
         data = X, y, sensitive_features, domain
-        roc = _compare(self, shared, estimator, data)
-        return self._of_roc(roc)
+        return self._of_roc(_compare(self, shared, estimator, data))
 
     def _values(self, roc, levels, rate, how, operating_point, group=None):
         """Values at the levels, the question, and whether they rest on few errors."""
@@ -88,17 +87,15 @@ class _Scorer(SharingScorer):
                 f"{self!r} needs the group of every image and was given none: {REMEDIES}."
             )
         question = engine.question(levels, None, rate, group, how, operating_point)
-        kind = "impostor" if rate == "far" else "genuine"
-        if how is not None and len(engine.groups_with_pairs(question)) < 2:
+        needed, found = "two groups with", len(engine.groups_with_pairs(question)) > 1
+        if how is None:
+            needed, found = "some", engine.counts(question)[rate == "far"]
+        if not found:
+            kind = "impostor" if rate == "far" else "genuine"
             raise ValueError(
-                f"{self!r} needs two groups with {kind} pairs; the groups of this fold "
-                f"are {roc.groups_.tolist()[:5]}. Use fewer folds, or "
-                "skfairfr.IdentityKFold, which balances groups over folds."
-            )
-        if how is None and engine.counts(question)[rate == "far"] == 0:
-            raise ValueError(
-                f"{self!r} found no {kind} pair in this fold. Use "
-                "skfairfr.IdentityKFold, which keeps all images of a person in one fold."
+                f"{self!r} needs {needed} {kind} pairs, which this fold lacks. Use fewer "
+                "folds, or skfairfr.IdentityKFold, which balances groups over folds and "
+                "keeps all images of a person in one."
             )
         unresolved = engine.unresolved(question)
         if unresolved:
@@ -111,15 +108,14 @@ class _Scorer(SharingScorer):
 
     def _warn_of_few_errors(self):
         # Scikit-learn changes warnings' filters at each score, which forgets what was said.
-        if getattr(self, "_has_warned", False):
-            return
-        self._has_warned = True
-        warn_caller(
-            f"A score of {self!r} rests on fewer than {MIN_ERRORS} errors in some group, "
-            "so that candidates may differ by chance alone. Give a larger far, fewer folds "
-            "or more people.",
-            FewErrorsWarning,
-        )
+        if not getattr(self, "_has_warned", False):
+            self._has_warned = True
+            message = (
+                f"A score of {self!r} rests on fewer than {MIN_ERRORS} errors in some group, "
+                "so that candidates may differ by chance alone. Give a larger far, fewer "
+                "folds or more people."
+            )
+            warn_caller(message, FewErrorsWarning)
 
 
 def _compare(scorer, shared, estimator, data):
@@ -144,9 +140,8 @@ def _compare(scorer, shared, estimator, data):
         roc._expected = Expected(whole=False)
         roc.fit(known[1], y, sensitive_features, domain=domain)
         shared[key] = data, roc
-    if any(getattr(roc, name) != value for name, value in settings.items()):
-        return roc.by(**settings)
-    return roc
+    known = {name: getattr(roc, name) for name in DEFAULTS}
+    return roc if known == settings else roc.by(**settings)
 
 
 def _parts_of(scorer, estimator):
@@ -309,8 +304,7 @@ class FairnessScorer(_Scorer):
             )
         if how is None and self.group is None and self.operating_point == "group":
             raise ValueError(
-                "operating_point='group' gives every group its own threshold, so that "
-                "there is no overall rate; give group= or how=."
+                "operating_point='group' has no overall rate; give group= or how=."
             )
 
 
@@ -547,11 +541,11 @@ class FairnessScores(_Scorer):
         for name, asked in self._entries().items():
             values, question, few = self._values(roc, levels, *asked)
             any_few |= few
-            if is_signed(name):
-                with np.errstate(divide="ignore"):
-                    found = np.log(values)
-            else:
-                found = _greater_is_better(values, asked[1])
+            with np.errstate(divide="ignore"):
+                signed = is_signed(name)
+                found = (
+                    np.log(values) if signed else _greater_is_better(values, asked[1])
+                )
             found = np.atleast_1d(question.in_shape(found))
             for level, score in zip(np.atleast_1d(levels), found, strict=True):
                 key = name if levels.ndim == 0 else name_at_level(name, level)
@@ -570,16 +564,10 @@ class FairnessScores(_Scorer):
         """
         levels = check_level(self.far)
         if levels.ndim > 1 or len(np.unique(levels)) < levels.size:
-            raise ValueError(
-                f"far must be one level, or several different ones; got {self.far!r}."
-            )
-        if self.ratio is not None and (
-            not isinstance(self.ratio, tuple | list) or len(self.ratio) != 2
-        ):
-            raise ValueError(
-                "ratio must be two groups (a, b), for the rate of b over that of a; got "
-                f"{self.ratio!r}."
-            )
+            raise ValueError(f"far must be one level or several; got {self.far!r}.")
+        two = isinstance(self.ratio, tuple | list) and len(self.ratio) == 2
+        if self.ratio is not None and not two:
+            raise ValueError(f"ratio must be two groups (a, b); got {self.ratio!r}.")
 
     def _entries(self):
         entries = dict(ENTRIES)
@@ -645,13 +633,11 @@ def mean_score(cv_results, name):
     if listed == ["score"] and not np.isfinite(cv_results[PREFIX + "score"]).any():
         # The only entry, all nan, where a scorer of several scores always raised.
         return np.full(len(cv_results[PREFIX + "score"]), np.nan)
-    remedy = f"the scores are: {', '.join(map(repr, listed)) or 'none'}"
-    if listed == ["score"]:
-        remedy = (
-            "the search has a single score. Give it scoring=skfairfr.fairness_scores(), or "
-            "a dict of scorers"
-        )
-    raise ValueError(f"{name!r} is not a score of the search; {remedy}.")
+    raise ValueError(
+        f"{name!r} is not a score of the search; the scores are: "
+        f"{', '.join(map(repr, listed)) or 'none'}. Several have names with "
+        "scoring=skfairfr.fairness_scores(), or with a dict of scorers."
+    )
 
 
 def is_signed(name):

@@ -219,5 +219,5 @@ def test_a_search_without_any_score_raises(refit):
 
 
 def test_a_search_of_one_score_is_refused():
-    with pytest.raises(ValueError, match="single score"):
+    with pytest.raises(ValueError, match="fairness_scores"):
         search(scoring=SCORERS["bfar"]).fit(X, Y)

@@ -17,7 +17,7 @@ def test_a_score_is_found():
     [
         (RESULTS, "the scores are: 'bfar', 'x'"),
         ({"params": []}, "the scores are: none"),
-        ({"mean_test_score": [1.0]}, "single score"),
+        ({"mean_test_score": [1.0]}, "the scores are: 'score'"),
     ],
 )
 def test_a_missing_score_is_an_error(results, words):
