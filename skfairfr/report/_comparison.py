@@ -160,11 +160,7 @@ def compare_systems(
             later = tuple(zip(names[1:], rocs[1:], strict=True))
             changes = _all_changes(names, rocs, chosen, points)
             changes = _judged(changes, options.confidence_level)
-            beyond = {
-                name: _beyond(name, roc, points, is_distance)
-                for name, roc in zip(names, rocs, strict=True)
-            }
-            changes = [_without_gain(c, beyond, names[0]) for c in changes]
+            changes = _without_gains(changes, names, rocs, points, is_distance)
             notes += dict.fromkeys(change.reason for change in changes)
             disparities = [
                 found
@@ -443,13 +439,20 @@ def _beyond(name, roc, points, is_distance):
     return found
 
 
-def _without_gain(change, beyond, first):
-    """The change, which is no improvement where a system accepts all pairs or none."""
-    reasons = [beyond[name].get(change.threshold) for name in (first, change.system)]
-    reasons = " ".join(filter(None, reasons))
-    if change.verdict != "better" or not reasons:
-        return change
-    return replace(change, verdict="untested", reason=reasons)
+def _without_gains(changes, names, rocs, points, is_distance):
+    """The changes, none an improvement where a system accepts all pairs or none."""
+    beyond = {
+        name: _beyond(name, roc, points, is_distance)
+        for name, roc in zip(names, rocs, strict=True)
+    }
+    found = []
+    for change in changes:
+        of_both = (beyond[n].get(change.threshold) for n in (names[0], change.system))
+        reason = " ".join(filter(None, of_both))
+        if reason and change.verdict == "better":
+            change = replace(change, verdict="untested", reason=reason)
+        found.append(change)
+    return found
 
 
 def _judged(changes, confidence_level):
