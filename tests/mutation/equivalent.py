@@ -4,7 +4,7 @@ EQUIVALENT = {
     "_core/_rates: return far > level * (1 + ROUNDING) -> return far >= level * (1 + ROUNDING)": (
         "They differ at the very margin of rounding alone."
     ),
-    "_core/_resampling: totals: dict = field(default_factory=dict, compare=False, repr=False) -> totals: dict = field(default_factory=dict, compare=True, repr=False)": (
+    "_core/_resampling: known: dict = field(default_factory=dict, compare=False, repr=False) -> known: dict = field(default_factory=dict, compare=True, repr=False)": (
         "Weights are arrays: nothing asks whether two of them are equal."
     ),
     "_core/_few_errors: starts = np.zeros(n_people + 1, dtype=np.int64) -> starts = np.zeros(n_people + 2, dtype=np.int64)": (
@@ -48,9 +48,6 @@ EQUIVALENT = {
     ),
     'metrics/_roc/_paired: ends, people = 2 if systems[0].rate == "far" else 1, min(people) -> ends, people = 2 if systems[1].rate == "far" else 1, min(people)': (
         "Both systems are asked for the same rate."
-    ),
-    "_core/_bootstrap: if all(a.strides[0] == 0 for a in arrays): -> if any(a.strides[0] == 0 for a in arrays):": (
-        "Blocks of one table are all of one row, or none is."
     ),
     "_core/_beta_calibration: if len(free) == 3 and found: -> if len(free) == 4 and found:": (
         "A fit of fewer slopes has no smaller loss than a valid one of all."
