@@ -156,9 +156,9 @@ def _intervals(settings):
         how = "few errors"
     return (
         f"Intervals are about {drawn}, at {100 * settings['confidence_level']:g} %, each "
-        "alone. Those of rates, ratios and max / min come from the errors of each person, "
+        "alone. Those of rates, the EER, ratios and max / min come from the errors of each person, "
         f"on a scale that allows for {how}; the lower end of max / min allows for the "
-        "number of groups. Other disparities and the EER take "
+        "number of groups. Other disparities take "
         f"{settings['n_resamples']:,} resamples."
     )
 

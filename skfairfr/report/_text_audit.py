@@ -95,7 +95,7 @@ def _opening(audit, source):
         )
     intervals = (
         f"Brackets hold {100 * settings['confidence_level']:g} % intervals for "
-        f"{_drawn(audit)}, each alone; those of the EER, and of disparities but max / min, "
+        f"{_drawn(audit)}, each alone; those of disparities but max / min "
         f"take {settings['n_resamples']:,} resamples."
     )
     lines = [*title(head, "="), *paragraph(withheld(settings)[1])]

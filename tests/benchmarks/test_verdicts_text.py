@@ -79,7 +79,7 @@ def said():
     yield f"All other such cells have at most {short(largest(others, 3))}"
     n, low, worst, _, high, latest = ends()
     yield f"Of the {n} upper ends (of groups, FMR and FNMR) {low} are too low"
-    yield f"at most in {worst}: of sixty"
+    yield f"at most in {worst}: of thirty"
     yield f"lower ends {high} are too high in more than .025, at most in {latest}."
     wide = [first(INTERVALS, *sixty, *few, column=c) for c in WIDTH]
     of_many = [short(numbers(INTERVALS[many][c])[1], ".2f") for c in WIDTH]
