@@ -15,8 +15,6 @@ from skfairfr._core._few_errors import (
     genuine_sums,
     impostor_sums,
     influences,
-    never_falling,
-    rate_bounds,
 )
 from skfairfr._core._pair_people import ListedPeople, people_of
 
@@ -131,22 +129,20 @@ class Course:
 
     Attributes
     ----------
+    place : ndarray, shape (n_places,)
+        Increasing: weights of errors, or logarithms of the levels that set thresholds.
     sums : ErrorSums
-        At growing numbers of errors, each (n_numbers,).
+        Each (n_places,).
+    added : ndarray, shape (n_places,), or float
+        As of :func:`rate_bounds`.
     pivot : int
         As of :func:`never_falling`.
     """
 
+    place: np.ndarray
     sums: ErrorSums
+    added: np.ndarray | float
     pivot: int
-
-    def upper_ends(self, errors, tail):
-        """Upper ends of the rate at some weights of errors, (n_levels,).
-
-        A function of the errors that never falls, linear between the numbers of ``sums``.
-        """
-        high = never_falling(rate_bounds(self.sums, tail)[1], self.pivot)
-        return np.interp(errors, self.sums.errors, high)
 
 
 def course_of(pairs, scope, rate, sampled=False):
@@ -185,7 +181,8 @@ def course_of(pairs, scope, rate, sampled=False):
         count(pairs, scope, part, sampled).sums
         for part in np.array_split(thresholds, parts)
     ]
-    return Course(ErrorSums.joined(sums), int(np.searchsorted(numbers, last)))
+    sums = ErrorSums.joined(sums)
+    return Course(sums.errors, sums, 0.0, int(np.searchsorted(numbers, last)))
 
 
 def _influences(of_person, of_pairs, ends):

@@ -426,8 +426,9 @@ def _upper_bound(sums, tail, added, exponents):
         for part in (sums.padded(), sums.fewest()):
             right = np.maximum(sums.pairs - part.errors, 0.0)
             # Of the logarithm of the odds, which move more than the rate where it is large.
-            reach = _reach(part.worth(added), tail) * sums.pairs / (right + clump / 2)
-            exponent = _exponent(part, *exponents)
+            worth = part.worth(added)
+            reach = _reach(worth, tail) * sums.pairs / (right + clump / 2)
+            exponent = _exponent(part, worth.skewness, *exponents)
             times = np.fmax(1 + exponent * reach, 0.0)
             odds = (part.errors + clump) / right * np.exp(np.log(times) / exponent)
             high = np.fmax(high, np.where(np.isfinite(odds), odds / (1 + odds), 1.0))
@@ -436,9 +437,9 @@ def _upper_bound(sums, tail, added, exponents):
     return np.maximum(np.where(sums.errors > 0, high, 0.0), least)
 
 
-def _exponent(sums, least, largest):
+def _exponent(sums, skewness, least, largest):
     """The power of the odds on which scale a rate is not skewed; never 0."""
-    share, skewness = sums._right, SKEWNESS_FACTOR * sums.worth().skewness
+    share, skewness = sums._right, SKEWNESS_FACTOR * skewness
     power = (1 - sums.between / 2) * (2 * share - 1) - 2 / 3 * share * skewness
     power = np.clip(power, least, largest)
     return np.where(np.abs(power) < TINY, TINY, power)

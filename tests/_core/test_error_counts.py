@@ -13,7 +13,7 @@ from skfairfr._core._error_counts import (
     rejected_genuine,
     threshold_of,
 )
-from skfairfr._core._few_errors import rate_bounds
+from skfairfr._core._few_errors import never_falling, rate_bounds
 from skfairfr._core._pair_people import ListedPeople, people_of
 from tests._core.cases import (
     GROUPS,
@@ -275,6 +275,11 @@ def test_sums_of_a_sample_are_loops_over_the_pairs_drawn(monkeypatch, average):
         assert_allclose(found.sums.own[0], expected["own"] + more)
 
 
+def upper_ends(course, errors):
+    high = never_falling(rate_bounds(course.sums, 0.025)[1], course.pivot)
+    return np.interp(errors, course.place, high)
+
+
 def upper_end_by_loop(pairs, scope, rate, scores, threshold, tail):
     """The least bound of larger numbers of errors, between two of the fixed ones."""
     count = accepted_impostors if rate == "far" else rejected_genuine
@@ -323,7 +328,7 @@ def test_upper_ends_are_those_of_a_loop_over_numbers_of_errors(average, rate):
                 errors, expected = upper_end_by_loop(
                     *(pairs, scope, rate, scores, threshold, 0.025)
                 )
-                high = course.upper_ends(np.array([errors]), 0.025)
+                high = upper_ends(course, errors)
                 assert_allclose(high, expected, rtol=1e-9)
                 seen += errors not in course.sums.errors
     assert seen  # between fixed numbers
@@ -343,7 +348,7 @@ def test_how_much_is_held_changes_no_upper_end_of_a_usual_rate(monkeypatch, scop
         )
         asked = thresholds[thresholds >= usual].astype(float)
         errors = accepted_impostors(pairs, scope, asked).sums.errors
-        ends.append(course_of(pairs, scope, "far").upper_ends(errors, 0.025))
+        ends.append(upper_ends(course_of(pairs, scope, "far"), errors))
     assert ends[0].size >= 5
     assert_allclose(*ends)
 

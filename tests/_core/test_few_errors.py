@@ -870,3 +870,21 @@ def test_shrunken_rates_have_the_variance_of_moments():
         for v, y in zip(totals, logs, strict=True)
     ]
     assert_allclose(shrunken_rates(sums), expected)
+
+
+def test_a_group_without_pairs_takes_no_part_and_warns_of_nothing():
+    """People of one image have no genuine pairs."""
+    rng = np.random.default_rng(0)
+    groups = [
+        genuine_sums(rng.binomial(6, rate, (1, 40)).astype(float), np.full(40, 6.0))
+        for rate in (0.1, 0.2)
+    ]
+    nothing = genuine_sums(np.zeros((1, 40)), np.zeros(40))
+    two, three = (
+        ErrorSums.of_groups(of).rows(0) for of in (groups, [*groups, nothing])
+    )
+    with np.errstate(all="raise"):
+        alone, beside = (contrasts(s, against_others(s)) for s in (two, three))
+    assert_allclose(beside.p_value[:2], alone.p_value)
+    for found, expected in zip(beside.bounds(0.025), alone.bounds(0.025), strict=True):
+        assert_allclose(found[:2], expected)

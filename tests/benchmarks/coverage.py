@@ -20,7 +20,7 @@ from numba import njit
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
-from skfairfr._core._error_counts import NUMBERS, Course
+from skfairfr._core._error_counts import NUMBERS
 from skfairfr._core._few_errors import (
     ErrorSums,
     against_others,
@@ -293,8 +293,8 @@ def upper_ends(drawn, place, tail):
     found = []
     for group in drawn:
         errors, course = group[place].errors[0], group[place].rows(slice(1, None))
-        course = Course(course, course.errors.size - 1)
-        found.append(course.upper_ends(errors, tail))
+        ends = never_falling(rate_bounds(course, tail)[1], course.errors.size - 1)
+        found.append(np.interp(errors, course.errors, ends))
     return np.array(found)
 
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from tests.benchmarks import coverage
 
@@ -31,13 +32,31 @@ def test_errors_of_a_couple_are_a_binomial_number():
     """Of even people, each of whose couples has the same chance."""
     n, m, far = 200, 2, 0.2
     own, rng = np.zeros(n), np.random.default_rng(1)
-    couples = coverage._couples(own, m * m, np.log(far), 0.0, 0.0, rng)
-    left, right, errors, *_ = couples
+    left, right, errors, score, chance = coverage._couples(
+        own, m * m, np.log(far), 0.0, 0.0, rng
+    )
+    assert_allclose(score, np.log(far))
+    assert_allclose(chance, far)
     assert (left < right).all()
     counted = np.bincount(errors.astype(int), minlength=m * m + 1)
     counted[0] = n * (n - 1) // 2 - left.size
     expected = counted.sum() * np.array([0.4096, 0.4096, 0.1536, 0.0256, 0.0016])
     assert (np.abs(counted - expected) < 5 * np.sqrt(expected)).all()
+
+
+@pytest.mark.parametrize("kind", [coverage.MILD, coverage.WILD])
+def test_errors_of_a_group_are_as_many_as_its_rates_say(kind):
+    """Those drawn at a looser rate come after them, and grow from number to number."""
+    group = coverage.Group(30, 4, 5e-3, 0.05, **kind)
+    drawn = [group.draw(np.random.default_rng(seed)) for seed in range(300)]
+    for place, rate in enumerate((group.far, group.frr)):
+        sums = [both[place] for both in drawn]
+        found = np.array([s.rate[0] for s in sums])
+        assert abs(found.mean() - rate) < 4 * found.std() / np.sqrt(len(drawn))
+        assert all((np.diff(s.errors[1:]) > 0).all() for s in sums)
+        assert all(s.errors[0] <= s.errors[-1] for s in sums)
+    looser = np.mean([accepted.rate[-1] for accepted, _ in drawn])
+    assert looser == pytest.approx(8 * group.far, rel=0.2)
 
 
 def test_groups_of_an_audit_have_equal_rates_in_truth():

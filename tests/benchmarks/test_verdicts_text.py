@@ -79,13 +79,13 @@ def said():
     yield f"All other such cells have at most {short(largest(others, 3))}"
     n, low, worst, _, high, latest = ends()
     yield f"Of the {n} upper ends (of groups, FMR and FNMR) {low} are too low"
-    yield f"at most in {worst}: of thirty"
+    yield f"at most in {worst} ("
     yield f"lower ends {high} are too high in more than .025, at most in {latest}."
     wide = [first(INTERVALS, *sixty, *few, column=c) for c in WIDTH]
     of_many = [short(numbers(INTERVALS[many][c])[1], ".2f") for c in WIDTH]
     yield "{} times the true rate if people do not differ, {} times if".format(*wide[0])
     yield f"mildly, and {wide[0][2]} times if a few"
-    yield f"716 errors it is {of_many[0]} times"
+    yield f"718 errors it is {of_many[0]} times"
     yield "is {}, {} and {} times the true rate, and".format(*wide[1])
     yield f"and {of_many[1]} times with 300 people and 54"
     yield f"it is {wide[0][3]} (FMR) and {wide[1][3]} times (FNMR)"

@@ -35,7 +35,7 @@ def lfw(shared_data):
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_an_audit_is_near_its_arithmetic():
-    """Its own functions are few: the deepest stack is that of SimilarityROC and six more."""
+    """Its own functions are few: the deepest stack is that of SimilarityROC and seven more."""
     options = {"n_resamples": 5}
     small_audit(**options)
     stack = deepest(lambda: small_audit(random_state=1, **options))

@@ -167,13 +167,15 @@ def analyse(evidence, question, confidence_level):
         corrected[level] = question.how.function(rates)
         if np.ptp(rates) == 0 and not np.isnan(question.how.neutral):
             corrected[level] = question.how.neutral
+    ends = evidence.bounds(tail) if question.how.in_rates else ()
     low, high = (
-        _range_of_end(evidence, question.how, end, tail) for end in (low, high)
+        _range_of_end(question.how, end, len(evidence.scopes), ends)
+        for end in (low, high)
     )
     return Analytic(low, high, corrected, p_value)
 
 
-def _range_of_end(evidence, how, ratio, tail):
+def _range_of_end(how, ratio, n_groups, ends):
     """Where an end of a disparity's interval can lie, from that of max / min.
 
     No rates have that max / min and a disparity beyond: so the intervals of all
@@ -181,11 +183,12 @@ def _range_of_end(evidence, how, ratio, tail):
 
     Parameters
     ----------
-    evidence : Evidence
     how : DisparityMeasure
     ratio : ndarray, shape (n_levels,)
         The end of the interval of max / min.
-    tail : float in (0, 1)
+    n_groups : int
+    ends : tuple of two ndarrays, shape (n_levels, n_groups)
+        Those of the rates' intervals, of a disparity in rates.
 
     Returns
     -------
@@ -193,9 +196,9 @@ def _range_of_end(evidence, how, ratio, tail):
     """
     if how.range_of is None:
         return None
-    least, most = how.range_of(1 / ratio, len(evidence.scopes))
+    least, most = how.range_of(1 / ratio, n_groups)
     if how.in_rates:
-        low, high = (end.max(axis=-1) for end in evidence.bounds(tail))
+        low, high = (end.max(axis=-1) for end in ends)
         least, most = low * least, high * most
     return least, most
 

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from skfairfr._core._bootstrap import point_rates
 from skfairfr._core._error_counts import (
+    Course,
     accepted_impostors,
     course_of,
     rejected_genuine,
@@ -73,9 +74,17 @@ class Evidence:
         and never falls where the rate cannot.
         """
         low, _ = rate_bounds(self.sums, tail, self.added)
-        rows = np.split(self.sums.errors, np.cumsum([n for n, _ in self.asked])[:-1])
-        parts = zip(rows, self.asked, strict=True)
-        high = np.concatenate([part.upper_ends(e, tail) for e, (_, part) in parts])
+        high, first = np.empty_like(low), 0
+        for n_levels, asking in self.asked:
+            rows = slice(first, first + n_levels)
+            first += n_levels
+            for column in range(len(self.scopes)):
+                course, at = asking.course(column), self.sums.errors[rows, column]
+                if asking.query.levels is not None:
+                    at = asking.place_of(asking.query.levels)
+                _, ends = rate_bounds(course.sums, tail, course.added)
+                ends = never_falling(ends, course.pivot)
+                high[rows, column] = np.interp(at, course.place, ends)
         return low, np.maximum(high, self.rate)
 
     @property
@@ -211,40 +220,30 @@ class _Asking:
             found.append(known[key])
         return found
 
-    def upper_ends(self, errors, tail):
-        """Upper ends of the rates, (n_levels, n_scopes), at the errors of the levels."""
+    def course(self, column):
+        """The Course of the rate of a scope, by its errors, or by levels that are asked."""
         if self.query.levels is not None:
-            return self._upper_ends_at_levels(tail)
-        ends = zip(self._courses, errors.T, strict=True)
-        return np.stack([course.upper_ends(e, tail) for course, e in ends], axis=-1)
+            return self._course_by_levels(column)
+        known, scope = self.pairs.known, self.scopes[column]
+        sampled = self.rate == "far" and scope in self.query.sampled
+        key = ("course", self.rate, scope, sampled)
+        if key not in known:
+            known[key] = course_of(self.pairs, scope, self.rate, sampled)
+        return known[key]
 
-    def _upper_ends_at_levels(self, tail):
-        """Those at levels that set thresholds, linear between fixed levels."""
+    def place_of(self, levels):
+        """What grows with the rate: the logarithm of levels, or minus it."""
+        return np.log(levels) * (1 if self.rate == "far" else -1)
+
+    def _course_by_levels(self, column):
         levels, found = self._at_fixed_levels
-        high = rate_bounds(found.sums, tail, found.added)[1]
-        place, last = np.log(levels), np.full(len(self.scopes), levels.size - 1)
-        asked = np.log(self.query.levels)
+        place, pivot = self.place_of(levels), levels.size - 1
         if self.rate == "frr":
-            high, place, asked = high[::-1], -place[::-1], -asked
             # Stricter levels than the last that some impostor pair sets have its threshold.
-            last = (found.variance > 0).sum(axis=0) - 1
-        ends = [
-            np.interp(asked, place, never_falling(column, max(pivot, 0)))
-            for column, pivot in zip(high.T, last, strict=True)
-        ]
-        return np.stack(ends, axis=-1)
-
-    @property
-    def _courses(self):
-        """The Course of the rate of each scope."""
-        known, found = self.pairs.known, []
-        for scope in self.scopes:
-            sampled = self.rate == "far" and scope in self.query.sampled
-            key = ("course", self.rate, scope, sampled)
-            if key not in known:
-                known[key] = course_of(self.pairs, scope, self.rate, sampled)
-            found.append(known[key])
-        return found
+            pivot = max(int((found.variance[:, column] > 0).sum()) - 1, 0)
+        rows = np.argsort(place)
+        sums = found.sums.columns(column).rows(rows)
+        return Course(place[rows], sums, found.added[rows, column], pivot)
 
     @cached_property
     def _at_fixed_levels(self):
