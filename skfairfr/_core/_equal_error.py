@@ -52,7 +52,8 @@ class EqualErrorRates:
 def equal_error_rates(pairs, scope, resampling):
     """Value, centre and replicates of the equal error rate of a scope.
 
-    Without ``resampling`` there is one replicate, the value. Impostor pairs are those held or, where FAR meets FRR below them, a uniform sample.
+    Without ``resampling`` there is one replicate, the value. Impostor pairs are those held
+    or, where FAR meets FRR below them, a uniform sample.
     """
     try:
         return _of_scope(pairs, scope, resampling, False)

@@ -140,8 +140,8 @@ def _compare(scorer, shared, estimator, data):
         roc._expected = Expected(whole=False)
         roc.fit(known[1], y, sensitive_features, domain=domain)
         shared[key] = data, roc
-    known = {name: getattr(roc, name) for name in DEFAULTS}
-    return roc if known == settings else roc.by(**settings)
+    fitted = {name: getattr(roc, name) for name in DEFAULTS}
+    return roc if fitted == settings else roc.by(**settings)
 
 
 def _parts_of(scorer, estimator):

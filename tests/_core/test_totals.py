@@ -118,31 +118,15 @@ def test_counts_are_those_of_all_pairs(sides, average, impostors, groups):
 
 
 @designs
-def test_base_weights_of_impostors_are_one_over_their_people_s_pairs(
-    sides, average, impostors, groups
+@pytest.mark.parametrize(("kind", "scopes"), [("impostor", SCOPES), ("genuine", OWN)])
+def test_base_weights_are_one_over_their_people_s_pairs(
+    sides, average, impostors, groups, kind, scopes
 ):
     design, twin = design_and_twin(4, sides, average, impostors, groups)
-    for scope in SCOPES:
-        pairs = twin.scope(oracle_scope(scope)).impostor
-        found = design.impostor_base(
-            scope, *indexed(design.images, [p for p, _ in pairs])
-        )
-        if average == "pair":
-            assert found is None
-        else:
-            assert_allclose(found, [float(base) for _, base in pairs], rtol=1e-15)
-
-
-@designs
-def test_base_weights_of_genuine_pairs_are_one_over_their_person_s_pairs(
-    sides, average, impostors, groups
-):
-    design, twin = design_and_twin(5, sides, average, impostors, groups)
-    for scope in OWN:
-        pairs = twin.scope(oracle_scope(scope)).genuine
-        found = design.genuine_base(
-            scope, *indexed(design.images, [p for p, _ in pairs])
-        )
+    for scope in scopes:
+        pairs = getattr(twin.scope(oracle_scope(scope)), kind)
+        images = indexed(design.images, [p for p, _ in pairs])
+        found = getattr(design, f"{kind}_base")(scope, *images)
         if average == "pair":
             assert found is None
         else:
