@@ -9,7 +9,7 @@ import json
 import re
 import time
 import warnings
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib.metadata import version
 
 import joblib
@@ -27,11 +27,8 @@ from skfairfr.model_selection._mitigations import (
     seeded,
 )
 from skfairfr.model_selection._trade_off import BestTradeOff
-from skfairfr.utils._folder import whole_file
+from skfairfr.utils import _saved
 from skfairfr.utils._labels import face_labels
-
-# Changed where a stored fit would no longer be what a new one is.
-FORMAT = 1
 
 
 @dataclass(frozen=True)
@@ -325,7 +322,6 @@ def path_of_fit(folder, digest, mitigation, split, rows, settings):
     """
     estimator = mitigation.estimator
     about = {
-        "format": FORMAT,
         "version": version("skfairfr"),
         "data": digest,
         "class": f"{type(estimator).__module__}.{type(estimator).__qualname__}",
@@ -336,29 +332,20 @@ def path_of_fit(folder, digest, mitigation, split, rows, settings):
     }
     key = joblib.hash(about, hash_name="sha1")
     name = re.sub(r"[^A-Za-z0-9]+", "-", mitigation.name).strip("-")
-    return folder / f"{name}-{split}-{key[:16]}.npz"
+    return folder / f"{name}-{split}-{key[:16]}.safetensors"
 
 
 def write_fit(path, fit):
-    """Write a finished fit; a process that is stopped leaves no half of it."""
-    header = {f.name: getattr(fit, f.name) for f in fields(fit) if f.name != "errors"}
-    arrays = {} if fit.errors is None else vars(fit.errors)
+    """Write a finished fit."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as staged:
-        np.savez_compressed(staged, header=json.dumps(header), **arrays)
+    errors = None if fit.errors is None else vars(fit.errors)
+    _saved.write(path, vars(fit) | {"errors": errors})
 
 
 def read_fit(path):
-    """A finished fit; None where there is none, or no whole one."""
-    try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
-            # No fit has more arrays, and each takes time to read.
-            if len(stored.files) > 1 + len(fields(FoldErrors)):
-                return None
-            arrays = dict(stored)
-        header = json.loads(str(arrays.pop("header")))
-        header["warnings"] = tuple(header["warnings"])
-        return FinishedFit(FoldErrors(**arrays) if arrays else None, **header)
-    # A damaged archive raises many kinds of errors; the fit is made again.
-    except Exception:
+    """A finished fit; None where there is none."""
+    if not path.exists():
         return None
+    found = _saved.read(path, "delete it, and the fit is made again")
+    errors = found.pop("errors")
+    return FinishedFit(None if errors is None else FoldErrors(**errors), **found)
