@@ -10,16 +10,19 @@ import re
 import time
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 
 import joblib
 import numpy as np
+from sklearn.model_selection import GridSearchCV
 
 from skfairfr._core._parallel import one_blas_thread, show_progress
-from skfairfr._core._pooled_folds import FoldErrors, pool
+from skfairfr._core._pooled_folds import FoldErrors, PooledErrors
 from skfairfr.model_selection._held_out import METRICS, cells_of, count_errors, rows_of
 from skfairfr.model_selection._identity_k_fold import IdentityKFold
 from skfairfr.model_selection._mitigations import (
+    System,
     count_numbers,
     embed,
     fit_system,
@@ -238,41 +241,44 @@ def choose_and_fit(people, mitigation, settings, split):
     """
     if mitigation.estimator is None:
         return None, {}
-    seed = settings.entropy(split) % 2**31
-    parameters = {}
-    if len(mitigation.candidates) == 1:
-        parameters = mitigation.candidates[0]
-    elif mitigation.candidates:
-        parameters = _choose(people, mitigation, settings, seed)
-    system = seeded(mitigation.estimator, parameters, seed)
-    return fit_system(system, people.X, people.y, people.group), parameters
+    seed, candidates = settings.entropy(split) % 2**31, mitigation.candidates
+    system = System(mitigation.estimator, seed)
+    grid = [{f"estimator__{n}": v for n, v in c.items()} for c in candidates]
+    if len(grid) < 2:
+        system.set_params(**(grid[0] if grid else {}))
+        system.fit(people.X, people.labels())
+        return system.estimator_, candidates[0] if grid else {}
+    search = GridSearchCV(
+        system,
+        [{name: [value] for name, value in one.items()} for one in grid],
+        scoring=partial(_negated_metrics, people, settings),
+        refit=BestTradeOff(settings.metrics),
+        cv=IdentityKFold(settings.inner_splits, shuffle=True, random_state=seed),
+        error_score="raise",
+    )
+    search.fit(people.X, people.labels())
+    return search.best_estimator_.estimator_, candidates[search.best_index_]
 
 
-def _choose(people, mitigation, settings, seed):
-    """The candidate that is the best compromise on people of these who were left out."""
-    folds = IdentityKFold(settings.inner_splits, shuffle=True, random_state=seed)
-    inner = list(folds.split(people.X, people.labels()))
-    scores = {f"mean_test_{name}": [] for name in settings.metrics}
-    cells = cells_of(people.groups)
-    for parameters in mitigation.candidates:
-        counted = []
-        for fit, rest in inner:
-            system = seeded(mitigation.estimator, parameters, seed)
-            system = fit_system(system, people.X[fit], people.y[fit], people.group[fit])
-            counted.append(judge(system, people.take(rest), settings, None))
-        pooled = pool(counted, int(people.y.max()) + 1)
-        for name in settings.metrics:
-            rows = rows_of(cells, people.attribute, name)
-            # Half an error more keeps a group without any from deciding the choice.
-            scores[f"mean_test_{name}"].append(
-                -pooled.measured(rows, METRICS[name].how)
-            )
-    chosen = BestTradeOff(settings.metrics)(scores)
-    return mitigation.candidates[chosen]
+def _negated_metrics(people, settings, system, X, y):
+    """Scores of a search: minus the metrics, of rates with half an error more.
+
+    So a group without an error in a fold neither decides the choice nor prevents it.
+    """
+    name, groups = people.attribute, {people.attribute: people.groups[people.attribute]}
+    rest = People(X, y["identity"], {name: y["group"]}, groups)
+    errors = judge(system.estimator_, rest, settings, None)
+    pooled, cells = PooledErrors(errors.errors, errors.pairs, None), cells_of(groups)
+    scores = {}
+    for metric in settings.metrics:
+        # A group may be missing in a fold.
+        rows = [r for r in rows_of(cells, name, metric) if errors.pairs[r, 0] > 0]
+        scores[metric] = -pooled.measured(rows, METRICS[metric].how)
+    return scores
 
 
 def judge(system, people, settings, entropy):
-    """Errors of a fitted system on people whom it never saw.
+    """Errors of a fitted system on people whom it never saw, FoldErrors.
 
     Parameters
     ----------
@@ -281,10 +287,6 @@ def judge(system, people, settings, entropy):
     settings : Settings
     entropy : int or None
         Seed of the resamples; None takes none.
-
-    Returns
-    -------
-    errors : FoldErrors
     """
     Z, similarity = embed(system, people.X, people.group)
     return count_errors(
@@ -346,6 +348,8 @@ def read_fit(path):
     """A finished fit; None where there is none."""
     if not path.exists():
         return None
-    found = _saved.read(path, "delete it, and the fit is made again")
-    errors = found.pop("errors")
-    return FinishedFit(None if errors is None else FoldErrors(**errors), **found)
+    remedy = "delete it, and the fit is made again"
+    found = _saved.read(path, remedy)
+    with _saved.damage_named(path, remedy):
+        errors = found.pop("errors")
+        return FinishedFit(None if errors is None else FoldErrors(**errors), **found)

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
+from skfairfr._core._pairs import Expected
 from skfairfr._core._pooled_folds import STEP, Cell, FoldErrors
 from skfairfr._core._resampling import draw, unit_weights
 from skfairfr.metrics import SimilarityROC
@@ -94,39 +95,66 @@ def count_errors(
         With 0, errors in the data alone.
     entropy : int
         Seed of the resamples of people: the same for all systems.
-    similarity : str or comparator, default="cosine"
-        As of :class:`~skfairfr.metrics.SimilarityROC`.
+    similarity : str, comparator, or ndarray of shape (n_images, n_images)
+        As of :class:`~skfairfr.metrics.SimilarityROC`; or the scores themselves, of which
+        those above the diagonal count.
 
     Returns
     -------
     found : FoldErrors
-
+        With 0 resamples ``near`` is 0, and there are no accepted pairs.
     """
+    is_matrix = isinstance(similarity, np.ndarray)
     roc = SimilarityROC(
-        similarity=similarity,
+        similarity="cosine" if is_matrix else similarity,
         resample="identities",
         n_resamples=1,
         far_max=max(1e-2, STEP * far),
         random_state=0,
     )
+    if not n_resamples:
+        roc._expected = Expected(whole=False)
+    codes = {name: _codes(columns[name], labels) for name, labels in groups.items()}
     with warnings.catch_warnings():
         # What a fold cannot resolve, all of them together may.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        roc.fit(X, y, columns)
-        cells = cells_of(groups)
+        if is_matrix:
+            _fit_matrix(roc, similarity, y, codes)
+        else:
+            roc.fit(X, y, codes)
         parts = [
-            _of_point(roc, columns, attribute, point, (far, n_resamples, entropy))
+            _of_point(roc, groups, attribute, point, (far, n_resamples, entropy))
             for attribute in groups
             for point in POINTS
         ]
-    return _joined(cells, parts, roc.identities_, n_resamples)
+    return _joined(cells_of(groups), parts, roc.identities_, n_resamples)
 
 
-def _of_point(roc, columns, attribute, point, settings):
+def _codes(column, labels):
+    """Places of the groups of images among the labels; nan of an unknown group."""
+    known = {label: float(code) for code, label in enumerate(labels)}
+    return np.array([known.get(label, np.nan) for label in column])
+
+
+def _fit_matrix(roc, scores, y, codes):
+    """List every two images with their score: many times the memory of a comparison."""
+    first, second = np.triu_indices(len(y), 1)
+    roc.fit_pairs(
+        scores[first, second],
+        *(y[first], y[second]),
+        sensitive_features_1={name: code[first] for name, code in codes.items()},
+        sensitive_features_2={name: code[second] for name, code in codes.items()},
+        image_1=first,
+        image_2=second,
+    )
+
+
+def _of_point(roc, groups, attribute, point, settings):
     """Rates of everyone and of the groups at one operating point, by Cell."""
     far, n_resamples, entropy = settings
-    by = roc.by(attribute) if len(columns) > 1 else roc
-    pairs, labels = by._engine.pairs, by.groups_.tolist()
+    by = roc.by(attribute) if len(groups) > 1 else roc
+    pairs = by._engine.pairs
+    labels = [groups[attribute][int(code)] for code in by.groups_]
     own = tuple((g, g) for g in range(len(labels)))
     operating = tuple(g for g in range(len(labels)) if pairs.count((g, g)))
     query = Query(np.array([far]), None, point, (None, *own), operating)
@@ -135,12 +163,16 @@ def _of_point(roc, columns, attribute, point, settings):
     if n_resamples:
         resampling = Resampling("identities", "recentered", n_resamples, entropy, None)
         resampled = rate_table(pairs, query, resampling).replicates
-    levels = np.array([far / STEP, far * STEP])
-    _, near = point_rates(pairs, Query(levels, None, point, query.scopes, operating))
+        levels = np.array([far / STEP, far * STEP])
+        near = point_rates(pairs, Query(levels, None, point, query.scopes, operating))[
+            1
+        ]
     thresholds = points.thresholds[:, 0]
     setter = None
     if point == "worst_group":
-        at = [by.threshold_at(far, operating_point="group", group=g) for g in labels]
+        at = [
+            by.threshold_at(far, operating_point="group", group=g) for g in by.groups_
+        ]
         if np.isnan(at).all():
             raise ValueError(
                 f"No group of {attribute!r} has an impostor pair among the people of a "
@@ -156,10 +188,10 @@ def _of_point(roc, columns, attribute, point, settings):
             rates = getattr(points, rate)[row]
             if resampled is not None:
                 rates = np.append(rates, getattr(resampled, rate)[row, 0])
-            moved = getattr(near, rate)[row]
+            moved = getattr(near, rate)[row] if n_resamples else np.zeros(2)
             defined = ~np.isnan(rates)
             people = None
-            if rate == "far":
+            if rate == "far" and n_resamples:
                 people = accepted_by_people(pairs, scope, thresholds[row])
             found[Cell(attribute, point, rate, label)] = (
                 np.where(defined, rates, 0.0) * pairs_of,

@@ -275,7 +275,7 @@ class BaseProjector(
             net.callbacks.append(Checkpoint(path, seed, generator, monitor))
         net.initialize()
         if state is not None:
-            resume(state, net, generator, monitor)
+            resume(path, state, net, generator, monitor)
         interrupted = train(net, batches, monitor, self.precision)
         if interrupted:
             warn_caller(

@@ -27,6 +27,8 @@ from skfairfr.utils._validation import check_path
 # Options that change neither the data nor the steps of a fit.
 WITHOUT_EFFECT = ("checkpoint_dir", "verbose", "callbacks", "random_state")
 N_HASHED_ROWS = 4096
+# What to do about a checkpoint that cannot be read.
+REMEDY = "delete it to start anew"
 
 
 class DeviceRows:
@@ -448,7 +450,7 @@ def read_checkpoint(path):
     """
     if not path.exists():
         return None
-    return tree_map(_to_tensor, _saved.read(path, "delete it to start anew"))
+    return tree_map(_to_tensor, _saved.read(path, REMEDY))
 
 
 def _to_array(value):
@@ -463,13 +465,14 @@ def _to_tensor(value):
     return torch.from_numpy(value) if isinstance(value, np.ndarray) else value
 
 
-def resume(state, net, generator, monitor):
+def resume(path, state, net, generator, monitor):
     """Restore net, generator and monitor from the ``state`` of a checkpoint."""
-    parts_of(net).load_state_dict(state["weights"])
-    net.optimizer_.load_state_dict(state["optimizer"])
-    generator.set_state(state["generator"])
-    monitor.state_ = state["monitor"]
-    net.history.extend(state["history"])
+    with _saved.damage_named(path, REMEDY):
+        parts_of(net).load_state_dict(state["weights"])
+        net.optimizer_.load_state_dict(state["optimizer"])
+        generator.set_state(state["generator"])
+        monitor.state_ = state["monitor"]
+        net.history.extend(state["history"])
 
 
 def parts_of(net):

@@ -7,6 +7,7 @@ read, so that a file cannot name code to run. A file is written whole or not at 
 """
 
 import json
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import version
 from typing import NamedTuple
@@ -86,7 +87,7 @@ def read(path, remedy):
     """
     from safetensors import safe_open
 
-    try:
+    with damage_named(path, remedy):
         with safe_open(path, framework="np") as file:
             header = json.loads((file.metadata() or {})[_HEADER])
             tensors = {name: file.get_tensor(name) for name in file.keys()}
@@ -96,7 +97,14 @@ def read(path, remedy):
                 f"this version reads {FORMAT}"
             )
         return _of_form(header["value"], tensors)
-    except OSError:
+
+
+@contextmanager
+def damage_named(path, remedy):
+    """What fails inside is a ValueError that names the file and the remedy."""
+    try:
+        yield
+    except (OSError, MemoryError):
         raise
     except Exception as error:  # what is damaged raises many kinds of errors
         raise ValueError(
