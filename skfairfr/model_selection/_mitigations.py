@@ -78,6 +78,7 @@ class _Named(NamedTuple):
 
 # Numbers of clusters that are tried, and people whom a cluster needs to have impostors.
 CLUSTERS, PEOPLE_OF_CLUSTER = (10, 100), 2
+CLUSTERED = ("FairScoreNormalizer", "ClusterCalibration")
 # Share of a person's images that must agree on the group, where not all of them do.
 AGREEMENT = 0.75
 
@@ -148,6 +149,13 @@ MITIGATIONS = tuple(_NAMED)
 CONTROLS = ("plain head", "margin head")
 
 
+def refusal(argument, problem, *value):
+    """An error about an argument, which ends with its value if that is given."""
+    got = f"; got {plain(value[0])!r}" if value else ""
+    about = value[0] if value else None
+    return ArgumentError(Argument(argument), f" {problem}{got}.", value=about)
+
+
 def read_methods(methods, setting):
     """Mitigations from an argument, and names that were left out with the reason.
 
@@ -176,13 +184,12 @@ def read_methods(methods, setting):
         names = check_texts(methods, "methods", "names of mitigations")
         methods = dict(zip(names, names, strict=True))
     if not methods:
-        raise ArgumentError(
-            Argument("methods"),
-            f" names none; give None for all, or some of {', '.join(MITIGATIONS)}.",
-            value=methods,
-        )
+        known = ", ".join(MITIGATIONS)
+        raise refusal("methods", f"names none; give None for all, or some of {known}")
     for name, given in methods.items():
-        _check_name(name)
+        if not isinstance(name, str) or name == NOTHING or not is_written(name):
+            problem = f"has {plain(name)!r}; give whole characters, not {NOTHING!r}"
+            raise refusal("methods", problem)
         if isinstance(given, str):
             found.append(named_mitigation(given, setting)._replace(name=name))
         else:
@@ -193,12 +200,11 @@ def read_methods(methods, setting):
 def named_mitigation(name, setting):
     """The mitigation of a name, as :func:`read_methods` returns it."""
     if name not in _NAMED:
-        raise ArgumentError(
-            Argument("methods"),
-            f" has {plain(name)!r}, which is no mitigation known by name. "
+        raise refusal(
+            "methods",
+            f"has {plain(name)!r}, which is no mitigation known by name. "
             f"{suggestion(name, MITIGATIONS)}Known are: {', '.join(MITIGATIONS)}. In Python "
-            "give others as a dict, {name: estimator}.",
-            value=name,
+            "give others as a dict, {name: estimator}",
         )
     module, cls, options, grid = _NAMED[name]
     try:
@@ -207,76 +213,44 @@ def named_mitigation(name, setting):
         raise ImportError(f"{cls} is not in {module}", name=module) from error
     given = options, grid
     options, grid = (part(setting) if callable(part) else part for part in given)
-    note = "" if grid is None else _fewer_clusters(grid, setting)
+    note = ""
     if "min_agreement" in options:
         note = (
             f"of {setting.n_ungrouped} people no group is known, or several are; those "
             f"whose images agree to less than {100 * AGREEMENT:.0f} % are left out of its fits, "
             "and judged as all others."
         )
-    return Mitigation(name, made(**options), _candidates(name, grid), note)
-
-
-def _fewer_clusters(grid, setting):
-    """What is tried in place of the usual numbers of clusters; empty where those are."""
-    tried = grid.get("n_clusters") if isinstance(grid, dict) else None
-    if tried in (None, list(CLUSTERS)):
-        return ""
-    shown, usual = (", ".join(map(str, numbers)) for numbers in (tried, CLUSTERS))
-    return (
-        f"n_clusters {shown} in place of {usual}: candidates are fitted on "
-        f"{setting.n_people} people, and a cluster needs {PEOPLE_OF_CLUSTER}."
-    )
-
-
-def _check_name(name):
-    if not isinstance(name, str) or name == NOTHING or not is_written(name):
-        raise ArgumentError(
-            Argument("methods"),
-            f" has the name {plain(name)!r}; give a text of whole characters other than "
-            f"{NOTHING!r}, which is the embeddings as they are.",
-            value=name,
+    elif cls in CLUSTERED and tuple(grid["n_clusters"]) != CLUSTERS:
+        tried, usual = (str(n)[1:-1] for n in (grid["n_clusters"], list(CLUSTERS)))
+        note = (
+            f"n_clusters {tried} in place of {usual}: candidates are fitted on "
+            f"{setting.n_people} people, and a cluster needs {PEOPLE_OF_CLUSTER}."
         )
+    candidates = [] if grid is None else list(ParameterGrid(grid))
+    return Mitigation(name, made(**options), candidates, note)
 
 
 def _own_mitigation(name, given):
     """A mitigation of the caller's, with the grid where there is one."""
     pair = isinstance(given, tuple) and len(given) == 2
     estimator, grid = given if pair else (given, None)
-    if isinstance(estimator, type):
-        raise ArgumentError(
-            Argument("methods"),
-            f" has {name!r} with the class {estimator.__name__}; give an instance, "
-            f"{estimator.__name__}().",
-            value=estimator,
+    ways = ("transform", "prepare", "score_matrix")
+    parts = (estimator, _last_of(estimator))
+    usable = any(hasattr(part, way) for part in parts for way in ways)
+    if isinstance(estimator, type) or not (usable and hasattr(estimator, "get_params")):
+        raise refusal(
+            "methods",
+            f"has {name!r} with {plain(estimator)!r}, which is neither a name nor an "
+            "instance of an estimator that transforms embeddings or scores pairs; inherit "
+            "from skfairfr.comparators.Comparator, or from sklearn.base.BaseEstimator and "
+            "have fit with transform(X) or score_matrix(X1, X2)",
         )
-    last = _last_of(estimator)
-    scores = isinstance(estimator, Pipeline) or is_comparator(last)
-    known = scores or hasattr(last, "score_matrix") or hasattr(last, "transform")
-    if not known or not (
-        hasattr(estimator, "get_params") and hasattr(estimator, "fit")
-    ):
-        raise ArgumentError(
-            Argument("methods"),
-            f" has {name!r} with {plain(estimator)!r}, which is neither a name nor an "
-            "estimator that transforms embeddings or scores pairs; inherit from "
-            "skfairfr.comparators.Comparator, or from sklearn.base.BaseEstimator and have "
-            "fit with transform(X) or score_matrix(X1, X2).",
-            value=estimator,
-        )
-    return Mitigation(name, estimator, _candidates(name, grid))
-
-
-def _candidates(name, grid):
     try:
-        return [] if grid is None else list(ParameterGrid(grid))
+        candidates = [] if grid is None else list(ParameterGrid(grid))
     except (TypeError, ValueError) as error:
-        raise ArgumentError(
-            Argument("methods"),
-            f" has {name!r} with a grid that is not one ({error}); give a dict of lists, "
-            "as {'alpha': [0.1, 1.0]}.",
-            value=grid,
-        ) from error
+        problem = f"has {name!r} with no grid ({error}); give a dict of lists"
+        raise refusal("methods", problem) from error
+    return Mitigation(name, estimator, candidates)
 
 
 def _last_of(estimator):

@@ -115,7 +115,7 @@ def test_those_that_train_stand_last_and_need_the_extra(monkeypatch):
         ([["x"]], r"methods must be .*each a text; got \['x'\]"),
         (
             {"a\ud800": Remover()},
-            r"methods has the name 'a\\ud800'; give a text of whole",
+            r"methods has 'a\\ud800'; give whole",
         ),
     ],
 )
