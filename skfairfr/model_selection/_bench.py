@@ -429,27 +429,17 @@ def compare_mitigations(
     >>> [(m.name, m.changes["bfar"].ratio > 0) for m in bench.methods], bench.winner
     ([('half', True)], None)
     """
-    library = library_of(X, y, sensitive_features, others)
     people = _read_people(X, y, sensitive_features, others)
     settings = _read_settings(
         far, metrics, n_splits, inner_splits, n_resamples, random_state
     )
-    level = check_number(
-        confidence_level,
-        "confidence_level",
-        lambda c: 0 < c < 1,
-        "must be a number in (0, 1)",
-    )
-    if max_cost is not None and not to_float(max_cost) >= 1:
-        raise refusal("max_cost", "must be a factor of at least 1, or None", max_cost)
-    max_cost = None if max_cost in (None, np.inf) else float(max_cost)
+    level, max_cost = _check_limits(confidence_level, max_cost)
     check_n_jobs(n_jobs)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         splits = settings.splits(people)
     tried, left_out = read_methods(methods, _setting_of(people, splits, settings))
-    notes = [str(w.message) for w in caught]
-    notes += _check_splits(people, splits, settings)
+    notes = [str(w.message) for w in caught] + _check_splits(people, splits, settings)
     notes += [f"{m.name}: {m.note}" for m in tried if m.note]
     nothing = Mitigation(NOTHING, None, [])
     baseline, *fits = all_fits(
@@ -490,7 +480,7 @@ def compare_mitigations(
         winner=winner,
         system=system,
         parameters={name: str(value) for name, value in parameters.items()},
-        library=library,
+        library=library_of(X, y, sensitive_features, others),
     )
 
 
@@ -547,6 +537,17 @@ def _read_settings(far, metrics, n_splits, inner_splits, n_resamples, random_sta
         check_count(n_resamples, "n_resamples", 2),
         check_seed(random_state),
     )
+
+
+def _check_limits(confidence_level, max_cost):
+    """Both as floats, the cost None where all are allowed."""
+    wanted = "must be a number in (0, 1)"
+    level = check_number(
+        confidence_level, "confidence_level", lambda c: 0 < c < 1, wanted
+    )
+    if max_cost is not None and not to_float(max_cost) >= 1:
+        raise refusal("max_cost", "must be a factor of at least 1, or None", max_cost)
+    return level, None if max_cost in (None, np.inf) else float(max_cost)
 
 
 def _setting_of(people, splits, settings):
