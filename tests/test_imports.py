@@ -64,11 +64,6 @@ def test_imports_load_nothing_heavy():
     assert dict(zip(LIGHT, found, strict=True)) == {line: [] for line in LIGHT}
 
 
-def test_the_import_check_sees_what_is_loaded():
-    statements = ("import json", "import matplotlib", "import json")
-    assert loaded_by(*statements) == [[], ["matplotlib"], ["matplotlib"]]
-
-
 def test_dir_lists_the_public_names():
     assert set(skfairfr.__all__) <= set(dir(skfairfr))
 

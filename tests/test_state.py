@@ -71,28 +71,6 @@ def test_a_change_is_seen(name, restored):
     assert changes(before, state()) == [name]
 
 
-def test_a_change_of_torch_is_seen():
-    torch = pytest.importorskip("torch")
-    before = state()
-    torch.set_default_dtype(torch.float64)
-    try:
-        assert changes(before, state()) == ["torch's default type"]
-    finally:
-        torch.set_default_dtype(torch.float32)
-
-
-def test_a_change_of_matplotlib_is_seen():
-    import matplotlib
-    from matplotlib import pyplot
-
-    before = state()
-    with matplotlib.rc_context({"lines.linewidth": 7}):
-        figure = pyplot.figure()
-        assert changes(before, state()) == ["rcParams", "figures"]
-    pyplot.close(figure)
-    assert changes(before, state()) == []
-
-
 def answers(fitted):
     """Numbers that a fitted estimator gives of X."""
     if isinstance(fitted, SimilarityROC):
@@ -141,17 +119,6 @@ def test_a_fit_leaves_the_process_and_copies_answer_alike(estimator, threads):
         assert_array_equal(answers(again), expected)
     # A copy has nothing of the original.
     assert vars(clone(fitted)).keys() == vars(clone(estimator)).keys()
-
-
-@ALL
-@pytest.mark.filterwarnings("ignore")
-def test_copies_before_a_fit_are_fitted_alike(estimator):
-    estimator = seeded(estimator)
-    before = str(estimator.get_params())
-    expected = answers(clone(estimator).fit(X, Y))
-    for again in (copy.deepcopy(estimator), pickle.loads(pickle.dumps(estimator))):
-        assert str(again.get_params()) == before
-        assert_array_equal(answers(again.fit(X, Y)), expected)
 
 
 PACKAGE = str(Path(skfairfr.__file__).parent)
