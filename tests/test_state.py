@@ -102,8 +102,14 @@ def threads():
             torch.set_num_threads(before)
 
 
+DAILY = ("SimilarityROC", "CohortNormalizer", "EthicalModule")
 ALL = pytest.mark.parametrize(
-    "estimator", ESTIMATORS + WITH_THEIR_OWN_TESTS, ids=lambda e: type(e).__name__
+    "estimator",
+    [
+        pytest.param(e, marks=() if type(e).__name__ in DAILY else pytest.mark.slow)
+        for e in ESTIMATORS + WITH_THEIR_OWN_TESTS
+    ],
+    ids=lambda e: type(e).__name__,
 )
 
 
@@ -186,6 +192,7 @@ def assert_kept_where_it_stops(use, n_places=4):
     return found
 
 
+@pytest.mark.slow
 @ALL
 @pytest.mark.filterwarnings("ignore")
 def test_an_error_in_a_fit_leaves_the_process(estimator, threads):
@@ -216,13 +223,16 @@ def benched(folder):
     return compare_mitigations(X, Y["identity"], Y["group"], methods, **quick)
 
 
-USES = pytest.mark.parametrize(
-    "use", [audited, compared, benched], ids=lambda use: use.__name__
+@pytest.mark.parametrize(
+    ("use", "n_places"),
+    [
+        (audited, 2),
+        *(
+            pytest.param(use, 20, marks=pytest.mark.slow)
+            for use in (audited, compared, benched)
+        ),
+    ],
 )
-
-
-@USES
-@pytest.mark.parametrize("n_places", [2, pytest.param(20, marks=pytest.mark.slow)])
 @pytest.mark.filterwarnings("ignore")
 def test_what_measures_leaves_the_process_and_has_copies(
     use, n_places, tmp_path, monkeypatch, threads

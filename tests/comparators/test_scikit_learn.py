@@ -36,11 +36,13 @@ def run_check(check, estimator):
         pytest.skip("its labels tell nothing of its rows, an error here")
 
 
+@pytest.mark.slow
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda _: ZERO_ROW)
 def test_scikit_learn_checks(estimator, check):
     run_check(check, estimator)
 
 
+@pytest.mark.slow
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda _: ZERO_ROW)
 def test_scikit_learn_checks_with_routing(estimator, check):
     with config_context(enable_metadata_routing=True):
