@@ -236,5 +236,5 @@ def test_integers_beyond_floats_are_refused(function, arguments):
 def test_integers_beyond_floats_are_refused_by_a_fit(name):
     projectors = pytest.importorskip("skfairfr.projectors")
     X, y, groups = surface.people()
-    with pytest.raises(ValueError, match=f"{name} must be at most"):
+    with pytest.raises(ValueError, match=rf"\b{name}\b.* must"):
         projectors.EthicalModule(**{name: BEYOND}).fit(X, y, groups)
