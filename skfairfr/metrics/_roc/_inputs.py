@@ -43,8 +43,8 @@ from skfairfr.utils._labels import (
     encode,
     intersect,
     join_columns,
-    label_images,
     names_of,
+    split_labels,
     to_column,
     to_columns,
 )
@@ -63,70 +63,39 @@ def join_reference(probe, reference):
 
     Parameters
     ----------
-    probe : tuple of X, Labels, dict of Labels, and Labels of domains or None
-    reference : tuple
-        X, y and sensitive features as ``fit`` is given them.
+    probe : tuple of X, y, sensitive features and domain, as ``fit`` is given them
+        X is checked.
+    reference : tuple of X, y and sensitive features
 
     Returns
     -------
     X, identity, attributes, side
         As :func:`compare_embeddings` takes them.
     """
-    X, identity, attributes, domain = probe
+    X, *labels = probe
     X_reference, y_reference, features = reference
     if X_reference is None or y_reference is None:
         missing = "X_reference" if X_reference is None else "y_reference"
         raise ValueError(f"{missing} is missing; give X_reference and y_reference.")
-    if domain is not None:
-        raise ValueError(
-            "domain and X_reference both say which pairs are compared; give one."
-        )
-    X_reference = check_rows(
-        X_reference, dtype=(np.float32, np.float64), input_name="X_reference"
-    )
+    options = {"dtype": (np.float32, np.float64), "input_name": "X_reference"}
+    X_reference = check_rows(X_reference, **options)
     if X_reference.shape[1] != X.shape[1]:
         raise ValueError(
             f"X_reference has {X_reference.shape[1]} features but X has {X.shape[1]}; "
             "both sides need embeddings of one encoder."
         )
-    sizes = (len(X), len(X_reference))
-    asked = {"fields": ("identity", "group"), "by_attribute": True}
-    people, others, _ = label_images(y_reference, features, None, sizes[1], **asked)
-    return (
-        np.concatenate([X, X_reference]),
-        join_sides(identity, people),
-        join_attributes(attributes, others),
-        np.repeat(np.array([0, 1], dtype=np.int8), sizes),
-    )
-
-
-def join_sides(probe, reference):
-    """Labels of probes and references, coded together."""
-    # A side whose labels are all unknown has none, and so no type.
-    known = [side.values for side in (probe, reference) if side.values.size]
-    values = encode(join_columns(known or [probe.values]), "y").values
-    # Code -1, of an unknown label, takes the last place.
-    codes = [
-        np.append(np.searchsorted(values, side.values), -1)[side.codes]
-        for side in (probe, reference)
-    ]
-    return Labels(values, np.concatenate(codes).astype(np.int32))
-
-
-def join_attributes(probe, reference):
-    """Attributes of probes and references, coded together; dicts of Labels."""
-    if not probe and not reference:
-        return {}
-    if not probe or not reference:
-        missing = "sensitive_features_reference" if probe else "sensitive_features"
+    identity, group, domain = split_labels(*labels)
+    if domain is not None:
         raise ValueError(
-            f"{missing} is missing: with a reference side, give the groups of both "
-            "sides or of none."
+            "domain and X_reference both say which pairs are compared; give one."
         )
-    arguments = ("sensitive_features", "sensitive_features_reference")
-    names = _common_names(list(probe), list(reference), arguments)
-    sides = map(join_sides, probe.values(), reference.values())
-    return dict(zip(names, sides, strict=True))
+    others, group_of_others, _ = split_labels(y_reference, features)
+    of = (("X", len(X)), ("X_reference", len(X_reference)))
+    identity = _encode_both((identity, others), ("y", "y_reference"), of)
+    names = ("sensitive_features", "sensitive_features_reference")
+    attributes = _attributes_of_both((group, group_of_others), names, of)
+    side = np.repeat(np.array([0, 1], dtype=np.int8), (len(X), len(X_reference)))
+    return np.concatenate([X, X_reference]), identity, attributes, side
 
 
 def compare_embeddings(
@@ -379,11 +348,11 @@ def compare_listed(y_score, identities, of_both, of_each, images, y_true=None):
     scores = check_scores(y_score, "y_score")
     if scores.size == 0:
         raise ValueError("y_score is empty; give at least one pair.")
-    n_drawn = None
+    n_drawn, of = None, (("y_score", scores.size),) * 2
     if y_true is None:
         names = ("identity_1", "identity_2")
         remedy = "give both by position or as identity_1=, identity_2="
-        identity = _encode_both(identities, names, scores.size, remedy=remedy)
+        identity = _encode_both(identities, names, of, remedy=remedy)
         if identity is None:
             raise ValueError(
                 "identity_1 and identity_2 are missing; give whom the images of each pair "
@@ -416,8 +385,8 @@ def compare_listed(y_score, identities, of_both, of_each, images, y_true=None):
                 "both images, or that of each."
             )
         of_each, names = (of_both, of_both), ("sensitive_features",) * 2
-    attributes = _attributes_of_both(of_each, names, scores.size)
-    image = _encode_both(images, ("image_1", "image_2"), scores.size)
+    attributes = _attributes_of_both(of_each, names, of)
+    image = _encode_both(images, ("image_1", "image_2"), of)
     members = identity if image is None else image
     codes = members.codes.reshape(2, -1)
     of_image = np.empty(members.values.size, dtype=np.int32)
@@ -479,28 +448,31 @@ def _share_larger(genuine, impostor):
     return float(1 - (at_least + above) / 2 / impostor.size)
 
 
-def _encode_both(columns, names, n_pairs, allow_unknown=False, remedy="give both"):
-    """Labels of both members of every pair, coded together; None where not given."""
+def _encode_both(columns, names, of, allow_unknown=False, remedy="give both"):
+    """Labels of two columns, coded together, one after the other; None where not given.
+
+    ``of`` has, for each, the argument whose rows it is of, and how many these are.
+    """
     if columns[0] is None and columns[1] is None:
         return None
     for column, name, other in zip(columns, names, names[::-1], strict=True):
         if column is None:
             raise ValueError(f"{name} is missing while {other} was given; {remedy}.")
     columns = [to_column(c, n) for c, n in zip(columns, names, strict=True)]
-    for column, name in zip(columns, names, strict=True):
-        check_length(column, n_pairs, name, "y_score")
+    for column, name, (other, n_rows) in zip(columns, names, of, strict=True):
+        check_length(column, n_rows, name, other)
     joint = join_columns(columns)
     return encode(joint, " or ".join(dict.fromkeys(names)), allow_unknown=allow_unknown)
 
 
-def _attributes_of_both(features, names, n_pairs):
-    """Labels of every attribute of both members of every pair, by name."""
+def _attributes_of_both(features, names, of):
+    """Labels of every attribute of two columns of features, as _encode_both, by name."""
     if features[0] is None or features[1] is None:
-        _encode_both(features, names, n_pairs)  # raises where one is given
+        _encode_both(features, names, of)  # raises where one is given
         return {}
     columns = [to_columns(f, n) for f, n in zip(features, names, strict=True)]
     called = [names_of(f, len(c)) for f, c in zip(features, columns, strict=True)]
-    both = [_encode_both(c, names, n_pairs, True) for c in zip(*columns, strict=False)]
+    both = [_encode_both(c, names, of, True) for c in zip(*columns, strict=False)]
     return dict(zip(_common_names(*called, names), both, strict=True))
 
 

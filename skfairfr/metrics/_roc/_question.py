@@ -138,12 +138,6 @@ def no_groups(asked):
     )
 
 
-def check_one_group(group):
-    """Raise where two groups are given to a question about one."""
-    if isinstance(group, (tuple, list)):
-        raise ValueError(f"group must be one group here; got {plain(group)!r}.")
-
-
 def _scope(group, rate, groups):
     """Codes (g, h) of one group or of two."""
     if not isinstance(group, list | tuple):

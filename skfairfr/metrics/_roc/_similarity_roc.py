@@ -23,7 +23,7 @@ from skfairfr.metrics._roc._engine import Engine, Intervals
 from skfairfr.metrics._roc._estimates import to_matrix
 from skfairfr.metrics._roc._inputs import check_draws
 from skfairfr.metrics._roc._paired import asymmetry, check_same_images, compare
-from skfairfr.metrics._roc._question import check_one_group, no_groups
+from skfairfr.metrics._roc._question import no_groups
 from skfairfr.metrics._roc._records import Estimate, ROCCurve, ScoreSummary
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
 from skfairfr.utils._frames import framed, library_of
@@ -242,29 +242,22 @@ default="recentered"
         check_draws(self.method, self.resample)
         if self.device != "cpu":
             _inputs.check_device(self.device, self.similarity)
-        library = library_of(
-            *(X, y, sensitive_features, domain),
-            *(X_reference, y_reference, sensitive_features_reference),
-        )
+        given = (X, y, sensitive_features, domain, X_reference, y_reference)
+        library = library_of(*given, sensitive_features_reference)
         options = {"ensure_min_samples": 2 if X_reference is None else 1}
         X = validate_rows(self, X, dtype=(np.float32, np.float64), **options)
         _inputs.check_names(self.similarity, getattr(self, "feature_names_in_", None))
-        identity, attributes, domain = label_images(
-            y, sensitive_features, domain, len(X), by_attribute=True
-        )
-        side = None if domain is None else domain.codes.astype(np.int8)
+        probe = (X, y, sensitive_features, domain)
+        reference = (X_reference, y_reference, sensitive_features_reference)
         n_probes = None
-        if X_reference is not None or y_reference is not None:
+        if any(part is not None for part in reference):
             n_probes = len(X)
-            X, identity, attributes, side = _inputs.join_reference(
-                (X, identity, attributes, domain),
-                (X_reference, y_reference, sensitive_features_reference),
+            X, identity, attributes, side = _inputs.join_reference(probe, reference)
+        else:
+            identity, attributes, domain = label_images(
+                y, sensitive_features, domain, len(X), by_attribute=True
             )
-        elif sensitive_features_reference is not None:
-            raise ValueError(
-                "sensitive_features_reference was given without X_reference and "
-                "y_reference; give the three together."
-            )
+            side = None if domain is None else domain.codes.astype(np.int8)
         compared = _inputs.compare_embeddings(
             *(X, identity, attributes, side),
             far_max=float(self.far_max),
@@ -462,7 +455,6 @@ shape (n_pairs,), default=None
                 f"with it alone; got group={plain(group)!r}, "
                 f"operating_point={operating_point!r}."
             )
-        check_one_group(group)
         question = self._engine.question(far, None, "far", group, None, operating_point)
         return self._engine.thresholds(question)
 
@@ -746,7 +738,8 @@ shape (n_pairs,), default=None
             If the group is unknown, or resampling has nothing to draw.
         """
         check_is_fitted(self)
-        check_one_group(group)
+        if isinstance(group, tuple | list):
+            raise ValueError(f"group must be one group here; got {plain(group)!r}.")
         question = self._engine.question(None, 0.0, "frr", group, None, "overall")
         found = self._engine.equal_error_rate(question)
         return self._record(Estimate, found, question, named=False)
