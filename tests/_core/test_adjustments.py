@@ -275,7 +275,6 @@ def test_moments_are_of_adjusted_scores(kind):
         vectors,
         Totals(images, "pair", "all"),
         0.1,
-        similarity="dot",
         adjustment=adjustment,
     )
     table = score_table(vectors, adjustment)

@@ -27,7 +27,7 @@ from skfairfr._core._planning import (
     genuine_sums_of,
     impostor_sums_of,
 )
-from skfairfr.metrics._roc._analytic import ComparedGroups
+from skfairfr.metrics._roc._evidence import ComparedGroups
 
 TAIL = 0.025
 

@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 from skfairfr._core._few_errors import ErrorSums, genuine_sums, rate_bounds
 from skfairfr._core._planning import Setting, enlarged
-from skfairfr.metrics._roc._analytic import ComparedGroups
+from skfairfr.metrics._roc._evidence import ComparedGroups
 from skfairfr.report import audit_data
 from skfairfr.report._needed import MOST_PEOPLE, POWER, growth_of, people_needed
 from skfairfr.report._verdicts import Judged
