@@ -21,7 +21,6 @@ from skfairfr.model_selection import (
     MetricChange,
     _bench,
     _bench_fits,
-    _bench_text,
     _mitigations,
     _saved_systems,
     compare_mitigations,
@@ -237,23 +236,6 @@ def test_results_do_not_depend_on_the_number_of_workers(faces, bench, n_jobs):
     assert without_times(again) == without_times(bench)
 
 
-def test_labels_may_stand_in_y(faces):
-    X, y, group = faces
-    methods = {"few": Scaled()}
-    apart = compare_mitigations(X, y, group, methods, **QUICK)
-    inside = compare_mitigations(X, face_labels(y, group), methods=methods, **QUICK)
-    assert without_times(apart) == without_times(inside)
-
-
-def test_another_seed_draws_other_splits(faces):
-    X, y, group = faces
-    one, other = (
-        compare_mitigations(X, y, group, {"few": Scaled()}, random_state=s, **QUICK)
-        for s in (0, 1)
-    )
-    assert one.before != other.before
-
-
 # ---- a folder of finished fits -------------------------------------------------------
 
 
@@ -358,15 +340,6 @@ def test_bad_input_is_named(faces, options, message):
         compare_mitigations(X, y, **{**arguments, **QUICK, **options})
 
 
-def test_a_folder_that_is_a_file_is_refused_before_any_fit(
-    faces, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(_bench_fits, "finish_fit", None)
-    (tmp_path / "fits").write_text("")
-    with pytest.raises(FileExistsError, match="fits"):
-        compare_mitigations(*faces, METHODS, folder=tmp_path / "fits", **QUICK)
-
-
 def test_a_zero_row_is_named_by_its_place_in_x(faces):
     X, y, group = faces
     X = X.copy()
@@ -430,12 +403,6 @@ def test_a_long_run_says_how_long_it_takes_once(faces, slow, tmp_path, capsys):
     assert "1 method, 2 fits: about 40 minutes\n" in capsys.readouterr().err
     compare_mitigations(*faces, remover | {"few": Scaled(4)}, **options)
     assert "minutes" not in capsys.readouterr().err
-
-
-def test_workers_share_the_time(faces, slow, capsys, monkeypatch):
-    monkeypatch.setattr(_bench_fits.joblib, "effective_n_jobs", lambda n_jobs: 2)
-    compare_mitigations(*faces, {"few": Scaled(4)}, progress=True, **QUICK)
-    assert "1 method, 4 fits: about 30 minutes\n" in capsys.readouterr().err
 
 
 def test_a_short_run_and_one_without_a_bar_say_nothing(
@@ -549,14 +516,6 @@ def test_controls_are_in_the_text_the_frame_and_the_json(heads):
     assert own.p_adjusted.tolist() == expected
     read = {m["name"]: m for m in json.loads(heads.to_json())["methods"]}
     assert read["same"]["controls"][0]["changes"]["bfar"]["ratio"] == 1
-
-
-def test_both_controls_are_tried_by_default():
-    pytest.importorskip("torch")
-    tried, _ = _mitigations.read_methods(None, _mitigations.Setting(0.05, ["a", "b"]))
-    found = {m.name: m for m in tried}
-    assert found["plain head"].candidates == [{"kappa0": 20.0, "kappa1": 20.0}]
-    assert found["margin head"].estimator.alpha == 0
 
 
 # ---- what is said about it -----------------------------------------------------------
@@ -701,16 +660,6 @@ def test_a_limit_of_the_cost_leaves_the_cheaper_method_to_win(faces):
     assert min(frr) < between < max(frr) and found.winner == "remover"
 
 
-def test_no_error_before_and_after_is_no_cost():
-    class Changed:
-        changes = {"frr_at_far": type("Change", (), {"before": 0.0, "after": 0.0})}  # noqa: RUF012
-
-    assert not _bench_text.costs_more(Changed, 1.0)
-    Changed.changes["frr_at_far"].after = 0.1
-    assert _bench_text.costs_more(Changed, 2.0)
-    assert not _bench_text.costs_more(Changed, None)
-
-
 def test_people_without_one_group_are_fitted_and_judged_where_that_can_be(faces):
     X, y, group = faces
     some = group.astype(object)
@@ -739,17 +688,6 @@ def test_a_module_that_needs_a_group_of_everybody_is_left_out_with_the_reason(fa
     ((name, why),) = found.left_out
     assert name == "mine" and "images of identity 0" in why
     assert "min_agreement=0.75" in why
-
-
-def test_few_people_have_fewer_clusters_and_the_notes_say_how_many(faces):
-    X, y, group = faces
-    found = compare_mitigations(X, y, group, ["FSN"], refit=False, **QUICK)
-    # 120 people in two splits: 60 are fitted on, candidates on 30.
-    assert [m.name for m in found.methods] == ["FSN"] and found.left_out == ()
-    said = "FSN: n_clusters 10, 15 in place of 10, 100: candidates are fitted on 30"
-    assert any(note.startswith(said) for note in found.notes)
-    chosen = {p["n_clusters"] for p in found.methods[0].parameters}
-    assert chosen <= {"10", "15"}
 
 
 def test_harm_to_another_attribute_is_flagged(faces):
