@@ -359,11 +359,12 @@ def compare_mitigations(
     sensitive_features : array-like, shape (n_samples,), default=None
         Groups, where y holds none; None and NaN are unknown.
     methods : sequence of str, shape (n_methods,), or dict, default=None
-        Names, or a dict of a name to an estimator or to a tuple of one and its grid of
-        parameters. Estimators are transformers, comparators, or pipelines of them. None is
-        everything known by name whose libraries are installed. One that is frozen
-        (``sklearn.frozen.FrozenEstimator``) is judged as it is: it should have been
-        fitted on other people.
+        Names, or a dict of a name to a known name, an estimator, or a tuple of one and its
+        grid of parameters. Estimators are transformers, comparators, or pipelines of them;
+        of a comparator that has ``score_matrix(X1, X2)`` alone, all scores of a split are
+        listed, which takes time and memory. None is everything known by name whose
+        libraries are installed. One that is frozen (``sklearn.frozen.FrozenEstimator``) is
+        judged as it is: it should have been fitted on other people.
     others : frame or dict of str -> array-like, shape (n_samples,), default=None
         Other attributes, whose disparities must not grow.
     far : float in (0, 1), default=1e-3
@@ -379,7 +380,7 @@ def compare_mitigations(
     n_splits : int, at least 2, default=5
         Everybody is judged in one of them.
     inner_splits : int, at least 2, default=3
-        Of a training part, to choose parameters.
+        Of a training part, to choose parameters by a ``GridSearchCV``.
     n_resamples : int, at least 2, default=500
         Resamples of people.
     confidence_level : float in (0, 1), default=0.95
@@ -389,8 +390,9 @@ def compare_mitigations(
     folder : str or path-like, default=None
         Finished fits are kept there, and the same call goes on from them.
     progress : bool, default=False
-        Whether a bar on standard error shows how far it is. If it will take more than a
-        minute, a line before it says how long, from two epochs of each head.
+        Whether a bar on standard error shows how far it is, or, where that is no terminal,
+        a line at most every ten seconds. If it will take more than a minute, a line before
+        it says how long, from two epochs of each head.
     n_jobs : int, default=None
         Fits at a time, in processes of joblib; results are the same.
     random_state : int, default=0
