@@ -247,9 +247,7 @@ def _write_system(folder):
 def _read_system(folder):
     from skfairfr.model_selection import load_mitigation
 
-    system = load_mitigation(folder)
-    steps = [step for _, step in getattr(system, "steps", [("only", system)])]
-    return [(type(step).__name__, vars(step)) for step in steps]
+    return vars(load_mitigation(folder))
 
 
 def _write_checkpoint(folder):
@@ -285,29 +283,6 @@ def _read_checkpoint(folder):
         max_epochs=3, random_state=0, checkpoint_dir=folder, hidden_dim=2
     )
     return head.fit(X, Y, GROUP).transform(X)
-
-
-def _bench(folder):
-    """Changes of a bench that finds its fits in a folder, or makes them anew."""
-    from skfairfr.comparators import GroupMeanRemover
-    from skfairfr.model_selection import compare_mitigations
-
-    return (
-        compare_mitigations(
-            X,
-            Y,
-            GROUP,
-            {"means": GroupMeanRemover()},
-            far=0.1,
-            n_splits=2,
-            inner_splits=2,
-            n_resamples=5,
-            refit=False,
-            folder=folder,
-        )
-        .methods[0]
-        .changes
-    )
 
 
 TRAINING = ("torch", "skorch")
@@ -362,11 +337,10 @@ READERS = {
     "checkpoint": Reader(
         _write_checkpoint, _read_checkpoint, {"*.safetensors": damaged}, TRAINING
     ),
-    "bench": Reader(_bench, _bench, {"*.safetensors": damaged}),
 }
-# How often each is taken: those that train or judge are slow, and even they get 1,000 cases
+# How often each is taken: those that train are slow, and even they get 1,000 cases
 # of a night.
-WEIGHTS = dict.fromkeys(READERS, 10) | {"checkpoint": 3, "bench": 3, "head": 6}
+WEIGHTS = dict.fromkeys(READERS, 10) | {"checkpoint": 3, "head": 6}
 
 
 @cache
@@ -384,13 +358,11 @@ def undamaged(name):
 @contextmanager
 def _stopped_clocks(libraries):
     """Files hold how long a fit took, and are to be the same each time."""
-    clocks = ["skfairfr.model_selection._bench_fits.time"]
-    if "skorch" in libraries:
-        clocks.append("skorch.callbacks.logging.time")
-    stopped = SimpleNamespace(time=lambda: 0.0, perf_counter=lambda: 0.0)
+    stopped = SimpleNamespace(time=lambda: 0.0)
     with ExitStack() as stack:
-        for clock in clocks:
-            stack.enter_context(mock.patch(clock, stopped))
+        if "skorch" in libraries:
+            clock = mock.patch("skorch.callbacks.logging.time", stopped)
+            stack.enter_context(clock)
         yield
 
 
