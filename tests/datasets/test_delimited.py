@@ -308,6 +308,7 @@ EXTREMES += [
 ]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.lists(st.one_of(st.floats().map(repr), st.from_regex(NUMBER, fullmatch=True)))
