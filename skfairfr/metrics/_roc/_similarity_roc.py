@@ -249,9 +249,7 @@ default="recentered"
         _inputs.check_names(self.similarity, getattr(self, "feature_names_in_", None))
         probe = (X, y, sensitive_features, domain)
         reference = (X_reference, y_reference, sensitive_features_reference)
-        n_probes = None
         if any(part is not None for part in reference):
-            n_probes = len(X)
             X, identity, attributes, side = _inputs.join_reference(probe, reference)
         else:
             identity, attributes, domain = label_images(
@@ -264,7 +262,6 @@ default="recentered"
             similarity=self.similarity,
             n_jobs=self.n_jobs,
             device=self.device,
-            n_probes=n_probes,
             expected=self._expected,
         )
         compared.hold_all(self.average, self.impostors)
