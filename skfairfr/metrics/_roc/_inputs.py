@@ -289,7 +289,7 @@ def check_names(similarity, names):
 
     Parameters
     ----------
-    similarity : {"cosine", "dot"} or comparator
+    similarity : comparator
     names : ndarray of str, shape (n_features,), or None
         Of the columns of X.
     """
