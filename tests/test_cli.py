@@ -278,7 +278,7 @@ def test_pairs_with_distances(capsys, pairs, options):
             ("--distance", "--domain", "lens"),
             "--domain lens is an option of embeddings",
         ),
-        (("--score", "gender_1"), "must hold numbers; got"),
+        (("--score", "gender_1"), "must hold numbers"),
     ],
 )
 def test_unusable_pairs(capsys, pairs, options, message):

@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parents[1] / "skfairfr"
 # Modules whose errors and notes reach the command.
 REACHED = (
     *("datasets/_embeddings.py", "datasets/_files.py", "datasets/_scored_pairs.py"),
-    *("datasets/_tables.py", "metrics/_roc/_engine.py", "metrics/_roc/_inputs.py"),
-    *("metrics/_plan.py", "utils/_labels.py"),
+    *("metrics/_roc/_engine.py", "metrics/_roc/_inputs.py", "metrics/_plan.py"),
+    "utils/_labels.py",
     *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "report").glob("*.py")),
 )
 # Arguments of Python that the command has no way to give, and never speaks of.
@@ -80,10 +80,11 @@ def flags_of(command):
 
 
 def arguments_named_in(path):
-    """Names in ``Argument("...")``, ``place("...")`` and file_error("...") of a module."""
+    """Names in ``Argument("...")``, ``place("...")`` and their errors of a module."""
     for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
-        called = isinstance(node, ast.Call) and getattr(node.func, "id", None)
-        if called in ("Argument", "place", "file_error"):
+        func = getattr(node, "func", None)
+        called = getattr(func, "id", getattr(func, "attr", None))
+        if called in ("Argument", "place", "argument_error", "file_error"):
             first = node.args[0]
             if isinstance(first, ast.Constant):
                 yield first.value

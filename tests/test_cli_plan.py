@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 
 from skfairfr import SimilarityROC, cli
+from skfairfr._core import _planning
 from skfairfr.metrics import plan_test
 from skfairfr.report import read_data
 from tests.test_cli import assert_one_line, faces, pairs, run  # noqa: F401
+
+
+@pytest.fixture(autouse=True)
+def few_are_drawn(monkeypatch):
+    monkeypatch.setattr(_planning.Setting.draw, "__defaults__", (100,))
 
 
 def test_it_prints_the_plan(capsys):

@@ -10,7 +10,6 @@ import skfairfr
 from skfairfr import (
     IdentityKFold,
     SimilarityROC,
-    bfar_scorer,
     face_labels,
     make_face_embeddings,
     make_fairness_scorer,
@@ -48,17 +47,6 @@ def by_hand(comparator):
     return np.mean(found)
 
 
-def test_the_card_runs_with_a_cohort():
-    kappa = {"male": 40, "female": 30}
-    faces = make_face_embeddings(600, 4, 16, kappa=kappa, random_state=0)
-    pipeline = Pipeline([("scores", CohortNormalizer())])
-    found = GridSearchCV(
-        pipeline, {"scores__top": [20, 60]}, scoring=bfar_scorer, error_score="raise"
-    ).fit(faces.X, face_labels(faces.y, faces.sensitive_features))
-    assert np.isfinite(found.cv_results_["mean_test_score"]).all()
-    assert found.best_params_["scores__top"] in (20, 60)
-
-
 @pytest.mark.parametrize(
     ("comparator", "grid"),
     [
@@ -69,7 +57,7 @@ def test_the_card_runs_with_a_cohort():
     ],
     ids=lambda value: type(value).__name__,
 )
-@pytest.mark.parametrize("routed", [False, True])
+@pytest.mark.parametrize("routed", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_search_scores_what_a_loop_over_folds_does(comparator, grid, routed):
     (name, values), labels = next(iter(grid.items())), Y
     with config_context(enable_metadata_routing=routed):
@@ -88,7 +76,7 @@ def test_a_search_scores_what_a_loop_over_folds_does(comparator, grid, routed):
     "EthicalModule" not in skfairfr.__all__, reason="needs the extra mitigate"
 )
 @pytest.mark.filterwarnings("ignore:Nobody is held out")
-@pytest.mark.parametrize("routed", [False, True])
+@pytest.mark.parametrize("routed", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_head_and_scores_are_searched_together(routed):
     head = skfairfr.EthicalModule(max_epochs=2, random_state=0)
     pipeline = Pipeline([("head", head), ("scores", CohortNormalizer())])
@@ -111,5 +99,5 @@ def test_head_and_scores_are_searched_together(routed):
 def test_a_kind_with_sides_is_searched_with_domains():
     domain = np.where(np.arange(len(X)) % 2 == 0, "selfie", "document")
     labels = face_labels(IDENTITY, GROUP, domain)
-    found = search(CohortNormalizer(), {"kind": ["as", "s", "z", "t"]}).fit(X, labels)
-    assert np.unique(found.cv_results_["mean_test_score"]).size == 4
+    found = search(CohortNormalizer(), {"kind": ["as", "z"]}).fit(X, labels)
+    assert np.unique(found.cv_results_["mean_test_score"]).size == 2

@@ -53,10 +53,15 @@ def searched(sums, people, settles, growth):
     return None
 
 
-@pytest.mark.parametrize("growth", [1, 2])
 @pytest.mark.parametrize(
-    ("errors", "limit", "side"),
-    [(4, 0.012, 1), (0, 0.002, 1), (9, 0.02, 1), (10, 0.01, -1)],
+    ("errors", "limit", "side", "growth"),
+    [
+        (4, 0.012, 1, 1),
+        (0, 0.002, 1, 2),
+        (10, 0.01, -1, 2),
+        pytest.param(9, 0.02, 1, 1, marks=pytest.mark.slow),
+        pytest.param(10, 0.01, -1, 1, marks=pytest.mark.slow),
+    ],
 )
 def test_a_rate_is_settled_when_its_bound_is_that_of_unlucky_errors(
     errors, limit, side, growth
