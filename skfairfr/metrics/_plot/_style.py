@@ -402,7 +402,7 @@ def add_legend(ax, n_above=0, above=False):
         style |= stands_above(ax, 0.5, n_above) | {"loc": "lower center"}
         style["ncols"] = 2 if 2 * 0.8 * small < 1.3 * width else 1
         if style["ncols"] * small > 1.3 * width:
-            style |= {"fontsize": "x-small", "handlelength": 2.6}
+            style |= {"fontsize": "x-small", "handlelength": 2.2, "columnspacing": 1}
     ax.legend([handles[i] for i in order], [labels[i] for i in order], **style)
 
 
