@@ -118,6 +118,7 @@ def test_groups_with_too_few_errors_to_compare_with_are_named():
     assert said in Page(report.to_html()).text
 
 
+@pytest.mark.slow
 def test_a_sentence_of_the_demo_agrees_with_its_interval(capsys, monkeypatch, tmp_path):
     without_rendering(monkeypatch)
     monkeypatch.setattr(cli, "DEMO_IDENTITIES", 120)
