@@ -37,6 +37,7 @@ from skfairfr.model_selection._mitigations import (
     read_methods,
 )
 from skfairfr.model_selection._trade_off import BestTradeOff
+from skfairfr.utils._document import write_text
 from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._frames import build_frame, library_of
 from skfairfr.utils._json_form import plain_form
@@ -252,7 +253,7 @@ class Bench:
     @property
     def sentence(self):
         """What was found, in a sentence or two."""
-        return _bench_text.sentence(self)
+        return _bench_text.sentence(self).replace("\N{NO-BREAK SPACE}", " ")
 
     def to_text(self):
         """The conclusion, then a table: ASCII of at most 100 columns.
@@ -261,7 +262,7 @@ class Bench:
         -------
         text : str
         """
-        return _bench_text.to_text(self)
+        return write_text(_bench_text.document_of(self))
 
     def to_json(self, **about):
         """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".

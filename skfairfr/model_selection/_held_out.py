@@ -28,12 +28,12 @@ class Metric(NamedTuple):
 METRICS = {
     "bfar": Metric("far", "max_min", "worst_group", "BFAR"),
     "bfrr": Metric("frr", "max_min", "worst_group", "BFRR"),
-    "frr_at_far": Metric("frr", None, "overall", "FRR"),
+    "frr_at_far": Metric("frr", None, "overall", "FNMR"),
     "far_max_geomean": Metric(
-        "far", "max_geomean", "worst_group", "max/geomean of the FAR"
+        "far", "max_geomean", "worst_group", "largest / geometric mean of the FMR"
     ),
     "frr_max_geomean": Metric(
-        "frr", "max_geomean", "worst_group", "max/geomean of the FRR"
+        "frr", "max_geomean", "worst_group", "largest / geometric mean of the FNMR"
     ),
 }
 

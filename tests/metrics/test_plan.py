@@ -132,7 +132,7 @@ def test_what_is_not_planned_for_is_said_first(left_out, tmp_path):
         assert plan.left_out == left_out
         first, rest = plan.to_text().split("\n\n", 1)
         assert f"Not planned for: {', '.join(left_out)} (" in first
-        assert max(map(len, first.split("\n"))) <= 88
+        assert max(map(len, first.split("\n"))) <= 100
         assert "Not planned" not in rest
         assert set(plan.question) == set(plan_test(policy={"max_fmr": 1e-3}).question)
 
@@ -172,11 +172,11 @@ def test_limits_of_audits_are_planned_for_or_left_out():
     [
         (
             {"certify_fmr": 1e-3, "assumed": 1.5},
-            "cannot be certified: the assumed FMR, 0.0015, is above the limit",
+            "cannot be certified: the assumed FMR, 0.15 %, is above the limit",
         ),
         (
             {"certify_fnmr": 0.02, "assumed": 1},
-            "cannot be certified: the assumed FNMR, 0.02, is at the limit",
+            "cannot be certified: the assumed FNMR, 2 %, is at the limit",
         ),
         (
             {"policy": {"max_far_ratio": 2.0}, "assumed": 1.0},
@@ -184,7 +184,7 @@ def test_limits_of_audits_are_planned_for_or_left_out():
         ),
         (
             {"policy": {"max_fnmr": 0.5}, "assumed": 3.0},
-            "the assumed FNMR would be 1.5; give a smaller share",
+            "the assumed FNMR would be 150 %; give a smaller share",
         ),
     ],
 )
@@ -193,26 +193,27 @@ def test_what_is_impossible_is_said(options, reason):
     assert plan.people.tolist() == [np.inf]
     assert plan.reason.tolist() == [reason]
     text = plan.to_text()
-    assert text.endswith(f":\n  {reason}\n")
+    assert text.endswith(f"-\n{reason}\n")
 
 
 def test_more_people_than_there_are():
     plan = plan_test(certify_fnmr=0.01, assumed=0.9999999)
     assert plan.people[1:].tolist() == [np.inf] * 2
     assert plan.reason[1] == "more than ten million people"
-    assert "even people    more than ten million people" in plan.to_text()
+    assert "more than ten million people" in plan.to_text()
 
 
 def test_the_words_say_what_was_assumed():
     text = plan_test(
         certify_fmr=1e-4, detect_factor=2, rate="frr", groups=3, assumed=0
     ).to_text()
-    assert "To certify that every group's FMR is at most 0.0001, if it is 0:" in text
-    assert "To detect that the FNMR of a group is 2 times that of others, 0.01" in text
+    assert "To certify that every group's FMR is at most 0.01 %, if it is 0 %" in text
+    assert "To detect that the FNMR of a group is 2 times that of others, 1 %" in text
+    assert max(map(len, text.splitlines())) <= 100
+    text = " ".join(text.split())
     assert "3 groups of as many people each." in text
     assert "errors vary 2.5 times as much as independent" in text
     assert "adjusted for 12 comparisons" in text
-    assert max(map(len, text.splitlines())) <= 88
     one = plan_test(certify_fnmr=0.1, images_per_person=2, groups=1).to_text()
     assert "comparison" not in one
     assert "- 1 group. All pairs within a group are compared" in " ".join(one.split())
@@ -229,7 +230,7 @@ def test_rules_of_thumb_are_explained_where_they_are_used():
 
 def test_errors_without_correlation_vary_as_independent_ones_do():
     none = Dependence(correlation=0.0)
-    text = plan_test(certify_fnmr=0.01, dependence=none).to_text()
+    text = " ".join(plan_test(certify_fnmr=0.01, dependence=none).to_text().split())
     assert "FNMR: errors vary as much as independent ones (correlation 0)" in text
 
 
@@ -305,7 +306,7 @@ def test_a_pilot_shows_the_dependence_of_its_groups(pilot):
     assert found.correlation == pytest.approx(expected, rel=1e-3)
     assert found.variation == pytest.approx(between / squared, rel=0.15)
     assert plan.pilot_errors["far"] == (errors, 1e-2)
-    assert f"pilot, FMR ({errors:.0f} errors at a FAR of 0.01)" in plan.to_text()
+    assert f"pilot, FMR ({errors:.0f} errors at an FMR of 1 %)" in plan.to_text()
 
 
 def test_few_errors_of_a_pilot_give_way_to_a_level_with_more(pilot):

@@ -6,20 +6,19 @@ import numpy as np
 
 from skfairfr import make_face_embeddings
 from skfairfr.datasets import load_embeddings, load_pairs
-from skfairfr.report import Report, audit, audit_pairs, to_text
+from skfairfr.report import audit, audit_pairs
 from tests.recorded.data import THREE, columns, faces, listed, tied, with_unknown
 
 QUICK = {"far": 0.05, "n_resamples": 20}
 
 
 def texts_of(found):
-    """The JSON of an audit, read again, and its text."""
-    report = found if isinstance(found, Report) else Report((found,))
+    """The JSON of a report, read again, and its text."""
     return {
         "json": json.loads(found.to_json()),
-        "report": json.loads(report.to_json(source="here", version="0")),
-        "text": to_text(found),
-        "report text": to_text(report, "here"),
+        "report": json.loads(found.to_json(source="here", version="0")),
+        "text": found.to_text(),
+        "report text": found.to_text("here"),
     }
 
 
