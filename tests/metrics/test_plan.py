@@ -263,7 +263,7 @@ def test_a_pilot_shows_the_dependence_of_its_groups(pilot):
     assert found.correlation == pytest.approx(expected, rel=1e-3)
     assert found.variation == pytest.approx(between / squared, rel=0.15)
     assert plan.pilot_errors["far"] == (errors, 1e-2)
-    assert f"pilot, FMR ({errors:.0f} errors at an FMR of 1 %)" in plan.to_text()
+    assert f"pilot, FMR ({errors:,.0f} errors at an FMR of 1 %)" in plan.to_text()
 
 
 def test_few_errors_of_a_pilot_give_way_to_a_level_with_more(pilot):
