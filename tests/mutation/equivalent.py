@@ -37,7 +37,7 @@ EQUIVALENT = {
     "_core/_running_sums: if pairs[-1] is None and all(unit.dtype == np.uint8 for unit in weights): -> if pairs[-1] is None and all(unit.dtype != np.uint8 for unit in weights):": (
         "Sums of whole numbers are exact in either type, with any multiplicity that is drawn."
     ),
-    "_core/_running_sums: kind = np.int16 if fits else np.int32 -> pass": (
+    "_core/_running_sums: self._kind = np.int16 if fits else np.int32 -> pass": (
         "Sums of whole numbers are exact in float64, too."
     ),
     "_core/_score_moments: total += block.sum(axis=0) -> total -= block.sum(axis=0)": (
