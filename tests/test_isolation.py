@@ -192,11 +192,6 @@ def test_a_breach_is_seen(text):
     assert len(set(breaches_of(text))) >= 1
 
 
-def test_what_is_safe_is_no_breach():
-    safe = "head.eval()\nre.compile('a')\nnp.load(p, allow_pickle=False)\nimport json"
-    assert list(breaches_of(safe)) == []
-
-
 WITHOUT_NETWORK = """
 import contextlib, importlib, io, pathlib, sys, tempfile, warnings
 

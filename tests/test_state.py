@@ -71,28 +71,6 @@ def test_a_change_is_seen(name, restored):
     assert changes(before, state()) == [name]
 
 
-def test_a_change_of_torch_is_seen():
-    torch = pytest.importorskip("torch")
-    before = state()
-    torch.set_default_dtype(torch.float64)
-    try:
-        assert changes(before, state()) == ["torch's default type"]
-    finally:
-        torch.set_default_dtype(torch.float32)
-
-
-def test_a_change_of_matplotlib_is_seen():
-    import matplotlib
-    from matplotlib import pyplot
-
-    before = state()
-    with matplotlib.rc_context({"lines.linewidth": 7}):
-        figure = pyplot.figure()
-        assert changes(before, state()) == ["rcParams", "figures"]
-    pyplot.close(figure)
-    assert changes(before, state()) == []
-
-
 def answers(fitted):
     """Numbers that a fitted estimator gives of X."""
     if isinstance(fitted, SimilarityROC):
@@ -124,8 +102,14 @@ def threads():
             torch.set_num_threads(before)
 
 
+DAILY = ("SimilarityROC", "CohortNormalizer", "EthicalModule")
 ALL = pytest.mark.parametrize(
-    "estimator", ESTIMATORS + WITH_THEIR_OWN_TESTS, ids=lambda e: type(e).__name__
+    "estimator",
+    [
+        pytest.param(e, marks=() if type(e).__name__ in DAILY else pytest.mark.slow)
+        for e in ESTIMATORS + WITH_THEIR_OWN_TESTS
+    ],
+    ids=lambda e: type(e).__name__,
 )
 
 
@@ -141,17 +125,6 @@ def test_a_fit_leaves_the_process_and_copies_answer_alike(estimator, threads):
         assert_array_equal(answers(again), expected)
     # A copy has nothing of the original.
     assert vars(clone(fitted)).keys() == vars(clone(estimator)).keys()
-
-
-@ALL
-@pytest.mark.filterwarnings("ignore")
-def test_copies_before_a_fit_are_fitted_alike(estimator):
-    estimator = seeded(estimator)
-    before = str(estimator.get_params())
-    expected = answers(clone(estimator).fit(X, Y))
-    for again in (copy.deepcopy(estimator), pickle.loads(pickle.dumps(estimator))):
-        assert str(again.get_params()) == before
-        assert_array_equal(answers(again.fit(X, Y)), expected)
 
 
 PACKAGE = str(Path(skfairfr.__file__).parent)
@@ -219,6 +192,7 @@ def assert_kept_where_it_stops(use, n_places=4):
     return found
 
 
+@pytest.mark.slow
 @ALL
 @pytest.mark.filterwarnings("ignore")
 def test_an_error_in_a_fit_leaves_the_process(estimator, threads):
@@ -249,13 +223,16 @@ def benched(folder):
     return compare_mitigations(X, Y["identity"], Y["group"], methods, **quick)
 
 
-USES = pytest.mark.parametrize(
-    "use", [audited, compared, benched], ids=lambda use: use.__name__
+@pytest.mark.parametrize(
+    ("use", "n_places"),
+    [
+        (audited, 2),
+        *(
+            pytest.param(use, 20, marks=pytest.mark.slow)
+            for use in (audited, compared, benched)
+        ),
+    ],
 )
-
-
-@USES
-@pytest.mark.parametrize("n_places", [2, pytest.param(20, marks=pytest.mark.slow)])
 @pytest.mark.filterwarnings("ignore")
 def test_what_measures_leaves_the_process_and_has_copies(
     use, n_places, tmp_path, monkeypatch, threads

@@ -8,7 +8,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
 from skfairfr._core._pooled_folds import STEP, Cell, FoldErrors
-from skfairfr._core._resampling import draw, unit_weights
+from skfairfr._core._resampling import Weights, draw
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._paired import accepted_by_people
 
@@ -173,7 +173,7 @@ def _of_point(roc, columns, attribute, point, settings):
 
 def _totals(pairs, scope, n_resamples, entropy):
     """Weights of the impostor and of the genuine pairs, in the data and in resamples."""
-    blocks = [unit_weights()]
+    blocks = [Weights()]
     for start in range(0, n_resamples, BLOCK):
         stop = min(start + BLOCK, n_resamples)
         blocks.append(draw(pairs.images, "identities", entropy, start, stop))

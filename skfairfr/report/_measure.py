@@ -14,7 +14,7 @@ from skfairfr.metrics import (
     inequity_rate,
 )
 from skfairfr.metrics._plot._from_roc import default_levels
-from skfairfr.metrics._roc._analytic import place_of
+from skfairfr.metrics._roc._evidence import place_of
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import (
     Curves,

@@ -7,7 +7,7 @@ import stat
 import sys
 import warnings
 from collections.abc import Collection, Hashable
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -125,30 +125,28 @@ def check_container(values, name):
 
 def validate_rows(estimator, X, **options):
     """X as scikit-learn's ``validate_data`` gives it to an estimator."""
-    _check_floats(estimator)
     check_readable(X, "X")
-    with _named("X"):
+    try:
         return validate_data(estimator, X, **options)
+    except ValueError as error:
+        raise _named(error, "X") from None
 
 
 def check_rows(X, *, input_name="X", **options):
     """X as scikit-learn's ``check_array`` gives it."""
     check_readable(X, input_name)
-    with _named(input_name):
-        return check_array(X, input_name=input_name, **options)
-
-
-@contextmanager
-def _named(name):
-    """Name the argument where numpy, or the library of a frame, finds text in it."""
     try:
-        yield
+        return check_array(X, input_name=input_name, **options)
     except ValueError as error:
-        if not str(error).startswith("could not convert"):
-            raise
-        remedy = "Leave columns of text out."
-        problem = f" must be numbers ({error})."
-        raise ArgumentError(Argument(name), problem, remedy=remedy) from None
+        raise _named(error, input_name) from None
+
+
+def _named(error, name):
+    """The error; naming the argument where numpy, or a frame's library, finds text in it."""
+    if not str(error).startswith("could not convert"):
+        return error
+    remedy = "Leave columns of text out."
+    return ArgumentError(Argument(name), f" must be numbers ({error}).", remedy=remedy)
 
 
 def check_readable(X, name):
@@ -280,19 +278,6 @@ def to_float(value):
         with suppress(OverflowError):
             return float(value)
     return math.nan
-
-
-def _check_floats(estimator):
-    """Raise where a parameter is an integer beyond floats, which scikit-learn lets pass."""
-    for name, value in estimator.get_params(deep=False).items():
-        is_integer = isinstance(value, int) and not isinstance(value, bool)
-        if is_integer and math.isnan(to_float(value)):
-            raise ArgumentError(
-                Argument(name),
-                f" must be at most {sys.float_info.max}; got an integer of "
-                f"{value.bit_length()} bits.",
-                value=value,
-            )
 
 
 def check_number(value, name, holds, wanted):

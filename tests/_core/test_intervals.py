@@ -8,12 +8,7 @@ from hypothesis.extra import numpy as arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core._intervals import (
-    MAX_SHARE,
     METHODS,
-    MIN_ERRORS,
-    MIN_IDENTITIES,
-    REASONS,
-    Reason,
     Support,
     adjusted,
     join_reasons,
@@ -313,11 +308,6 @@ def reason(n_errors, n_identities, share):
     return join_reasons(Support(*values).reasons(0, ("FAR in f",)))
 
 
-def test_just_enough_is_supported():
-    assert reason(MIN_ERRORS, MIN_IDENTITIES, MAX_SHARE) == ""
-    assert (MIN_ERRORS, MIN_IDENTITIES, MAX_SHARE) == (30, 10, pytest.approx(1 / 3))
-
-
 @pytest.mark.parametrize(
     ("numbers", "code", "words"),
     [
@@ -339,29 +329,3 @@ def test_each_shortage_is_named_with_what_it_concerns(numbers, code, words):
     errors, people, share = numbers
     found = {"few_people": people, "one_person": share}
     assert record.found == found.get(code, errors)
-
-
-def test_several_shortages_are_all_named():
-    text = reason(3, 2, 1.0)
-    assert all(word in text for word in ("3 errors", "2 people", "100 %"))
-
-
-@pytest.mark.parametrize("code", REASONS)
-def test_every_reason_has_words(code):
-    assert str(Reason(code, ("f",), found=1, needed=2)).startswith("f: ")
-    assert "f: " not in str(Reason(code, found=1, needed=2))
-
-
-@pytest.mark.parametrize(
-    ("fields", "label"),
-    [
-        ({}, ""),
-        ({"groups": ()}, "overall"),
-        ({"groups": ("f", 3)}, "f x 3"),
-        ({"groups": ("f",), "rate": "frr"}, "f, FRR"),
-        ({"groups": ("f",), "system": "first"}, "first: f"),
-        ({"system": "second"}, "second"),
-    ],
-)
-def test_the_label_of_a_reason_names_system_groups_and_rate(fields, label):
-    assert Reason("no_errors", **fields, needed=30).label == label

@@ -124,7 +124,8 @@ def of_bench(cause):
         "centroid fairness": CentroidFairnessProjector(),
         "WCCN": WithinClassWhitening(shrinkage=0.5),
     }
-    return partial(BENCH["population"], cause), 600, models, RATES
+    people = {"n_people": 1200, "n_features": 64}
+    return partial(BENCH["population"], cause, **people), 600, models, RATES
 
 
 PARTS = {

@@ -21,7 +21,6 @@ from skfairfr._core import _pair_tiles
 from skfairfr.metrics import all_pairs, frr_at_far, instance_far, threshold_at_far
 from skfairfr.report import audit
 from tests._core.test_inner_products import all_scores
-from tests.metamorphic import surface
 from tests.metrics.designs import hold_tails
 
 # Of a cosine of rows of d features in float32; relative, of a score.
@@ -174,21 +173,6 @@ def test_all_scores_equal():
     report = audit(X, y, groups, attribute="gender", far=0.1, n_resamples=10)
     table = report.to_frame("rates", "pandas")
     assert table["frr"].tolist() == [1, 1, 1] and table["far"].tolist() == [0, 0, 0]
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_two_people():
-    X, y, _ = drawn(n_people=2, n_images=6)
-    groups = np.array(GROUPS)[y]
-    scores, genuine, _ = scored(X, y, groups)
-    roc = fitted(X, y, groups)
-    assert counted(roc, 0.2, None, "far") == ((scores[~genuine] >= 0.2).sum(), 36)
-    assert counted(roc, 0.2, None, "frr") == ((scores[genuine] < 0.2).sum(), 30)
-    # No group has two people, and so no impostor pair: its FAR has no value.
-    for group in GROUPS:
-        assert np.isnan(roc.estimate(threshold=0.2, rate="far", group=group).value)
-    found = roc.estimate(0.1)
-    assert not found.supported and found.reason
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -357,14 +341,3 @@ def test_the_definition_is_within_rounding_of_the_cosine(d):
     exact = scored(X, y, groups)[0]
     # Each row moves by half a unit in the last place of float32, and so does the sum.
     assert abs(defined(X, y)[0] - exact).max() <= 1.25 * EPS
-
-
-@pytest.mark.parametrize("name", surface.COMPARATORS)
-@pytest.mark.parametrize("scale", [1e-30, 1e30])
-@pytest.mark.filterwarnings("ignore")
-def test_lengths_change_no_score_of_a_comparator(name, scale):
-    X, y, groups = surface.people()
-    X = X.astype(np.float64)
-    usual = surface.answered(surface.COMPARATORS[name], X, y, groups)
-    found = surface.answered(surface.COMPARATORS[name], scale * X, y, groups)
-    np.testing.assert_allclose(found, usual, rtol=0, atol=2e-5 * np.ptp(usual))

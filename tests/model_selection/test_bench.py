@@ -1,7 +1,6 @@
 """The bench: nobody is judged by what was fitted on them, and nothing is fitted twice."""
 
 import json
-import os
 import re
 from dataclasses import replace
 
@@ -20,19 +19,15 @@ from skfairfr.model_selection import (
     MetricChange,
     _bench,
     _bench_fits,
-    _bench_text,
-    _mitigations,
     _saved_systems,
     compare_mitigations,
     load_mitigation,
 )
-from skfairfr.utils._json_form import digest_of
 from tests.model_selection.toy_methods import (
     Broken,
     Remover,
     Scaled,
     Shifted,
-    Warns,
     crowd,
 )
 
@@ -168,23 +163,6 @@ def test_results_do_not_depend_on_the_number_of_workers(faces, bench, n_jobs):
     assert without_times(again) == without_times(bench)
 
 
-def test_labels_may_stand_in_y(faces):
-    X, y, group = faces
-    methods = {"few": Scaled()}
-    apart = compare_mitigations(X, y, group, methods, **QUICK)
-    inside = compare_mitigations(X, face_labels(y, group), methods=methods, **QUICK)
-    assert without_times(apart) == without_times(inside)
-
-
-def test_another_seed_draws_other_splits(faces):
-    X, y, group = faces
-    one, other = (
-        compare_mitigations(X, y, group, {"few": Scaled()}, random_state=s, **QUICK)
-        for s in (0, 1)
-    )
-    assert one.before != other.before
-
-
 # ---- a folder of finished fits -------------------------------------------------------
 
 
@@ -301,15 +279,6 @@ def test_bad_input_is_named(faces, options, message):
         compare_mitigations(X, y, **{**arguments, **QUICK, **options})
 
 
-def test_a_folder_that_is_a_file_is_refused_before_any_fit(
-    faces, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(_bench, "finish_fit", None)
-    (tmp_path / "fits").write_text("")
-    with pytest.raises(FileExistsError, match="fits"):
-        compare_mitigations(*faces, METHODS, folder=tmp_path / "fits", **QUICK)
-
-
 def test_a_zero_row_is_named_by_its_place_in_x(faces):
     X, y, group = faces
     X = X.copy()
@@ -318,35 +287,11 @@ def test_a_zero_row_is_named_by_its_place_in_x(faces):
         compare_mitigations(X, y, group, {"few": Scaled()}, **QUICK)
 
 
-def test_embeddings_that_cannot_be_judged_as_they_are_are_refused(faces, monkeypatch):
-    def fail(*_):
-        raise ValueError("nothing can be scored")
-
-    monkeypatch.setattr("skfairfr.model_selection._bench_fits.judge", fail)
-    with pytest.raises(ValueError, match="nothing can be scored"):
-        compare_mitigations(*faces, {"few": Scaled()}, **QUICK)
-
-
 def test_a_domain_is_refused(faces):
     X, y, group = faces
     labels = face_labels(y, group, np.arange(len(y)) % 2)
     with pytest.raises(ValueError, match="has a domain"):
         compare_mitigations(X, labels, methods={"few": Scaled()}, **QUICK)
-
-
-def test_groups_that_do_not_resolve_the_level_are_noted(faces):
-    X, y, group = faces
-    few = np.isin(y, np.unique(y[group == "male"])[:6])
-    group = np.where(few, "other", group)
-    found = compare_mitigations(X, y, group, {"few": Scaled()}, **QUICK | {"far": 0.01})
-    assert any(note.startswith("other: ") for note in found.notes)
-
-
-def test_warnings_of_fits_are_noted_once(faces):
-    X, y, group = faces
-    found = compare_mitigations(X, y, group, {"warns": Warns()}, **QUICK)
-    noted = [note for note in found.notes if note.startswith("warns: ")]
-    assert len(noted) == 1 and noted[0].endswith(" images (2 like it)")
 
 
 # ---- how long it will take ----
@@ -373,42 +318,6 @@ def test_a_long_run_says_how_long_it_takes_once(faces, slow, tmp_path, capsys):
     assert "1 method, 2 fits: about 40 minutes\n" in capsys.readouterr().err
     compare_mitigations(*faces, remover | {"few": Scaled(4)}, **options)
     assert "minutes" not in capsys.readouterr().err
-
-
-def test_workers_share_the_time(faces, slow, capsys):
-    compare_mitigations(*faces, {"few": Scaled(4)}, progress=True, n_jobs=2, **QUICK)
-    assert "1 method, 4 fits: about 30 minutes\n" in capsys.readouterr().err
-
-
-def test_a_short_run_and_one_without_a_bar_say_nothing(
-    faces, slow, capsys, monkeypatch
-):
-    compare_mitigations(*faces, {"few": Scaled(4)}, **QUICK)
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(_bench, "time_trial", lambda *_: 1.0)
-    compare_mitigations(*faces, {"few": Scaled(4)}, progress=True, **QUICK)
-    assert "minutes" not in capsys.readouterr().err
-
-
-def test_a_trial_reckons_with_all_epochs_of_heads_in_pipelines_too(faces):
-    projectors = pytest.importorskip("skfairfr.projectors")
-    pytest.importorskip("torch")
-    X, y, group = faces
-    people = _bench._read_people(X, y, group, None)
-    settings = _bench_fits.Settings(0.05, ("bfar",), 2, 2, 20, 0)
-    (rows, *_) = settings.splits(people)
-
-    def trial(estimator):
-        mitigation = _mitigations.Mitigation("tried", estimator, [])
-        return _bench_fits.time_trial(people, mitigation, 0, rows, settings)
-
-    short, long = (projectors.EthicalModule(max_epochs=n) for n in (2, 10**6))
-    trial(short)
-    assert trial(long) > 100 * trial(short)
-    assert trial(Pipeline([("pca", PCA(6)), ("head", long)])) > 100 * trial(short)
-    assert (long.max_epochs, trial(Scaled()), trial(Broken())) == (10**6, 0.0, 0.0)
-    assert trial(projectors.EthicalModule(groups=("a", "b"))) == 0.0
-    assert trial(None) > 0.0
 
 
 # ---- heads trained without regard to groups ----
@@ -479,14 +388,6 @@ def test_controls_are_in_the_text_the_frame_and_the_json(heads):
     assert own.p_adjusted.tolist() == expected
     read = {m["name"]: m for m in json.loads(heads.to_json())["methods"]}
     assert read["same"]["controls"][0]["changes"]["bfar"]["ratio"] == 1
-
-
-def test_both_controls_are_tried_by_default():
-    pytest.importorskip("torch")
-    tried, _ = _mitigations.read_methods(None, _mitigations.Setting(0.05, ["a", "b"]))
-    found = {m.name: m for m in tried}
-    assert found["plain head"].candidates == [{"kappa0": 20.0, "kappa1": 20.0}]
-    assert found["margin head"].estimator.alpha == 0
 
 
 # ---- what is said about it -----------------------------------------------------------
@@ -631,33 +532,6 @@ def test_a_limit_of_the_cost_leaves_the_cheaper_method_to_win(faces):
     assert min(frr) < between < max(frr) and found.winner == "remover"
 
 
-def test_no_error_before_and_after_is_no_cost():
-    class Changed:
-        changes = {"frr_at_far": type("Change", (), {"before": 0.0, "after": 0.0})}  # noqa: RUF012
-
-    assert not _bench_text.costs_more(Changed, 1.0)
-    Changed.changes["frr_at_far"].after = 0.1
-    assert _bench_text.costs_more(Changed, 2.0)
-    assert not _bench_text.costs_more(Changed, None)
-
-
-def test_people_without_one_group_are_fitted_and_judged_where_that_can_be(faces):
-    X, y, group = faces
-    some = group.astype(object)
-    some[np.isin(y, [0, 1, 2])] = None  # nothing is known of three people
-    some[np.flatnonzero(y == 3)[0]] = None  # of one image of another
-    ungrouped = 3
-    pytest.importorskip("torch")
-    names = ["group means out", "group thresholds", "centroid fairness"]
-    found = compare_mitigations(X, y, some, names, refit=False, **QUICK)
-    assert {m.name for m in found.methods} == set(names) and found.left_out == ()
-    (note,) = (n for n in found.notes if "no group is known" in n)
-    assert note.startswith(f"centroid fairness: of {ungrouped} people")
-    assert found.n_people == 120
-    complete = compare_mitigations(X, y, group, names[2:], refit=False, **QUICK)
-    assert not [n for n in complete.notes if "no group is known" in n]
-
-
 def test_a_module_that_needs_a_group_of_everybody_is_left_out_with_the_reason(faces):
     projectors = pytest.importorskip("skfairfr.projectors")
     pytest.importorskip("torch")
@@ -669,17 +543,6 @@ def test_a_module_that_needs_a_group_of_everybody_is_left_out_with_the_reason(fa
     ((name, why),) = found.left_out
     assert name == "mine" and "images of identity 0" in why
     assert "min_agreement=0.75" in why
-
-
-def test_few_people_have_fewer_clusters_and_the_notes_say_how_many(faces):
-    X, y, group = faces
-    found = compare_mitigations(X, y, group, ["FSN"], refit=False, **QUICK)
-    # 120 people in two splits: 60 are fitted on, candidates on 30.
-    assert [m.name for m in found.methods] == ["FSN"] and found.left_out == ()
-    said = "FSN: n_clusters 10, 15 in place of 10, 100: candidates are fitted on 30"
-    assert any(note.startswith(said) for note in found.notes)
-    chosen = {p["n_clusters"] for p in found.methods[0].parameters}
-    assert chosen <= {"10", "15"}
 
 
 def test_harm_to_another_attribute_is_flagged(faces):
@@ -779,24 +642,3 @@ def test_a_projector_is_saved_with_its_own_file(faces, tmp_path):
     _saved_systems.save_mitigation(system, tmp_path)
     assert_array_equal(load_mitigation(tmp_path).transform(X), system.transform(X))
     assert "a torch module" in _saved_systems.lines_to_deploy(system, tmp_path)
-
-
-def test_other_packages_are_neither_written_nor_read(faces, tmp_path):
-    X, y, group = faces
-    with pytest.raises(ValueError, match="neither skfairfr's nor scikit-learn's"):
-        _saved_systems.save_mitigation(Remover().fit(X, y, group), tmp_path)
-    _saved_systems.save_mitigation(PCA(3).fit(X), tmp_path)
-    index = tmp_path / "system.json"
-    text = index.read_text().replace("sklearn.decomposition._pca", "subprocess")
-    record = json.loads(text)
-    del record["sha256"]
-    index.write_text(json.dumps(record | {"sha256": digest_of(record)}))
-    with pytest.raises(ValueError, match="A class of subprocess"):
-        load_mitigation(tmp_path)
-    if hasattr(os, "mkfifo"):
-        index.unlink()
-        os.mkfifo(index)
-        with pytest.raises(ValueError, match=r"system\.json' is a pipe; give a folder"):
-            load_mitigation(tmp_path)
-    with pytest.raises(ValueError, match=r"holds no system\.json"):
-        load_mitigation(tmp_path / "elsewhere")

@@ -56,13 +56,15 @@ RELATED = {
         "metrics/_pairs/test_group_gate",
     ),
     "metrics/_pairs/_rates": (),
-    "metrics/_roc/_analytic": (
+    "metrics/_roc/_evidence": (
         f"{ROC}/test_evidence",
         f"{ROC}/test_estimates",
         "report/test_needed",
         "report/test_verdicts",
+        f"{ROC}/test_analytic",
+        f"{ROC}/test_comparison",
+        f"{ROC}/test_by",
     ),
-    "metrics/_roc/_evidence": (f"{ROC}/test_comparison", f"{ROC}/test_by"),
     "metrics/_roc/_paired": (f"{ROC}/test_comparison", f"{ROC}/test_asymmetry"),
     "metrics/_worst_group": (),
     "report/_checks": (

@@ -72,12 +72,6 @@ def test_a_level_that_is_not_resolved_is_refused():
     GroupFARs(people(codes=codes), 1e-3).check_for_dynamic(LABELS)
 
 
-def test_without_known_groups_there_is_nothing_to_measure():
-    codes = np.full(len(FACES.y), -1, dtype=np.int32)
-    found = GroupFARs(people(codes=codes), 0.05).measure(FACES.X)
-    assert np.isnan(list(found.values())).all()
-
-
 @pytest.mark.parametrize(
     ("sampling", "given", "expected"),
     [

@@ -11,7 +11,6 @@ from skfairfr.projectors._triplet_projector import (
     Partners,
     TripletBatches,
     have_pairs,
-    partners_of,
 )
 from tests.projectors.faces import rows_of
 
@@ -44,11 +43,6 @@ def test_partners_are_drawn_uniformly_among_all_there_are(domain):
         assert set(drawn) == allowed
         for j in allowed:
             assert abs(drawn.count(j) / n - 1 / len(allowed)) < 0.08
-
-
-def test_the_first_domain_stands_on_the_left():
-    left, right = Partners(Y, DOMAIN).draw(torch.arange(8), seeded())
-    assert (DOMAIN[left] == 0).all() and (DOMAIN[right] == 1).all()
 
 
 @pytest.mark.parametrize("domain", BOTH)
@@ -137,13 +131,3 @@ def test_an_epoch_without_a_violation_costs_nothing():
     epoch, _, _, _ = batches(n_people=1)
     ((rows, triplets),) = list(epoch)
     assert rows.shape == (1, 6) and triplets.shape == (0, 3)
-
-
-def test_the_generator_decides():
-    one, same = ([b for _, b in batches()[0]] for _ in range(2))
-    assert all(map(torch.equal, one, same))
-
-
-def test_partners_of_people_know_their_domain():
-    left, _ = partners_of(people(DOMAIN)).all_once()
-    assert (DOMAIN[left] == 0).all()

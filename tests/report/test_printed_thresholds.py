@@ -34,7 +34,7 @@ SCALES = {
 
 @pytest.fixture(scope="module")
 def faces():
-    return make_face_embeddings(n_identities=120, n_features=24, random_state=0)
+    return make_face_embeddings(n_identities=60, n_features=24, random_state=0)
 
 
 def listed(faces, scale):
@@ -130,7 +130,7 @@ def test_the_limits_of_the_worst_group_are_about_a_printed_threshold(faces):
         assert own.disparities[-1].far.value == level.disparities[0].far.value
 
 
-@pytest.mark.parametrize("seed", [*range(4), 7])
+@pytest.mark.parametrize("seed", [0, 7])
 def test_a_bound_of_the_fnmr_does_not_fall_with_the_far(seed):
     faces = make_face_embeddings(n_identities=60, n_features=24, random_state=seed)
     data = EmbeddingData(faces.X, faces.y, {"gender": faces.sensitive_features})

@@ -12,7 +12,7 @@ from skfairfr._core._few_errors import (
     genuine_sums,
     rate_bounds,
 )
-from skfairfr.metrics._roc._analytic import analyse
+from skfairfr.metrics._roc._evidence import analyse
 from skfairfr.report._verdicts import SHARE_OF_COMBINATIONS, judge
 from tests._core.test_few_errors import some_groups
 

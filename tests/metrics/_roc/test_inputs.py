@@ -58,7 +58,7 @@ def test_fit(arguments, message):
         ({"domain": np.arange(29) % 2}, "domain has 29 rows but X has 30"),
         ({"X_reference": X}, "y_reference is missing; give X_reference and"),
         ({"y_reference": IDENTITY}, "X_reference is missing; give X_reference and"),
-        ({"sensitive_features_reference": GROUP}, "without X_reference"),
+        ({"sensitive_features_reference": GROUP}, "X_reference is missing"),
         (
             {"X_reference": X[:, :5], "y_reference": IDENTITY},
             "X_reference has 5 features but X has 16",
