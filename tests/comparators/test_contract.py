@@ -197,7 +197,7 @@ def test_what_gives_no_scores_is_refused(comparator):
     with pytest.raises(ValueError, match="similarity"):
         SimilarityROC(similarity=object()).fit(DATA.X, DATA.y)
     with pytest.raises(
-        ValueError, match=r"similarity is the class Lifted; give a fitted"
+        ValueError, match=r"similarity must be .* a fitted comparator; got <class"
     ):
         SimilarityROC(similarity=Lifted).fit(DATA.X, DATA.y)
 

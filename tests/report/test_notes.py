@@ -174,6 +174,7 @@ def test_verdicts_are_withheld_where_scores_carry_no_information(mixed_up):
     assert any("hardly tell genuine pairs" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_systems_that_carry_no_information_are_not_compared(mixed_up):
     asked = {"far": 0.01, "n_resamples": 20, "fail_on_harm": True, "names": ("A", "B")}
     found = compare_systems(*mixed_up, **asked)
@@ -238,6 +239,7 @@ def test_labels_that_differ_in_case_or_space_are_named_and_not_merged():
     assert not noted(EmbeddingData(X, y, {"sex": groups}), "differ only in case")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("listed", [False, True])
 @pytest.mark.parametrize(
     "options", [{}, {"impostors": "same_group", "average": "identity"}]

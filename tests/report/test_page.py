@@ -57,6 +57,7 @@ def usual_html():
     return usual_audit().to_html()
 
 
+@pytest.mark.slow
 def test_what_stands_on_a_page_can_be_written(tmp_path):
     """Refused before a file is touched, as of a report that was there before."""
     usual_audit().save(tmp_path)
@@ -317,6 +318,7 @@ def test_reasons_are_in_the_words_of_the_page():
     assert not re.search(r"\b(far|frr): |\d%", text)
 
 
+@pytest.mark.slow
 def test_many_groups_become_small_multiples():
     X, y, _ = synthetic(80)
     found = audit(X, y, np.array([f"g{i % 9}" for i in y]), far=0.05, n_resamples=40)

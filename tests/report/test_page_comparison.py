@@ -64,6 +64,7 @@ def test_without_harm_none_is_flagged():
     assert "No rate was found to have changed" in text
 
 
+@pytest.mark.slow
 def test_three_systems_have_a_section_each():
     first, second = systems(1.0)
     found = compare_systems(first, second, second, far=[1e-2], n_resamples=60)
@@ -133,6 +134,7 @@ def test_every_system_has_the_numbers_of_its_own_audit(harmed):
             assert f"{n:,} of {m:,}" in section
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_systems", [2, 3])
 def test_systems_differ_by_colour_dash_and_marker(n_systems):
     first, second = systems(1.0)
@@ -168,6 +170,7 @@ def test_names_of_systems_are_short_and_differ(names, expected):
     assert len(set(shown)) == len(names) and max(map(len, shown)) <= 31
 
 
+@pytest.mark.slow
 def test_long_names_stay_inside_the_figures():
     """Legends of the browser's text: its letters are about .6 of their size wide."""
     names = [f"{'_' * 12} encoder of the year {year}" for year in (2024, 2025, 2026)]

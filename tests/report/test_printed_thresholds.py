@@ -84,11 +84,19 @@ def test_of_cosines(faces):
         assert level.rates[0].far.value == everyone
 
 
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize(
+    "scale",
+    [
+        "tight",
+        "integers",
+        *(pytest.param(s, marks=pytest.mark.slow) for s in ("sigmoid", "ratios")),
+    ],
+)
 def test_of_scores_on_any_scale(faces, scale):
     check_printed(listed(faces, SCALES[scale]))
 
 
+@pytest.mark.slow
 def test_of_distances(faces, tmp_path):
     data = listed(faces, lambda s: np.sqrt(2 - 2 * s))
     (one, other), (group, beside) = data.identities, data.columns["gender"]

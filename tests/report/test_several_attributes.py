@@ -252,6 +252,7 @@ def test_other_data_are_of_the_same_kind_and_read_in_the_same_way(files, data, p
         audit_data(of(data, "age"), threshold_from=files["old"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rendered", [False, pytest.param(True, marks=pytest.mark.slow)]
 )

@@ -73,7 +73,7 @@ def test_fit(arguments, message):
         ),
         (
             {"X_reference": X, "y_reference": IDENTITY},
-            r"same photograph stands on both sides \(row \d+ of X and row \d+ of",
+            r"same photograph on both sides \(rows \d+ and \d+, those of X_reference",
         ),
     ],
 )

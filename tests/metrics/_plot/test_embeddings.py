@@ -1,4 +1,4 @@
-"""Facts of the display of the false acceptance rates of images."""
+"""Displays of one value for each identity or image."""
 
 import warnings
 from functools import cache
@@ -7,16 +7,141 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
 from numpy.testing import assert_array_equal
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LinearRegression
 
 from skfairfr import make_face_embeddings
-from skfairfr.metrics import instance_far
+from skfairfr.metrics import (
+    IdentityInertiaDisplay,
+    InstanceFARDisplay,
+    identity_inertia,
+    instance_far,
+)
 from skfairfr.metrics._plot import _style
-from skfairfr.metrics._plot._instance_far import InstanceFARDisplay
-from tests.metrics._plot.drawn import axes, legend_texts
+from skfairfr.metrics._plot._embeddings import values_of_groups
+from tests.metrics._plot.drawn import axes, legend_texts, synthetic
 
-FACES = make_face_embeddings(n_identities=120, n_features=16, random_state=0)
+FACES = make_face_embeddings(n_identities=80, n_features=16, random_state=0)
 GROUPS = FACES.sensitive_features
+VALUES = np.arange(6.0)
+
+
+GROUP_OF = np.array(["b", "a", None, "a", "b", "b"], dtype=object)
+
+
+DISPLAYS = [(IdentityInertiaDisplay, {}), (InstanceFARDisplay, {"far": 0.1})]
+
+
+@pytest.mark.parametrize("groups", [None, ("a", "b"), ("b",), (None, "a")])
+def test_values_are_those_of_a_loop(groups):
+    found, parts = values_of_groups(VALUES, GROUP_OF, groups, "image")
+    assert found == (("a", "b") if groups is None else groups)
+    for group, part in zip(found, parts, strict=True):
+        kept = [
+            value
+            for value, label in zip(VALUES, GROUP_OF, strict=True)
+            if group is None or label == group
+        ]
+        np.testing.assert_array_equal(part, kept)
+
+
+def test_without_a_known_group_all_are_drawn():
+    groups, parts = values_of_groups(VALUES, np.full(6, None), None, "image")
+    assert groups == (None,)
+    np.testing.assert_array_equal(parts[0], VALUES)
+
+
+def test_unknown_group_is_named():
+    with pytest.raises(
+        ValueError, match=r"groups has 'c', which no identity has.*a, b"
+    ):
+        values_of_groups(VALUES, GROUP_OF, ("a", "c"), "identity")
+
+
+@pytest.mark.parametrize(("display", "options"), DISPLAYS)
+def test_transformer_is_asked_first(display, options):
+    X, y, groups = synthetic()
+    pca = PCA(4).fit(X)
+    of = {"sensitive_features": groups, **options}
+    found = display.from_estimator(pca, X, y, ax=axes(), **of)
+    direct = display.from_embeddings(pca.transform(X), y, ax=axes(), **of)
+    assert type(found) is display
+    for ours, theirs in zip(found.ax_.lines, direct.ax_.lines, strict=True):
+        np.testing.assert_array_equal(ours.get_xydata(), theirs.get_xydata())
+
+
+@pytest.mark.parametrize(("display", "options"), DISPLAYS)
+def test_estimator_without_transform_is_refused(display, options):
+    with pytest.raises(ValueError, match="from_embeddings takes embeddings"):
+        display.from_estimator(LinearRegression(), *synthetic(), **options)
+
+
+FOUND = identity_inertia(FACES.X, FACES.y, sensitive_features=GROUPS)
+
+
+def test_each_group_s_inertia_is_stored_and_named(ax):
+    display = IdentityInertiaDisplay.from_inertias(FOUND, ax=ax, name="raw")
+    assert display.groups == ("female", "male")
+    for part, group in zip(display.inertia, display.groups, strict=True):
+        assert_array_equal(part, FOUND.inertia[FOUND.groups == group])
+    sizes = [len(part) for part in display.inertia]
+    assert legend_texts(display.ax_) == [
+        f"raw, female (n = {sizes[0]})",
+        f"raw, male (n = {sizes[1]})",
+    ]
+    assert display.ax_ is ax
+    assert display.figure_ is ax.figure
+
+
+def test_histograms_are_densities_over_shared_bins(ax):
+    display = IdentityInertiaDisplay.from_inertias(FOUND, ax=ax, bins=10)
+    limits = FOUND.inertia.min(), FOUND.inertia.max()
+    for part, outline in zip(display.inertia, display.artists_, strict=True):
+        heights, edges = np.histogram(part, 10, limits, density=True)
+        drawn = outline.get_xy()
+        assert np.unique(drawn[:, 0]) == pytest.approx(edges)
+        assert drawn[:, 1].max() == pytest.approx(heights.max())
+
+
+def test_an_ecdf_is_the_share_of_identities_below(ax):
+    display = IdentityInertiaDisplay.from_inertias(FOUND, ax=ax, kind="ecdf")
+    for part, line in zip(display.inertia, display.artists_, strict=True):
+        x, y = line.get_data()
+        shares = [sum(value <= at for value in part) / len(part) for at in x[1:]]
+        assert y[1:] == pytest.approx(shares)
+
+
+@pytest.mark.parametrize("kind", ["histogram", "ecdf"])
+def test_groups_of_identities_differ_in_line(ax, kind):
+    display = IdentityInertiaDisplay.from_inertias(FOUND, ax=ax, kind=kind)
+    styles = [(a.get_linestyle(), a.get_linewidth()) for a in display.artists_]
+    assert styles[0][0] != styles[1][0]
+    drawn = IdentityInertiaDisplay.from_inertias(FOUND, ax=ax, kind=kind, linewidth=4)
+    assert {a.get_linewidth() for a in drawn.artists_} == {4}
+
+
+def test_none_stands_for_all_identities(ax):
+    with_all = IdentityInertiaDisplay.from_inertias(FOUND, groups=(None, "male"), ax=ax)
+    assert_array_equal(with_all.inertia[0], FOUND.inertia)
+    unlabelled = identity_inertia(FACES.X, FACES.y)
+    display = IdentityInertiaDisplay.from_inertias(unlabelled, ax=ax)
+    assert display.groups == (None,)
+    assert legend_texts(display.ax_)[-1] == f"overall (n = {len(FOUND.inertia)})"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "violin"}, "kind must be one of 'histogram', 'ecdf'"),
+        ({"bins": 0}, "bins must be at least 1"),
+        ({"groups": ["child"]}, "groups has 'child', which no identity has"),
+    ],
+)
+def test_inertia_refuses(ax, options, message):
+    with pytest.raises(ValueError, match=message):
+        IdentityInertiaDisplay.from_inertias(FOUND, ax=ax, **options)
+
+
 ASKED = {"far": 1e-2, "sensitive_features": GROUPS}
 
 
@@ -101,22 +226,6 @@ def test_groups_differ_without_colour(ax):
     assert len({to_rgba(line.get_color()) for line in display.lines_}) == 6
 
 
-def test_three_ways_in_give_the_same(ax):
-    doubled = FunctionTransformer(lambda X: 2 * X)
-    displays = [
-        drawn(ax),
-        InstanceFARDisplay.from_embeddings(FACES.X, FACES.y, **ASKED, ax=ax),
-        InstanceFARDisplay.from_estimator(
-            doubled, FACES.X, FACES.y, GROUPS, far=1e-2, ax=ax
-        ),
-    ]
-    for display in displays[1:]:
-        for ours, theirs in zip(
-            display.instance_far, displays[0].instance_far, strict=True
-        ):
-            assert_array_equal(ours, theirs)
-
-
 @pytest.mark.parametrize(
     "options", [{"threshold": 0.3}, {"far": 0.05, "impostors": "same_group"}]
 )
@@ -168,13 +277,6 @@ def test_nothing_to_draw_is_drawn_all_the_same(ax, part):
     ax.figure.canvas.draw()
 
 
-def test_all_alike_is_one_step(ax):
-    display = of([0.2] * 5, mean=0.2).plot(ax)
-    assert display.lines_[0].get_xdata()[1:].tolist() == [0.2]
-    assert display.lines_[0].get_ydata().tolist() == [1, 1]
-    ax.figure.canvas.draw()
-
-
 def test_two_systems_share_axes(ax):
     few = of([0.1, 0.2, 0.3], mean=0.2, name="before").plot(ax)
     of([0.001, 0.2], mean=0.1, name="after").plot(ax)
@@ -185,20 +287,8 @@ def test_two_systems_share_axes(ax):
     assert few.name == "before"
 
 
-def test_names_and_keywords_of_plot(ax):
-    display = of([0.1, 0.2]).plot(ax, name="net", linewidth=4)
-    assert legend_texts(ax)[0].startswith("net, a (n = 2")
-    assert display.lines_[0].get_linewidth() == 4
-    assert "mean of all images" not in legend_texts(ax)
-
-
 def test_many_groups_fit_above_the_axes(ax):
     of(*np.random.default_rng(0).random((6, 30)), mean=0.5).plot(ax)
     assert len(legend_texts(ax)) > _style.MAX_ENTRIES
     ax.figure.canvas.draw()
     assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1
-
-
-def test_a_group_that_no_image_has(ax):
-    with pytest.raises(ValueError, match="groups has 'child', which no image has"):
-        drawn(ax, groups=["child"])
