@@ -220,6 +220,7 @@ def noted(data, words, **options):
     return [n for audit in report.audits for n in audit.notes if words in n]
 
 
+@pytest.mark.slow
 def test_labels_that_differ_in_case_or_space_are_named_and_not_merged():
     X, y, groups = synthetic()
     labels = np.where(y % 3, groups, np.char.add(np.char.title(groups), " "))

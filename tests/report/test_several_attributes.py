@@ -115,6 +115,7 @@ def of_pairs(pairs):
     return audit_data(PairData(scores, people, columns, images), **QUICK).to_json()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", [None, "pandas"])
 def test_scored_pairs_have_several_attributes_too(pairs, of_pairs, library):
     scores, people, columns, images = pairs
