@@ -61,7 +61,8 @@ def test_the_signature_is_the_agreed_one():
         "discriminator_epochs": 10,
         "discriminator_accuracy": 0.9,
     }
-    assert {name: parameters[name].default for name in own} == own
+    defaults = own | {"lr": 5e-4}
+    assert {name: parameters[name].default for name in defaults} == defaults
     assert list(parameters) == [*own, *shared[shared.index("head") :]]
     assert {p.kind for p in parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
 
@@ -80,7 +81,7 @@ def test_fitted_attributes(fitted):
 def test_without_weight_it_is_an_ethical_module_of_one_kappa(head):
     ours = projector(alpha=0.0, scale=12.0, head=head).fit(X, Y)
     theirs = EthicalModule(12.0, 12.0, head=head, max_epochs=3, batch_size=64)
-    theirs.set_params(device="cpu", random_state=0).fit(X, Y)
+    theirs.set_params(lr=5e-4, device="cpu", random_state=0).fit(X, Y)
     assert_same_bits(ours, theirs)
 
 
