@@ -30,6 +30,7 @@ from skfairfr.model_selection._mitigations import (
     refusal,
 )
 from skfairfr.model_selection._trade_off import BestTradeOff
+from skfairfr.utils._document import write_text
 from skfairfr.utils._frames import build_frame, library_of
 from skfairfr.utils._json_form import plain_form
 from skfairfr.utils._labels import encode_attributes, label_images, split_labels
@@ -238,7 +239,7 @@ class Bench:
     @property
     def sentence(self):
         """What was found, in a sentence or two."""
-        return _bench_text.sentence(self)
+        return _bench_text.sentence(self).replace("\N{NO-BREAK SPACE}", " ")
 
     def to_text(self):
         """The conclusion, then a table: ASCII of at most 100 columns.
@@ -247,7 +248,7 @@ class Bench:
         -------
         text : str
         """
-        return _bench_text.to_text(self)
+        return write_text(_bench_text.document_of(self))
 
     def to_json(self, **about):
         """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".

@@ -30,9 +30,9 @@ class Metric(NamedTuple):
 WORDS = {
     "bfar": "BFAR",
     "bfrr": "BFRR",
-    "frr_at_far": "FRR",
-    "far_max_geomean": "max/geomean of the FAR",
-    "frr_max_geomean": "max/geomean of the FRR",
+    "frr_at_far": "FNMR",
+    "far_max_geomean": "largest / geometric mean of the FMR",
+    "frr_max_geomean": "largest / geometric mean of the FNMR",
 }
 METRICS = {name: Metric(*ENTRIES[name], words) for name, words in WORDS.items()}
 

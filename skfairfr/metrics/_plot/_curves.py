@@ -317,7 +317,7 @@ class DisparityCurveDisplay(_from_roc.OverLevels):
     def plot(self, ax=None, *, name=None, quantity="value", band="pointwise", **kwargs):
         """Draw the curves.
 
-        Infinite disparities (a group without errors) are triangles at the upper edge, and
+        Infinite disparities (a group without errors) have their sign at the upper edge, and
         bands may leave the axes, whose limits are those of the curves and of the
         supported bands; the stored arrays keep everything.
 

@@ -158,7 +158,7 @@ class GroupFARDisplay(FromEstimatorMixin):
             return
         points = self._cell_points()
         text = _cell_text(self.far[cell], self.high[cell])
-        size = np.clip(1.5 * points / max(4, longest), 3, 12)
+        size = np.clip(1.3 * points / max(4, longest), 3, 12)
         written = _style.write_cell(self.ax_, self.im_, log, (column, row), text, size)
         self.text_[cell] = written
         if not self.supported[cell]:

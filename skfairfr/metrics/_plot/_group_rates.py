@@ -271,11 +271,10 @@ class GroupRatesDisplay(BothRates):
 
     def _entitle(self, name):
         """A title of what is shown, and legends of levels and of hollow markers."""
-        parts = [] if name is None else [_style.plain_text(name)]
-        if len(self.names) == 1:
-            parts.append(_style.plain_text(self.names[0]))
+        parts = [name, self.names[0] if len(self.names) == 1 else None]
         if self.confidence_level is not None:
             parts.append(f"{100 * self.confidence_level:g} % intervals")
+        parts = [_style.plain_text(part) for part in parts if part is not None]
         if len(self.axes_) > 1:
             self.figure_.suptitle(", ".join(parts), fontsize="medium")
         # The first panel explains both.

@@ -342,10 +342,8 @@ class TradeOffDisplay:
         x, y = values
         found = {"x": x, "y": y, "front": pareto_front(x, y), "baseline": baseline}
         found["chosen"] = getattr(search, "best_index_", None)
-        display = cls(
-            params=search.cv_results_["params"], labels=labels, name=name, **found
-        )
-        return display.plot(ax, **kwargs)
+        found |= {"params": search.cv_results_["params"], "labels": labels}
+        return cls(name=name, **found).plot(ax, **kwargs)
 
     def plot(self, ax=None, *, name=None, **kwargs):
         """Draw the candidates.
