@@ -66,7 +66,7 @@ def assert_one_line(code, out, err, command="audit"):
 def test_audit_prints_a_table_and_nothing_else(capsys, faces):
     code, out, err = run(capsys, "audit", faces, "--attribute", "gender", *QUICK)
     assert (code, err) == (0, "")
-    assert "What the data say" in out
+    assert "What was tested" in out
 
 
 def test_audit_writes_strict_json(capsys, faces, tmp_path):
@@ -87,7 +87,7 @@ def test_audit_writes_strict_json(capsys, faces, tmp_path):
     assert (folder / "report.html").read_text().startswith("<!DOCTYPE html>")
     assert list(folder.parent.iterdir()) == [folder]
     figures = {p.name for p in (folder / "figures" / "gender").iterdir()}
-    assert {"roc.svg", "roc.png", "scores.svg", "group_far_0.05.png"} <= figures
+    assert {"roc.svg", "roc.png", "scores.svg"} <= figures
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_audit_writes_strict_json(capsys, faces, tmp_path):
     [
         pytest.param("json", "{", marks=pytest.mark.slow),
         ("html", "<!DOCTYPE html>"),
-        pytest.param("card", "## Differences", marks=pytest.mark.slow),
+        pytest.param("card", "## Audit", marks=pytest.mark.slow),
         pytest.param("junit", "<?xml", marks=pytest.mark.slow),
     ],
 )
@@ -132,8 +132,7 @@ def test_london_with_a_group_of_one_person(capsys, shared_data):
     path = shared_data / "london_pca" / "london_pca.npz"
     code, out, err = run(capsys, "audit", path, "--attribute", "ethnicity", *QUICK)
     assert (code, err) == (0, "")
-    assert "east_asian/white: no impostor pair" in out
-    assert "Without the pairs to judge: east_asian/white" in " ".join(out.split())
+    assert "not compared for lack of pairs: east_asian/white" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(
@@ -186,7 +185,7 @@ def test_several_attributes_and_their_cells(capsys, faces):
     code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
     read = json.loads(run(capsys, *arguments, "--format", "json")[1])
-    assert "People by gender & age" in out
+    assert "Number of people by gender, age" in out
     names = [found["attribute"] for found in read["audits"]]
     assert names == ["gender", "age", "gender & age"]
     assert sum(c["n_identities"] for c in read["crossings"][0]["cells"]) == 60
@@ -196,7 +195,7 @@ def test_a_threshold_is_used_as_it_is(capsys, faces):
     arguments = ("audit", faces, "--attribute", "gender", "--threshold", "0.6")
     code, out, err = run(capsys, *arguments, "--n-resamples", "20")
     assert (code, err) == (0, "")
-    assert "Given threshold: accepted from similarity 0.6 on" in out
+    assert "Given threshold 0.6: accepted from similarity 0.6 on" in out
 
 
 @pytest.mark.parametrize("more", [(), ("--impostors", "same_group")])
@@ -205,8 +204,8 @@ def test_a_threshold_set_on_the_same_data_is_the_same(capsys, faces, more):
     own = run(capsys, *arguments)[1]
     code, out, err = run(capsys, *arguments, "--threshold-from", faces)
     assert (code, err) == (0, "")
-    assert f"FAR 0.05 on {faces}: accepted" in " ".join(out.split())
-    threshold = own.split("FAR 0.05: ")[1].splitlines()[0]
+    assert "FMR of 5 % on other data: accepted" in " ".join(out.split())
+    threshold = own.split("FMR of 5 %: ")[-1].splitlines()[0]
     assert threshold in " ".join(out.split())
 
 
@@ -214,7 +213,7 @@ def test_domain_compares_across_alone(capsys, faces):
     arguments = ("audit", faces, "--attribute", "gender", "--domain", "lens", *QUICK)
     code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
-    assert "Only pairs across the two values of lens" in " ".join(out.split())
+    assert "across the two values of lens" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(
@@ -232,8 +231,8 @@ def test_checks_decide_the_exit_code(capsys, faces, options, code):
     found = run(capsys, *arguments)
     assert found[0] == code
     assert found[2] == ""
-    verdict = {0: "PASSED", 1: "FAILED", 3: "UNDETERMINED"}[code]
-    assert verdict in found[1].split("Checks\n")[1]
+    verdict = {0: "passed", 1: "failed", 3: "undetermined"}[code]
+    assert f"The limits: {verdict}." in found[1]
 
 
 def test_npy_with_labels_says_what_npz_says(capsys, faces, tmp_path):
@@ -247,7 +246,8 @@ def test_npy_with_labels_says_what_npz_says(capsys, faces, tmp_path):
     code, out, _ = run(capsys, "audit", tmp_path / "faces.npy", *labels, *options)
     whole = run(capsys, "audit", faces, *options)[1]
     assert code == 0
-    assert out.splitlines()[2:] == whole.splitlines()[2:]
+    rates = "Error rates by gender"
+    assert out.split(rates)[1] == whole.split(rates)[1]
 
 
 @pytest.mark.parametrize("options", [(), ("--threshold", "1.1")])
@@ -266,7 +266,7 @@ def test_pairs_with_distances(capsys, pairs, options):
     assert (code, err) == (0, "")
     assert "accepted up to distance" in out
     if options:
-        assert "Given threshold: accepted up to distance 1.1" in out
+        assert "Given distance 1.1: accepted up to distance 1.1" in out
 
 
 @pytest.mark.parametrize(
@@ -307,15 +307,21 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data, tmp_path, written):
     }
     assert rates["black"] == pytest.approx((0.2724, 0.3077), abs=5e-5)
     assert rates["white"] == pytest.approx((0.1196, 0.0435), abs=5e-5)
-    table = out.split("People by ethnicity & gender")[1].splitlines()[2:8]
-    assert [line.split() for line in table] == [
-        ["female", "male"],
-        ["black", "5", "8"],
-        ["east_asian", "4", "5"],
-        ["east_asian/white", "0", "1"],
-        ["west_asian", "5", "5"],
-        ["white", "35", "34"],
-    ]
+    cells = {
+        tuple(c["groups"]): c["n_identities"] for c in read["crossings"][0]["cells"]
+    }
+    assert cells == {
+        (group, gender): n
+        for group, both in (
+            ("black", (5, 8)),
+            ("east_asian", (4, 5)),
+            ("east_asian/white", (0, 1)),
+            ("west_asian", (5, 5)),
+            ("white", (35, 34)),
+        )
+        for gender, n in zip(("female", "male"), both, strict=True)
+    }
+    assert "west_asian, male" in out
 
 
 def test_unknown_flags_are_named(capsys, faces):
@@ -331,7 +337,7 @@ def test_distances_taken_for_similarities_are_noted(capsys, pairs):
     options = ("--attribute", "gender", "--score", "distance", *QUICK)
     code, out, err = run(capsys, "audit", pairs, *options)
     assert (code, err) == (0, "")
-    assert "Notes\n-----\n- Genuine pairs mostly have smaller scores" in out
+    assert "Notes\n- Genuine pairs mostly have smaller scores" in out
     assert "where a file is read, --distance; if that was" in " ".join(out.split())
 
 
@@ -431,8 +437,8 @@ def test_compare_names_who_is_harmed(capsys, two_systems, tmp_path):
     arguments = ("--attribute", "gender", "--image", "photo", *QUICK, "--out", folder)
     code, out, err = run(capsys, "compare", *two_systems, *arguments)
     assert (code, err) == (0, "")
-    assert "Left out, since another system lacks them: 5 of" in out
-    assert "gender female: FRR at FAR 0.05" in out
+    assert ": 5 images that another system lacks" in out
+    assert "FNMR of female (gender) at an FMR of 5 %" in out
     written = json.loads((folder / "comparison.json").read_text())
     assert {row["group"] for row in written["harm"]} >= {"female"}
     assert (folder / "comparison.txt").read_text() in out
@@ -484,4 +490,4 @@ def test_compare_reads_scored_pairs(capsys, pairs):
     arguments = (pairs, pairs, "--distance", "--attribute", "gender", *QUICK)
     code, out, err = run(capsys, "compare", *arguments, "--fail-on-harm")
     assert (code, err) == (0, "")
-    assert "Harm: no rate was found to have got worse." in out
+    assert "Harm:" not in out

@@ -34,7 +34,7 @@ def toys(monkeypatch):
     monkeypatch.setattr(_mitigations, "_NAMED", TOYS)
     monkeypatch.setattr(_mitigations, "MITIGATIONS", tuple(TOYS))
     packages = ("sklearn", "tests")
-    monkeypatch.setattr("skfairfr.model_selection._saved_systems.PACKAGES", packages)
+    monkeypatch.setattr("skfairfr.utils._saved.PACKAGES", packages)
 
 
 def test_the_winner_its_figure_and_its_fits_are_written(capsys, faces, toys, tmp_path):
@@ -90,7 +90,7 @@ def test_json_alone_is_printed(capsys, faces, toys, tmp_path):
         (("--attribute", "beard"), "holds no 'beard'"),
         (("--attribute", "gender", "--splits", "1"), "--splits: must be an integer of"),
         (("--attribute", "gender", "--metric", "eer"), "--metric must be different"),
-        (("--attribute", "gender", "--far", "1e-7"), "--far 1e-07 is below"),
+        (("--attribute", "gender", "--far", "1e-7"), "--far is below"),
         (
             ("--attribute", "gender", "--max-cost", ".5"),
             "--max-cost: must be a number of",

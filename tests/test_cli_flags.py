@@ -2,7 +2,6 @@
 
 import argparse
 import ast
-import importlib
 import inspect
 from pathlib import Path
 
@@ -104,28 +103,3 @@ def test_options_of_the_command_are_arguments_of_what_it_calls():
     assert set(cli.READING) < set(inspect.signature(read_data).parameters)
     assert set(cli.MEASUREMENT) < known
     assert set(cli.LIMITS) == set(LIMITS)
-
-
-def private_imports(text):
-    """Imports of ours that are neither public names nor how all of us write files."""
-    public = {"skfairfr", "skfairfr.datasets", "skfairfr.metrics", "skfairfr.report"}
-    public |= {"skfairfr.model_selection", "skfairfr.utils"}
-    breaches = []
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-            breaches += [name for name in names if name.startswith("skfairfr")]
-        elif isinstance(node, ast.ImportFrom) and node.module.startswith("skfairfr"):
-            if node.module == "skfairfr.utils._folder":
-                continue
-            allowed = {"__version__"}
-            if node.module in public:
-                allowed |= set(importlib.import_module(node.module).__all__)
-            names = {alias.name for alias in node.names}
-            outside = names if node.module not in public else names - allowed
-            breaches += [f"{node.module}.{name}" for name in sorted(outside)]
-    return breaches
-
-
-def test_the_command_imports_public_names_alone():
-    assert private_imports((ROOT / "cli.py").read_text(encoding="utf-8")) == []

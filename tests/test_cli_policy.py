@@ -78,7 +78,7 @@ def test_a_policy_may_name_the_attributes(capsys, tmp_path, pairs):
         capsys, "audit", pairs, "--policy", path, "--n-resamples", "10"
     )
     assert (code, err) == (0, "")
-    assert "Audit by sex" in out
+    assert "Error rates by sex" in out
     found = run(capsys, "audit", pairs, "--policy", path, "--attribute", "sex")
     assert_one_line(*found)
     assert "--policy gate sets attributes (sex), and --attribute sex was" in found[2]

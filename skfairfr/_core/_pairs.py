@@ -230,7 +230,16 @@ class HeldPairs:
         """
         if self._held is not None:
             return self._held
-        # The lowest floor of every two cells; the last row and column are not used.
+        floors = self.lowest_floors()
+        if self.device != "cpu" and _device_tiles.is_at_hand(self.device):
+            found = _device_tiles.collect_tail(*self.rows, floors, self.device)
+        else:
+            found = _pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
+        self._held = PairSequence(*found)
+        return self._held
+
+    def lowest_floors(self):
+        """The lowest floor of every two cells; the last row and column are not used."""
         n_cells = self.first_of_cell.size
         floors = np.full((n_cells + 1, n_cells + 1), self._overall)
         for known in self._partitions:
@@ -239,12 +248,7 @@ class HeldPairs:
             own = np.where(same, known.groups[group][:, None], np.float32(np.inf))
             inside = floors[:n_cells, :n_cells]
             np.minimum(inside, own, out=inside)
-        if self.device != "cpu" and _device_tiles.is_at_hand(self.device):
-            found = _device_tiles.collect_tail(*self.rows, floors, self.device)
-        else:
-            found = _pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
-        self._held = PairSequence(*found)
-        return self._held
+        return floors
 
 
 class ListedScores:

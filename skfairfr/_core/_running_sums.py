@@ -44,12 +44,11 @@ class RowSums:
         self.step = LEAST * max(1, -(-n_pairs // (LEAST * ROWS)))
         self._walked = (*weights, *pairs)
         # Sums of a chunk are the smallest exact integers where weights are so.
-        kind = np.float64
+        self._kind = np.float64
         if pairs[-1] is None and all(unit.dtype == np.uint8 for unit in weights):
             most = [int(unit.max(initial=0)) for unit in weights]
             fits = CHUNK * np.prod(most) <= np.iinfo(np.int16).max
-            kind = np.int16 if fits else np.int32
-        self._of_chunk = np.zeros(n_resamples, kind)
+            self._kind = np.int16 if fits else np.int32
         # Memory that no walk reaches is never touched.
         self._sums = np.empty((n_pairs // self.step + 1, n_resamples))
         self._sums[0] = 0.0
@@ -71,7 +70,7 @@ class RowSums:
             len(self.known),
             1 + int(position) // self.step,
             np.broadcast_to(targets, self._sums.shape[1]).astype(np.float64),
-            self._of_chunk.copy(),
+            np.empty(self._sums.shape[1], self._kind),
         )
         self.known = self._sums[:n_known]
         return self

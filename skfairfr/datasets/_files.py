@@ -266,8 +266,10 @@ class Archive:
             # An archive may hold thousands of times its size.
             size = self._members[f"{name}.npy"].file_size
             check_fits(size, "path", self._path, f": {name!r}")
-            with self._arrays.zip.open(f"{name}.npy") as member:
-                return np.lib.format.read_array(member, allow_pickle=False)
+            array = self._arrays[name]
+            if not isinstance(array, np.ndarray):
+                raise ValueError("no array")
+            return array
         except ArgumentError:
             raise
         except MemoryError:

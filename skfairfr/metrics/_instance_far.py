@@ -1,6 +1,6 @@
 """The false acceptance rate of each image, at one threshold for all.
 
-The display lives in ``_plot/_instance_far.py``.
+The display lives in ``_plot/_embeddings.py``.
 """
 
 from dataclasses import dataclass

@@ -8,7 +8,11 @@ from hypothesis.extra import numpy as arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core._intervals import (
+    MAX_SHARE,
     METHODS,
+    MIN_ERRORS,
+    MIN_IDENTITIES,
+    Reason,
     Support,
     adjusted,
     join_reasons,
@@ -308,6 +312,11 @@ def reason(n_errors, n_identities, share):
     return join_reasons(Support(*values).reasons(0, ("FAR in f",)))
 
 
+def test_just_enough_is_supported():
+    assert reason(MIN_ERRORS, MIN_IDENTITIES, MAX_SHARE) == ""
+    assert (MIN_ERRORS, MIN_IDENTITIES, MAX_SHARE) == (30, 10, pytest.approx(1 / 3))
+
+
 @pytest.mark.parametrize(
     ("numbers", "code", "words"),
     [
@@ -329,3 +338,17 @@ def test_each_shortage_is_named_with_what_it_concerns(numbers, code, words):
     errors, people, share = numbers
     found = {"few_people": people, "one_person": share}
     assert record.found == found.get(code, errors)
+
+
+@pytest.mark.parametrize(
+    ("fields", "label"),
+    [
+        ({}, ""),
+        ({"groups": ()}, "overall"),
+        ({"groups": ("f", 3)}, "f x 3"),
+        ({"groups": ("f",), "rate": "frr"}, "f, FRR"),
+        ({"system": "second", "groups": ("f",)}, "second: f"),
+    ],
+)
+def test_the_label_of_a_reason_names_system_groups_and_rate(fields, label):
+    assert Reason("no_errors", **fields, needed=30).label == label

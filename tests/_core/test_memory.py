@@ -49,6 +49,7 @@ def test_bytes_are_those_of_pairs_counted_one_by_one(two_sides, depth):
     assert found == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("average", ["pair", "identity"])
 def test_a_fit_takes_no_more_than_the_estimate(average, monkeypatch):
     """Beside what does not grow with the pairs: buffers, and resamples of a block."""

@@ -120,7 +120,7 @@ def of_bench(cause):
         "margin head": FPRPenaltyProjector(alpha=0.0),
         "FPR penalty": FPRPenaltyProjector(),
         "triplets": TripletProjector(sampling="equal"),
-        "adversary": AdversarialProjector(),
+        "adversary": AdversarialProjector(lr=1e-3),  # its default then
         "centroid fairness": CentroidFairnessProjector(),
         "WCCN": WithinClassWhitening(shrinkage=0.5),
     }

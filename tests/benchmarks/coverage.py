@@ -564,7 +564,7 @@ def audited(name, seed):
         found = audit(
             *(X, y, group), far=(1e-2, 1e-3), n_resamples=50, random_state=seed
         )
-    findings = [f for level in found.levels for f in level.findings]
+    findings = [f for level in found.audits[0].levels for f in level.findings]
     differ = [f for f in findings if f.verdict in ("worse", "better")]
     inside = [f for f in differ if f.ratio.low <= 1 <= f.ratio.high]
     return bool(differ), bool(inside)

@@ -154,7 +154,7 @@ def test_groups_reach_a_comparator(comparator):
 
 
 def test_an_audit_compares_by_the_comparator(comparator):
-    found = audit(
+    report = audit(
         DATA.X,
         DATA.y,
         DATA.sensitive_features,
@@ -162,6 +162,7 @@ def test_an_audit_compares_by_the_comparator(comparator):
         far=1e-2,
         n_resamples=20,
     )
+    (found,) = report.audits
     roc = SimilarityROC(similarity=comparator, resample="identities").fit(
         DATA.X, DATA.y, DATA.sensitive_features
     )
@@ -173,10 +174,10 @@ def test_an_audit_compares_by_the_comparator(comparator):
         ]
         assert values[0] == values[1]
     assert found.settings["similarity"] == "Lifted()"
-    assert "Two images are compared by Lifted()." in " ".join(found.to_text().split())
-    assert "Two samples are compared by Lifted()." in " ".join(found.to_html().split())
+    for shown in (report.to_text(), report.to_html()):
+        assert "compared by Lifted()." in " ".join(shown.split())
     plain = audit(DATA.X, DATA.y, DATA.sensitive_features, far=1e-2, n_resamples=20)
-    assert "similarity" not in plain.settings
+    assert "similarity" not in plain.audits[0].settings
 
 
 def test_a_clone_is_not_fitted_unless_frozen(comparator):
@@ -197,7 +198,7 @@ def test_what_gives_no_scores_is_refused(comparator):
     with pytest.raises(ValueError, match="similarity"):
         SimilarityROC(similarity=object()).fit(DATA.X, DATA.y)
     with pytest.raises(
-        ValueError, match=r"similarity is the class Lifted; give a fitted"
+        ValueError, match=r"similarity must be .* a fitted comparator; got <class"
     ):
         SimilarityROC(similarity=Lifted).fit(DATA.X, DATA.y)
 

@@ -114,7 +114,7 @@ def test_audits_and_scorers_hand_the_groups_over():
     score = make_fairness_scorer(far=FAR)
     assert score(found, NEW, face_labels(NEW_Y, NEW_GROUP)) == -expected
     options = {"far": FAR, "n_resamples": 20, "similarity": found}
-    (level,) = audit(NEW, NEW_Y, NEW_GROUP, **options).levels
+    (level,) = audit(NEW, NEW_Y, NEW_GROUP, **options).audits[0].levels
     assert level.rates[0].far.value == roc.estimate(FAR, rate="far").value
     assert level.rates[0].frr.value == roc.estimate(FAR, rate="frr").value
 

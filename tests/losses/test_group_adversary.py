@@ -138,6 +138,7 @@ def test_people_held_out_are_judged_with_the_adversary():
         ({"alpha": np.nan}, "alpha"),
         ({"alpha": np.inf}, "alpha"),
         ({"scale": 0.0}, "scale must be positive and finite; got 0.0"),
+        ({"scale": np.inf}, "scale"),
         ({"n_discriminators": 0}, "n_discriminators must be at least 1; got 0"),
         ({"discriminator_dim": 1.5}, "discriminator_dim must be an integer"),
         ({"centroids": np.ones((K, 3))}, "centroids must have the shape"),
@@ -146,3 +147,13 @@ def test_people_held_out_are_judged_with_the_adversary():
 def test_bad_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         make(**options)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "name"),
+    [((1, D, G), "n_identities"), ((K, 0, G), "n_features"), ((K, D, 1), "n_groups")],
+)
+def test_bad_sizes_are_named(sizes, name):
+    with pytest.raises(ValueError, match=name):
+        GroupAdversaryLoss(*sizes)
+    GroupAdversaryLoss(2, 1, 2)

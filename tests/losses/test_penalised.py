@@ -165,7 +165,7 @@ def test_loss_and_gradients_are_those_of_the_formula(kind, base, momentum, alpha
 @pytest.mark.parametrize("base", BASES)
 def test_gradients_are_finite_differences(base, weighting):
     given = rule("ratio", weighting, base=base, scale=4.0)
-    embeddings, centroids, y = problem(4)
+    embeddings, centroids, y = problem(4, n=6, k=5)
 
     def loss(embeddings, centroids):
         return penalised_cross_entropy(embeddings, centroids, y, given, NAN)[0]
@@ -177,7 +177,7 @@ def test_gradients_are_finite_differences(base, weighting):
 @pytest.mark.parametrize("base", BASES)
 def test_a_gradient_has_its_own_or_is_refused(penalty, weighting, base, small):
     given = rule(penalty, weighting, base=base, scale=4.0)
-    embeddings, centroids, y = problem(4)
+    embeddings, centroids, y = problem(4, n=6, k=5)
 
     def loss(embeddings, centroids):
         return penalised_cross_entropy(embeddings, centroids, y, given, NAN)[0]

@@ -68,7 +68,14 @@ def worst_cluster(numbers, _):
 
 
 @pytest.mark.parametrize(
-    "answer", [audited, policed, compared, benched, worst_group, worst_cluster]
+    "answer",
+    [
+        audited,
+        *(
+            pytest.param(answer, marks=pytest.mark.slow)
+            for answer in (policed, compared, benched, worst_group, worst_cluster)
+        ),
+    ],
 )
 @pytest.mark.filterwarnings("ignore")
 def test_narrow_numbers_are_those_of_python(answer):

@@ -131,7 +131,7 @@ def test_what_is_not_planned_for_is_said_first(left_out, tmp_path):
         assert plan.left_out == left_out
         first, rest = plan.to_text().split("\n\n", 1)
         assert f"Not planned for: {', '.join(left_out)} (" in first
-        assert max(map(len, first.split("\n"))) <= 88
+        assert max(map(len, first.split("\n"))) <= 100
         assert "Not planned" not in rest
         assert set(plan.question) == set(plan_test(policy={"max_fmr": 1e-3}).question)
 
@@ -160,11 +160,11 @@ def test_a_policy_of_which_nothing_can_be_planned(limits, at, words):
     [
         (
             {"certify_fmr": 1e-3, "assumed": 1.5},
-            "cannot be certified: the assumed FMR, 0.0015, is above the limit",
+            "cannot be certified: the assumed FMR, 0.15 %, is above the limit",
         ),
         (
             {"certify_fnmr": 0.02, "assumed": 1},
-            "cannot be certified: the assumed FNMR, 0.02, is at the limit",
+            "cannot be certified: the assumed FNMR, 2 %, is at the limit",
         ),
         (
             {"policy": {"max_far_ratio": 2.0}, "assumed": 1.0},
@@ -172,7 +172,7 @@ def test_a_policy_of_which_nothing_can_be_planned(limits, at, words):
         ),
         (
             {"policy": {"max_fnmr": 0.5}, "assumed": 3.0},
-            "the assumed FNMR would be 1.5; give a smaller share",
+            "the assumed FNMR would be 150 %; give a smaller share",
         ),
     ],
 )
@@ -181,14 +181,14 @@ def test_what_is_impossible_is_said(options, reason):
     assert plan.people.tolist() == [np.inf]
     assert plan.reason.tolist() == [reason]
     text = plan.to_text()
-    assert text.endswith(f":\n  {reason}\n")
+    assert text.endswith(f"-\n{reason}\n")
 
 
 def test_more_people_than_there_are():
     plan = plan_test(certify_fnmr=0.01, assumed=0.9999999)
     assert plan.people[1:].tolist() == [np.inf] * 2
     assert plan.reason[1] == "more than ten million people"
-    assert "even people    more than ten million people" in plan.to_text()
+    assert "more than ten million people" in plan.to_text()
 
 
 def test_a_frame_has_a_row_for_each_basis():
@@ -263,7 +263,7 @@ def test_a_pilot_shows_the_dependence_of_its_groups(pilot):
     assert found.correlation == pytest.approx(expected, rel=1e-3)
     assert found.variation == pytest.approx(between / squared, rel=0.15)
     assert plan.pilot_errors["far"] == (errors, 1e-2)
-    assert f"pilot, FMR ({errors:.0f} errors at a FAR of 0.01)" in plan.to_text()
+    assert f"pilot, FMR ({errors:,.0f} errors at an FMR of 1 %)" in plan.to_text()
 
 
 def test_few_errors_of_a_pilot_give_way_to_a_level_with_more(pilot):

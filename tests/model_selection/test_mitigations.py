@@ -137,3 +137,25 @@ def test_the_groups_of_one_attribute_reach_a_comparator():
     both = {"sex": GROUP, "odd": Y % 2}
     found = similarity.prepare(Z, sensitive_features=both)
     assert_array_equal(found.adjustment.numbers, expected.adjustment.numbers)
+
+
+def cosines(name, rows, people):
+    """Cosines after a named mitigation whose covariance is shrunk by a half."""
+    estimator = named_mitigation(name, SETTING).estimator.set_params(shrinkage=0.5)
+    Z, _ = embed(fit_system(estimator, rows, people, None), rows, None)
+    Z = Z / np.linalg.norm(Z, axis=1, keepdims=True)
+    return Z @ Z.T
+
+
+def test_lda_is_wccn_where_rows_are_of_one_length_and_people_many():
+    rows = X / np.linalg.norm(X, axis=1, keepdims=True)
+    apart = cosines("LDA", rows, Y) - cosines("WCCN", rows, Y)
+    assert np.abs(apart).max() < 1e-5
+    longer = rows * np.where(np.arange(len(rows)) % 2, 1.0, 5.0)[:, None]
+    apart = cosines("LDA", longer, Y) - cosines("WCCN", longer, Y)
+    assert np.abs(apart).max() > 0.1
+    # With as many people as features LDA leaves out a direction.
+    few = np.unique(Y)[: X.shape[1]]
+    some = np.isin(Y, few)
+    apart = cosines("LDA", rows[some], Y[some]) - cosines("WCCN", rows[some], Y[some])
+    assert np.abs(apart).max() > 0.01

@@ -8,7 +8,6 @@ from sklearn.linear_model import LogisticRegression
 from skorch.callbacks import Callback
 
 from skfairfr import EthicalModule, face_labels, make_face_embeddings
-from skfairfr.losses import GroupAdversaryLoss
 from skfairfr.losses._softmax import held_out_cross_entropy
 from skfairfr.projectors import AdversarialProjector
 from skfairfr.projectors._adversarial_projector import (
@@ -18,17 +17,13 @@ from tests.projectors.faces import (
     GROUP,
     HALVES,
     IDENTITY,
-    MORE,
-    MORE_Y,
     Breaking,
     Counting,
     Stop,
     X,
     Y,
     assert_same_bits,
-    losses,
     people_of,
-    rows_of,
 )
 
 UNKNOWN = np.where(IDENTITY % 5 == 0, None, GROUP.astype(object))
@@ -60,7 +55,7 @@ def test_fitted_attributes(fitted):
 def test_without_weight_it_is_an_ethical_module_of_one_kappa(head):
     ours = projector(alpha=0.0, scale=12.0, head=head).fit(X, Y)
     theirs = EthicalModule(12.0, 12.0, head=head, max_epochs=3, batch_size=64)
-    theirs.set_params(device="cpu", random_state=0).fit(X, Y)
+    theirs.set_params(lr=5e-4, device="cpu", random_state=0).fit(X, Y)
     assert_same_bits(ours, theirs)
 
 
@@ -127,26 +122,6 @@ def test_the_head_s_steps_leave_discriminators_alone(optimizer):
     )
 
 
-def callback(n_passes, enough, group=GROUP):
-    people = people_of(IDENTITY, group)
-    options = {"n_passes": n_passes, "enough": enough}
-    return TrainDiscriminators(rows_of(X), people, 0, **options)
-
-
-def test_a_turn_ends_where_enough_is_told():
-    told = {}
-    for n_passes, enough in [(1, 1.0), (50, 0.8), (50, 1.0)]:
-        generator = torch.Generator().manual_seed(0)
-        loss = GroupAdversaryLoss(40, 16, 2, discriminator_dim=8, generator=generator)
-        z = torch.nn.functional.normalize(torch.from_numpy(X))
-        group = torch.from_numpy((GROUP == "male").astype(np.int64))
-        adversary = callback(n_passes, enough)
-        told[n_passes, enough] = adversary._train(loss, 0, z, group, generator)
-        assert all(p.grad is None for p in loss.parameters())
-        assert not any(p.requires_grad for p in loss.discriminators.parameters())
-    assert told[1, 1.0] < 0.8 <= told[50, 0.8] <= told[50, 1.0]
-
-
 def test_the_group_is_harder_to_read_from_the_people_trained_on():
     faces = make_face_embeddings(
         80, 4, 16, groups=HALVES, crowding=8.0, kappa=80.0, random_state=0
@@ -202,13 +177,6 @@ def test_people_held_out_are_judged_with_the_adversary(fitted):
     identities = held_out_cross_entropy(Z, y, scale=torch.full((40,), 20.0))
     expected = identities + 2.0 * loss.penalty(Z).item()
     assert found == pytest.approx(expected) and found > identities
-
-
-@pytest.mark.parametrize("monitor", ["loss", "bfar", "bfrr", "frr_at_far"])
-def test_people_held_out_are_watched(monitor):
-    options = {"validation_fraction": 0.5, "monitor": monitor, "max_epochs": 2}
-    fitted = projector(**options).fit(MORE.X, MORE_Y)
-    assert len(losses(fitted)[f"valid_{monitor}"]) == 2
 
 
 @pytest.mark.parametrize(

@@ -89,20 +89,6 @@ def test_the_rate_falls_geometrically(n_epochs):
     assert_allclose(fitted.history_["lr"], np.geomspace(0.1, 1e-3, n_epochs))
 
 
-def test_a_fit_follows_the_schedule():
-    rates = module(lr=0.02, final_lr=0.005).fit(X, Y).history_["lr"]
-    assert_allclose(rates, [0.02, 0.01, 0.005])
-    assert module(lr=0.02).fit(X, Y).history_["lr"].tolist() == 3 * [0.02]
-
-
-def test_the_optimizer_is_given_the_rate():
-    still = module(
-        lr=1e-2, final_lr=1e-12, max_epochs=2, optimizer=torch.optim.SGD
-    ).fit(X, Y)
-    again = module(lr=1e-2, max_epochs=1, optimizer=torch.optim.SGD).fit(X, Y)
-    assert_allclose(still.transform(X), again.transform(X), atol=1e-6)
-
-
 def test_patience_stops_a_fit_and_the_best_weights_are_those_of_a_shorter_one():
     options = {"validation_fraction": 0.3, "lr": NOISY_LR}
     long = module(max_epochs=40, patience=3, **options).fit(NOISY, Y)

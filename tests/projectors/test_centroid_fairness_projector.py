@@ -66,30 +66,6 @@ def test_the_reference_is_who_was_asked_for(reference, made):
     assert made[0][3]["reference"] == ["female", "male"].index(reference)
 
 
-def test_the_loss_is_made_from_all_people(made):
-    projector(genuine_weight=3.0).fit(X, Y)
-    (rows, y, group, options), *more = made
-    assert not more and options["genuine_weight"] == 3.0
-    # In the order of the groups.
-    order = np.r_[np.flatnonzero(GROUP == "female"), np.flatnonzero(GROUP == "male")]
-    assert_array_equal(rows, X[order])
-    assert_array_equal(y, IDENTITY[order])
-    assert_array_equal(np.array(["female", "male"])[group[y]], GROUP[order])
-    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
-    sums = np.stack([unit[IDENTITY == k].sum(0) for k in range(40)])
-    assert_allclose(options["before"], sums, atol=1e-6)
-
-
-def test_people_held_out_make_no_map(made):
-    fitted = projector(validation_fraction=0.3).fit(X, Y)
-    rows, _, group, options = made[0]
-    held = ~np.isin(IDENTITY, fitted.identities_)
-    assert 0 < held.sum() and len(rows) == (~held).sum()
-    seen = {row.tobytes() for row in rows}
-    assert not seen & {row.tobytes() for row in X[held]}
-    assert len(group) == len(options["before"]) == fitted.identities_.size
-
-
 def test_the_loss_sees_embeddings_as_they_come(monkeypatch):
     forward, seen = CentroidFairnessLoss.forward, []
 
@@ -103,22 +79,6 @@ def test_the_loss_sees_embeddings_as_they_come(monkeypatch):
     for rows, y in seen:
         found = [places[row.tobytes()] for row in rows.numpy()]
         assert_array_equal(IDENTITY[found], y)
-
-
-def test_without_groups_a_warning_says_so():
-    with pytest.warns(UserWarning, match="Groups known: 0.*its own target"):
-        fitted = projector().fit(X, IDENTITY)
-    assert fitted.reference_ is None and fitted.groups_.size == 0
-    # Nothing to change: the head stays the identity map.
-    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
-    assert_allclose(fitted.transform(X), unit, atol=0.02)
-    assert max(losses(fitted)["train_loss"]) < 1e-4
-
-
-def test_one_group_is_its_own_reference():
-    with pytest.warns(UserWarning, match="Groups known: 1;"):
-        fitted = projector().fit(X, IDENTITY, np.full(len(X), "one"))
-    assert fitted.reference_ == "one"
 
 
 def test_people_of_unknown_group_are_left_out_where_asked():

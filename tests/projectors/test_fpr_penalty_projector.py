@@ -32,8 +32,6 @@ from tests.projectors.faces import (
     MORE,
     MORE_Y,
     NOISY,
-    Breaking,
-    Stop,
     X,
     Y,
     assert_same_bits,
@@ -203,20 +201,6 @@ def test_people_held_out_are_judged_by_the_base_alone(base):
     assert expected == plain if base == "softmax" else expected > plain
 
 
-@pytest.mark.parametrize("penalty", PENALTIES)
-def test_a_fit_broken_off_goes_on_with_its_threshold(tmp_path, penalty):
-    options = {"penalty": penalty, "momentum": 0.9, "max_epochs": 4}
-    with pytest.raises(Stop):
-        projector(
-            checkpoint_dir=tmp_path, callbacks=[Breaking(2, at="batch")], **options
-        ).fit(X, IDENTITY)
-    resumed = projector(checkpoint_dir=tmp_path, **options).fit(X, Y)
-    whole = projector(**options).fit(X, IDENTITY)
-    assert_same_bits(resumed, whole)
-    assert resumed.threshold_ == whole.threshold_
-    assert list(tmp_path.iterdir()) == []
-
-
 OTHERS = {
     "plain": {},
     "without penalty": {"alpha": 0.0},
@@ -240,15 +224,6 @@ def test_saved_pickled_and_cloned(tmp_path, other):
     with pytest.raises(NotFittedError):
         fresh.transform(X)
     assert_same_bits(fresh.fit(X, IDENTITY), fitted)
-
-
-@pytest.mark.parametrize("penalty", PENALTIES)
-@pytest.mark.parametrize("n_images", [1, 3])
-def test_two_people(penalty, n_images):
-    rows = np.random.default_rng(0).standard_normal((2 * n_images, 4))
-    fitted = projector(penalty=penalty).fit(rows, ["a", "b"] * n_images)
-    assert fitted.centroids_.shape == (2, 4)
-    assert np.isfinite(fitted.transform(rows)).all()
 
 
 FOLDS = IdentityKFold(2)

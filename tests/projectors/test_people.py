@@ -109,18 +109,6 @@ def test_people_held_out_are_held_out_whole_and_in_every_group():
         assert_array_equal(part.identities[part.y], IDENTITY[part.rows])
 
 
-def test_people_held_out_by_a_value_are_any():
-    people = with_attribute(np.linspace(20, 60, 40))
-    training, held = hold_out(people, 0.3, np.random.RandomState(0))
-    assert (training.identities.size, held.identities.size) == (28, 12)
-
-
-@pytest.mark.parametrize("fraction", [0.01, 0.99])
-def test_too_few_are_held_out(fraction):
-    with pytest.raises(ValueError, match=f"validation_fraction={fraction} holds out"):
-        hold_out(with_attribute(), fraction, np.random.RandomState(0))
-
-
 def test_nobody_held_out_has_two_images():
     people = everyone(*read_labels(np.arange(20), None, None, 20))
     with pytest.raises(ValueError, match="0 of them with two images"):
@@ -141,10 +129,3 @@ def test_nobody_held_out_has_two_images():
 def test_labels_are_checked_at_the_door(y, group, message):
     with pytest.raises(ValueError, match=message):
         read_labels(y, group, None, 2)
-
-
-def test_everyone_has_the_domains_as_codes():
-    sides = np.array(["selfie", "document"])[np.arange(10) % 2]
-    people = everyone(*read_labels(IMAGES, None, sides, 10))
-    assert people.domain.tolist() == [1, 0] * 5 and people.domain.dtype == np.int8
-    assert people.groups is None and people.labels is None

@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import warnings
 from functools import partial
 
 import numpy as np
@@ -22,7 +21,6 @@ from skorch.callbacks import (
 from torch import nn
 
 from skfairfr import IdentityKFold
-from skfairfr.projectors import LossProjector
 from tests.projectors.faces import (
     NOISY,
     NOISY_LR,
@@ -59,16 +57,6 @@ def test_net_is_a_fitted_net_of_skorch_s():
     again = pickle.loads(pickle.dumps(fitted))
     assert_array_equal(again.net_.history[:, "valid_loss"], history[:, "valid_loss"])
     assert_array_equal(again.transform(X), fitted.transform(X))
-
-
-@pytest.mark.parametrize(
-    "held_out", [{}, HELD_OUT], ids=["all fitted", "some held out"]
-)
-def test_a_fitted_net_predicts(held_out):
-    fitted = module(**held_out).fit(X, Y)
-    rows = X.astype(np.float32)
-    assert_array_equal(fitted.net_.predict(rows), fitted.transform(rows))
-    assert_array_equal(fitted.net_.forward(rows), fitted.transform(rows))
 
 
 @pytest.mark.parametrize("step_every", ["epoch", "batch"])
@@ -213,12 +201,3 @@ def test_a_head_of_ones_own(head, tmp_path):
 def test_heads_that_are_refused(options, words):
     with pytest.raises(ValueError, match=words):
         module(**options).fit(X, Y)
-
-
-def test_few_people_or_steps_are_said():
-    with pytest.warns(UserWarning, match="has 40 people and 9 steps") as seen:
-        module().fit(X, Y)
-    assert seen[0].filename == __file__
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        LossProjector(max_epochs=1).fit(X, Y)  # the study is of the other's defaults

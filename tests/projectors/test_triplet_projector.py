@@ -115,21 +115,6 @@ def test_dynamic_weights_move_towards_the_group_of_the_larger_far():
     assert (still.group_weights_ == 1).all()
 
 
-def test_without_groups_nothing_is_weighted():
-    fitted = projector().fit(X, IDENTITY)
-    assert fitted.groups_.size == 0
-    assert fitted.group_weights_.shape == fitted.group_fars_.shape == (3, 0)
-    unknown = projector().fit(X, face_labels(IDENTITY, [None] * len(X)))
-    assert_array_equal(unknown.transform(X), fitted.transform(X))
-
-
-def test_images_of_unknown_groups_are_trained_on():
-    some = np.where(np.arange(len(X)) % 5 == 0, None, GROUP)
-    fitted = projector(sampling="equal").fit(X, face_labels(IDENTITY, some, DOMAIN))
-    assert fitted.groups_.tolist() == ["AF", "AM", "EU"]
-    assert len(fitted.identities_) + fitted.n_left_out_ >= 110
-
-
 def test_people_without_a_pair_are_left_out_and_counted():
     lone = IDENTITY == 0
     domain = np.where(lone, "domain_0", DOMAIN)
@@ -212,14 +197,6 @@ def test_monitors_compare_across_domains(monitor):
     best = fitted.history_["valid_frr_at_far"].min()
     held = ~np.isin(faces.y, fitted.identities_)
     assert -frr_at_far_scorer(fitted, faces.X[held], y[held]) == pytest.approx(best)
-
-
-def test_centroids_are_the_mean_directions_of_those_trained_on():
-    fitted = projector().fit(X, Y)
-    Z = fitted.transform(X)
-    for label, centroid in zip(fitted.identities_, fitted.centroids_, strict=True):
-        mean = Z[IDENTITY == label].sum(0)
-        assert_allclose(centroid, mean / np.linalg.norm(mean), atol=1e-5)
 
 
 @pytest.mark.parametrize("options", [{}, DYNAMIC], ids=str)

@@ -8,23 +8,14 @@ import torch
 from numpy.testing import assert_array_equal
 
 from skfairfr import (
-    EthicalModule,
-    FPRPenaltyProjector,
-    TripletProjector,
-    face_labels,
     make_face_embeddings,
 )
-from skfairfr._core import _pair_tiles
-from skfairfr.losses import _fpr_penalty, _softmax, _triplet
 from skfairfr.metrics import all_pairs, bfar, frr_at_far
 from skfairfr.projectors import (
-    _ethical_module,
     _held_out,
-    _triplet_projector,
 )
 from skfairfr.projectors._head import ProjectionHead, project
 from skfairfr.projectors._held_out import (
-    MOST_IMAGES,
     STREAM,
     HeldOutRates,
     sample_to_compare,
@@ -149,14 +140,6 @@ def test_nobody_has_more_than_a_part_of_the_group(small):
     assert np.bincount(few.y).tolist() == [24, 24, 31]
 
 
-def test_of_someone_s_images_both_domains_are_drawn(small):
-    domain = np.zeros(300, dtype=np.int8)
-    domain[::100] = 1  # one of a hundred
-    sample = sample_to_compare(people_with([100, 100, 100], None, domain), 0)
-    for who in range(3):
-        assert set(sample.domain[sample.y == who]) == {0, 1}
-
-
 def test_groups_are_known_from_images_where_people_have_none(small):
     people = people_with(np.full(90, 3), np.arange(90) < 5)
     bare = People(
@@ -174,12 +157,6 @@ def test_groups_are_known_from_images_where_people_have_none(small):
     )
 
 
-@pytest.mark.parametrize("n_images", [2, 160, MOST_IMAGES])
-def test_small_sets_are_compared_whole(n_images):
-    people = people_with(np.full(n_images // 2, 2))
-    assert sample_to_compare(people, 0) is people
-
-
 # ---- what is measured on them ----------------------------------------------------------
 
 FACES = make_face_embeddings(
@@ -187,7 +164,6 @@ FACES = make_face_embeddings(
 )
 NOISE = np.random.default_rng(0).standard_normal(FACES.X.shape)
 X = (FACES.X + 0.25 * NOISE).astype(np.float32)
-Y = face_labels(FACES.y, FACES.sensitive_features)
 HEAD = ProjectionHead(16, 32, 16, "residual", torch.Generator().manual_seed(0))
 
 
@@ -214,60 +190,3 @@ def test_metrics_are_those_of_all_pairs_of_the_sample(medium):
     for monitor, value in expected.items():
         measure = HeldOutRates(sample, monitor, 1e-3).measure
         assert measure(Z)[f"valid_{monitor}"] == pytest.approx(value, rel=1e-12)
-
-
-def ethical_module(**options):
-    options = {"groups": ("male", "female"), "validation_fraction": 0.5} | options
-    return EthicalModule(25, 15, max_epochs=3, random_state=0, device="cpu", **options)
-
-
-def triplets(**options):
-    options = {"sampling": "dynamic", "validation_fraction": 0.5, "far": 0.01} | options
-    return TripletProjector(max_epochs=3, random_state=0, device="cpu", **options)
-
-
-def fpr_penalty(**options):
-    options = {"validation_fraction": 0.5, "monitor": "frr_at_far"} | options
-    return FPRPenaltyProjector(max_epochs=3, random_state=0, device="cpu", **options)
-
-
-CHOICES = {
-    "loss": ethical_module(),
-    "bfar": ethical_module(monitor="bfar"),
-    "penalty": fpr_penalty(),
-    "triplets": triplets(),
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "domain"),
-    [*((name, False) for name in CHOICES), ("triplets", True)],
-)
-def test_pairs_never_exceed_the_most(name, domain, monkeypatch):
-    """Every comparison of held-out people is counted, whatever compares them."""
-    monkeypatch.setattr(_held_out, "MOST_IMAGES", 240)
-    counted = Counter()
-    collect = _pair_tiles.collect_tail
-
-    def collected(probe, reference, *rest, **options):
-        n, m = probe.image.size, reference.image.size
-        counted["rates"] = n * (n - 1) // 2 if probe is reference else n * m
-        return collect(probe, reference, *rest, **options)
-
-    def with_means(embeddings, y, *, scale, **options):
-        judged = (torch.bincount(y)[y] > 1).sum()
-        counted["loss"] = int(judged) * len(scale)
-        return _softmax.held_out_cross_entropy(embeddings, y, scale=scale, **options)
-
-    def of_triplets(left, right, y, margin):
-        counted["loss"] = len(left) * len(right) // 2  # i with j's partner, j with i's
-        return _triplet.mean_triplet_loss(left, right, y, margin)
-
-    monkeypatch.setattr(_pair_tiles, "collect_tail", collected)
-    monkeypatch.setattr(_ethical_module, "held_out_cross_entropy", with_means)
-    monkeypatch.setattr(_fpr_penalty, "held_out_cross_entropy", with_means)
-    monkeypatch.setattr(_triplet_projector, "mean_triplet_loss", of_triplets)
-    given = {"domain": FACES.domain} if domain else {}
-    CHOICES[name].fit(X, Y, **given)
-    assert counted["loss"] > 0 and (counted["rates"] > 0) == (name != "loss")
-    assert max(counted.values()) <= 240**2 / 2

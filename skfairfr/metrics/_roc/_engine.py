@@ -362,12 +362,13 @@ class Engine:
                 rate=question.rate,
             )
         elif question.how is None and np.isnan(found.value).any():
-            n_genuine, n_impostor = self.counts(question)
-            missing = [] if n_impostor else ["impostor"]
-            if question.rate == "frr":
-                by_group = question.operating_point == "group"
-                missing = [] if n_genuine else ["genuine"]
-                missing += ["impostor"] * (by_group and not n_impostor)
+            needed = ["impostor"] if question.rate == "far" else ["genuine"]
+            if question.operating_point == "group" and question.rate == "frr":
+                needed.append("impostor")
+            counts = dict(
+                zip(("genuine", "impostor"), self.counts(question), strict=True)
+            )
+            missing = [kind for kind in needed if not counts[kind]]
             where = "" if question.scope is None else " in the group asked for"
             warn_undefined(
                 f"No {' and no '.join(missing)} pair{where}: the {rate} is undefined and "

@@ -108,7 +108,6 @@ def compare_embeddings(
     similarity="cosine",
     n_jobs=None,
     device="cpu",
-    n_probes=None,
     expected=None,
     far_name="far_max",
 ):
@@ -122,8 +121,6 @@ def compare_embeddings(
     side : ndarray of int8, shape (n_images,), or None
     far_max, similarity, n_jobs, device
         Parameters of SimilarityROC.
-    n_probes : int, default=None
-        Number of rows of X before those of X_reference, for messages.
     expected : Expected, default=None
         Questions that the pass should answer too.
     far_name : str, default="far_max"
@@ -164,7 +161,7 @@ def compare_embeddings(
     vectors, adjustment = prepare(X, similarity, attributes, side)
     compared = HeldPairs(vectors, images, groupings, n_jobs, device, adjustment)
     if side is not None:
-        _check_no_photograph_twice(compared, n_probes)
+        _check_no_photograph_twice(compared)
     return EmbeddingAttributes(
         attributes, images, compared, far_max, expected or Expected()
     )
@@ -292,7 +289,7 @@ def check_names(similarity, names):
 
     Parameters
     ----------
-    similarity : {"cosine", "dot"} or comparator
+    similarity : comparator
     names : ndarray of str, shape (n_features,), or None
         Of the columns of X.
     """
@@ -507,7 +504,7 @@ def _check_images(of_image, identity, image):
         )
 
 
-def _check_no_photograph_twice(compared, n_probes):
+def _check_no_photograph_twice(compared):
     genuine, own = compared.genuine, compared.own_scores
     # Equal rows score exactly as a row with itself: only such pairs are compared.
     suspects = np.flatnonzero(genuine.scores == own[genuine.left])
@@ -516,12 +513,10 @@ def _check_no_photograph_twice(compared, n_probes):
     if same.any():
         row = int(np.flatnonzero(same)[0])
         probe, reference = int(left[row]), int(right[row])
-        where = f"rows {probe} and {reference} of X"
-        if n_probes is not None:
-            where = f"row {probe} of X and row {reference - n_probes} of X_reference"
         raise ValueError(
-            f"The same photograph stands on both sides ({where}; {int(same.sum())} such "
-            "pairs): its genuine pair would always be accepted. Remove it from one side."
+            f"X has the same photograph on both sides (rows {probe} and {reference}, those "
+            f"of X_reference counted after its own; {int(same.sum())} such pairs), whose "
+            "genuine pair would always be accepted. Remove it from one side."
         )
 
 

@@ -246,12 +246,12 @@ default="recentered"
         library = library_of(*given, sensitive_features_reference)
         options = {"ensure_min_samples": 2 if X_reference is None else 1}
         X = validate_rows(self, X, dtype=(np.float32, np.float64), **options)
-        _inputs.check_names(self.similarity, getattr(self, "feature_names_in_", None))
+        if not isinstance(self.similarity, str):
+            names = getattr(self, "feature_names_in_", None)
+            _inputs.check_names(self.similarity, names)
         probe = (X, y, sensitive_features, domain)
         reference = (X_reference, y_reference, sensitive_features_reference)
-        n_probes = None
         if any(part is not None for part in reference):
-            n_probes = len(X)
             X, identity, attributes, side = _inputs.join_reference(probe, reference)
         else:
             identity, attributes, domain = label_images(
@@ -264,7 +264,6 @@ default="recentered"
             similarity=self.similarity,
             n_jobs=self.n_jobs,
             device=self.device,
-            n_probes=n_probes,
             expected=self._expected,
         )
         compared.hold_all(self.average, self.impostors)

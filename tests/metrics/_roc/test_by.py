@@ -179,6 +179,7 @@ def test_references_have_the_attributes_of_probes():
 # ---- passes --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_attributes", "n_audits"), [(2, 3), pytest.param(3, 7, marks=pytest.mark.slow)]
 )
@@ -200,6 +201,7 @@ def test_all_attributes_and_their_combinations_take_one_pass(
     assert passes == ["tail"]
 
 
+@pytest.mark.slow
 def test_three_attributes_and_all_combinations_sort_the_held_pairs_once(
     monkeypatch, passes
 ):
