@@ -969,8 +969,10 @@ def _formatted(found, name, *source):
     if name == "json":
         about = {"source": source[0]} if source else {}
         return found.to_json(version=__version__, **about)
-    if name in ("html", "card"):
-        return getattr(found, f"to_{name}")(*source, version=__version__)
+    if name == "html":
+        return found.to_html(*source, version=__version__)
+    if name == "card":
+        return found.to_card(*source)
     return found.to_junit() if name == "junit" else found.to_text(*source)
 
 

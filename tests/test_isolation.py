@@ -50,7 +50,7 @@ ALLOWED = {
     *(("metrics/__init__.py", DYNAMIC), ("utils/_extras.py", DYNAMIC)),
     ("model_selection/_mitigations.py", DYNAMIC),
     # Modules of scikit-learn and of this package alone: test_saved_files tries others.
-    ("model_selection/_saved_systems.py", DYNAMIC),
+    ("utils/_saved.py", DYNAMIC),
 }
 
 
@@ -190,11 +190,6 @@ def test_nothing_runs_code_or_opens_a_connection():
 )
 def test_a_breach_is_seen(text):
     assert len(set(breaches_of(text))) >= 1
-
-
-def test_what_is_safe_is_no_breach():
-    safe = "head.eval()\nre.compile('a')\nnp.load(p, allow_pickle=False)\nimport json"
-    assert list(breaches_of(safe)) == []
 
 
 WITHOUT_NETWORK = """

@@ -4,7 +4,6 @@ The simulation, judged as the data will be, is in ``_core/_planning.py``.
 """
 
 import math
-import textwrap
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from skfairfr._core._planning import (
     number_of_tests,
 )
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
+from skfairfr.utils._document import Cell, Document, Row, Section, Table, write_text
 from skfairfr.utils._errors import Argument, ArgumentError, plain, suggestion
 from skfairfr.utils._frames import Framed
 from skfairfr.utils._validation import (
@@ -29,8 +29,8 @@ from skfairfr.utils._validation import (
     check_number,
     check_option,
 )
+from skfairfr.utils._words import RATES, level_percent, percent, plural
 
-RATES = {"far": "FMR", "frr": "FNMR"}
 EVEN, UNEVEN = "even people", "uneven people"
 # Limit -> the rate that it limits, and whether it is about the ratio of two.
 LIMITS = {
@@ -223,46 +223,38 @@ class Plan(Framed):
         text : str
             Of several lines.
         """
-        lines = [
-            f"People per group, {_count(self.images_per_person, 'image')} of each person"
-        ]
+        return write_text(self._document())
+
+    def _document(self):
+        images = plural(self.images_per_person, "image")
+        left_out = ""
         if self.left_out:
-            lines += _wrapped(
-                f"Not planned for: {', '.join(self.left_out)} (judged where the data set the "
-                "threshold, or at single levels).",
-                "  ",
+            left_out = (
+                f"Not planned for: {', '.join(self.left_out)} (judged where the data set "
+                "the threshold, or at single levels)."
             )
+        sections = []
         for question in dict.fromkeys(self.question.tolist()):
             rows = np.flatnonzero(self.question == question)
-            lines += ["", *_wrapped(f"{question}:", "  ")]
+            parts = [Table("", HEAD, [self._row(row) for row in rows])]
             if self.basis[rows[0]] == "none":
-                lines.append(f"  {self.reason[rows[0]]}")
-            else:
-                lines += self._table(rows)
+                parts = [str(self.reason[rows[0]])]
+            sections.append(Section("question", question, parts))
         if np.isfinite(self.people).any():
-            lines += ["", "Assumed:"]
-            for text in self._assumptions():
-                lines += _wrapped(f"- {text}", "  ")
-        return "\n".join([*lines, ""])
+            sections.append(Section("assumed", "Assumed", [[*self._assumptions()]]))
+        return Document(
+            f"People per group, {images} of each person", left_out, sections
+        )
 
-    def _table(self, rows):
-        """A line of titles, and one for each basis."""
-        cells = [["basis", "people", "pairs", "errors", "bound", "chance"]]
-        for row in rows:
-            line = [self.basis[row], _FORMATS[0].format(self.people[row])]
-            for name, form in zip(_NUMBERS, _FORMATS[1:], strict=True):
-                line.append(form.format(getattr(self, name)[row]))
-            cells.append([line[0], self.reason[row]] if self.reason[row] else line)
-        whole = [line for line in cells if len(line) == len(cells[0])]
-        widths = [max(map(len, column)) for column in zip(*whole, strict=True)]
-        widths[0] = max(len(line[0]) for line in cells)
-        return [
-            "  "
-            + "  ".join(
-                [line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]
-            )
-            for line in cells
-        ]
+    def _row(self, row):
+        """The numbers of a basis, or why there are none."""
+        if self.reason[row]:
+            return Row(self.basis[row], [Cell(self.reason[row]), *[Cell("")] * 4])
+        numbers = [getattr(self, name)[row] for name in _NUMBERS]
+        shown = [f.format(v) for f, v in zip(_FORMATS, numbers, strict=True)]
+        if self.limit[row] < 1:
+            shown[3] = percent(self.bound[row])
+        return Row(self.basis[row], [Cell(text) for text in shown])
 
     def _assumptions(self):
         """What the numbers rest on, each a sentence or two."""
@@ -289,7 +281,7 @@ class Plan(Framed):
         if "detect" in self.kind:
             yield (
                 f"Groups are compared at {level}, adjusted for "
-                f"{_count(self.comparisons, 'comparison')}."
+                f"{plural(self.comparisons, 'comparison')}."
             )
         yield from (text for name, text in RULES.items() if name in self.basis)
         if EVEN in self.basis:
@@ -302,7 +294,7 @@ class Plan(Framed):
         found, shown = self.dependence[rate], ""
         if rate in self.pilot_errors:
             n_errors, far = self.pilot_errors[rate]
-            shown = f" ({_count(n_errors, 'error')} at a FAR of {far:g})"
+            shown = f" ({plural(n_errors, 'error')} at an FMR of {level_percent(far)})"
         phi = found.inflation(rate, self.images_per_person)
         times = "" if f"{phi:.3g}" == "1" else f"{phi:.3g} times "
         text = (
@@ -317,17 +309,9 @@ class Plan(Framed):
         return f"{text}."
 
 
-_NUMBERS = ("pairs", "expected_errors", "bound", "chance")
+HEAD = ["basis", "people", "pairs", "errors", "bound", "chance"]
+_NUMBERS = ("people", "pairs", "expected_errors", "bound", "chance")
 _FORMATS = ("{:,.0f}", "{:,.0f}", "{:,.1f}", "{:.3g}", "{:.2f}")
-
-
-def _count(n, thing):
-    return f"{n} {thing}{'s' * (n != 1)}"
-
-
-def _wrapped(text, indent):
-    """Lines of at most 88 characters, all but the first indented."""
-    return textwrap.wrap(text, 88, subsequent_indent=indent)
 
 
 def plan_test(
@@ -509,7 +493,8 @@ class _Asked:
     @property
     def question(self):
         """The question as a sentence."""
-        name, limit, true = RATES[self.rate], f"{self.limit:g}", f"{self.true_rate:g}"
+        name, true = RATES[self.rate], f"{100 * self.true_rate:g} %"
+        limit = f"{self.limit:g}" if self.limit >= 1 else f"{100 * self.limit:g} %"
         ratio = f"{self.true_ratio:g}"
         if self.kind == "detect":
             return f"To detect that the {name} of a group is {ratio} times that of others, {true}"
@@ -535,9 +520,11 @@ def _asked(name, rate, limit, true, assumed):
         reason = "can be neither passed nor failed: the assumed ratio is at the limit"
     elif not of_ratio and (assumed == 1 or (assumed > 1 and "certify" in name)):
         kind, where = "certify", "at" if assumed == 1 else "above"
-        reason = f"cannot be certified: the assumed {RATES[rate]}, {true:g}, is {where} the limit"
+        reason = f"cannot be certified: the assumed {RATES[rate]}, {100 * true:g} %, is {where} the limit"
     elif true >= 1:
-        reason = f"the assumed {RATES[rate]} would be {true:g}; give a smaller share"
+        reason = (
+            f"the assumed {RATES[rate]} would be {100 * true:g} %; give a smaller share"
+        )
     ratio = 1 + assumed * (limit - 1) if of_ratio else 1.0
     return _Asked(kind, rate, limit, true, ratio, reason)
 

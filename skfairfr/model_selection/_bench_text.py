@@ -1,13 +1,11 @@
-"""What a bench found, for a person to read: a sentence, and tables of at most 100 columns."""
+"""What a bench found, for a person to read: a sentence, and a document of tables."""
 
 import math
-import textwrap
 
-from skfairfr._core._rates import on_its_side, p_in_digits
+from skfairfr._core._rates import on_its_side
 from skfairfr.model_selection._held_out import METRICS
-
-WIDTH = 100
-NAME_WIDTH = 19
+from skfairfr.utils._document import Cell, Document, Row, Section, Table
+from skfairfr.utils._words import level_percent, p_value, percent, printable
 
 
 def sentence(bench):
@@ -32,7 +30,7 @@ def sentence(bench):
     helping = [m for m in bench.methods if _helps(m, bench)]
     limit = (
         "With these people, a fall by a factor of "
-        f"{number(bench.detectable_factor)} would be seen with probability .8, a smaller "
+        f"{bench.detectable_factor:.3g} would be seen with probability .8, a smaller "
         f"one less often.{_little_to_lower(bench)}"
     )
     if not helping:
@@ -45,7 +43,7 @@ def sentence(bench):
     elif method.levelling_down:
         but = f"this is levelling down: {method.levelling_down}"
     elif costs_more(method, max_cost):
-        but = f"at most {max_cost:g} times the FRR was allowed"
+        but = f"at most {max_cost:g} times the FNMR was allowed"
     else:
         but = f"{name} cannot be compared among methods where a group has no error"
     return (
@@ -62,7 +60,7 @@ def _little_to_lower(bench):
     if METRICS[bench.metric].how is None or not before < bench.detectable_factor:
         return ""
     return (
-        f" {METRICS[bench.metric].words} was {number(before)} and cannot fall below 1, so "
+        f" {METRICS[bench.metric].words} was {shown(bench.metric, before)} and cannot fall below 1, so "
         "that these people can hardly show that a method helps."
     )
 
@@ -73,33 +71,27 @@ def _helps(method, bench):
 
 
 def costs_more(method, max_cost):
-    """Whether the FRR of everyone exceeds that of nothing by more than this factor."""
+    """Whether the FNMR of everyone exceeds that of nothing by more than this factor."""
     frr = method.changes["frr_at_far"]
     return max_cost is not None and not frr.after <= max_cost * frr.before
 
 
 def _effect(change):
     return (
-        f"lowers {METRICS[change.metric].words} from {number(change.before)} to "
-        f"{number(change.after)} ({ratio(change)} times)"
+        f"lowers {METRICS[change.metric].words} from {shown(change.metric, change.before)} "
+        f"to {shown(change.metric, change.after)} ({ratio(change)} times)"
     )
 
 
 def _cost(method):
-    """What happens to the FRR of everyone, and whether other attributes are harmed."""
+    """What happens to the FNMR of everyone, and whether other attributes are harmed."""
     frr = method.changes["frr_at_far"]
+    fell = f"from {percent(frr.before)} to {percent(frr.after)} ({ratio(frr)} times)"
+    text = f"at no detectable cost (FNMR {ratio(frr)} times)"
     if frr.low > 1:
-        text = (
-            f"at a cost: the FRR rises from {number(frr.before)} to {number(frr.after)} "
-            f"({ratio(frr)} times)"
-        )
+        text = f"at a cost: the FNMR rises {fell}"
     elif frr.high < 1:
-        text = (
-            f"and the FRR, too, from {number(frr.before)} to {number(frr.after)} "
-            f"({ratio(frr)} times)"
-        )
-    else:
-        text = f"at no detectable cost (FRR {ratio(frr)} times)"
+        text = f"and the FNMR, too, {fell}"
     if method.harmed:
         text += (
             f", and makes disparities by {', '.join(map(str, method.harmed))} larger"
@@ -116,8 +108,8 @@ def _beyond(method, metric):
     return f" Its {METRICS[metric].words} is {' and '.join(said)}." if said else ""
 
 
-def to_text(bench):
-    """Render a Bench.
+def document_of(bench):
+    """A Bench as a document.
 
     Parameters
     ----------
@@ -125,34 +117,29 @@ def to_text(bench):
 
     Returns
     -------
-    text : str
+    document : Document
     """
-    settings = bench.settings
-    groups = ", ".join(map(_shown, bench.groups))
-    head = (
-        f"Bench of {len(bench.methods)} methods by {_shown(bench.attribute)} ({groups})"
-    )
-    values = ", ".join(
-        f"{METRICS[m].words} {number(v)}" for m, v in bench.before.items()
-    )
+    settings, named = bench.settings, ", ".join(map(printable, bench.groups))
+    title = f"Bench of {len(bench.methods)} methods by {printable(bench.attribute)} ({named})"
     about = (
         f"{bench.n_images:,} images of {bench.n_people:,} people, {settings['n_splits']} "
-        f"splits, FAR {settings['far']:g}."
-        + (f" With nothing: {values}." if values else "")
+        f"splits, FMR {level_percent(settings['far'])}."
     )
-    parts = [
-        [*_title(head, "="), *_wrapped(about), "", *_wrapped(bench.sentence)],
-        _effects(bench),
-        _against_controls(bench),
-        _needs(bench),
+    if bench.before:
+        values = (f"{METRICS[m].words} {shown(m, v)}" for m, v in bench.before.items())
+        about += f" With nothing: {', '.join(values)}."
+    out = [f"{printable(name)}: {printable(why)}" for name, why in bench.left_out]
+    notes = [printable(note) for note in bench.notes]
+    sections = [
+        Section("verdict", "What was found", [bench.sentence]),
+        Section("effects", "What each method does", _effects(bench)),
+        Section("controls", "Against heads without regard to groups", _controls(bench)),
+        Section("needs", "What each method needs", _needs(bench)),
+        Section("out", "Without a result", [out] if out else []),
+        Section("notes", "Notes", [notes] if notes else []),
+        Section("reading", "How to read this", [_reading(bench)]),
     ]
-    if bench.left_out:
-        listed = [f"{_shown(name)}: {_shown(why)}" for name, why in bench.left_out]
-        parts.append([*_title("Without a result"), *_bullets(listed)])
-    if bench.notes:
-        parts.append([*_title("Notes"), *_bullets(map(_shown, bench.notes))])
-    parts.append([*_title("How to read this"), *_bullets(_reading(bench))])
-    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+    return Document(title, about, [section for section in sections if section.parts])
 
 
 def _effects(bench):
@@ -160,48 +147,38 @@ def _effects(bench):
     if not bench.methods:
         return []
     metrics = dict.fromkeys((bench.metric, "frr_at_far", "bfar", "bfrr"))
-    shown = [m for m in metrics if m in METRICS][:3]
-    heads = [f"{METRICS[m].words} after/before" for m in shown]
-    rows = [
-        ["method", METRICS[bench.metric].words, heads[0], "p (adjusted)", *heads[1:]]
-    ]
+    first, *others = [m for m in metrics if m in METRICS][:3]
+    heads = [f"{METRICS[m].words} after/before" for m in (first, *others)]
+    head = ["method", METRICS[first].words, heads[0], "p", "adjusted p", *heads[1:]]
+    rows = []
     for method in bench.methods:
-        change = method.changes[bench.metric]
-        cells = [ratio(method.changes[m]) for m in shown]
-        rows.append(
-            [
-                _short(method.name),
-                number(change.after),
-                cells[0],
-                _both_p(change, method.p_adjusted),
-                *cells[1:],
-            ]
-        )
-    return _table(rows, (NAME_WIDTH, 5, 18, 14, 18, 18))
+        change = method.changes[first]
+        cells = [shown(first, change.after), ratio(change), p_value(change.p_value)]
+        cells += [
+            p_value(method.p_adjusted),
+            *(ratio(method.changes[m]) for m in others),
+        ]
+        rows.append(Row(printable(method.name), [Cell(text) for text in cells]))
+    return [Table("", head, rows)]
 
 
-def _against_controls(bench):
+def _controls(bench):
     """The table of trained heads against those trained without regard to groups."""
     rows = []
     for method in bench.methods:
         for found in method.controls:
-            shown = (ratio(found.changes[m]) for m in (bench.metric, "frr_at_far"))
-            effect, cost = shown
-            p = _both_p(found.changes[bench.metric], found.p_adjusted)
-            rows.append([_short(method.name), found.control, effect, p, cost])
-    if not rows:
-        return []
-    name = METRICS[bench.metric].words
-    heads = ["method", "against a", f"{name} after/before", "p (adjusted)"]
-    rows.insert(0, [*heads, "FRR after/before"])
-    return _table(rows, (NAME_WIDTH, 12, 21, 15, 21))
+            change = found.changes[bench.metric]
+            cells = [found.control, ratio(change), p_value(change.p_value)]
+            cells += [p_value(found.p_adjusted), ratio(found.changes["frr_at_far"])]
+            rows.append(Row(printable(method.name), [Cell(text) for text in cells]))
+    head = ["method", "against a", f"{METRICS[bench.metric].words} after/before"]
+    head += ["p", "adjusted p", "FNMR after/before"]
+    return [Table("", head, rows)] if rows else []
 
 
 def _needs(bench):
     """The table of costs and of what a reader should be warned of."""
-    if not bench.methods:
-        return []
-    rows = [["method", "s a fit", "numbers kept", "remarks"]]
+    rows = []
     for method in bench.methods:
         remarks = []
         if method.needs_groups:
@@ -209,22 +186,20 @@ def _needs(bench):
         if method.levelling_down:
             remarks.append(f"levelling down: {method.levelling_down}")
         if costs_more(method, bench.settings.get("max_cost")):
-            remarks.append(f"over {bench.settings.get('max_cost'):g} times the FRR")
+            remarks.append(f"over {bench.settings.get('max_cost'):g} times the FNMR")
         if method.harmed:
-            remarks.append(
-                f"larger disparity by {', '.join(map(_shown, method.harmed))}"
-            )
+            harmed = ", ".join(map(printable, method.harmed))
+            remarks.append(f"larger disparity by {harmed}")
         frr = {g.group: g.low > 1 for g in method.groups if g.rate == "frr"}
         if frr and all(frr.values()):
-            remarks.append("every group's FRR rises")
+            remarks.append("every group's FNMR rises")
         elif any(frr.values()):
-            rises = ", ".join(_shown(group) for group, rose in frr.items() if rose)
-            remarks.append(f"FRR of {rises} rises")
-        seconds, kept = f"{method.seconds:.2g}", f"{method.n_numbers:,}"
-        lines = textwrap.wrap("; ".join(remarks), WIDTH - 45) or [""]
-        rows.append([_short(method.name), seconds, kept, lines[0]])
-        rows += [["", "", "", line] for line in lines[1:]]
-    return _table(rows, (NAME_WIDTH, 8, 13, WIDTH - 45))
+            rises = ", ".join(printable(group) for group, rose in frr.items() if rose)
+            remarks.append(f"FNMR of {rises} rises")
+        cells = [f"{method.seconds:.2g}", f"{method.n_numbers:,}", "; ".join(remarks)]
+        rows.append(Row(printable(method.name), [Cell(text) for text in cells]))
+    head = ["method", "s a fit", "numbers kept", "remarks"]
+    return [Table("", head, rows)] if rows else []
 
 
 def _reading(bench):
@@ -232,38 +207,38 @@ def _reading(bench):
     level = 100 * settings["confidence_level"]
     name = METRICS[bench.metric].words
     texts = [
-        "BFAR, BFRR: largest over smallest FAR (FRR) of the groups, 1 where they are equal, "
-        "at the threshold where no group's FAR exceeds the level; FRR: that of everyone, at "
-        "the threshold of the overall FAR. Smaller is better for all.",
+        "BFAR, BFRR: largest over smallest FMR (FNMR) of the groups, 1 where they are equal, "
+        "at the threshold where no group's FMR exceeds the level; FNMR: that of everyone, at "
+        "the threshold of the overall FMR. Smaller is better for all.",
         "after/before is a method over doing nothing, with its "
         f"{level:g} % interval for other people. Rows are sorted by the upper end of the "
         f"first: the surest gain stands first. p is of {name} and goes with its interval, "
-        "each on its own; in parentheses it is adjusted for the number of methods (Holm).",
+        "each on its own; the adjusted p allows for the number of methods (Holm).",
         "Everybody was judged by systems that were fitted, and whose parameters were "
-        f"chosen, on other people. The FAR rests on pairs within a split: 1 / "
+        f"chosen, on other people. The FMR rests on pairs within a split: 1 / "
         f"{settings['n_splits']} of all.",
     ]
     if any(method.controls for method in bench.methods):
         texts.append(
             "The plain head and the margin head are trained without regard to groups. Where a "
-            "head does not differ from them, its gain is that of training a head. Its adj. p "
+            "head does not differ from them, its gain is that of training a head. Its adjusted p "
             "against them is of a family of its own: all comparisons with the two (Holm)."
         )
     if settings.get("max_cost") is not None:
         texts.append(
-            f"A method wins only if its FRR is at most {settings['max_cost']:g} times that "
+            f"A method wins only if its FNMR is at most {settings['max_cost']:g} times that "
             "of doing nothing."
         )
     changes = [m.changes[bench.metric] for m in bench.methods]
     if not all(math.isfinite(v) for c in changes for v in (c.before, c.after, c.ratio)):
         texts.append(
-            f"{name} is inf or undefined where a group has no error. Intervals and adj. p are "
+            f"{name} is inf or undefined where a group has no error. Intervals and adjusted p are "
             "of rates with half an error more, which no group lacks."
         )
     if not math.isnan(bench.detectable_factor):
         texts.append(
             f"With these people, {name} has to fall by a factor of "
-            f"{number(bench.detectable_factor)} to be seen to fall with probability .8: this "
+            f"{bench.detectable_factor:.3g} to be seen to fall with probability .8: this "
             "is of the method with the median error; one that changes little has a smaller "
             "error."
         )
@@ -273,61 +248,21 @@ def _reading(bench):
 # ---- words ---------------------------------------------------------------------------
 
 
-def number(value):
-    """Three significant digits."""
+def shown(metric, value):
+    """A rate in percent, or a disparity, with three significant digits."""
     if math.isnan(value):
         return "undefined"
-    return f"{value:.3g}"
+    return percent(value) if METRICS[metric].how is None else f"{value:.3g}"
 
 
 def ratio(change):
     """``0.43 [0.30, 0.61]``, or that there is none."""
     if math.isnan(change.low):
         return "undefined"
-    shown = (on_its_side(_end, v, 1.0, 3) for v in (change.low, change.high))
+    ends = (on_its_side(_end, v, 1.0, 3) for v in (change.low, change.high))
     value = "undefined" if math.isnan(change.ratio) else f"{change.ratio:.2f}"
-    return f"{value} [{', '.join(shown)}]"
+    return f"{value} [{', '.join(ends)}]"
 
 
 def _end(value, digits):
     return f"{value:.{digits - 1}f}" if value < 99.995 else f"{value:.{digits}g}"
-
-
-def _both_p(change, adjusted):
-    """A p-value on its own, as its interval is, and adjusted."""
-    own, all_methods = (
-        "<.001" if p < 1e-3 else p_in_digits(p) for p in (change.p_value, adjusted)
-    )
-    return f"{own} ({all_methods})"
-
-
-def _shown(label):
-    """A label as text in which nothing moves the cursor."""
-    return "".join(c if c.isprintable() else "?" for c in str(label))
-
-
-def _short(name):
-    text = _shown(name)
-    return text if len(text) < NAME_WIDTH else f"{text[: NAME_WIDTH - 4]}.."
-
-
-def _title(text, underline="-"):
-    lines = textwrap.wrap(text, WIDTH)
-    return [*lines, underline * len(lines[-1])]
-
-
-def _wrapped(text):
-    return textwrap.wrap(text, WIDTH)
-
-
-def _bullets(texts):
-    options = {"initial_indent": "- ", "subsequent_indent": "  "}
-    return [line for text in texts for line in textwrap.wrap(text, WIDTH, **options)]
-
-
-def _table(rows, widths):
-    """Columns, aligned to the left."""
-    return [
-        " ".join(c.ljust(w) for c, w in zip(row, widths, strict=False)).rstrip()
-        for row in rows
-    ]

@@ -17,7 +17,6 @@ from skfairfr.report._comparison_records import (
 from skfairfr.report._data import EmbeddingData, PairData, read_data
 from skfairfr.report._policy import Policy
 from skfairfr.report._records import Audit, Report
-from skfairfr.report._text import to_text
 
 __all__ = [
     "Audit",
@@ -33,5 +32,4 @@ __all__ = [
     "audit_pairs",
     "compare_systems",
     "read_data",
-    "to_text",
 ]

@@ -27,6 +27,7 @@ from skfairfr.report._arguments import (
     two_columns,
 )
 from skfairfr.report._checks import check, operating_points_of
+from skfairfr.report._common_parts import WITHHELD, place_of
 from skfairfr.report._data import (
     INDEPENDENT,
     EmbeddingData,
@@ -37,7 +38,6 @@ from skfairfr.report._data import (
 )
 from skfairfr.report._failures import failures_of, generalised, lost_groups
 from skfairfr.report._figures import make_folders, write_figures
-from skfairfr.report._limits import limits_of
 from skfairfr.report._measure import (
     ENOUGH_IMPOSTORS,
     RATES,
@@ -55,10 +55,10 @@ from skfairfr.report._notes import (
 )
 from skfairfr.report._policy import settle
 from skfairfr.report._records import Audit, Other, Report
-from skfairfr.report._text_layout import WITHHELD, level_name, number, printable
 from skfairfr.report._verdicts import judge
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value, plain
 from skfairfr.utils._validation import check_container
+from skfairfr.utils._words import percent, printable
 
 # Above this share of the genuine pairs by one person, both averages are shown.
 DOMINANT_SHARE = 0.05
@@ -140,7 +140,7 @@ def audit(
     groups = {attribute: sensitive_features}
     data = EmbeddingData(X, y, groups, domain, similarity=similarity)
     check_data(data, "sensitive_features", named=False)
-    return audit_data(data, **options).audits[0]
+    return audit_data(data, **options)
 
 
 def audit_pairs(
@@ -218,7 +218,7 @@ def audit_pairs(
     attribute = attribute or name_of_both(both) or UNNAMED
     data = PairData(y_score, identities, {attribute: both}, images, y_true=y_true)
     check_data(data, "sensitive_features", named=False)
-    return audit_data(data, **options).audits[0]
+    return audit_data(data, **options)
 
 
 def audit_data(
@@ -230,6 +230,7 @@ def audit_data(
     limits=None,
     policy=None,
     figures=None,
+    bands=False,
     progress=False,
     average="pair",
     impostors="all",
@@ -268,6 +269,9 @@ def audit_data(
     figures : path-like, default=None
         Folder that the displays are written to, those of each audit in a folder of its
         own; made if it does not exist. None writes none.
+    bands : bool, default=False
+        Whether the figure of the FNMR over the FMR shows bands that hold for whole curves,
+        of ``n_resamples`` resamples, which takes long.
     progress : bool, default=False
         Whether a bar on standard error shows how far the measurement is.
     average : {"pair", "identity"}, default="pair"
@@ -332,7 +336,7 @@ def audit_data(
     notes += [] if reading is None else list(reading.notes)
     notes += similar_labels(groups, chosen)
     audits = []
-    with show_progress(progress, len(names) + 2 + (threshold_from is not None)):
+    with show_progress(progress, _n_steps(names, threshold_from, figures)):
         if threshold_from is not None:
             points, notes_of_other = points_on(threshold_from, data, points, options)
             notes += notes_of_other
@@ -356,7 +360,7 @@ def audit_data(
         ):
             found = _audit_by(own, data, attributes, options, judged, whole)
             found = _checked(found, judged, asked, data, threshold_from)
-            audits.append(_drawn(found, data, own, folder))
+            audits.append(_drawn(found, data, own, folder, bands))
         with collecting([]):
             notes += dict.fromkeys(n for own in audited for n in own.missed_levels())
             # Without the repeats, pairs take as much memory again.
@@ -369,6 +373,11 @@ def audit_data(
     audits[0] = replace(audits[0], notes=first)
     combined = [attributes for attributes in chosen if len(attributes) > 1]
     return Report(tuple(audits), tuple(cross(data, names) for names in combined))
+
+
+def _n_steps(names, threshold_from, figures):
+    """How many steps a bar shows."""
+    return 2 + (threshold_from is not None) + len(names) * (6 if figures else 1)
 
 
 def _about_repeats(data, attributes, audit, points, options):
@@ -385,9 +394,9 @@ def _about_repeats(data, attributes, audit, points, options):
     without = AuditedROC(roc.by(attributes), points)
     rates = zip(*(without._points(r, None, threshold)[0] for r in RATES), strict=True)
     told = [
-        f"at {level_name(level, audit.settings)}, FAR {number(far)} instead of "
-        f"{number(level.rates[0].far.value)} and FRR {number(frr)} instead of "
-        f"{number(level.rates[0].frr.value)}"
+        f"at {place_of(level, audit)}, FMR {percent(far)} instead of "
+        f"{percent(level.rates[0].far.value)} and FNMR {percent(frr)} instead of "
+        f"{percent(level.rates[0].frr.value)}"
         for level, (far, frr) in zip(audit.levels, rates, strict=True)
     ]
     return [
@@ -642,14 +651,12 @@ def _without_verdicts(levels):
     )
 
 
-def _drawn(audit, data, audited, folder):
+def _drawn(audit, data, audited, folder, bands):
     """The audit, whose figures are written to a folder if there is one."""
     if folder is None:
         return audit
-    points, reading = audited.points, data.reading
-    distance = reading is not None and reading.options["distance"]
-    shown = _title(data, audit, points), distance, limits_of(audit)
-    written = write_figures(audited, audit.levels, folder, *shown)
+    title = _title(data, audit, audited.points)
+    written = write_figures(audited, audit, folder, title, bands)
     return replace(audit, figures=tuple(written))
 
 

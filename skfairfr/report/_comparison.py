@@ -36,8 +36,8 @@ from skfairfr.report._notes import (
     similar_labels,
 )
 from skfairfr.report._overlap import overlap
-from skfairfr.report._text_layout import printable
 from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.utils._words import printable
 
 NAMES = ("before", "after")
 

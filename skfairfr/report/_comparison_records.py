@@ -4,9 +4,11 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from skfairfr.report import _comparison_document
+from skfairfr.report._html import write_fragment, write_page
 from skfairfr.report._records import Curves, read_schema
 from skfairfr.report._tables import changes_of, in_given_scale, to_csv
-from skfairfr.report._text_comparison import to_text
+from skfairfr.utils._document import write_text
 from skfairfr.utils._errors import all_spelled
 from skfairfr.utils._folder import REPORT, check_replaceable, replaced
 from skfairfr.utils._json_form import plain_form
@@ -208,7 +210,8 @@ class SystemsComparison:
         -------
         text : str
         """
-        return to_text(self)
+        document = _comparison_document.document_of(self)
+        return write_text(document.only(*_comparison_document.IN_TEXT))
 
     def to_json(self, **about):
         """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
@@ -245,9 +248,7 @@ class SystemsComparison:
         -------
         html : str
         """
-        from skfairfr.report._page_comparison import to_html
-
-        return to_html(self, version, date)
+        return write_page(_comparison_document.document_of(self), version, date)
 
     def to_junit(self):
         """Changes as JUnit XML, those for the worse as failures.
@@ -310,19 +311,13 @@ class SystemsComparison:
         return read_schema("comparison.json")
 
     def _repr_html_(self):
-        from skfairfr.report._notebook import comparison_in_short
-
-        return comparison_in_short(self)
+        document = _comparison_document.document_of(self)
+        return write_fragment(document.only(*_comparison_document.IN_NOTEBOOK))
 
     def __repr__(self):
-        first, *others = self.systems
-        said = f"Comparison of {', '.join(others)} with {first}: {self.n_people:,} people, "
-        if self.settings.get("withheld"):
-            return f"{said}verdicts withheld"
-        return (
-            f"{said}{len(self.harm)} of {len(self.changes)} rates got worse, "
-            f"{len(self.improved)} better"
-        )
+        document = _comparison_document.document_of(self)
+        found = document.sections[0].parts[0]
+        return "\n".join([document.subtitle, found.headline, *found.texts])
 
     def spelled(self, spell):
         """The same comparison, whose notes name arguments in other words.

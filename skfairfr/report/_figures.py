@@ -11,32 +11,33 @@ from tempfile import TemporaryFile
 
 import numpy as np
 
-from skfairfr._core._rates import in_digits
+from skfairfr._core._parallel import next_step
 from skfairfr.metrics import (
     DisparityCurveDisplay,
     ErrorRateDisplay,
-    GroupFARDisplay,
     ScoreHistogramDisplay,
     SimilarityROCDisplay,
 )
-from skfairfr.metrics._plot._group_far import matrix_size
 from skfairfr.metrics._plot._group_rates import panel_height
 from skfairfr.metrics._plot._style import (
     add_legend,
     mark,
     percent_ticks,
     plain_text,
-    point_names,
     row_label,
 )
+from skfairfr.report._common_parts import short_place
+from skfairfr.report._limits import limits_of
+from skfairfr.report._measure import RATES
 from skfairfr.report._notes import collecting
 from skfairfr.report._page_figures import rates_display
-from skfairfr.report._text_layout import level_name
 from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._folder import temporary
 from skfairfr.utils._validation import check_path
+from skfairfr.utils._words import printable
 
 SIZE = (6.4, 4.6)
+SAMPLED = "from a sample"
 # More groups than this, which have no colours of their own left, have axes of their own.
 MAX_GROUPS = 6
 N_COLUMNS = 3
@@ -85,28 +86,25 @@ def make_folders(folder, names):
     return folders
 
 
-def write_figures(audited, levels, folder, title="", distance=False, limits=None):
+def write_figures(audited, audit, folder, title="", bands=False):
     """Write the displays of an audit, each in both formats.
 
-    ``rates`` (both rates of every group at the operating points), ``roc`` (the frr over
-    the far), ``error_rates`` and ``scores`` (over thresholds and scores), ``disparity`` and
-    ``disparity_uncertainty``, all with the audit's operating points marked; and, for every
-    level or threshold, ``group_far`` (the matrix of groups, where pairs of two groups are
-    compared). No state of pyplot is touched.
+    ``rates`` (both rates of every group at the operating points), ``roc`` (the FNMR over the
+    FMR), ``error_rates`` and ``scores`` (over thresholds and scores) and ``disparity``, all
+    with the audit's operating points marked. Intervals are those of the tables, one at a
+    time. No state of pyplot is touched.
 
     Parameters
     ----------
     audited : AuditedROC
-    levels : tuple of Level
-        Of the audit.
+    audit : Audit
+        What it found, with checks and curves.
     folder : Path
         Where the files go.
     title : str, default=""
         What the data are, above every figure.
-    distance : bool, default=False
-        Whether scores are minus distances.
-    limits : dict of str -> ndarray, shape (n_levels,), default=None
-        Largest rates allowed, as of GroupRatesDisplay.
+    bands : bool, default=False
+        Whether ``roc`` shows bands that hold for a whole curve, of resamples of people.
 
     Returns
     -------
@@ -116,63 +114,104 @@ def write_figures(audited, levels, folder, title="", distance=False, limits=None
     drawn = []
     # The audit's notes already hold what the displays warn of.
     with temporary(folder) as staged, collecting([]):
-        for name, draw, size in _figures(audited, levels, distance, limits):
+        for name, draw, size in _figures(audited, audit, bands):
+            next_step(f"drawing {name} by {printable(audit.attribute)}")
             drawn += _write(draw, staged / name, size, title)
         for path in staged.iterdir():
             os.replace(path, folder / path.name)
     return [folder / path.name for path in drawn]
 
 
-def _figures(audited, levels, distance, limits):
+def _figures(audited, audit, bands):
     """File names, what draws them on a figure, and sizes in inches."""
-    roc, points = audited.roc, audited.points
-    groups = roc.groups_.tolist()
-    marks = {
-        "far": points.far,
-        "operating_thresholds": points.threshold,
-        "distance": distance,
-    }
-    names = [level_name(level, {"distance": distance}) for level in levels]
-    rates = rates_display(levels, names, limits, roc.confidence_level)
-    yield (
-        "rates",
-        lambda figure: _draw_rates(figure, rates),
-        (9.0, panel_height(1 + len(groups), points.size) + 0.4),
-    )
-    set_here = points.set_on == "these data"
-    sources = points.far if set_here else np.full(points.size, np.nan)
-    marked = (
-        [level.rates[0].far.value for level in levels],
-        point_names(points.threshold, sources, distance),
-    )
-    yield "roc", *_by_group(_marked(SimilarityROCDisplay, marked), roc, [None])
-    yield "error_rates", *_by_group(ErrorRateDisplay.from_roc, roc, [], **marks)
-    yield "scores", *_by_group(ScoreHistogramDisplay.from_roc, roc, [], **marks)
-    curve = _marked(DisparityCurveDisplay, marked)
-    yield "disparity", _on_axes(curve, roc), SIZE
-    uncertainty = {
-        "how": ("max_min", "max_geomean", "gini"),
-        "quantity": "normalized_uncertainty",
-    }
-    yield (
-        "disparity_uncertainty",
-        _on_axes(curve, roc, **uncertainty),
-        SIZE,
-    )
-    for level in levels:
-        matrix = roc.far_matrix(threshold=level.threshold)
-        # Without pairs of two groups, a matrix is a diagonal: the figure of the rates.
-        if np.any(matrix.n_impostor[_off_diagonal(len(groups))]):
-            shown = in_digits(-level.threshold if distance else level.threshold)
-            if set_here:
-                shown = f"{level.far:g}"
-            draw = _on_axes(GroupFARDisplay.from_roc, roc, threshold=level.threshold)
-            yield f"group_far_{shown}", draw, matrix_size(roc.groups_)
+    roc, points, levels = audited.roc, audited.points, audit.levels
+    groups, distance = tuple(audited.labels), bool(audit.settings.get("distance"))
+    names = [short_place(level, audit) for level in levels]
+    confidence = audit.settings["confidence_level"]
+    rates = rates_display(levels, names, limits_of(audit), confidence)
+    height = panel_height(len(groups), points.size) + 0.4
+    yield "rates", lambda figure: _draw_rates(figure, rates), (9.0, height)
+    along = audited.along(_thinned(audit.curves.threshold))
+    # From the smallest FMR to the largest, and of thresholds the other way.
+    order = np.argsort(along["far"].value[0])
+    far = along["far"].value[0, order]
+    beyond = along["far"].sampled
+    shaded = {"far_max": roc.far_max if beyond.any() else None, "beyond": SAMPLED}
+    places = [level.rates[0].far.value for level in levels]
+
+    def draw_roc(ax, rows):
+        if bands:
+            shown = [groups[row] for row in rows]
+            SimilarityROCDisplay.from_roc(roc, groups=shown, ax=ax, band="simultaneous")
+        else:
+            found = along["frr"].fields(rows, order)
+            no_band = dict.fromkeys(("band_low", "band_high"))
+            display = SimilarityROCDisplay(
+                far=far,
+                frr=found.pop("value"),
+                **found,
+                **no_band,
+                groups=tuple(groups[row] for row in rows),
+                **shaded,
+            )
+            display.plot(ax)
+        mark(ax, places, names)
+        add_legend(ax, min(len(places), 2), above=True)
+
+    def draw_error_rates(ax, rows):
+        columns = {}
+        for rate, found in along.items():
+            fields = found.fields(rows, order[::-1])
+            columns[rate] = fields.pop("value")
+            columns |= {f"{rate}_{name}": values for name, values in fields.items()}
+        threshold = along["far"].threshold
+        ErrorRateDisplay(
+            threshold=threshold[order[::-1]],
+            **columns,
+            groups=tuple(groups[row] for row in rows),
+            distance=distance,
+            sampled_to=float(threshold[beyond].max()) if beyond.any() else None,
+            beyond=SAMPLED,
+        ).plot(ax)
+        mark(ax, points.threshold, names)
+        add_legend(ax, min(len(places), 2))
+
+    edges, densities = audited.densities()
+
+    def draw_scores(ax, rows):
+        ScoreHistogramDisplay(
+            edges=edges,
+            genuine=densities["frr"][rows],
+            impostor=densities["far"][rows],
+            n_genuine=roc.n_genuine_[rows],
+            n_impostor=roc.n_impostor_[rows],
+            groups=tuple(groups[row] for row in rows),
+            distance=distance,
+        ).plot(ax)
+        mark(ax, points.threshold, names)
+        add_legend(ax, min(len(places), 2))
+
+    def draw_disparity(figure):
+        ax = figure.subplots()
+        found = [along[rate].largest_ratio() for rate in RATES]
+        stacked = {name: np.stack([f[name][order] for f in found]) for name in found[0]}
+        none = dict.fromkeys(("band_low", "band_high", "normalized_uncertainty"))
+        curves = tuple((rate, "max_min") for rate in RATES)
+        DisparityCurveDisplay(far=far, **stacked, **none, curves=curves, **shaded).plot(
+            ax
+        )
+        mark(ax, places, names)
+        add_legend(ax, min(len(places), 2), above=True)
+
+    yield "roc", *_by_group(draw_roc, groups, [0])
+    yield "error_rates", *_by_group(draw_error_rates, groups, [])
+    yield "scores", *_by_group(draw_scores, groups, [])
+    yield "disparity", draw_disparity, SIZE
 
 
-def _off_diagonal(n):
-    """Off the diagonal."""
-    return ~np.eye(n, dtype=bool)
+def _thinned(threshold):
+    """Every second of the thresholds of curves, which a reader cannot tell apart."""
+    return np.unique(np.append(threshold[::-1][::2], threshold[-1:]))[::-1]
 
 
 def _draw_rates(figure, display):
@@ -181,38 +220,23 @@ def _draw_rates(figure, display):
     figure.suptitle(display.names[0] if len(display.names) == 1 else "")
 
 
-def _marked(display, levels):
-    """What draws a display over levels of the FAR, and marks those of the audit."""
-
-    def draw(roc, ax, **options):
-        display.from_roc(roc, ax=ax, **options)
-        mark(ax, *levels)
-        add_legend(ax, min(len(levels[0]), 2), above=True)
-
-    return draw
-
-
-def _on_axes(draw, roc, **options):
-    return lambda figure: draw(roc, ax=figure.subplots(), **options)
-
-
-def _by_group(draw, roc, always, **options):
+def _by_group(draw, groups, always):
     """What draws on a figure, and its size: on axes for each of many groups."""
-    groups = roc.groups_.tolist()
-    if len(groups) <= MAX_GROUPS:
-        return _on_axes(draw, roc, **options), SIZE
-    n_rows = ceil(len(groups) / N_COLUMNS)
+    own = list(range(1, len(groups)))
+    if len(own) <= MAX_GROUPS:
+        return lambda figure: draw(figure.subplots(), [*always, *own]), SIZE
+    n_rows = ceil(len(own) / N_COLUMNS)
 
     def draw_all(figure):
         axes = figure.subplots(n_rows, N_COLUMNS, squeeze=False).ravel()
-        for ax, group in zip(axes, groups, strict=False):
-            draw(roc, ax=ax, groups=[*always, group], **options)
-            ax.set_title(row_label(group), fontsize="medium", pad=24)
+        for ax, row in zip(axes, own, strict=False):
+            draw(ax, [*always, row])
+            ax.set_title(row_label(groups[row]), fontsize="medium", pad=24)
             if ax.get_legend() is not None:
                 ax.get_legend().remove()
-        for ax in axes[len(groups) :]:
+        for ax in axes[len(own) :]:
             ax.set_visible(False)
-        _align(axes[: len(groups)])
+        _align(axes[: len(own)])
 
     return draw_all, (SIZE[0] * 0.75 * N_COLUMNS, SIZE[1] * 0.75 * n_rows)
 

@@ -2,8 +2,10 @@
 
 from xml.etree import ElementTree
 
-from skfairfr.report._text import check_sentence
-from skfairfr.report._text_layout import given_point, printable
+from skfairfr.report._audit_document import check_sentence
+from skfairfr.report._common_parts import short_place
+from skfairfr.report._comparison_document import change_sentence
+from skfairfr.utils._words import RATES, printable
 
 
 def audit_to_junit(report):
@@ -17,13 +19,12 @@ def audit_to_junit(report):
     -------
     xml : str
     """
-    settings = report.audits[0].settings
     cases = []
     for check in report.checks:
-        at = _at(check, settings)
         kind = {"failed": "failure", "undetermined": "error"}.get(check.verdict)
+        at = short_place(check, report.audits[0])
         name = f"{check.name} {check.limit:g} at {at}"
-        said = check_sentence(check, settings)
+        said = check_sentence(check, report)
         cases.append((f"skfairfr.audit.{check.attribute}", name, kind, said))
     return _suite("skfairfr audit", cases)
 
@@ -41,25 +42,13 @@ def comparison_to_junit(found):
     """
     cases = []
     for change in found.changes:
-        at = _at(change, found.settings)
-        who = "everyone" if change.attribute is None else str(change.group)
+        who = "everyone" if change.attribute is None else change.group
+        name = f"{RATES[change.rate]} of {who} at {short_place(change, found)}"
         kind = "failure" if change.verdict == "worse" else None
-        said = (
-            f"{change.verdict}: {change.rate} of {who} {change.before:.4g} before, "
-            f"{change.after:.4g} after, adjusted p {change.p_adjusted:.2g}"
-        )
         place = f"skfairfr.compare.{change.attribute or 'everyone'}"
-        cases.append(
-            (place, f"{change.system}: {change.rate} of {who} at {at}", kind, said)
-        )
+        said = change_sentence(change, found)
+        cases.append((place, f"{change.system}: {name}", kind, said))
     return _suite("skfairfr compare", cases)
-
-
-def _at(point, settings):
-    """The operating point of a check or of a change."""
-    if point.far is None:
-        return given_point(point.threshold, settings)
-    return f"FAR {point.far:g}"
 
 
 def _suite(name, cases):

@@ -9,12 +9,15 @@ from skfairfr._core._disparities import DISPARITIES
 from skfairfr._core._rates import count_at_least, shortest_between
 from skfairfr.metrics import (
     Reason,
+    disparity,
     fairness_discrepancy_rate,
     garbe,
     inequity_rate,
 )
-from skfairfr.metrics._plot._from_roc import default_levels
-from skfairfr.metrics._roc._analytic import place_of
+from skfairfr.metrics._plot._from_roc import default_levels, score_range
+from skfairfr.metrics._roc._estimates import _support as support_of
+from skfairfr.metrics._roc._evidence import ComparedGroups, place_of
+from skfairfr.report._common_parts import in_words
 from skfairfr.report._notes import collecting
 from skfairfr.report._records import (
     Curves,
@@ -28,7 +31,6 @@ from skfairfr.report._records import (
     Level,
     Matrix,
 )
-from skfairfr.report._text_layout import in_words
 from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._validation import check_level, check_threshold, plain, to_array
 
@@ -136,6 +138,52 @@ def chosen_thresholds(roc, far, operating_point="overall"):
             threshold = shortest_between(rejected, accepted)
         found.append(threshold)
     return np.array(found)
+
+
+@dataclass(frozen=True)
+class Along:
+    """A rate of everyone and of every group over thresholds.
+
+    Attributes
+    ----------
+    threshold : ndarray, shape (n_thresholds,)
+    value, low, high : ndarrays, shape (n_groups, n_thresholds)
+        Everyone first; nan without the pairs.
+    supported : ndarray of bool, shape (n_groups, n_thresholds)
+    sampled : ndarray of bool, shape (n_thresholds,)
+        Where not all pairs were counted.
+    compared : list of ComparedGroups, shape (n_thresholds,)
+        None where no group has pairs.
+    tail : float
+        Chance of either end of an interval to miss.
+    """
+
+    threshold: np.ndarray
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    supported: np.ndarray
+    sampled: np.ndarray
+    compared: list
+    tail: float
+
+    def fields(self, rows, order):
+        """Values, ends and support of some groups, thresholds in some order."""
+        names = ("value", "low", "high", "supported")
+        return {name: getattr(self, name)[rows][:, order] for name in names}
+
+    def largest_ratio(self):
+        """The largest over the smallest rate, its ends and support, each (n_thresholds,)."""
+        value = np.array([disparity(rates, "max_min") for rates in self.value[1:].T])
+        ends = [
+            (np.nan, np.nan) if one is None else one.largest_ratio(self.tail)[:2]
+            for one in self.compared
+        ]
+        low, high = np.array(ends).T
+        # No bound holds a value of no errors.
+        low, high = np.fmin(low, value), np.fmax(high, value)
+        supported = self.supported[1:].all(axis=0)
+        return {"value": value, "low": low, "high": high, "supported": supported}
 
 
 class AuditedROC:
@@ -300,6 +348,90 @@ class AuditedROC:
                 for rate in RATES
             }
         return Curves(tuple(self.labels), threshold, **columns)
+
+    def along(self, threshold):
+        """Both rates of everyone and of every group over thresholds, with intervals.
+
+        Parameters
+        ----------
+        threshold : ndarray, shape (n_thresholds,)
+            Decreasing.
+
+        Returns
+        -------
+        along : dict of str -> Along
+            Of either rate.
+        """
+        with collecting([]):
+            return {rate: self._along(rate, threshold) for rate in RATES}
+
+    def _along(self, rate, threshold):
+        engine, tail = self.roc._engine, (1 - self.roc.confidence_level) / 2
+        shape = len(self.labels), threshold.size
+        value, low, high = np.full((3, *shape), np.nan)
+        supported, sampled = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+        of_groups = None
+        for row, label in enumerate(self.labels):
+            if not self.n_pairs[rate][row]:
+                continue
+            asked = (None, threshold, rate, label, None, "overall")
+            question = engine.question(*asked)
+            evidence = engine.evidence(question)
+            if row:
+                of_groups, order = evidence, question.order
+            value[row] = self._points(rate, label, threshold)[0]
+            place = place_of(evidence, question.scope)
+            ends = (end[:, place] for end in evidence.bounds(tail))
+            low[row], high[row] = map(question.in_shape, ends)
+            sampled[row] = question.in_shape(
+                np.array([question.scope in scopes for scopes in evidence.sampled])
+            )
+            for part in (False, True):
+                places = np.flatnonzero(sampled[row] == part)
+                support = support_of(
+                    engine.pairs, rate, question.scope, threshold[places], part
+                )
+                supported[row, places] = [
+                    not support.reasons(place, ()) for place in range(places.size)
+                ]
+        compared = [None] * threshold.size
+        if of_groups is not None:
+            for level, place in enumerate(order.tolist()):
+                compared[place] = ComparedGroups(of_groups, level)
+        found = threshold, value, low, high, supported, sampled.any(axis=0)
+        return Along(*found, compared, tail)
+
+    def densities(self):
+        """Edges of bins of scores, and both kinds of pairs of every group in each.
+
+        Returns
+        -------
+        edges : ndarray, shape (n_bins + 1,)
+        densities : dict of str -> ndarray, shape (n_groups, n_bins)
+            Of impostor pairs by "far" and of genuine pairs by "frr", everyone first: the
+            share at or above an edge is a FAR, the share below it an FRR.
+        """
+        n_bins = int(np.clip(2 * np.sqrt(self.n_pairs["frr"][0]), 20, 60))
+        edges = np.linspace(*score_range(self.roc), n_bins + 1)
+        with collecting([]):
+            for _ in range(2):  # bins at the ends that nobody is in are left out
+                found = {
+                    rate: np.array(
+                        [self._points(rate, g, edges)[0] for g in self.labels]
+                    )
+                    for rate in RATES
+                }
+                shares = {"far": -np.diff(found["far"]), "frr": np.diff(found["frr"])}
+                held = sum(
+                    np.nan_to_num(share).sum(axis=0) for share in shares.values()
+                )
+                filled = np.flatnonzero(held > 0)
+                if filled.size in (0, n_bins):
+                    break
+                edges = np.linspace(edges[filled[0]], edges[filled[-1] + 1], n_bins + 1)
+        # Differences of running shares may be negative by rounding.
+        width = np.diff(edges)
+        return edges, {r: np.maximum(s, 0) / width for r, s in shares.items()}
 
     def _points(self, rate, group, threshold):
         """Values and numbers of errors of a group at thresholds, in their order."""

@@ -1,15 +1,17 @@
-"""Figures of a page: inline SVG, narrow enough to be read on a telephone."""
+"""Figures of a page: SVG, narrow enough to be read on a telephone.
 
-import re
+Every function gives a list of (svg, text in its place).
+"""
+
 from io import StringIO
 from math import ceil
 
 import numpy as np
-from markupsafe import Markup
 
 from skfairfr.metrics import GroupRatesDisplay
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._plot._group_rates import panel_height
+from skfairfr.utils._words import printable
 
 # Inches: at 72 points each, 10-point text is 12 pixels on a screen of 390.
 WIDTH = 4.1
@@ -18,10 +20,8 @@ MAX_CURVES = 6
 # Characters of a legend's entry, of which two fit into the width.
 LONG_NAME = 16
 TEXT = {"svg.fonttype": "none", "font.size": 10, "svg.hashsalt": "skfairfr"}
-TAG = re.compile(r"<[^>]*>")
-HEAD = re.compile(r"^.*?(?=<svg)", re.DOTALL)
-DROPPED = re.compile(r"<(metadata|style)\b.*?</\1>|<!--.*?-->", re.DOTALL)
 FMR, FNMR = "False match rate (FMR)", "False non-match rate (FNMR)"
+ABOVE = {"frameon": False, "fontsize": "small"}
 
 
 def rates_display(levels, names, limits, confidence_level):
@@ -33,7 +33,7 @@ def rates_display(levels, names, limits, confidence_level):
             columns[rate + suffix] = _column(found, field, float)
         columns[f"{rate}_supported"] = _column(found, "supported", bool)
     return GroupRatesDisplay(
-        groups=tuple(row.group for row in levels[0].rates),
+        groups=_printable(row.group for row in levels[0].rates),
         **columns,
         names=tuple(names),
         limits=limits,
@@ -41,7 +41,12 @@ def rates_display(levels, names, limits, confidence_level):
     )
 
 
-def group_rates(levels, names, limits, confidence_level, prefix):
+def _printable(groups):
+    """Labels that a font has glyphs for; None is everyone."""
+    return tuple(None if g is None else printable(g) for g in groups)
+
+
+def group_rates(levels, names, limits, confidence_level):
     """The FMR and the FNMR of every group at every level, an SVG for each.
 
     Parameters
@@ -52,49 +57,43 @@ def group_rates(levels, names, limits, confidence_level, prefix):
     limits : dict of str -> ndarray, shape (n_levels,)
         Of each rate; nan where there is none.
     confidence_level : float in (0, 1)
-    prefix : str
-        Put before ids, so that no two figures of a page share one.
 
     Returns
     -------
-    figures : list of Markup
+    figures : list of tuple
     """
     display = rates_display(levels, names, limits, confidence_level)
     groups = display.groups
     # Two long names do not fit beside each other.
     long_names = len(names) > 1 and max(map(len, names)) > LONG_NAME
     height = panel_height(len(groups), len(levels)) + 0.2 * long_names * len(names)
-    size = WIDTH, height + 0.35
     # Beside long labels the axes are too narrow for the title in one line.
     gap = "\n" if max(map(_length, groups)) > 12 else " "
 
     def draw(figure, rate, title):
         display.plot([figure.subplots()], rates=(rate,))
-        display.axes_[0].set_xlabel(f"{title},{gap}log scale")
+        (ax,) = display.axes_
+        ax.set_xlabel(f"{title},{gap}log scale")
         if long_names:
-            _stack_legend(figure, display.axes_[0])
+            entries = ax.get_legend_handles_labels()
+            ax.get_legend().remove()
+            figure.legend(*entries, loc="outside upper center", **ABOVE)
 
     return [
-        _svg(lambda f, r=rate, t=title: draw(f, r, t), size, f"{prefix}-{rate}", about)
-        for rate, title, about in (
-            ("far", FMR, f"{FMR} of every group, with intervals"),
-            ("frr", FNMR, f"{FNMR} of every group, with intervals"),
+        _svg(
+            lambda figure, r=rate, t=title: draw(figure, r, t),
+            height + 0.35,
+            f"{title} of every group, with intervals",
         )
+        for rate, title in (("far", FMR), ("frr", FNMR))
     ]
-
-
-def _stack_legend(figure, ax):
-    """Put the entries of the axes' legend below each other, above the axes."""
-    entries = ax.get_legend_handles_labels()
-    ax.get_legend().remove()
-    figure.legend(*entries, loc="outside upper center", fontsize="small", frameon=False)
 
 
 def _column(found, field, kind):
     return np.array([[getattr(f, field) for f in row] for row in found], dtype=kind)
 
 
-def det(curves, levels, names, prefix):
+def det(curves, levels, names):
     """Detection error tradeoff of every group, with the operating points marked.
 
     Parameters
@@ -102,61 +101,49 @@ def det(curves, levels, names, prefix):
     curves : Curves
     levels : tuple of Level
     names : sequence of str, shape (n_levels,)
-    prefix : str
 
     Returns
     -------
-    figure : Markup
+    figures : list of tuple
     """
-    n_groups = len(curves.groups)
-    several = n_groups > MAX_CURVES
-    n_panels = n_groups - 1 if several else 1
-    n_columns = 2 if several else 1
-    n_rows = ceil(n_panels / n_columns)
-    height = 3.9 if not several else 0.6 + 1.75 * n_rows
+    groups = _printable(curves.groups)
+    styles = _style.group_styles(groups)
     ends = [_ends(values) for values in (curves.far, curves.frr)]
-
-    def draw(figure):
-        axes = figure.subplots(
-            n_rows, n_columns, squeeze=False, sharex=True, sharey=True
-        ).ravel()
-        panels = [[0, row] for row in range(1, n_groups)] if several else None
-        panels = panels or [list(range(n_groups))]
-        for ax, rows in zip(axes, panels, strict=False):
-            _draw_det(ax, curves, levels, rows, ends)
-            if several:
-                for line in ax.lines:
-                    # Each panel has one group: its colour need not tell it from others.
-                    own = line.get_color() != "black"
-                    line.set_color(_style.COLOURS[0] if own else "0.55")
-                    line.set_linestyle(
-                        "-" if line.get_linestyle() != "None" else "none"
-                    )
-                if not _is_drawn(curves, rows[-1]):
-                    ax.text(0.5, 0.08, "no curve", **_centred(ax))
-                title = _style.row_label(curves.groups[rows[-1]], 20)
-                ax.set_title(title, fontsize="small")
-        if several:
-            _finish_panels(axes, n_panels, n_columns)
-            figure.supxlabel(FMR, fontsize="medium")
-            figure.supylabel(FNMR, fontsize="medium")
-        else:
-            axes[0].set(xlabel=FMR, ylabel=FNMR)
-            n_columns_of_legend = 3 if max(map(_length, curves.groups)) < 9 else 2
-            axes[0].legend(
-                loc="lower center",
-                bbox_to_anchor=(0.45, 1.0),
-                ncols=n_columns_of_legend,
-                fontsize="small",
-                frameon=False,
-                handlelength=2.6,
-            )
-
+    several = len(groups) > MAX_CURVES
     about = f"{FNMR} over {FMR} of every group; points mark {', '.join(names)}"
-    return _svg(draw, (WIDTH, height), prefix, about)
+
+    def draw_row(ax, row, style):
+        label = _style.row_label(groups[row])
+        _draw_curve(ax, curves, row, style | {"marker": ""}, label)
+        for place, level in enumerate(levels):
+            marker = _style.MARKERS[place % len(_style.MARKERS)]
+            _mark_points(ax, [level.rates[row]], style["color"], marker)
+
+    def draw_panel(ax, panel):
+        # Each panel has one group: its colour need not tell it from others.
+        grey, blue = (
+            {"color": c, "linestyle": "-"} for c in ("0.55", _style.COLOURS[0])
+        )
+        draw_row(ax, 0, grey | {"linewidth": 1.4})
+        draw_row(ax, panel + 1, blue)
+        return _is_drawn(curves, panel + 1)
+
+    def draw_all(figure):
+        ax = figure.subplots()
+        for row, style in enumerate(styles):
+            draw_row(ax, row, style | ({} if row else {"linewidth": 1.4}))
+        _set_det_axes(ax, ends)
+        ax.set(xlabel=FMR, ylabel=FNMR)
+        n_columns = 3 if max(map(_length, groups)) < 9 else 2
+        place = {"loc": "lower center", "bbox_to_anchor": (0.45, 1.0)}
+        ax.legend(**place, ncols=n_columns, handlelength=2.6, **ABOVE)
+
+    if several:
+        return [_panels(groups[1:], draw_panel, ends, about)]
+    return [_svg(draw_all, 3.9, about)]
 
 
-def det_of_systems(curves, levels, names, prefix):
+def det_of_systems(curves, levels, names):
     """Detection error tradeoff of several systems, a panel for each group.
 
     Parameters
@@ -165,79 +152,67 @@ def det_of_systems(curves, levels, names, prefix):
         Of the same groups.
     levels : sequence of tuple of Level, shape (n_systems,)
     names : sequence of str, shape (n_systems,)
-    prefix : str
 
     Returns
     -------
-    figure : Markup
+    figures : list of tuple
     """
-    groups = curves[0].groups
-    n_columns = 2
-    n_rows = ceil(len(groups) / n_columns)
+    styles = [_style.line_style(row) for row in range(len(names))]
     ends = [
         _ends(np.concatenate([np.ravel(getattr(one, rate)) for one in curves]))
         for rate in ("far", "frr")
     ]
 
+    def draw_panel(ax, row):
+        for one, of_system, name, style in zip(
+            curves, levels, names, styles, strict=True
+        ):
+            _draw_curve(ax, one, row, style | {"marker": ""}, name)
+            rates = [level.rates[row] for level in of_system]
+            _mark_points(ax, rates, style["color"], style["marker"])
+        return any(_is_drawn(one, row) for one in curves)
+
+    about = f"{FNMR} over {FMR} of every group under {', '.join(names)}"
+    return [_panels(_printable(curves[0].groups), draw_panel, ends, about, names)]
+
+
+def _panels(groups, draw_panel, ends, about, names=()):
+    """A panel for each group, two in a row; line and marker of each name above all."""
+    n_rows = ceil(len(groups) / 2)
+
     def draw(figure):
-        axes = figure.subplots(
-            n_rows, n_columns, squeeze=False, sharex=True, sharey=True
-        ).ravel()
-        for row, (ax, group) in enumerate(zip(axes, groups, strict=False)):
-            for system, (one, of_system) in enumerate(zip(curves, levels, strict=True)):
-                style = _style.line_style(system)
-                rates = [level.rates[row] for level in of_system]
-                _draw_curve(ax, one, row, dict(style, marker=""), names[system])
-                _mark_points(ax, rates, style["color"], style["marker"])
-            if not any(_is_drawn(one, row) for one in curves):
-                ax.text(0.5, 0.08, "no curve", **_centred(ax))
+        from matplotlib.lines import Line2D
+
+        shape = {"squeeze": False, "sharex": True, "sharey": True}
+        axes = figure.subplots(n_rows, 2, **shape).ravel()
+        for panel, (ax, group) in enumerate(zip(axes, groups, strict=False)):
+            if not draw_panel(ax, panel):
+                where = {"transform": ax.transAxes, "ha": "center"}
+                ax.text(0.5, 0.08, "no curve", fontsize="small", **where)
             _set_det_axes(ax, ends)
             ax.set_title(_style.row_label(group, 20), fontsize="small")
-        _finish_panels(axes, len(groups), n_columns)
+            ax.tick_params(labelsize="x-small", labelbottom=panel + 2 >= len(groups))
+        for ax in axes[len(groups) :]:
+            ax.set_visible(False)
+        # All panels share their ticks; the largest rates have the shortest labels.
+        ticks = axes[0].get_xticks()
+        axes[0].set_xticks(ticks[::-1][:: ceil(len(ticks) / 3)])
         figure.supxlabel(FMR, fontsize="medium")
         figure.supylabel(FNMR, fontsize="medium")
-        _legend_of_systems(figure, names)
+        if names:
+            lines = [
+                Line2D([], [], **_style.line_style(row)) for row in range(len(names))
+            ]
+            texts = [_style.plain_text(name) for name in names]
+            place = {"loc": "outside upper center", "handlelength": 3.4}
+            figure.legend(lines, texts, **place, **ABOVE)
 
-    height = 1.0 + 0.2 * len(names) + 1.75 * n_rows
-    about = f"{FNMR} over {FMR} of every group under {', '.join(names)}"
-    return _svg(draw, (WIDTH, height), prefix, about)
-
-
-def _legend_of_systems(figure, names):
-    """Line and marker of every system, above all panels."""
-    from matplotlib.lines import Line2D
-
-    handles = [Line2D([], [], **_style.line_style(row)) for row in range(len(names))]
-    figure.legend(
-        handles,
-        [_style.plain_text(name) for name in names],
-        loc="outside upper center",
-        fontsize="small",
-        frameon=False,
-        handlelength=3.4,
-    )
+    return _svg(draw, 0.8 + 0.2 * len(names) + 1.75 * n_rows, about)
 
 
 def _is_drawn(curves, row):
     """Whether a group has a point with both rates above zero."""
     return bool(((curves.far[row] > 0) & (curves.frr[row] > 0)).any())
-
-
-def _centred(ax):
-    return {"transform": ax.transAxes, "ha": "center", "fontsize": "small"}
-
-
-def _draw_det(ax, curves, levels, rows, ends):
-    styles = _style.group_styles(curves.groups)
-    for row in rows:
-        style = dict(styles[row], marker="")
-        if row == 0:
-            style["linewidth"] = 1.4
-        _draw_curve(ax, curves, row, style, _style.row_label(curves.groups[row]))
-        for place, level in enumerate(levels):
-            marker = _style.MARKERS[place % len(_style.MARKERS)]
-            _mark_points(ax, [level.rates[row]], styles[row]["color"], marker)
-    _set_det_axes(ax, ends)
 
 
 def _draw_curve(ax, curves, row, style, label):
@@ -248,17 +223,10 @@ def _draw_curve(ax, curves, row, style, label):
 
 def _mark_points(ax, rates, color, marker):
     """Operating points of a group."""
-    for found in rates:
-        if found.far.value > 0 and found.frr.value > 0:
-            ax.plot(
-                found.far.value,
-                found.frr.value,
-                color=color,
-                marker=marker,
-                markersize=6.5,
-                markeredgecolor="white",
-                zorder=4,
-            )
+    points = np.array([(r.far.value, r.frr.value) for r in rates])
+    x, y = points[(points > 0).all(axis=1)].T
+    style = {"color": color, "marker": marker, "markersize": 6.5, "zorder": 4}
+    ax.plot(x, y, linestyle="none", markeredgecolor="white", **style)
 
 
 def _set_det_axes(ax, ends):
@@ -268,23 +236,12 @@ def _set_det_axes(ax, ends):
     _style.light_grid(ax)
 
 
-def _finish_panels(axes, n_panels, n_columns):
-    """Hide what is left over; the lowest panel of each column has labels, which fit."""
-    for ax in axes[n_panels:]:
-        ax.set_visible(False)
-    for place, ax in enumerate(axes[:n_panels]):
-        ax.tick_params(labelsize="x-small", labelbottom=place + n_columns >= n_panels)
-    # All panels share their ticks; the largest rates have the shortest labels.
-    ticks = axes[0].get_xticks()
-    axes[0].set_xticks(ticks[::-1][:: ceil(len(ticks) / 3)])
-
-
 # Colours of changes. In grey the side of 1 separates worse from better, and the width of the
 # line what is certain from what is not.
 VERDICTS = {"worse": "#9B1C1C", "better": "#1B5E20"}
 
 
-def changes(found, rate, names, prefix):
+def changes(found, rate, names):
     """What a rate is divided or multiplied by, for every group and level.
 
     Parameters
@@ -306,7 +263,7 @@ def changes(found, rate, names, prefix):
         [[c.ratio, c.ratio_low, c.ratio_high] for c in found], dtype=float
     )
     ends = _ends_of_ratios(values)
-    labels = ["everyone" if a is None else _style.row_label(g) for a, g in groups]
+    labels = [_style.row_label(None if a is None else printable(g)) for a, g in groups]
 
     def draw(figure):
         ax = figure.subplots()
@@ -351,8 +308,8 @@ def changes(found, rate, names, prefix):
         )
 
     title = FMR if rate == "far" else FNMR
-    size = WIDTH, panel_height(len(groups), len(levels)) + 0.35
-    return _svg(draw, size, prefix, f"{title} after, over before, of every group")
+    height = panel_height(len(groups), len(levels)) + 0.35
+    return _svg(draw, height, f"{title} after, over before, of every group")
 
 
 def _width(verdict):
@@ -381,25 +338,14 @@ def _length(group):
     return len(_style.row_label(group))
 
 
-def _svg(draw, size, prefix, about):
-    """What is drawn on a figure, as an SVG element that a page can hold."""
+def _svg(draw, height, about):
+    """What is drawn on a figure, as SVG, and the text in its place."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
     with rc_context(TEXT):
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Figure(figsize=(WIDTH, height), layout="constrained")
         draw(figure)
         written = StringIO()
         figure.savefig(written, format="svg", metadata={"Date": None})
-    text = DROPPED.sub("", HEAD.sub("", written.getvalue(), count=1))
-    text = TAG.sub(lambda tag: _with_prefix(tag[0], prefix), text)
-    # Sizes in points; the page lets it shrink and never grow.
-    text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
-    text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
-    opening = Markup('<svg role="img" aria-label="{}" ').format(about)
-    return Markup(text.replace("<svg ", opening, 1))
-
-
-def _with_prefix(tag, prefix):
-    tag = re.sub(r'\bid="', f'id="{prefix}-', tag)
-    return re.sub(r'(url\(|href=")#', rf"\1#{prefix}-", tag)
+    return written.getvalue(), about

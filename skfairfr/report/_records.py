@@ -14,6 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from skfairfr.report import _audit_document
+from skfairfr.report._common_parts import in_words
+from skfairfr.report._html import write_fragment, write_page
 from skfairfr.report._tables import (
     disparities_of,
     in_given_scale,
@@ -21,12 +24,12 @@ from skfairfr.report._tables import (
     to_csv,
     to_frame,
 )
-from skfairfr.report._text import in_short, to_text
-from skfairfr.report._text_layout import in_words
+from skfairfr.utils._document import write_markdown, write_text
 from skfairfr.utils._errors import all_spelled
 from skfairfr.utils._folder import REPORT, check_replaceable, replaced
 from skfairfr.utils._json_form import plain_form
 from skfairfr.utils._validation import check_path
+from skfairfr.utils._words import printable
 
 SCHEMA_VERSION = 6
 # A field that stays out of the JSON.
@@ -412,131 +415,9 @@ class Audit:
     failures: tuple = ()
     curves: Curves | None = None
 
-    @property
-    def exit_code(self):
-        """As of :class:`Report`."""
-        return Report((self,)).exit_code
-
-    def to_json(self, **about):
-        """JSON of a report of this audit alone; see :meth:`Report.to_json`.
-
-        Parameters
-        ----------
-        **about : JSON-able values
-            As of :meth:`Report.to_json`.
-
-        Returns
-        -------
-        text : str
-        """
-        return Report((self,)).to_json(**about)
-
-    def to_text(self, source=None):
-        """A table for a terminal; see :meth:`Report.to_text`.
-
-        Parameters
-        ----------
-        source : str, default=None
-            As of :meth:`Report.to_text`.
-
-        Returns
-        -------
-        text : str
-        """
-        return to_text(self, source)
-
-    def to_html(self, source=None, *, version=None, date=None):
-        """A page; see :meth:`Report.to_html`.
-
-        Parameters
-        ----------
-        source, version, date : str, default=None
-            As of :meth:`Report.to_html`.
-
-        Returns
-        -------
-        html : str
-        """
-        return Report((self,)).to_html(source, version=version, date=date)
-
-    def to_frame(self, table="rates", backend=None):
-        """A tidy table; see :meth:`Report.to_frame`.
-
-        Parameters
-        ----------
-        table : {"rates", "disparities"}, default="rates"
-            As of :meth:`Report.to_frame`.
-        backend : {"pandas", "polars", "pyarrow"}, default=None
-            As of :meth:`Report.to_frame`.
-
-        Returns
-        -------
-        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
-            With n_rows rows.
-        """
-        return Report((self,)).to_frame(table, backend)
-
-    def to_junit(self):
-        """Checks as JUnit XML; see :meth:`Report.to_junit`.
-
-        Returns
-        -------
-        xml : str
-        """
-        return Report((self,)).to_junit()
-
-    def to_card(self, source=None, *, version=None):
-        """A section of a model card; see :meth:`Report.to_card`.
-
-        Parameters
-        ----------
-        source, version : str, default=None
-            As of :meth:`Report.to_card`.
-
-        Returns
-        -------
-        markdown : str
-        """
-        return Report((self,)).to_card(source, version=version)
-
-    def save(self, folder, source=None, *, replace=False, version=None, date=None):
-        """Write a report of this audit alone; see :meth:`Report.save`.
-
-        Parameters
-        ----------
-        folder : path-like
-            As of :meth:`Report.save`.
-        replace : bool, default=False
-            As of :meth:`Report.save`.
-        source, version, date : str, default=None
-            As of :meth:`Report.save`.
-
-        Returns
-        -------
-        paths : tuple of pathlib.Path
-        """
-        about = {"version": version, "date": date}
-        return Report((self,)).save(folder, source, replace=replace, **about)
-
-    def _repr_html_(self):
-        return Report((self,))._repr_html_()
-
     def __repr__(self):
-        return in_short(self)
-
-    def spelled(self, spell):
-        """The same audit, whose notes name arguments in other words.
-
-        Parameters
-        ----------
-        spell : callable
-            As of :meth:`Report.spelled`.
-
-        Returns
-        -------
-        audit : Audit
-        """
-        return replace(self, notes=all_spelled(self.notes, spell))
+        by, levels = printable(self.attribute), len(self.levels)
+        return f"Audit by {by}: {len(self.groups) - 1} groups at {levels} thresholds"
 
 
 @dataclass(frozen=True)
@@ -636,7 +517,8 @@ class Report:
         -------
         text : str
         """
-        return to_text(self, source)
+        document = _audit_document.document_of(self, source)
+        return write_text(document.only(*_audit_document.IN_TEXT))
 
     def to_html(self, source=None, *, version=None, date=None):
         """One self-contained page: no script, no network, every label escaped.
@@ -655,9 +537,7 @@ class Report:
         -------
         html : str
         """
-        from skfairfr.report._page import to_html
-
-        return to_html(self, source, version, date)
+        return write_page(_audit_document.document_of(self, source), version, date)
 
     def to_frame(self, table="rates", backend=None):
         """A tidy table, as in ``rates.csv`` or ``disparities.csv``.
@@ -694,23 +574,20 @@ class Report:
 
         return audit_to_junit(self)
 
-    def to_card(self, source=None, *, version=None):
-        """A section of a model card, in Markdown.
+    def to_card(self, source=None):
+        """A section of a model card, in Markdown: the page cut to what was found.
 
         Parameters
         ----------
         source : str, default=None
             Where the data come from.
-        version : str, default=None
-            Of skfairfr.
 
         Returns
         -------
         markdown : str
         """
-        from skfairfr.report._card import to_card
-
-        return to_card(self, source, version)
+        document = _audit_document.document_of(self, source)
+        return write_markdown(document.only(*_audit_document.IN_CARD))
 
     def save(self, folder, source=None, *, replace=False, version=None, date=None):
         """Write ``audit.json``, ``report.html``, both tables and the figures to a folder.
@@ -768,12 +645,13 @@ class Report:
         return read_schema("audit.json")
 
     def _repr_html_(self):
-        from skfairfr.report._notebook import audits_in_short
-
-        return audits_in_short(self.audits)
+        document = _audit_document.document_of(self)
+        return write_fragment(document.only(*_audit_document.IN_NOTEBOOK))
 
     def __repr__(self):
-        return "\n".join(map(repr, self.audits))
+        document = _audit_document.document_of(self)
+        found = document.sections[0].parts[0]
+        return "\n".join([document.title, found.headline, *found.texts])
 
     def spelled(self, spell):
         """The same report, whose notes name arguments in other words.
@@ -788,8 +666,11 @@ class Report:
         -------
         report : Report
         """
-        audits = tuple(audit.spelled(spell) for audit in self.audits)
-        return replace(self, audits=audits)
+        audits = (
+            replace(audit, notes=all_spelled(audit.notes, spell))
+            for audit in self.audits
+        )
+        return replace(self, audits=tuple(audits))
 
 
 def read_schema(name):

@@ -259,6 +259,7 @@ def test_softmax_in_place():
     assert_allclose(logits / total, torch.softmax(kept, 1))
 
 
+@pytest.mark.slow
 def test_a_million_identities_are_taken_in_blocks_of_rows():
     rng = np.random.default_rng(0)
     n_identities, n_samples = 1_000_000, 5

@@ -214,7 +214,7 @@ def test_killed_at_random_times_three_times_in_succession(tmp_path, name):
     resumed = long_fit(name, directory, callbacks=[seen]).fit(X, Y)
     assert 0 < done < N_LONG and N_LONG - seen.n_begun in (done, done + 1)
     # A process killed while it writes leaves what it had written beside.
-    assert list(directory.glob("*.pt")) == []
+    assert list(directory.glob("*.safetensors")) == []
     assert_same_bits(resumed, whole)
 
 
@@ -296,7 +296,7 @@ def test_a_broken_file_is_named(tmp_path, content):
     break_off(tmp_path, 2, "epoch")
     (path,) = tmp_path.iterdir()
     path.write_bytes(path.read_bytes()[:500] if content is None else content)
-    with pytest.raises(ValueError, match=f"{path.name} cannot be read.*delete it"):
+    with pytest.raises(ValueError, match=f"{path.name}' is no file.*delete it"):
         go_on(tmp_path)
 
 

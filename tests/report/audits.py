@@ -7,7 +7,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from skfairfr.datasets import make_face_embeddings
-from skfairfr.report import PairData, audit
+from skfairfr.report import EmbeddingData, PairData, audit
+
+HOSTILE = "<script>alert('x')</script>"
 
 
 def synthetic(n_identities=60, groups=None, **options):
@@ -20,15 +22,43 @@ def synthetic(n_identities=60, groups=None, **options):
     return made.X, made.y, made.sensitive_features
 
 
-def small_audit(data=None, **options):
+def small_report(data=None, **options):
     options = {"attribute": "gender", "far": 0.05, "n_resamples": 40} | options
     return audit(*(synthetic() if data is None else data), **options)
 
 
+def small_audit(data=None, **options):
+    return small_report(data, **options).audits[0]
+
+
 @cache
-def usual_audit():
+def usual_report():
     """The one without options, made once: nothing changes a record."""
-    return small_audit()
+    return small_report()
+
+
+def usual_audit():
+    return usual_report().audits[0]
+
+
+def dominated():
+    """A report where one person is in most genuine pairs."""
+    X, y, groups = synthetic()
+    kept = np.r_[np.repeat(np.flatnonzero(y == y[0]), 2), np.arange(len(y))]
+    noise = np.random.default_rng(0).normal(scale=0.05, size=(len(kept), X.shape[1]))
+    return small_report((X[kept] + noise, y[kept], groups[kept]))
+
+
+def systems(noise):
+    """Two systems, the second of which is noisier for people of one group."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(120), 4)
+    group = np.where(y % 2, HOSTILE, "m")
+    centre = rng.standard_normal((120, 24))
+    first = centre[y] + 0.7 * rng.standard_normal((y.size, 24))
+    wider = np.where(y % 2, noise, 0.7)[:, None]
+    second = centre[y] + wider * rng.standard_normal((y.size, 24))
+    return [EmbeddingData(X, y, {"sex": group}) for X in (first, second)]
 
 
 def without_rendering(monkeypatch):

@@ -348,9 +348,9 @@ def test_a_series_and_a_frame_of_one_column_bring_their_name(library):
     frame = module.DataFrame({"gender": GROUPS.tolist()})
     assert name_of(frame) == name_of(frame["gender"]) == "gender"
     assert name_of(module.Series(["f"])) == ""
-    assert audit(X, Y, frame["gender"], **QUICK).attribute == "gender"
-    assert audit(X, Y, frame, **QUICK).attribute == "gender"
-    assert audit(X, Y, frame, attribute="sex", **QUICK).attribute == "sex"
+    assert audit(X, Y, frame["gender"], **QUICK).audits[0].attribute == "gender"
+    assert audit(X, Y, frame, **QUICK).audits[0].attribute == "gender"
+    assert audit(X, Y, frame, attribute="sex", **QUICK).audits[0].attribute == "sex"
 
 
 def test_labels_of_two_images_bring_the_name_that_they_share():
@@ -365,7 +365,7 @@ def test_labels_of_two_images_bring_the_name_that_they_share():
         *("", "", "", "", ""),
     ]
     both = [Series(labels, name="age") for labels in BOTH]
-    assert audit_pairs(SCORES, PEOPLE, both, **QUICK).attribute == "age"
+    assert audit_pairs(SCORES, PEOPLE, both, **QUICK).audits[0].attribute == "age"
 
 
 def test_labels_without_a_name_are_called_group():

@@ -8,7 +8,13 @@ from pytest import approx
 
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report import EmbeddingData, audit, audit_pairs
-from tests.report.audits import small_audit, synthetic, usual_audit, with_a_lone_person
+from tests.report.audits import (
+    small_audit,
+    small_report,
+    synthetic,
+    usual_audit,
+    with_a_lone_person,
+)
 from tests.test_depth import deepest
 
 # Of the page beside the shared data: FAR level -> group -> (FMR, FNMR).
@@ -30,7 +36,7 @@ LFW = {
 def lfw(shared_data):
     data = np.load(shared_data / "lfw_facenet" / "lfw_facenet.npz")
     columns = (data[name] for name in ("embedding", "identity", "gender"))
-    return audit(*columns, attribute="gender", n_resamples=50)
+    return audit(*columns, attribute="gender", n_resamples=50).audits[0]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
@@ -161,7 +167,7 @@ def test_distances_are_noted():
     people = [rng.integers(0, 20, 400) for _ in range(2)]
     scores = rng.normal(size=400) + 3 * (people[0] != people[1])
     groups = tuple(np.where(p % 2, "f", "m") for p in people)
-    found = audit_pairs(scores, people, groups, far=0.1, n_resamples=20)
+    (found,) = audit_pairs(scores, people, groups, far=0.1, n_resamples=20).audits
     assert "are these distances? Give minus" in found.notes[0]
 
 
@@ -175,7 +181,7 @@ def test_unknown_groups_are_counted():
 
 
 def test_same_seed_same_audit():
-    assert small_audit().to_json() == small_audit().to_json()
+    assert small_report().to_json() == small_report().to_json()
 
 
 @pytest.mark.parametrize(
@@ -252,13 +258,13 @@ def test_scored_pairs_give_what_embeddings_give():
     scores = (unit @ unit.T)[left, right]
     both = [(labels[left], labels[right]) for labels in (y, groups)]
     options = {"attribute": "gender", "far": 0.05, "n_resamples": 20}
-    listed = audit_pairs(scores, *both, images=(left, right), **options)
-    whole = audit(X, y, groups, **options)
+    (listed,) = audit_pairs(scores, *both, images=(left, right), **options).audits
+    (whole,) = audit(X, y, groups, **options).audits
     assert [g.n_images for g in listed.groups] == [g.n_images for g in whole.groups]
     for a, b in zip(listed.levels[0].rates, whole.levels[0].rates, strict=True):
         assert a.far.value == approx(b.far.value)
         assert (a.frr.low, a.frr.high) == approx((b.frr.low, b.frr.high))
-    unnamed = audit_pairs(scores, *both, **options)
+    (unnamed,) = audit_pairs(scores, *both, **options).audits
     assert unnamed.groups[0].n_images is None
 
 

@@ -113,12 +113,7 @@ def test_groups_without_pairs_are_named():
     )
     # One person's genuine pairs tell little of her group.
     assert (fnmr.not_covered, fnmr.groups) == ((), ("alone",))
-    text = " ".join(small_audit(with_a_lone_person(), limits=limits).to_text().split())
-    assert "for alone there is no bound, as its pairs are of one person" in text
-    assert (
-        ", but not every group has the pairs. Not covered, without the pairs it needs: alone"
-        in text
-    )
+    assert "not every group has the pairs" in fmr.reason
 
 
 def test_one_group_with_pairs_keeps_a_limit_but_has_no_ratio():
@@ -140,8 +135,7 @@ def test_exit_code_is_that_of_the_worst_verdict():
         made = ("max_bfar", 2.0, "gender", 0.05, 0.4, figure, ("f", "m"), ())
         checks = [Check(*made, verdict_of(figure, limit)) for limit in limits]
         audit = replace(found, checks=tuple(checks))
-        assert Report((found, audit)).exit_code == audit.exit_code
-        return audit.exit_code
+        return Report((found, audit)).exit_code
 
     found = usual_audit()
     assert (code(), code(2.0), code(2.0, 1.5), code(1.1, 1.5, 2.0)) == (0, 0, 3, 1)

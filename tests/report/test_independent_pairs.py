@@ -24,6 +24,10 @@ def audited(sensitive_features=GROUPS, **options):
     return audit_pairs(SCORES, None, sensitive_features, y_true=Y_TRUE, **options)
 
 
+def audited_alone(*labels, **options):
+    return audited(*labels, **options).audits[0]
+
+
 @pytest.fixture
 def path(tmp_path):
     lines = ["score,genuine,gender,age_1,age_2"]
@@ -35,14 +39,12 @@ def path(tmp_path):
 
 def test_the_first_line_says_it():
     text = audited(attribute="gender").to_text("pairs.csv")
-    first, _, counts, *_ = text.splitlines()
-    assert first == "Audit by gender, pairs taken as independent: pairs.csv"
-    assert counts.startswith("1,200 pairs of images of unnamed people in 2 groups; ")
-    assert "for other pairs of the same kind, as if none shared a person" in text
+    assert text.splitlines()[0].endswith("by gender, pairs taken as independent")
+    assert "other pairs of the same kind, as if no two shared a person" in text
 
 
 def test_numbers_are_those_of_the_fit():
-    found = audited()
+    found = audited_alone()
     options = {"resample": "identities", "method": "wilson", "random_state": 0}
     roc = SimilarityROC(n_resamples=40, **options)
     roc.fit_pairs(SCORES, y_true=Y_TRUE, sensitive_features=GROUPS)
@@ -58,25 +60,27 @@ def test_numbers_are_those_of_the_fit():
 
 
 def test_the_record_says_it():
-    found = audited()
+    report = audited()
+    (found,) = report.audits
     assert found.settings["independent_pairs"] is True
     assert found.notes[0].startswith("No person is known, and pairs were taken as")
     assert not any("images in more than one group" in note for note in found.notes)
-    record = json.loads(found.to_json())["audits"][0]
+    record = json.loads(report.to_json())["audits"][0]
     assert record["settings"]["independent_pairs"] is True
     assert record["groups"][1]["n_identities"] is None
     assert record["largest_genuine_share"] is None
     assert found.averaged is None
     # Pairs taken as independent are worth as many as they are, of people not known.
     assert record["levels"][0]["rates"][1]["far_effective"] is None
-    for shown in (found.to_text(), found.to_html()):
+    for shown in (report.to_text(), report.to_html()):
         assert "worth" not in shown
 
 
 def test_nothing_is_said_of_people_in_errors():
     """Nobody is known: neither the text nor the record counts people in few errors."""
-    found = audited(far=None, threshold=float(np.sort(SCORES)[-4]))
-    said = found.to_text() + found.to_json() + found.to_html()
+    report = audited(far=None, threshold=float(np.sort(SCORES)[-4]))
+    (found,) = report.audits
+    said = "".join(report.to_text().split("These numbers rest on")) + report.to_json()
     assert "errors, 30 needed" in said
     assert "errors from" not in said and "one person is in" not in said
     codes = {r.code for row in found.levels[0].rates for r in row.far.reasons}
@@ -85,10 +89,11 @@ def test_nothing_is_said_of_people_in_errors():
 
 def test_named_people_are_said_to_be_nothing_else():
     people = RNG.integers(0, 60, (2, N))
-    found = audit_pairs(SCORES, tuple(people), GROUPS, **QUICK)
+    report = audit_pairs(SCORES, tuple(people), GROUPS, **QUICK)
+    (found,) = report.audits
     assert "independent_pairs" not in found.settings
     assert found.groups[0].n_identities == np.unique(people).size
-    assert "as independent" not in found.to_text()
+    assert "as independent" not in report.to_text()
 
 
 def test_several_attributes_count_pairs():
@@ -99,8 +104,8 @@ def test_several_attributes_count_pairs():
         "gender & age",
     ]
     text = report.to_text()
-    assert "Pairs by gender & age" in text
-    assert "People by" not in text
+    assert "Number of pairs by gender, age" in text
+    assert "Number of people" not in text
     alike = AGES[0] == AGES[1]
     rows = {row.group: row for row in report.audits[1].groups}
     assert rows["old"].n_impostor == (alike & (AGES[0] == "old") & (Y_TRUE == 0)).sum()
@@ -116,21 +121,22 @@ def test_one_column_may_be_a_series_with_a_name(library):
         "pandas"
     ) else library.Series("gender", GROUPS.tolist())  # fmt: skip
     for labels in (series, series.to_frame()):
-        found = audited(labels)
+        found = audited_alone(labels)
         assert found.attribute == "gender"
-        assert repr(found.levels) == repr(audited().levels)
+        assert repr(found.levels) == repr(audited_alone().levels)
 
 
 def test_without_a_genuine_pair_there_is_no_frr():
-    found = audit_pairs(SCORES, None, GROUPS, y_true=np.zeros(N), **QUICK)
-    assert "No pair is genuine, so that no FRR can be measured." in found.notes
+    report = audit_pairs(SCORES, None, GROUPS, y_true=np.zeros(N), **QUICK)
+    notes = report.audits[0].notes
+    assert any("No pair is genuine, so that no" in note for note in notes)
 
 
 def test_pairs_of_unknown_group_are_counted():
     groups = np.where(np.arange(N) < 7, None, GROUPS)
     found = audited(groups)
-    assert found.n_unknown == 7
-    assert "7 pairs of unknown group count overall and in no group." in found.to_text()
+    assert found.audits[0].n_unknown == 7
+    assert "Unknown group: 7 " in found.to_text()
 
 
 def test_a_file_gives_the_same_as_arrays(path):
@@ -144,7 +150,7 @@ def test_a_file_gives_the_same_as_arrays(path):
 def test_thresholds_may_be_set_on_other_pairs(path):
     data = PairData(SCORES, None, {"gender": (GROUPS, GROUPS)}, y_true=Y_TRUE)
     found = audit_data(data, threshold_from=data, **QUICK).audits[0]
-    assert found.levels[0].threshold == audited().levels[0].threshold
+    assert found.levels[0].threshold == audited_alone().levels[0].threshold
     read = audit_data(read_data(path, "gender"), threshold_from=path, **QUICK)
     assert read.audits[0].levels[0].threshold == found.levels[0].threshold
 
@@ -156,7 +162,7 @@ def test_the_command_says_it_first(capsys, path):
     options = ("--attribute", "gender", "--far", 0.1, "--n-resamples", 20)
     code, out, err = run(capsys, "audit", path, *options)
     assert (code, err) == (0, "")
-    assert out.startswith("Audit by gender, pairs taken as independent: /")
+    assert out.split("\n")[0].endswith("by gender, pairs taken as independent")
     named = run(capsys, "audit", path, *options, "--y-true", "genuine")
     assert named == (code, out, err)
 
@@ -185,11 +191,12 @@ def test_an_option_of_pairs_is_refused_for_embeddings(capsys, tmp_path):
 
 def test_rates_of_independent_pairs_have_the_exact_binomial_interval():
     """Independent pairs are worth as many as they are: the ends agree to a few percent."""
-    row = audited().levels[0].rates[1]
+    row = audited_alone().levels[0].rates[1]
     inside = (Y_TRUE == 0) & (row.group == GROUPS)
     n = int(inside.sum())
     expected = binomtest(round(row.far.value * n), n).proportion_ci(method="exact")
-    threshold_given = audited(far=None, threshold=audited().levels[0].threshold)
+    at = audited_alone().levels[0].threshold
+    threshold_given = audited_alone(far=None, threshold=at)
     found = threshold_given.levels[0].rates[1].far
     assert found.low == pytest.approx(expected.low, rel=6e-2)
     assert found.high == pytest.approx(expected.high, rel=6e-2)

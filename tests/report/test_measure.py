@@ -7,7 +7,7 @@ import pytest
 
 from skfairfr.metrics import Reason
 from skfairfr.report._measure import Points
-from tests.report.audits import small_audit, synthetic
+from tests.report.audits import small_audit, small_report, synthetic
 
 
 def test_points_go_from_the_largest_far_to_the_smallest():
@@ -33,7 +33,7 @@ def test_points_are_checked(given, message):
 
 def test_the_record_holds_curves_and_the_matrix_as_counted_over_all_pairs():
     X, y, groups = synthetic(30)
-    read = json.loads(small_audit((X, y, groups)).to_json())["audits"][0]
+    read = json.loads(small_report((X, y, groups)).to_json())["audits"][0]
     unit = (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32)
     scores, same = unit @ unit.T, y[:, None] == y
     curves = read["curves"]

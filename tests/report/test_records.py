@@ -23,7 +23,7 @@ def refuse(constant):
 
 def test_json_is_strict():
     figure = Figure(math.inf, -math.inf, math.nan, 0.5, False, "few errors")
-    text = make_audit(figure).to_json(version="1.0")
+    text = Report((make_audit(figure),)).to_json(version="1.0")
     read = json.loads(text, parse_constant=refuse)
     assert read["audits"][0]["groups"][0] == {
         "value": "Infinity",
@@ -42,11 +42,11 @@ def test_json_is_strict():
 def test_what_is_hidden_stays_out_of_the_json():
     figure = Figure(0.1, 0.0, 0.2, 0.1, True, "", "sample", (Reason("no_pairs"),))
     audit = replace(make_audit(figure), figures=(Path("roc.svg"),))
-    read = json.loads(audit.to_json())
+    text = Report((audit,)).to_json()
+    read = json.loads(text)
     assert list(read) == ["schema_version", "audits", "crossings", "checks"]
     assert list(read["audits"][0])[-3:] == ["notes", "failures", "curves"]
-    assert "no_pairs" not in audit.to_json()
-    assert "roc.svg" not in audit.to_json()
+    assert "no_pairs" not in text and "roc.svg" not in text
 
 
 def test_notes_name_arguments_in_the_caller_s_words():
@@ -55,7 +55,6 @@ def test_notes_name_arguments_in_the_caller_s_words():
     spelled = report.spelled(lambda argument: f"--{argument.name}")
     assert report.audits[0].notes == ("far", "Give a larger far.")
     assert spelled.audits[0].notes == ("far", "Give a larger --far.")
-    assert report.audits[0].spelled(lambda a: f"--{a.name}") == spelled.audits[0]
     assert json.loads(report.to_json())["audits"][0]["notes"][1] == "Give a larger far."
 
 

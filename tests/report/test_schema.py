@@ -9,13 +9,13 @@ import pytest
 from skfairfr.report import Report, SystemsComparison, audit_data, compare_systems
 from tests.report.audits import (
     scored_pairs,
-    small_audit,
+    small_report,
     synthetic,
-    usual_audit,
+    systems,
+    usual_report,
     with_a_lone_person,
 )
 from tests.report.json_schema import is_valid
-from tests.report.test_page_comparison import systems
 
 
 def several():
@@ -38,10 +38,10 @@ def independent():
 
 
 RECORDS = {
-    "plain": small_audit,
-    "a group of one": lambda: small_audit(with_a_lone_person()),
-    "both averages": lambda: small_audit(synthetic(12)),
-    "limits": lambda: small_audit(limits={"max_bfar": 1.5, "max_fmr": 0.2}),
+    "plain": small_report,
+    "a group of one": lambda: small_report(with_a_lone_person()),
+    "both averages": lambda: small_report(synthetic(12)),
+    "limits": lambda: small_report(limits={"max_bfar": 1.5, "max_fmr": 0.2}),
     "several attributes": several,
     "independent pairs": independent,
 }
@@ -69,7 +69,7 @@ def test_records_are_valid(name):
     ],
 )
 def test_others_are_not(change):
-    record = json.loads(usual_audit().to_json())
+    record = json.loads(usual_report().to_json())
     assert is_valid(record, Report.schema())
     change(record)
     assert not is_valid(record, Report.schema())

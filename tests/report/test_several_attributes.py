@@ -9,7 +9,6 @@ import pytest
 
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report import (
-    Audit,
     EmbeddingData,
     PairData,
     Report,
@@ -19,7 +18,7 @@ from skfairfr.report import (
     read_data,
 )
 from skfairfr.utils import ArgumentError
-from tests.report.audits import small_audit, synthetic, without_rendering
+from tests.report.audits import small_report, synthetic, without_rendering
 
 QUICK = {"far": 0.05, "n_resamples": 10}
 
@@ -58,8 +57,7 @@ def _cells(data):
 
 def test_one_attribute_is_the_audit_alone(data):
     report = audit_data(of(data, "gender"), n_resamples=40)
-    alone = small_audit(far=None, n_resamples=40)
-    assert isinstance(alone, Audit)
+    alone = small_report(far=None, n_resamples=40)
     assert report.to_json() == alone.to_json()
     assert report.crossings == report.checks == report.figures == ()
 
@@ -83,7 +81,7 @@ def test_a_dict_or_a_frame_gives_a_report(data, of_two, library):
 
 def test_a_dict_of_one_attribute_gives_a_report_of_it(data):
     report = audit(data.X, data.y, {"gender": data.columns["gender"]}, **QUICK)
-    alone = small_audit(n_resamples=10)
+    alone = small_report(n_resamples=10)
     assert isinstance(report, Report)
     assert report.to_json() == alone.to_json()
 
@@ -117,6 +115,7 @@ def of_pairs(pairs):
     return audit_data(PairData(scores, people, columns, images), **QUICK).to_json()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", [None, "pandas"])
 def test_scored_pairs_have_several_attributes_too(pairs, of_pairs, library):
     scores, people, columns, images = pairs
@@ -147,7 +146,7 @@ def test_limits_are_judged_by_every_attribute(data):
     of_audits = [check.attribute for check in report.checks]
     assert of_audits == ["gender"] * 2 + ["age"] * 2 + ["gender & age"] * 2
     assert report.exit_code == 1
-    alone = small_audit(n_resamples=10, limits=limits)
+    alone = small_report(n_resamples=10, limits=limits)
     # A limit on rates does not depend on the other attributes; what ratios are compared
     # with does.
     assert report.audits[0].checks[0] == alone.checks[0]
@@ -252,6 +251,7 @@ def test_other_data_are_of_the_same_kind_and_read_in_the_same_way(files, data, p
         audit_data(of(data, "age"), threshold_from=files["old"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rendered", [False, pytest.param(True, marks=pytest.mark.slow)]
 )

@@ -10,14 +10,14 @@ import pytest
 
 from skfairfr.report import audit
 from skfairfr.report._tables import disparities_of, rates_of, to_csv
-from tests.report.audits import small_audit, synthetic
+from tests.report.audits import small_report, synthetic
 
 BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
 
 
 @pytest.fixture(scope="module")
 def found():
-    return small_audit(far=[0.1, 0.05])
+    return small_report(far=[0.1, 0.05])
 
 
 def rows_of(text):
@@ -28,7 +28,7 @@ def rows_of(text):
 def test_rates_are_those_of_the_json(found):
     levels = json.loads(found.to_json())["audits"][0]["levels"]
     expected = [(lev, rates) for lev in levels for rates in lev["rates"]]
-    rows = rows_of(to_csv(rates_of([found])))
+    rows = rows_of(to_csv(rates_of(found.audits)))
     assert len(rows) == len(expected) == 6
     for row, (level, rates) in zip(rows, expected, strict=True):
         assert float(row["level"]) == level["far"]
@@ -43,7 +43,7 @@ def test_rates_are_those_of_the_json(found):
 
 def test_disparities_are_those_of_the_json(found):
     levels = json.loads(found.to_json())["audits"][0]["levels"]
-    rows = rows_of(to_csv(disparities_of([found])))
+    rows = rows_of(to_csv(disparities_of(found.audits)))
     read = {
         (float(r["level"]), r["how"], r["operating_point"], r["rate"]): r["value"]
         for r in rows
@@ -65,7 +65,7 @@ def test_disparities_are_those_of_the_json(found):
 @pytest.mark.parametrize("table", ["rates", "disparities"])
 def test_a_frame_has_the_columns_of_the_csv(found, backend, table):
     frame = found.to_frame(table, backend)
-    rows = {"rates": rates_of, "disparities": disparities_of}[table]([found])
+    rows = {"rates": rates_of, "disparities": disparities_of}[table](found.audits)
     assert list(frame.columns) == list(rows[0])
     assert len(frame) == len(rows)
 

@@ -1,0 +1,608 @@
+"""Documents of reports and comparisons hold what the records say, each fact once."""
+
+import re
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+from itertools import product
+
+import numpy as np
+import pytest
+
+from skfairfr.report import EmbeddingData, audit, audit_data, compare_systems
+from skfairfr.report import _audit_document as audits
+from skfairfr.report import _comparison_document as comparisons
+from skfairfr.report._common_parts import TOO_FEW
+from skfairfr.report._html import write_fragment
+from skfairfr.report._limits import limits_of
+from skfairfr.report._records import Check, Figure
+from skfairfr.utils import ArgumentError
+from skfairfr.utils._document import Figure as Drawn
+from skfairfr.utils._document import Section, Table, write_markdown, write_text
+from skfairfr.utils._words import count, percent, ratio
+from tests.report.audits import (
+    HOSTILE,
+    dominated,
+    scored_pairs,
+    small_report,
+    synthetic,
+    systems,
+    usual_report,
+    with_a_lone_person,
+)
+
+VOID = {"meta", "link", "br", "img", "hr", "input"}
+
+
+class Page(HTMLParser):
+    """Elements and text of a page; an unbalanced tag is an error."""
+
+    def __init__(self, html):
+        super().__init__(convert_charrefs=True)
+        self.open, self.elements, self.texts = [], [], []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not self.open or self.open[-1] != "style":
+            self.texts.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.texts).replace("\xa0", " ").split())
+
+    def attributes(self, *names):
+        return [a[name] for _, a in self.elements for name in names if name in a]
+
+
+def parts_of(document, kind, name="*"):
+    """All parts of a kind in the document cut to sections of a name, in their order."""
+
+    def inside(sections):
+        for section in sections:
+            for part in section.parts:
+                if isinstance(part, Section):
+                    yield from inside([part])
+                elif isinstance(part, kind):
+                    yield part
+
+    return list(inside(document.only(name).sections))
+
+
+def cells_of(table):
+    """Heading of each row with its place -> texts of its cells."""
+    return {row.line: [cell.line for cell in row.cells] for row in table.rows}
+
+
+@cache
+def hostile():
+    X, y, groups = synthetic()
+    groups = np.where(groups == "male", HOSTILE, "a & \"b\" 'c' $x$ {{ 1 }}")
+    columns = {"<img src=x onerror=alert(1)>": groups}
+    limits = {"max_fnmr": 0.4, "max_fmr": 0.2}
+    data = EmbeddingData(X, y, columns)
+    return audit_data(data, far=0.05, n_resamples=40, limits=limits)
+
+
+@cache
+def harmed():
+    names = ["<b>old</b>", "new"]
+    return compare_systems(*systems(1.0), names=names, far=[1e-2], n_resamples=60)
+
+
+def pages():
+    return {
+        "audit": hostile().to_html("<b>source</b>", date="2026-01-01"),
+        "comparison": harmed().to_html(),
+    }
+
+
+# ---- the writers on real documents ---------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["audit", "comparison"])
+def test_a_page_is_well_formed_runs_nothing_and_fetches_nothing(name):
+    page = Page(pages()[name])
+    tags = [tag for tag, _ in page.elements]
+    assert not {*tags} & {"script", "b", "iframe", "object", "link", "form"}
+    names = {name for _, attributes in page.elements for name in attributes}
+    assert not {name for name in names if name.startswith("on")}
+    assert all(link.startswith("#") for link in page.attributes("href"))
+    images = page.attributes("src")
+    assert images and all(i.startswith("data:image/svg+xml;base64,") for i in images)
+    assert len(page.attributes("alt")) == len(images) and all(page.attributes("alt"))
+    assert "default-src 'none'" in str(page.attributes("content"))
+    assert HOSTILE in page.text
+
+
+@pytest.mark.parametrize("name", ["audit", "comparison"])
+def test_a_page_can_be_walked_by_its_headings_links_and_tables(name):
+    page = Page(pages()[name])
+    tags = [tag for tag, _ in page.elements]
+    ids = page.attributes("id")
+    assert len(ids) == len(set(ids))
+    links = page.attributes("href", "aria-labelledby")
+    assert {link.lstrip("#") for link in links} <= set(ids)
+    assert tags.count("table") == tags.count("caption") == tags.count("thead") > 4
+    scopes = [a.get("scope") for tag, a in page.elements if tag == "th"]
+    assert set(scopes) == {"col", "row"}
+    levels = [int(tag[1]) for tag in tags if re.fullmatch(r"h\d", tag)]
+    assert levels[0] == 1 and max(np.diff(levels)) == 1
+
+
+def documents():
+    X, y, groups = synthetic()
+    names = np.where(groups == "male", "a group\x1b[2J" + "x" * 90, "\u00e9t\u00e9")
+    age = np.where(y % 2, "old", "young")
+    many = np.array([f"g{i % 9}" for i in y])
+    limits = {"max_bfar": 2.0, "max_frr_ratio": 1.5}
+    quick = {"far": 0.05, "n_resamples": 20}
+    reports = (
+        usual_report(),
+        dominated(),
+        small_report(with_a_lone_person(), far=[0.05, 1e-4]),
+        audit(X, y, {"name": names, "age": age}, limits=limits, **quick),
+        audit(X, y, many, **quick),
+    )
+    yield from (audits.document_of(report, "faces.npz") for report in reports)
+    yield comparisons.document_of(harmed())
+
+
+def test_texts_fit_a_terminal_and_cards_are_tables_of_markdown():
+    for document in documents():
+        lines = write_text(document).splitlines()
+        assert max(map(len, lines)) <= 100
+        assert all(line.isprintable() for line in lines)
+        card = write_markdown(document)
+        assert "<" not in card.replace("&lt;", "")
+        width = 0
+        for line in card.splitlines():
+            bars = len(re.findall(r"(?<!\\)\|", line))
+            assert not line.startswith("|") or width in (0, bars)
+            width = bars
+        shown = re.sub(
+            r"<style>.*?</style>", "", write_fragment(document), flags=re.DOTALL
+        )
+        assert not re.search(r"\d\s%", shown, re.ASCII)
+        assert not re.search(r"\bnan\b", shown.replace("0/0 (nan)", ""))
+
+
+def test_text_card_and_notebook_are_the_document_cut():
+    """What one of them says, the page says too."""
+    report = dominated()
+    page = Page(report.to_html()).text.replace("\N{MINUS SIGN}", "-")
+    for text in (report.to_text(), report.to_card(), Page(report._repr_html_()).text):
+        for level in report.audits[0].levels:
+            for row in level.rates:
+                assert percent(row.frr.value).replace("\xa0", " ") in " ".join(
+                    text.split()
+                )
+    for sentence in report.to_text().split("\n- ")[1:]:
+        first = " ".join(sentence.split("\n\n")[0].split())
+        # Terms and what is said of them stand in elements of their own on a page.
+        assert first in page or first.replace(": ", " ", 1) in page
+
+
+def test_what_stands_on_a_page_can_be_written(tmp_path):
+    """Refused before a file is touched, as of a report that was there before."""
+    usual_report().save(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.glob("*.*")}
+    for argument, wrong in product(("date", "version"), ("a\ud800", 3, ["a"])):
+        with pytest.raises(ArgumentError, match=f"{argument} .*text") as found:
+            usual_report().save(tmp_path, replace=True, **{argument: wrong})
+        assert found.value.argument == argument
+        assert {path: path.read_bytes() for path in tmp_path.glob("*.*")} == before
+
+
+def test_the_same_report_gives_the_same_page(monkeypatch):
+    found = usual_report()
+    assert found.to_html() == found.to_html()
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    assert "1970-01-02" in found.to_html()
+
+
+# ---- an audit ------------------------------------------------------------------------
+
+
+def test_every_rate_and_disparity_stands_once_with_its_numbers():
+    report = usual_report()
+    (found,) = report.audits
+    (level,) = found.levels
+    document = audits.document_of(report)
+    rates, disparities, matrix = parts_of(document, Table, "by-0-level-0")
+    shown = cells_of(rates)
+    for row, size in zip(level.rates, found.groups, strict=True):
+        name = "Everyone" if row.group is None else row.group
+        n_impostor, far_errors, far, n_genuine, frr_errors, frr = shown.pop(name)
+        assert (n_impostor, n_genuine) == (
+            count(size.n_impostor),
+            count(size.n_genuine),
+        )
+        for text, errors, worth in (
+            (far_errors, row.far_errors, row.far_effective),
+            (frr_errors, row.frr_errors, row.frr_effective),
+        ):
+            assert text.startswith(count(errors))
+            assert f"worth {round(worth.errors):,} of {round(worth.people):,}" in text
+        for text, figure in ((far, row.far), (frr, row.frr)):
+            assert text.startswith(percent(figure.value))
+            assert (TOO_FEW in text) is not figure.supported
+    assert not shown
+    shown = [row.cells for row in disparities.rows]
+    assert len(shown) == len(level.disparities) + len(level.indices)
+    by_how = {(d.how, d.operating_point): d for d in level.disparities}
+    largest = next(r for r in disparities.rows if r.name == "largest / smallest")
+    for cell, rate in zip(largest.cells[1:], ("far", "frr"), strict=True):
+        figure = getattr(by_how["max_min", "overall"], rate)
+        assert cell.text == ratio(figure.value)
+        assert cell.ends == f"{ratio(figure.low)} to {ratio(figure.high)}"
+        assert cell.more.startswith(ratio(figure.corrected))
+    for row, errors in zip(matrix.rows, level.matrix.n_errors, strict=True):
+        for cell, n in zip(row.cells, errors, strict=True):
+            assert cell.ends.startswith(f"{n:,} of ")
+    text = report.to_text().replace("\n", " ")
+    assert text.count(count(found.groups[1].n_impostor)) <= 3  # also in groups, matrix
+
+
+def check_of(name, limit, verdict, ends, groups, **more):
+    figure = Figure(*ends, 0.1, True, "")
+    (level,) = usual_report().audits[0].levels
+    about = name, limit, "gender", level.far, level.threshold
+    return Check(*about, figure, groups, ("lone",), verdict, **more)
+
+
+@pytest.mark.parametrize(
+    ("check", "groups", "bound"),
+    [
+        (check_of("max_bfar", 2.0, "passed", (1.2, 1, 1.9), "fm"), "f over m", "at most 1.90"),
+        (check_of("max_far_ratio", 2.0, "failed", (3, 2.5, 9), "fm"), "f over m", "at least 2.50"),
+        (
+            check_of("max_frr_ratio", 2.0, "undetermined", (2, 1, 2.9), "fm"),
+            "f over m",
+            "may be as large as 2.90",
+        ),
+        (
+            check_of("max_fmr", 0.02, "failed", (0.1, 0.05, 0.2), "fm"),
+            "f and m",
+            "at least 5.00 % for f",
+        ),
+        (check_of("max_fnmr", 0.2, "passed", (0.1, 0, 0.15), "f"), "f", "at most 15.0 %"),
+        (
+            check_of("max_fnmr", 0.1, "undetermined", (0.2, 0.05, 0.3), "f"),
+            "f",
+            "may be as small as 5.00 %",
+        ),
+        (check_of("max_fnmr", 0.2, "undetermined", (0.1, 0, 1.0), "f"), "f", TOO_FEW),
+        (check_of("max_fnmr", 0.2, "undetermined", (np.nan,) * 3, ""), "none", "nothing"),
+    ],
+)  # fmt: skip
+def test_a_check_shows_the_bound_that_decides(check, groups, bound):
+    (audit_,) = usual_report().audits
+    report = replace(usual_report(), audits=(replace(audit_, checks=(check,)),))
+    document = audits.document_of(report)
+    table = parts_of(document, Table, "verdict")[0]
+    ((_, allowed, group, found, shown, result),) = [
+        (row.name, *(cell.line.replace("\xa0", " ") for cell in row.cells))
+        for row in table.rows
+    ]
+    assert group == f"{groups}, without the pairs: lone" and bound in shown
+    assert result == check.verdict and "at most" in allowed
+    value = check.figure.value
+    assert found == (
+        "\N{EN DASH}" if np.isnan(value)
+        else percent(value).replace("\xa0", " ") if "fnmr" in check.name or "fmr" in check.name
+        else ratio(value)
+    )  # fmt: skip
+    verdict = document.sections[0].parts[0]
+    assert verdict.status == check.verdict
+    assert check.verdict in audits.check_sentence(check, report)
+
+
+def test_an_open_check_says_how_many_more_people():
+    people = (("f", 1234), ("m", 60), ("x", 1))
+    check = check_of("max_fnmr", 0.2, "undetermined", (0.1, 0, 0.3), "f")
+    words = audits.needed_words(replace(check, people_needed=people), usual_report())
+    assert "1,300 more people in f, 60 more people in m and 1 more person in x" in words
+    assert "no number of people" in audits.needed_words(check, usual_report())
+    assert audits.needed_words(replace(check, verdict="passed"), usual_report()) == ""
+
+
+def test_without_a_limit_nothing_passes_and_worse_groups_are_named():
+    report = small_report(synthetic(300))
+    verdict = audits.document_of(report).sections[0].parts[0]
+    assert verdict.status == "none"
+    (audit_,) = report.audits
+    findings = audit_.levels[0].findings
+    worse = [f for f in findings if f.verdict == "worse"]
+    named = [text for text in verdict.texts if " is treated worse: " in text]
+    assert len(named) == len(worse) > 0
+    for text, finding in zip(named, worse, strict=True):
+        assert text.startswith(finding.group)
+        assert percent(finding.value) in text and percent(finding.other_value) in text
+
+
+def with_finding(report, **changes):
+    """The report whose first finding is changed."""
+    (audit_,) = report.audits
+    level = audit_.levels[0]
+    first, *others = level.findings
+    level = replace(level, findings=(replace(first, **changes), *others))
+    return replace(report, audits=(replace(audit_, levels=(level,)),))
+
+
+def test_a_finding_on_too_few_errors_has_no_colour_of_a_finding():
+    first = usual_report().audits[0].levels[0].findings[0]
+    for supported in (True, False):
+        ratio_ = replace(first.ratio, supported=supported, value=3.0, low=2.0)
+        report = with_finding(usual_report(), verdict="worse", ratio=ratio_)
+        document = audits.document_of(report)
+        table = parts_of(document, Table, "verdict")[-1]
+        cell = table.rows[0].cells[-1]
+        assert (cell.word, "is treated worse" in cell.text) == (
+            "worse" * supported,
+            True,
+        )
+        text = document.sections[0].parts[0].texts[0]
+        assert ("at least 2.00 times" in text) is not supported
+        assert (TOO_FEW in text) is not supported
+
+
+def test_limits_are_drawn_where_they_hold():
+    report = small_report(far=[0.1, 0.05], limits={"max_fmr": 0.3})
+    (found,) = report.audits
+    assert limits_of(found)["far"].tolist() == [0.3, 0.3]
+    assert "limit 30 %" in images(report)[0]
+    one = replace(found, checks=found.checks[:1])
+    assert np.isnan(limits_of(one)["far"]).tolist() == [False, True]
+    assert "limit" not in "".join(images(usual_report()))
+
+
+def images(report):
+    """The figures of its page, as SVG."""
+    drawn = parts_of(audits.document_of(report), Drawn)
+    return [svg for figure in drawn for svg, _ in figure.draw()]
+
+
+def test_figures_hold_labels_as_text():
+    for svg in images(hostile())[:2]:
+        # Long labels lose their middle, and a dollar begins no formula.
+        assert "&lt;script&gt;" in svg and "$x$" in svg
+
+
+def test_many_groups_become_small_multiples():
+    X, y, _ = synthetic(80)
+    found = audit(X, y, np.array([f"g{i % 9}" for i in y]), far=0.05, n_resamples=40)
+    assert all(f">g{i}<" in images(found)[-1] for i in range(9))
+
+
+def test_several_attributes_have_a_section_each_and_count_their_people():
+    X, y, groups = synthetic()
+    age = np.where(y % 2, "old", "young")
+    found = audit(X, y, {"gender": groups, "age": age}, far=0.05, n_resamples=40)
+    document = audits.document_of(found)
+    titles = [s.title for s in document.sections if s.name.startswith("by-")]
+    assert titles == [f"Error rates by {n}" for n in ("gender", "age", "gender & age")]
+    shown = cells_of(parts_of(document, Table, "by-2-groups")[-1])
+    expected = {
+        ", ".join(cell.groups): [str(cell.n_identities)]
+        for cell in found.crossings[0].cells
+    }
+    assert shown == expected
+
+
+def test_given_thresholds_and_distances_are_named_as_such():
+    """Whatever the scale, the page says from which side of the threshold on it accepts."""
+    report = small_report(threshold=0.5, far=None)
+    text = Page(report.to_html()).text
+    assert "the given threshold 0.5" in text and "distance 0.5" not in text
+    assert "its similarity is at least the threshold" in text
+    (found,) = report.audits
+    level = replace(found.levels[0], threshold=-0.5)
+    settings = {**found.settings, "threshold": [-0.5], "distance": True}
+    found = replace(found, levels=(level,), settings=settings)
+    text = Page(replace(report, audits=(found,)).to_html()).text
+    assert "the given distance 0.5" in text and "-0.5" not in text
+    assert "its distance is at most the threshold" in text
+    assert "The distance up to which a comparison is accepted" in text
+
+
+def test_what_is_not_supported_is_listed_with_its_reason():
+    X, y, groups = synthetic(12)
+    report = audit(X, y, groups, far=0.05, n_resamples=40)
+    (listed,) = parts_of(audits.document_of(report), list, "open-few")
+    (found,) = report.audits
+    expected = sum(not row.equal_error_rate.supported for row in found.groups)
+    for row in found.levels[0].rates:
+        expected += (not row.far.supported) + (not row.frr.supported)
+    said = [text for text in listed if " of " in text.split(" (")[0]]
+    assert len(said) == expected > 2
+    assert not re.search(r"\b(far|frr)\b", " ".join(listed))
+
+
+def test_independent_pairs_say_so():
+    data = scored_pairs(
+        np.random.default_rng(0), {"a": 30, "b": 30}, {"a": 0.2, "b": 0.1}
+    )
+    same = np.asarray(data.identities[0]) == np.asarray(data.identities[1])
+    independent = replace(data, identities=None, y_true=same.astype(int))
+    limits = {"max_fnmr": 0.25}
+    found = audit_data(independent, threshold=0.5, n_resamples=40, limits=limits)
+    text = Page(found.to_html()).text
+    assert "pairs taken as independent" in text
+    assert "Nobody is known by name" in text
+    # Without names no number of people, and none to allow for, can be spoken of.
+    assert "people who are in many pairs" not in text and "more people" not in text
+
+
+def test_both_averages_stand_side_by_side_where_one_person_dominates():
+    report = dominated()
+    (found,) = report.audits
+    (table,) = parts_of(audits.document_of(report), Table, "by-0-averages")
+    rows = cells_of(table)
+    for own, beside in zip(
+        found.levels[0].rates, found.averaged.levels[0].rates, strict=True
+    ):
+        name = "everyone" if own.group is None else own.group
+        (cells,) = (
+            c for line, c in rows.items() if line.startswith(f"FNMR of {name},")
+        )
+        for cell, row in zip(cells, (own, beside), strict=True):
+            assert cell.startswith(percent(row.frr.value))
+    assert not parts_of(audits.document_of(usual_report()), Table, "by-0-averages")
+
+
+def test_a_conclusion_that_depends_on_the_average_stands_in_the_verdict():
+    """What one average concludes and the other does not is no detail of a table."""
+    report = dominated()
+    (found,) = report.audits
+    for same in (True, False):
+        (beside,) = found.averaged.levels
+        verdicts = [finding.verdict for finding in found.levels[0].findings]
+        if not same:
+            verdicts[0] = "worse" if verdicts[0] != "worse" else "undecided"
+        findings = tuple(
+            replace(finding, verdict=verdict)
+            for finding, verdict in zip(beside.findings, verdicts, strict=True)
+        )
+        averaged = replace(found.averaged, levels=(replace(beside, findings=findings),))
+        changed = replace(report, audits=(replace(found, averaged=averaged),))
+        texts = audits.document_of(changed).sections[0].parts[0].texts
+        assert any("if every person weighed" in text for text in texts) is not same
+
+
+# ---- a comparison --------------------------------------------------------------------
+
+
+def test_harm_comes_first_and_every_change_has_a_row():
+    found = harmed()
+    document = comparisons.document_of(found)
+    verdict, disparities = document.sections[0].parts
+    assert found.harm and verdict.status == "failed"
+    for change, text in zip(
+        (*found.harm, *found.improved), verdict.texts, strict=False
+    ):
+        assert text.startswith(change.verdict.capitalize())
+        assert percent(change.before) in text and percent(change.after) in text
+    assert len(disparities.rows) == len(found.disparities)
+    rows = [r for t in parts_of(document, Table, "system-0") for r in t.rows]
+    assert len(rows) == len(found.changes)
+    shown = {(row.cells[0].text, row.cells[1].text) for row in rows}
+    assert shown == {(percent(c.before), percent(c.after)) for c in found.changes}
+
+
+def test_disparities_have_the_verdict_of_their_interval():
+    change, *_ = harmed().disparities
+    for low, high, words in (
+        (1.1, 2.0, "worse"),
+        (0.2, 0.9, "better"),
+        (0.5, 2.0, "no certain difference"),
+        (np.nan, np.nan, TOO_FEW),
+    ):
+        one = replace(change, ratio_low=low, ratio_high=high, levelling_down=False)
+        found = replace(harmed(), disparities=(one,))
+        _, table = comparisons.document_of(found).sections[0].parts
+        assert table.rows[0].cells[3].line == words
+
+
+def test_without_harm_none_is_flagged():
+    found = compare_systems(*systems(0.7)[:1] * 2, far=[1e-2], n_resamples=60)
+    assert comparisons.document_of(found).sections[0].parts[0].status == "none"
+
+
+def test_three_systems_have_a_section_each():
+    first, second = systems(1.0)
+    found = compare_systems(first, second, second, far=[1e-2], n_resamples=60)
+    titles = [s.title for s in comparisons.document_of(found).sections]
+    assert {"after against before", "after 2 against before"} <= {*titles}
+
+
+def test_files_are_named_with_their_digests_and_then_in_short():
+    names = ["/tests/spring/old.npz", "/tests/autumn/new.npz"]
+    found = harmed()
+    digests = {names[0]: {"emb.npy": "1" * 64, "labels.csv": "2" * 64}}
+    found = replace(
+        found,
+        systems=tuple(names),
+        settings=found.settings | {"sha256": digests},
+        changes=tuple(replace(c, system=names[1]) for c in found.changes),
+        disparities=tuple(replace(d, system=names[1]) for d in found.disparities),
+        measured=tuple(
+            replace(m, system=n) for m, n in zip(found.measured, names, strict=True)
+        ),
+    )
+    document = comparisons.document_of(found)
+    assert document.subtitle == "new.npz against old.npz"
+    facts = dict(document.sections[1].parts[0].rows)
+    assert facts["First system"] == names[0]
+    assert facts[f"SHA-256 of labels.csv ({names[0]})"] == "2" * 64
+    assert "/tests/" not in " ".join(document.sections[0].parts[0].texts)
+
+
+def test_distances_of_a_comparison_are_named_as_distances():
+    """A threshold is kept as a similarity; whoever gave a distance reads a distance."""
+    found = compare_systems(*systems(1.0), threshold=[-0.5], n_resamples=60)
+    assert "threshold -0.5" in Page(found.to_html()).text
+    found = replace(found, settings={**found.settings, "distance": True})
+    printed = (Page(found.to_html()).text, found.to_junit(), found._repr_html_())
+    for text in (*printed, found.to_text()):
+        assert "distance 0.5" in text and "-0.5" not in text
+
+
+def test_every_system_has_the_numbers_of_its_own_audit():
+    """Rates, disparities, matrix and curves are those that an audit of it prints."""
+    for measured, data in zip(harmed().measured, systems(1.0), strict=True):
+        (found,) = audit_data(data, far=[1e-2], n_resamples=60).audits
+        own, expected = measured.levels[0], found.levels[0]
+        assert repr(measured.groups) == repr(found.groups)
+        for part in ("rates", "disparities", "indices", "threshold"):
+            assert repr(getattr(own, part)) == repr(getattr(expected, part))
+        assert np.array_equal(own.matrix.far, expected.matrix.far)
+        assert np.array_equal(measured.curves.frr, found.curves.frr)
+        assert own.findings == ()
+    tables = parts_of(comparisons.document_of(harmed()), Table, "by-0")
+    assert len(tables[0].rows) == 2 * len(own.rates)
+    for row, measured in zip(tables[0].rows, harmed().measured, strict=False):
+        assert row.cells[2].text == percent(measured.levels[0].rates[0].far.value)
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["/a/old.npz", "/b/new.npz"], ["old.npz", "new.npz"]),
+        (["/a/x.npz", "/b/x.npz"], ["/a/x.npz", "/b/x.npz"]),
+        (["/" + "a" * 60 + "/x", "/" + "a" * 11 + "b" * 49 + "/x"], None),
+    ],
+)
+def test_names_of_systems_are_short_and_differ(names, expected):
+    shown = comparisons.short_names(names)
+    assert expected is None or shown == expected
+    assert len(set(shown)) == len(names) and max(map(len, shown)) <= 31
+
+
+def test_long_names_stay_inside_the_figures():
+    """Legends of the browser's text: its letters are about .6 of their size wide."""
+    names = [f"{'_' * 12} encoder of the year {year}" for year in (2024, 2025, 2026)]
+    data = *systems(1.0), systems(0.8)[1]
+    found = compare_systems(*data, names=names, far=[1e-2], n_resamples=20)
+    n_names = 0
+    for figure in parts_of(comparisons.document_of(found), Drawn):
+        for svg, _ in figure.draw():
+            width = float(re.search(r'viewBox="0 0 ([\d.]+)', svg)[1])
+            for style, x, text in re.findall(
+                r'<text style="([^"]*)" x="([\d.-]+)"[^>]*>([^<]*)</text>', svg
+            ):
+                if "____" in text:
+                    size = float(re.search(r"([\d.]+)px", style)[1])
+                    assert float(x) >= 0
+                    assert float(x) + 0.6 * size * len(text) <= width
+                    n_names += 1
+    assert n_names >= 4
