@@ -888,7 +888,7 @@ def _bench(arguments):
         arguments.methods,
         others={name: data.columns[name] for name in others} or None,
         folder=None if folder is None else folder / "fits",
-        progress=not arguments.quiet and sys.stderr.isatty(),
+        progress=not arguments.quiet,
         n_jobs=arguments.n_jobs,
         random_state=arguments.seed,
         **{name: given[name] for name in BENCH},

@@ -111,15 +111,6 @@ def test_a_cluster_with_few_pairs_takes_the_calibration_of_all():
     assert (found.calibrations_[~few] != found.calibration_).any(axis=1).all()
 
 
-def test_a_cluster_with_exactly_min_pairs_has_its_own_calibration():
-    usual = fit(3)
-    least = int(np.minimum(usual.n_genuine_, usual.n_impostor_).min())
-    assert least > 1
-    found = fit(3, min_pairs=least)
-    assert found.n_overall_ == 0
-    assert_array_equal(found.calibrations_, usual.calibrations_)
-
-
 @pytest.mark.parametrize(
     ("people", "what"), [(np.arange(len(X)), "genuine"), (np.zeros(len(X)), "impostor")]
 )
@@ -135,8 +126,3 @@ def test_one_cluster_keeps_the_order_of_cosines():
     order = np.argsort((rows @ rows.T).ravel())
     scores = found.score_matrix(NEW, NEW).ravel()[order]
     assert (np.diff(scores) >= -1e-5).all()
-
-
-def test_identities_are_needed():
-    with pytest.raises(ValueError, match="requires y to be passed"):
-        ClusterCalibration(3).fit(X)

@@ -97,8 +97,3 @@ def test_one_cluster_keeps_the_order_of_cosines():
     order = np.argsort((rows @ rows.T).ravel())
     scores = found.score_matrix(NEW, NEW).ravel()[order]
     assert (np.diff(scores) >= -1e-5).all()
-
-
-def test_identities_are_needed():
-    with pytest.raises(ValueError, match="requires y to be passed"):
-        FairScoreNormalizer(3).fit(X)

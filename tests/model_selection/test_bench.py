@@ -571,6 +571,22 @@ def test_sentences(bench):
     unsure = replace(with_changes(bench, "few", bfar=(0.5, 1.2)), p_adjusted=0.3)
     none = replace(won, methods=(unsure, unsure), winner=None, detectable_factor=1.6)
     assert none.sentence.startswith("None of the 2 methods lowers BFAR detectably")
+    assert "lowers the FNMR" not in none.sentence
+    frr = with_changes(bench, "few", bfar=(0.5, 1.2), frr_at_far=(0.6, 0.8))
+    sure_of_frr = replace(frr.changes["frr_at_far"], p_value=1e-4)
+    frr = replace(
+        frr, changes=frr.changes | {"frr_at_far": sure_of_frr}, p_adjusted=1.0
+    )
+    cheaper = replace(none, methods=(unsure, frr)).sentence
+    assert re.search(
+        r"detectably\. few lowers the FNMR from .* \[0.60, 0.80\] times", cheaper
+    )
+    for p_value, metric in ((0.03, "bfar"), (1e-4, "frr_at_far")):
+        change = replace(sure_of_frr, p_value=p_value)
+        method = replace(frr, changes=frr.changes | {"frr_at_far": change})
+        one = replace(none, methods=(method, method))
+        one = replace(one, settings={**bench.settings, "metrics": (metric,)})
+        assert "lowers the FNMR" not in one.sentence
     assert "a fall by a factor of 1.6 would be seen" in none.sentence
     assert "cannot fall below" not in none.sentence  # 2.2 could fall by 1.6
     little = replace(none, detectable_factor=2 * unsure.changes["bfar"].before)

@@ -11,8 +11,6 @@ from skfairfr import BestTradeOff, fairness_scores
 from tests.metrics._scorers.test_one_score import SCORERS
 from tests.metrics.searches import FAR, FOLDS, IDENTITY, WEIGHTS, Stretch, X, Y
 
-NAN = np.nan
-
 
 def results(**metrics):
     return {f"mean_test_{name}": -np.asarray(m, float) for name, m in metrics.items()}
@@ -98,15 +96,6 @@ def test_the_preferred_of_those_as_good_as_the_best_wins(tolerance, prefer):
 def test_refusals_of_a_tolerance(options, found, message):
     with pytest.raises(ValueError, match=message):
         BestTradeOff(("a",), **options)(found)
-
-
-def test_no_finite_candidate_is_an_error_that_tells_what_to_change():
-    found = results(bfar=[NAN, NAN], frr_at_far=[0.1, NAN])
-    with pytest.raises(ValueError, match=r"'frr_at_far': 1.*error_score='raise'"):
-        BestTradeOff()(found)
-    found = results(bfar=[NAN, 1], frr_at_far=[0.1, NAN])
-    with pytest.raises(ValueError, match="No candidate"):
-        BestTradeOff()(found)
 
 
 @pytest.mark.parametrize(

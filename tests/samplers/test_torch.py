@@ -80,19 +80,6 @@ def test_refused(kind, options, message):
 
 
 @pytest.mark.parametrize(
-    ("kind", "options", "message"),
-    [
-        (GroupWeightedSampler, {"n_draws": 0}, "n_draws must be at least 1"),
-        (HomogeneousBatchSampler, {"batch_size": 0}, "batch_size must be at least 1"),
-        (HomogeneousBatchSampler, {"n_batches": 1.5}, "n_batches must be an integer"),
-    ],
-)
-def test_counts_are_checked(kind, options, message):
-    with pytest.raises(ValueError, match=message):
-        kind(GROUPS, **options)
-
-
-@pytest.mark.parametrize(
     "sampler",
     [
         GroupWeightedSampler(weights={"a": 1}, n_draws=7),
