@@ -34,7 +34,7 @@ REACHED = (
 PYTHON_ONLY = {
     *("similarity", "data", "limits", "sensitive_features_1", "sensitive_features_2"),
     *("sensitive_features_reference", "dependence", "identities", "names"),
-    *("resample", "method"),
+    *("resample", "method", "about"),
 }
 
 
@@ -56,14 +56,14 @@ def same_group():
     [
         (
             lambda: check_limits({"max_bfar": 2.0}, False),
-            "--max-bfar 2 is about the threshold where no group's FAR exceeds a level, and "
-            "the threshold was given; use --max-far-ratio, or leave",
+            "--max-bfar 2 is about the threshold where no group's FMR exceeds a level, and "
+            "the threshold was given; use --max-fmr-ratio, or leave",
         ),
         (lambda: check_limits({"max_bfrr": 1.0}, True), "--max-bfrr must be a number above 1, "),
-        (lambda: check_level(2.0), "--far must lie in (0, 1)"),
+        (lambda: check_level(2.0), "--fmr must lie in (0, 1)"),
         (
             lambda: audit_data(EmbeddingData(np.eye(2), [1, 2]), far=[0.1], threshold=0.5),
-            "--far 0.1 and --threshold 0.5 were both given",
+            "--fmr 0.1 and --threshold 0.5 were both given",
         ),
         (same_group, "Give --attribute, or use --impostors all."),
         (
@@ -159,9 +159,9 @@ def test_labels_and_paths_stay(call):
 
 
 def test_a_column_that_is_named_like_an_argument_stays(faces):  # noqa: F811
-    text = raised(read_data, faces, "max_far_ratio")
+    text = raised(read_data, faces, "max_fmr_ratio")
     assert text.startswith(
-        f"--attribute: {faces!r} holds no 'max_far_ratio', but 'gender'"
+        f"--attribute: {faces!r} holds no 'max_fmr_ratio', but 'gender'"
     )
 
 
@@ -194,7 +194,7 @@ def test_reasons_labels_and_settings_are_not_spelled(label):
         (Argument("random_state"), "--seed"),
         (Argument("n_resamples", 0), "--n-resamples 0"),
         (Argument("max_bfar", 2.0), "--max-bfar 2"),
-        (Argument("far", [0.1, 1e-5]), "--far 0.1 1e-05"),
+        (Argument("far", [0.1, 1e-5]), "--fmr 0.1 1e-05"),
         (Argument("distance", True), "--distance"),
         (Argument("X"), "embedding"),
         (Argument("figures"), "--out"),

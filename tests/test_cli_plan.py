@@ -14,8 +14,8 @@ from tests.test_cli import assert_one_line, faces, pairs, run  # noqa: F401
 def test_it_prints_the_plan(capsys):
     code, out, err = run(
         capsys,
-        *("plan", "--certify-fmr", 1e-2, "--detect-factor", 2, "--rate", "frr"),
-        *("--frr", 0.05, "--max-frr-ratio", 3, "--groups", 3),
+        *("plan", "--certify-fmr", 1e-2, "--detect-factor", 2, "--rate", "fnmr"),
+        *("--fnmr", 0.05, "--max-fnmr-ratio", 3, "--groups", 3),
         *("--images-per-person", 4, "--power", 0.9, "--confidence-level", 0.9),
         *("--comparisons", 5, "--assumed", 0.25),
     )
@@ -24,7 +24,7 @@ def test_it_prints_the_plan(capsys):
         detect_factor=2,
         rate="frr",
         frr=0.05,
-        policy={"max_frr_ratio": 3.0},
+        policy={"max_fnmr_ratio": 3.0},
         groups=3,
         images_per_person=4,
         power=0.9,
@@ -51,11 +51,11 @@ def test_a_pilot_is_asked_at_the_level(capsys, faces):  # noqa: F811
     roc = SimilarityROC(n_resamples=1, random_state=0)
     read_data(faces, "gender").fit(roc, ("gender",))
     for far in (1e-2, 1e-1):
-        code, out, _ = run(capsys, *options, "--far", far)
+        code, out, _ = run(capsys, *options, "--fmr", far)
         plan = plan_test(certify_fnmr=0.1, pilot=roc, far=far)
         assert (code, out) == (0, plan.to_text())
     only_fmr = (*options[:1], "--certify-fmr", *options[2:])
-    assert run(capsys, *only_fmr, "--far", 0.1)[0] == 2
+    assert run(capsys, *only_fmr, "--fmr", 0.1)[0] == 2
 
 
 def test_a_pilot_without_people_is_refused(capsys, tmp_path):
@@ -91,28 +91,28 @@ def test_notes_on_a_pilot_are_printed(capsys, faces, pairs, tmp_path):  # noqa: 
         (
             (),
             "Nothing was asked. Give --certify-fmr, --certify-fnmr, --detect-factor, "
-            "--max-far-ratio, --max-frr-ratio or --policy.",
+            "--max-fmr-ratio, --max-fnmr-ratio or --policy.",
         ),
         (
-            ("--certify-fmr", 1e-4, "--far", 1e-3),
-            "--far 0.001 is about ratios of rates, and none is asked for; leave it out, or "
-            "give --max-far-ratio, or --detect-factor with --rate far.",
+            ("--certify-fmr", 1e-4, "--fmr", 1e-3),
+            "--fmr 0.001 is about ratios of rates, and none is asked for; leave it out, or "
+            "give --max-fmr-ratio, or --detect-factor with --rate fmr.",
         ),
         (
-            ("--policy", "sp800-63a-4", "--detect-factor", 2, "--far", 1e-3),
-            "--policy sp800-63a-4 sets its levels, limits and confidence_level, and --far 0.001",
+            ("--policy", "sp800-63a-4", "--detect-factor", 2, "--fmr", 1e-3),
+            "--policy sp800-63a-4 sets its levels, limits and confidence_level, and --fmr 0.001",
         ),
         (
-            ("--detect-factor", 2, "--rate", "frr", "--far", 1e-3, 1e-2),
-            "--far 0.001 0.01 is about ratios",
+            ("--detect-factor", 2, "--rate", "fnmr", "--fmr", 1e-3, 1e-2),
+            "--fmr 0.001 0.01 is about ratios",
         ),
         (
-            ("--certify-fnmr", 0.1, "--max-far-ratio", 2, "--frr", 0.02),
-            "--frr 0.02 is about ratios",
+            ("--certify-fnmr", 0.1, "--max-fmr-ratio", 2, "--fnmr", 0.02),
+            "--fnmr 0.02 is about ratios",
         ),
         (("--certify-fmr", 2), "--certify-fmr must be a number in (0, 1); got 2.0."),
-        (("--max-far-ratio", 1), "--max-far-ratio must be a finite number above 1"),
-        (("--max-frr-ratio", 2, "--groups", 1), "--groups 1 has no two rates"),
+        (("--max-fmr-ratio", 1), "--max-fmr-ratio must be a finite number above 1"),
+        (("--max-fnmr-ratio", 2, "--groups", 1), "--groups 1 has no two rates"),
         (
             ("--certify-fmr", 0.1, "--attribute", "gender"),
             "--attribute is about a pilot; give one with --pilot.",
@@ -133,7 +133,7 @@ def test_errors_are_told_in_flags(capsys, options, message):
 def test_what_cannot_be_is_no_error(capsys):
     code, out, err = run(capsys, "plan", "--certify-fmr", 1e-3, "--assumed", 2)
     assert (code, err) == (0, "")
-    assert "cannot be certified: the assumed FMR, 0.002, is above the limit" in out
+    assert "cannot be certified: the assumed FMR, 0.2 %, is above the limit" in out
 
 
 def test_options_are_arguments():

@@ -104,4 +104,4 @@ def test_the_command_names_its_flag(capsys, little, tmp_path):
         capsys, "audit", tmp_path / "faces.npz", "--attribute", "gender", *QUICK
     )
     assert_one_line(*found)
-    assert "--far 0.05 (the largest FAR asked about) needs about" in found[2]
+    assert "--fmr 0.05 (the largest FAR asked about) needs about" in found[2]

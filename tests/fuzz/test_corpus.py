@@ -149,7 +149,7 @@ def test_what_is_no_path_is_refused_by_name(name, parameter, path):
             "4",
             "--inner-splits",
             "2",
-            "--far",
+            "--fmr",
             "0.2",
             "--quiet",
         ),

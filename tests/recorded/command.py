@@ -11,16 +11,16 @@ import pandas as pd
 from skfairfr.cli import main
 from tests.recorded.data import columns, faces, listed
 
-QUICK = ("--far", "0.05", "--n-resamples", "20")
+QUICK = ("--fmr", "0.05", "--n-resamples", "20")
 GENDER = ("--attribute", "gender")
 # Stands for the folder of the files.
 FILES = Path("/files")
 REFUSED = (
     (),
     ("--attribute", "beard"),
-    (*GENDER, "--far", "1.5"),
-    (*GENDER, "--far", "0"),
-    (*GENDER, "--far", "low"),
+    (*GENDER, "--fmr", "1.5"),
+    (*GENDER, "--fmr", "0"),
+    (*GENDER, "--fmr", "low"),
     ("--attribute", "one"),
     ("--attribute", "number"),
     ("--attribute", "each"),
@@ -38,7 +38,7 @@ REFUSED = (
     (*GENDER, "--average", "group"),
     (*GENDER, "--impostors", "none"),
     (*GENDER, "--seed", "-1"),
-    (*GENDER, "--threshold", "0.5", "--far", "0.1"),
+    (*GENDER, "--threshold", "0.5", "--fmr", "0.1"),
     (*GENDER, "--threshold", "0.5", "--threshold-from", "x"),
     (*GENDER, "--threshold", "high"),
     (*GENDER, "--threshold", "nan"),
@@ -48,8 +48,8 @@ REFUSED = (
     (*GENDER, "--threshold-from", "absent.npz"),
     (*GENDER, "--threshold-from", FILES / "pairs.csv"),
     (*GENDER, "--threshold-from", FILES / "damaged.npz"),
-    (*GENDER, "--max-far-ratio", "1"),
-    (*GENDER, "--max-frr-ratio", "inf"),
+    (*GENDER, "--max-fmr-ratio", "1"),
+    (*GENDER, "--max-fnmr-ratio", "inf"),
     (*GENDER, "--max-bfrr", "few"),
     (*GENDER, "--domain", "gone"),
     (*GENDER, "--domain", "identity"),
@@ -145,9 +145,9 @@ def record_embeddings(record, folder):
     data = ("audit", folder / "faces.npz", *QUICK)
     cases = {
         "plain": GENDER,
-        "levels": (*GENDER, "--far", "0.2", "0.01"),
-        "usual levels": (*GENDER, "--far", "0.01", "0.001"),
-        "unresolved": (*GENDER, "--far", "1e-7"),
+        "levels": (*GENDER, "--fmr", "0.2", "0.01"),
+        "usual levels": (*GENDER, "--fmr", "0.01", "0.001"),
+        "unresolved": (*GENDER, "--fmr", "1e-7"),
         "images": (*GENDER, "--resample", "images"),
         "both": (*GENDER, "--resample", "both", "--average", "identity"),
         "inside": (*GENDER, "--impostors", "same_group", "--method", "multiplicative"),
@@ -156,12 +156,12 @@ def record_embeddings(record, folder):
         "two attributes": (*GENDER, "--attribute", "age"),
         "three attributes": (*GENDER, "--attribute", "age", "--attribute", "far"),
         "domain": (*GENDER, "--domain", "lens"),
-        "passed": (*GENDER, "--max-far-ratio", "100", "--max-bfar", "100"),
-        "failed": (*GENDER, "--max-far-ratio", "1.0001", "--max-bfar", "100"),
-        "undetermined": (*GENDER, "--max-far-ratio", "100", "--max-frr-ratio", "1.3"),
+        "passed": (*GENDER, "--max-fmr-ratio", "100", "--max-bfar", "100"),
+        "failed": (*GENDER, "--max-fmr-ratio", "1.0001", "--max-bfar", "100"),
+        "undetermined": (*GENDER, "--max-fmr-ratio", "100", "--max-fnmr-ratio", "1.3"),
         "all checks": (
             *(*GENDER, "--attribute", "age", "--max-bfar", "2", "--max-bfrr", "3"),
-            *("--max-far-ratio", "4", "--max-frr-ratio", "5"),
+            *("--max-fmr-ratio", "4", "--max-fnmr-ratio", "5"),
         ),
         "another identity": (*GENDER, "--identity", "age"),
         "from other": (*GENDER, "--threshold-from", folder / "other.npz"),
@@ -170,7 +170,7 @@ def record_embeddings(record, folder):
         ),
         "from other, inside": (
             *(*GENDER, "--threshold-from", folder / "other.npz"),
-            *("--impostors", "same_group", "--max-far-ratio", "3"),
+            *("--impostors", "same_group", "--max-fmr-ratio", "3"),
         ),
     }
     for i, (name, options) in enumerate(cases.items()):
@@ -180,7 +180,7 @@ def record_embeddings(record, folder):
             else None
         )
         record(f"command {name}", run, *data, *options, out=out)
-    given = ("--n-resamples", "20", "--threshold", "0.6", "--max-far-ratio", "3")
+    given = ("--n-resamples", "20", "--threshold", "0.6", "--max-fmr-ratio", "3")
     out = folder / "out threshold"
     record("command threshold", run, *data[:2], *GENDER, *given, out=out)
 
@@ -207,7 +207,7 @@ def record_other_files(record, folder):
         "images": ("distances.csv", ("--distance", "--resample", "images")),
         "checks": (
             "distances.csv",
-            ("--distance", "--max-bfar", "2", "--max-frr-ratio", "9"),
+            ("--distance", "--max-bfar", "2", "--max-fnmr-ratio", "9"),
         ),
         "from": (
             "distances.csv",
