@@ -1,5 +1,7 @@
 """The only module that touches private scikit-learn names."""
 
+import sys
+
 from sklearn.base import BaseEstimator
 from sklearn.base import _fit_context as fit_context
 from sklearn.metrics._scorer import _BaseScorer
@@ -19,10 +21,15 @@ def keep_layout(cls):
 
 
 class Interval(_Interval):
-    """Numbers in an interval. True and False, which are 1 and 0 to Python, are none."""
+    """Numbers in an interval. True and False, which are 1 and 0 to Python, are none.
+
+    An integer beyond floats is in none either.
+    """
 
     def is_satisfied_by(self, val):
-        return not isinstance(val, bool) and super().is_satisfied_by(val)
+        if isinstance(val, bool) or not super().is_satisfied_by(val):
+            return False
+        return not isinstance(val, int) or abs(val) <= sys.float_info.max
 
 
 class SharingScorer(BaseEstimator, _BaseScorer):

@@ -767,7 +767,7 @@ def _bench(arguments):
         arguments.methods,
         others={name: data.columns[name] for name in others} or None,
         folder=None if folder is None else folder / "fits",
-        progress=_progress(arguments),
+        progress=not arguments.quiet,
         n_jobs=arguments.n_jobs,
         random_state=arguments.seed,
         **{name: given[name] for name in BENCH},

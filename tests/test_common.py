@@ -73,11 +73,9 @@ if "EthicalModule" in skfairfr.__all__:  # with the extra "mitigate"
 ESTIMATORS = MEASURES + COMPARATORS + PROJECTORS
 # Routing passes through the class, whatever the parameters.
 ONE_OF_EACH = list({type(estimator): estimator for estimator in ESTIMATORS}.values())
-# Other options are few checks'.
-DAILY = ONE_OF_EACH + MEASURES[1:]
-# Projectors share what routes, and a fit costs more than one of a comparator.
-ROUTED = [e for e in ONE_OF_EACH if type(e).__name__ == "EthicalModule"]
-ROUTED += [e for e in ONE_OF_EACH if not hasattr(e, "max_epochs")]
+# What measures, what changes scores, what trains; the night has all.
+DAILY = [MEASURES[0], COMPARATORS[0], *PROJECTORS[:1]]
+ROUTED = DAILY[:1]
 
 
 def expected_failures(estimator):
@@ -213,13 +211,6 @@ def assert_answers_of_numpy_are_those_of_python(estimator, narrow):
     np.testing.assert_array_equal(*found)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("estimator", "name", "value", "kind"), numbers_of_all())
-def test_numbers_of_numpy_are_those_of_python(estimator, name, value, kind):
-    narrow = {name: narrowed(value, kind)}
-    assert_answers_of_numpy_are_those_of_python(estimator, narrow)
-
-
 @pytest.mark.parametrize(
     "estimator",
     {type(case.values[0]): case.values[0] for case in numbers_of_all()}.values(),
@@ -232,15 +223,6 @@ def test_all_numbers_of_numpy_at_once_are_those_of_python(estimator):
         if type(one) is type(estimator)
     }
     assert_answers_of_numpy_are_those_of_python(estimator, narrow)
-
-
-@pytest.mark.parametrize(("estimator", "name", "value", "kind"), numbers_of_all())
-def test_a_truth_value_is_no_number(estimator, name, value, kind):
-    for truth in (True, np.False_):
-        with pytest.raises(
-            ValueError, match=rf"'{name}' parameter .* Got .*{bool(truth)}"
-        ):
-            clone(estimator).set_params(**{name: truth}).fit(X, Y)
 
 
 def answer_of(estimator):

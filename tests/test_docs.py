@@ -118,10 +118,6 @@ def test_blocks_of_pages_compile():
 EXECUTED = [page for page in PAGES if ".. testcode::" in page.read_text("utf-8")]
 
 
-def test_pages_have_blocks_that_run():
-    assert len(EXECUTED) > 5
-
-
 @pytest.mark.docs
 # Of torch's exporter to ONNX about torch itself.
 @pytest.mark.filterwarnings("ignore:.isinstance.treespec, LeafSpec:FutureWarning")
@@ -163,39 +159,6 @@ def test_every_page_is_reached():
     assert_none(sorted(map(relative, set(PAGES) - listed())))
 
 
-def test_blocks_and_their_output_are_seen():
-    text = (
-        ".. testcode::\n\n   print(1)\n\n   x = 2\n\n.. testoutput::\n\n   1\n\nText.\n"
-    )
-    assert blocks(text) == [
-        ("testcode", "", "print(1)\n\nx = 2"),
-        ("testoutput", "", "1"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("printed", "shown", "same"),
-    [
-        ("FRR 0.103 of 12", "FRR 0.104 of 12\n", True),
-        ("FRR 0.1 of 12", "FRR 0.1 of 13", False),
-        ("FRR 0.1", "FRR 0.3", False),
-        ("FRR 0.1", "FAR 0.1", False),
-        ("a  b", "a b", True),
-        ("a", "", False),
-    ],
-)
-def test_agreement_is_of_words_and_close_numbers(printed, shown, same):
-    assert agree(printed, shown) == same
-
-
-def test_names_of_the_api_are_seen():
-    text = (
-        ".. currentmodule:: skfairfr.metrics\n\n.. autosummary::\n   :nosignatures:\n\n"
-        "   bfar\n\n.. py:data:: bfar_scorer\n\n   Minus a ratio.\n"
-    )
-    assert documented(text) == {"skfairfr.metrics.bfar", "skfairfr.metrics.bfar_scorer"}
-
-
 @pytest.fixture
 def build(monkeypatch):
     """docs/build.py as a module."""
@@ -223,13 +186,3 @@ def test_broken_links_are_seen(html, n_broken, build, tmp_path):
     (tmp_path / "page.html").write_text(html, encoding="utf-8")
     (tmp_path / "other.html").write_text('<p id="there"></p>', encoding="utf-8")
     assert len(build.broken_links(tmp_path)) == n_broken
-
-
-def test_stories_that_print_nothing_are_seen(build, tmp_path):
-    printed = ".. rst-class:: sphx-glr-script-out\n\n .. code-block:: none\n\n    1\n"
-    (tmp_path / "theme").mkdir()
-    (tmp_path / "theme" / "plot_loud.rst").write_text(printed, encoding="utf-8")
-    (tmp_path / "theme" / "plot_quiet.rst").write_text("Text.", encoding="utf-8")
-    (tmp_path / "theme" / "index.rst").write_text("Text.", encoding="utf-8")
-    assert build.silent_stories(tmp_path) == ["theme/plot_quiet.rst: prints nothing"]
-    assert build.silent_stories(tmp_path / "gone") == ["no story was built"]

@@ -50,37 +50,3 @@ def test_examples_are_short_stories():
 def test_themes_have_titles():
     themes = {path.parent for path in EXAMPLES}
     assert_none(t for t in themes if not (t / "README.rst").is_file())
-
-
-def test_headings_of_cells_are_seen():
-    assert cells("x = 1\n# %%\n# One\n# ---\n# %%\n#\n") == ["One", ""]
-
-
-STORY = """'''
-====
-Rain
-====
-
-One.
-
-Two. **What this does not show** is snow.
-'''
-
-# %%
-# What to notice
-# --------------
-"""
-
-
-def test_flaws_of_a_story_are_seen():
-    assert flaws(STORY) == []
-    for old, new in [
-        ("====\nRain", "===\nRain"),
-        ("One.\n\n", ""),
-        ("\n# %%", "\n" * MAX_LINES + "# %%"),
-        ("# %%", "# %%\n#\n# %%"),
-        ("notice", "miss"),
-        ("**What this does not show**", "What this shows"),
-    ]:
-        assert len(flaws(STORY.replace(old, new))) == 1
-    assert len(flaws("x = 1\n")) == 4

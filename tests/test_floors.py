@@ -231,91 +231,19 @@ def test_imports_never_go_in_a_ring(imports):
     assert_none(cycle(imports))
 
 
-def test_modules_have_docstrings():
-    trees = {m: ast.parse(path.read_text()) for m, path in MODULES.items()}
-    assert_none(m for m, tree in trees.items() if not ast.get_docstring(tree))
-
-
 @pytest.mark.parametrize(
     ("rule", "module", "text"),
     [
         (relative_imports, "skfairfr.metrics._pairs", "from ._rates import frr_at_far"),
-        (relative_imports, "skfairfr.metrics._pairs", "from . import _rates"),
-        (upward_imports, "skfairfr._core._rates", "import skfairfr.utils"),
         (upward_imports, "skfairfr.metrics._a", "import skfairfr.datasets._b"),
         (upward_imports, "skfairfr.metrics._a", "from skfairfr import face_labels"),
-        (upward_imports, "skfairfr.metrics._a", "import skfairfr.comparators"),
-        (upward_imports, "skfairfr.metrics", "import skfairfr.report"),
-        (upward_imports, "skfairfr.metrics._a", "def f():\n import skfairfr.cli"),
-        (upward_imports, "skfairfr.metrics._a", "import skfairfr.metrics._plot._b"),
         (forbidden_neighbours, "skfairfr.metrics._a", "def f(): import torch.nn"),
-        (forbidden_neighbours, "skfairfr.projectors._a", "import skfairfr.metrics"),
-        (forbidden_neighbours, "skfairfr.losses._a", "from skorch import NeuralNet"),
         (impure_core, "skfairfr._core._rates", "def f():\n from torch import nn"),
-        (impure_core, "skfairfr._core._device_tiles", "def f():\n import matplotlib"),
-        (eager_imports, "skfairfr._core._device_tiles", "import torch"),
         (impure_core, "skfairfr._core._rates", "from sklearn.base import clone"),
-        (impure_core, "skfairfr._core._rates", "from sklearn import base"),
-        (impure_core, "skfairfr._core._rates", "def f():\n import matplotlib.pyplot"),
+        (eager_imports, "skfairfr._core._device_tiles", "import torch"),
         (eager_imports, "skfairfr.metrics._plot._a", "import matplotlib.pyplot as plt"),
-        (eager_imports, "skfairfr.report._a", "from torch import nn"),
-        (eager_imports, "skfairfr.datasets._a", "import safetensors.numpy"),
-        (eager_imports, "skfairfr.model_selection._a", "from skorch import NeuralNet"),
-        (eager_imports, "skfairfr.utils._torch", "class A:\n import torch"),
-        (
-            private_sklearn,
-            "skfairfr.metrics._a",
-            "from sklearn.base import _fit_context",
-        ),
         (private_sklearn, "skfairfr.metrics._a", "import sklearn.metrics._ranking"),
     ],
 )
 def test_rule_sees_a_breach(rule, module, text):
     assert len(rule(module, imports_of(text), PACKAGES)) == 1
-
-
-@pytest.mark.parametrize(
-    ("module", "text"),
-    [
-        ("skfairfr.metrics._a", "from skfairfr._core._rates import count_at_least"),
-        ("skfairfr.metrics._a", "import skfairfr.metrics._b"),
-        ("skfairfr.comparators._a", "from skfairfr.metrics import SimilarityROC"),
-        ("skfairfr.metrics", "from skfairfr.metrics._plot._a import Display"),
-        ("skfairfr.utils._torch", "def f():\n import torch"),
-        ("skfairfr._core._device_tiles", "def f():\n import torch"),
-        ("skfairfr.losses._a", "import torch.nn"),
-        ("skfairfr.report._a", "import matplotlib.pyplot as plt"),
-        ("skfairfr.metrics._plot._a", "def f():\n import matplotlib.pyplot as plt"),
-        ("skfairfr._core._a", "from sklearn.utils.parallel import Parallel, delayed"),
-        ("skfairfr._compat", "from sklearn.base import _fit_context"),
-        ("skfairfr.report._a", "from sklearn import __version__"),
-        ("skfairfr.cli", "from skfairfr import __version__"),
-    ],
-)
-def test_rules_pass_what_they_should(module, text):
-    imports = imports_of(text)
-    assert [
-        b for rule in RULES for b in rule(module, imports, {"skfairfr.metrics"})
-    ] == []
-
-
-def test_a_module_without_a_floor_is_an_error():
-    with pytest.raises(KeyError, match="no floor"):
-        upward_imports("skfairfr.attic._a", imports_of("import skfairfr.utils"), set())
-
-
-@pytest.mark.parametrize(
-    "texts",
-    [
-        {"p._a": "import p._b", "p._b": "def f():\n from p import _a"},
-        {"p": "from p._a import f", "p._a": "from p import g"},
-    ],
-    ids=["siblings", "through the package"],
-)
-def test_a_ring_is_seen(texts):
-    assert cycle({name: imports_of(text, texts) for name, text in texts.items()}) != []
-
-
-def test_one_way_is_no_ring():
-    texts = {"p": "from p._a import f", "p._a": "import p._b", "p._b": "import numpy"}
-    assert cycle({name: imports_of(text, texts) for name, text in texts.items()}) == []

@@ -1,49 +1,40 @@
-"""Files of every format that was ever written are read, or say why not.
+"""Files of the present format are read, and answer as recorded; others say why not.
 
-A folder of ``tests/saved`` holds files of one format. A new format has a folder of its own,
-made by ``python -c "from tests.test_saved_files import write; write('tests/saved/3')"``;
-the others stay as they are. Of a new class, the same command adds a file to the last folder,
-and leaves what is there.
+``tests/saved/1`` holds a file of every class that can be saved, with what it answered, made
+by ``python -c "from tests.test_saved_files import write; write()"``, which leaves what is there.
 """
 
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from safetensors import safe_open
+from safetensors.numpy import save_file
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import skfairfr.comparators
 import skfairfr.projectors
 from skfairfr import face_labels, make_face_embeddings
 from skfairfr.comparators import WithinClassWhitening
 from skfairfr.model_selection import load_mitigation, save_mitigation
-from skfairfr.utils._json_form import check_format, digest_of
 from tests.metamorphic import surface
 
 FACES = make_face_embeddings(20, 3, 4, random_state=0)
 LABELS = face_labels(FACES.y, FACES.sensitive_features)
-SAVED = Path(__file__).parent / "saved"
-FORMATS = sorted(folder.name for folder in SAVED.iterdir() if folder.is_dir())
-
-
-def whitening():
-    return WithinClassWhitening(shrinkage=0.5).fit(FACES.X, LABELS)
-
-
+SAVED = Path(__file__).parent / "saved" / "1"
+NAME = "system.safetensors"
 # Of every class one that is small, and pipelines.
 MITIGATIONS = {
     **{name.replace(" ", "-"): made for name, made in surface.COMPARATORS.items()},
     "lda": LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.5, n_components=3),
     "pca-cohort": make_pipeline(PCA(3), surface.COMPARATORS["cohort"]),
-    "whitening-calibration": make_pipeline(
-        WithinClassWhitening(), surface.COMPARATORS["calibration"]
-    ),
 }
 # Some heads of every kind.
 HEADS = {
@@ -54,97 +45,59 @@ HEADS = {
     "LossProjector": {"loss": "arcface"},
     "AdversarialProjector": {"discriminator_dim": 4, "discriminator_epochs": 1},
 }
+USUAL = {"hidden_dim": 4, "max_epochs": 2, "random_state": 0}
 
 
-def write(folder):
-    """Files of the present format, and what each answers; what is there stays."""
-    folder = Path(folder)
-    if not (folder / "mitigation").exists():
-        save_mitigation(whitening(), folder / "mitigation")
-    for name, estimator in MITIGATIONS.items():
-        if not (folder / "mitigations" / name).exists():
-            fitted = fitted_on_faces(estimator)
-            save_mitigation(fitted, folder / "mitigations" / name)
-            record(fitted, folder / "mitigations" / name)
-    for name, options in HEADS.items():
-        path = folder / "heads" / name / "head.safetensors"
-        if not path.exists():
-            path.parent.mkdir(parents=True)
-            usual = {"hidden_dim": 4, "max_epochs": 2, "random_state": 0}
-            made = getattr(skfairfr.projectors, name)(**usual, **options)
-            fitted = fitted_on_faces(made)
-            fitted.save(path)
-            record(fitted, path.parent)
-
-
-def fitted_on_faces(estimator):
+def fitted(name):
+    """What ``tests/saved`` holds by this name, fitted anew."""
+    if name in HEADS:
+        pytest.importorskip("torch")
+        made = getattr(skfairfr.projectors, name)(**USUAL, **HEADS[name])
+    else:
+        made = clone(MITIGATIONS[name])
     columns = (FACES.y, FACES.sensitive_features)
-    if type(estimator).__module__.startswith("sklearn"):
+    if type(made).__module__.startswith("sklearn"):
         columns = columns[:1]
-    return clone(estimator).fit(FACES.X, *columns)
+    return made.fit(FACES.X, *columns)
 
 
-def record(fitted, folder):
-    """Write some rows, and what is made of them, beside a file."""
-    rows = FACES.X[::7].astype(np.float32)
-    groups = FACES.sensitive_features[::7]
-    found = answer(fitted, rows, groups)
-    np.savez(folder / "answer.npz", rows=rows, groups=groups.astype(str), found=found)
+def write():
+    """A file of each name, and what it answers."""
+    for name in (*MITIGATIONS, *HEADS):
+        if not (SAVED / name).exists():
+            save_mitigation(made := fitted(name), SAVED / name)
+            rows = FACES.X[::7].astype(np.float32)
+            groups = FACES.sensitive_features[::7].astype(str)
+            found = answer(made, rows, groups)
+            kept = {"rows": rows, "groups": groups, "found": found}
+            np.savez(SAVED / name / "answer.npz", **kept)
 
 
-def answer(fitted, rows, groups):
+def answer(made, rows, groups):
     """Scores of all pairs of rows, or transformed rows."""
-    if isinstance(fitted, Pipeline) and not hasattr(fitted, "transform"):
-        return surface.asked(fitted[-1], fitted[:-1].transform(rows), groups)
-    return surface.asked(fitted, rows, groups)
+    if isinstance(made, Pipeline) and not hasattr(made, "transform"):
+        return surface.asked(made[-1], made[:-1].transform(rows), groups)
+    return surface.asked(made, rows, groups)
 
 
-def assert_answers_as_recorded(fitted, folder):
+@pytest.mark.parametrize("name", (*MITIGATIONS, *HEADS))
+def test_what_is_saved_answers_the_same_and_as_recorded(name, tmp_path):
     """Sums of another machine round otherwise; a head's are of float32."""
-    with np.load(folder / "answer.npz", allow_pickle=False) as told:
-        found = answer(fitted, told["rows"], told["groups"])
-        atol = 1e-5 * np.ptp(told["found"])
-        assert np.ptp(told["found"]) > 0.1
-        assert_allclose(found, told["found"], rtol=0, atol=atol)
-
-
-@pytest.mark.parametrize("number", FORMATS)
-def test_a_mitigation_of_each_format_is_read(number):
-    found = load_mitigation(SAVED / number / "mitigation")
-    assert_allclose(found.transform(FACES.X), whitening().transform(FACES.X), rtol=1e-5)
-
-
-def saved(kind):
-    """What folders of all formats hold of a kind."""
-    return [
-        pytest.param(path, id=f"{path.parts[-3]}-{path.name}")
-        for number in FORMATS
-        for path in sorted((SAVED / number / kind).glob("*"))
-    ]
-
-
-@pytest.mark.parametrize("folder", saved("mitigations"))
-def test_a_mitigation_of_each_class_answers_as_recorded(folder):
-    assert_answers_as_recorded(load_mitigation(folder), folder)
-
-
-@pytest.mark.parametrize("folder", saved("heads"))
-def test_a_head_of_each_class_answers_as_recorded(folder):
-    pytest.importorskip("torch")
-    made = getattr(skfairfr.projectors, folder.name)
-    fitted = made.load(folder / "head.safetensors")
-    assert type(fitted) is made
-    assert_answers_as_recorded(fitted, folder)
+    save_mitigation(one := fitted(name), tmp_path)
+    with np.load(SAVED / name / "answer.npz", allow_pickle=False) as told:
+        rows, groups, expected = (told[key] for key in ("rows", "groups", "found"))
+    again = load_mitigation(tmp_path)
+    assert_array_equal(answer(again, rows, groups), answer(one, rows, groups))
+    assert np.ptp(expected) > 0.1
+    found = answer(load_mitigation(SAVED / name), rows, groups)
+    assert_allclose(found, expected, rtol=0, atol=1e-5 * np.ptp(expected))
 
 
 def test_every_class_that_can_be_saved_has_a_file():
     """Whatever has a public name, has a fit, and is no abstract base."""
     pytest.importorskip("torch")
-    folder = SAVED / FORMATS[-1]
-    written = {path.name for path in (folder / "heads").iterdir()}
-    for path in (folder / "mitigations").iterdir():
-        index = json.loads((path / "system.json").read_text())
-        written |= {step["class"] for step in index["steps"]}
+    steps = [getattr(m, "steps", [(None, m)])[-1][1] for m in MITIGATIONS.values()]
+    written = {type(step).__name__ for step in steps} | set(HEADS)
     public = {
         name
         for package in (skfairfr.comparators, skfairfr.projectors)
@@ -155,60 +108,45 @@ def test_every_class_that_can_be_saved_has_a_file():
     assert public - {"Comparator"} <= written
 
 
+def test_what_is_frozen_and_the_order_of_numbers_are_kept(tmp_path):
+    pca = PCA(3).fit(FACES.X)
+    pca.components_ = np.asfortranarray(pca.components_)
+    save_mitigation(make_pipeline(FrozenEstimator(pca), "passthrough"), tmp_path)
+    again = load_mitigation(tmp_path)
+    assert isinstance(again[0], FrozenEstimator) and again[1] == "passthrough"
+    assert again[0].components_.flags.f_contiguous
+    assert_array_equal(again.transform(FACES.X), pca.transform(FACES.X))
+
+
+def test_what_has_no_form_without_pickle_is_named(tmp_path):
+    doubled = FunctionTransformer(np.add).fit(FACES.X)
+    with pytest.raises(ValueError, match=r"1\.1\.func cannot be saved.*ickle"):
+        save_mitigation(make_pipeline(PCA(3), doubled), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+# ---- files that are not read ---------------------------------------------------------
+
+
 @pytest.fixture
 def folder(tmp_path):
-    return shutil.copytree(SAVED / FORMATS[-1] / "mitigation", tmp_path / "copy")
+    save_mitigation(WithinClassWhitening().fit(FACES.X, LABELS), tmp_path)
+    return tmp_path
 
 
-def change(folder, **changes):
-    path = folder / "system.json"
-    index = json.loads(path.read_text())
-    step = index["steps"][0]
-    for name, value in changes.items():
-        (step if name in step else index)[name] = value
-    index["sha256"] = digest_of(index)
-    path.write_text(json.dumps(index))
+def change(folder, edit):
+    """Edit the header of a saved file."""
+    with safe_open(folder / NAME, framework="np") as file:
+        header = json.loads(file.metadata()["skfairfr"])
+        tensors = {name: file.get_tensor(name) for name in file.keys()}
+    edit(header)
+    save_file(tensors, folder / NAME, metadata={"skfairfr": json.dumps(header)})
 
 
 @pytest.mark.parametrize("number", [0, 99, "one", None])
-def test_a_later_format_says_so(folder, number):
-    change(folder, format=number, version="9.9")
-    with pytest.raises(ValueError, match=r"system.json' has format .*reads.*9\.9"):
-        load_mitigation(folder)
-
-
-def test_files_before_formats_were_numbered_are_read(folder):
-    path = folder / "system.json"
-    index = json.loads(path.read_text())
-    del index["format"], index["version"], index["steps"][0]["sha256"], index["sha256"]
-    path.write_text(json.dumps(index))
-    assert load_mitigation(folder).transform(FACES.X).shape == FACES.X.shape
-    check_format({}, 5, path)
-
-
-def test_arrays_of_another_mitigation_are_not_read(folder):
-    """A writer that is stopped in a folder of others may leave such two files."""
-    other = WithinClassWhitening(shrinkage=0.4).fit(FACES.X, LABELS)
-    save_mitigation(other, folder.parent / "other")
-    (name,) = (path.name for path in folder.glob("*.npz"))
-    shutil.copyfile(folder.parent / "other" / name, folder / name)
-    with pytest.raises(ValueError, match="is not the file that"):
-        load_mitigation(folder)
-
-
-def test_a_changed_number_of_the_index_is_noticed(folder):
-    path = folder / "system.json"
-    text = path.read_text()
-    assert text.count("0.5") == 1
-    path.write_text(text.replace("0.5", "0.7"))
-    with pytest.raises(ValueError, match=r"system.json' is damaged.*changed after"):
-        load_mitigation(folder)
-
-
-@pytest.mark.parametrize("name", ["../other.npz", "/etc/passwd", "missing.npz"])
-def test_files_elsewhere_are_not_read(folder, name):
-    change(folder, file=name)
-    with pytest.raises(ValueError, match="is no file beside it"):
+def test_another_format_says_so(folder, number):
+    change(folder, lambda header: header.update(format=number, version="9.9"))
+    with pytest.raises(ValueError, match=r"system.*has format .*9\.9.*save the miti"):
         load_mitigation(folder)
 
 
@@ -216,18 +154,38 @@ def test_files_elsewhere_are_not_read(folder, name):
     "names",
     [
         # A function that starts a program, and a module that reads pickles.
-        {"module": "sklearn.utils._testing", "class": "check_output"},
-        {"module": "sklearn.datasets._covtype", "class": "joblib"},
-        {"module": "sklearn.datasets", "class": "fetch_openml"},
-        {"module": "sklearn.pipeline", "class": "Bunch"},
-        {"module": "sklearn.decomposition", "class": "PCA"},
-        {"module": "sklearn.base", "class": "NoSuchClass"},
+        ("sklearn.utils._testing", "check_output"),
+        ("sklearn.datasets._covtype", "joblib"),
+        ("sklearn.datasets", "fetch_openml"),
+        ("sklearn.pipeline", "Bunch"),
+        ("sklearn.decomposition", "PCA"),
+        ("sklearn.base", "NoSuchClass"),
+        ("subprocess", "Popen"),
+        ("os", "system"),
     ],
 )
 def test_what_is_no_estimator_is_not_called(folder, names, tmp_path):
     ran = tmp_path / "ran"
-    arguments = {"args": ["touch", str(ran)]}
-    change(folder, parameters=arguments, **names)
-    with pytest.raises(ValueError, match="is no estimator of this version"):
+    arguments = {"pairs": [["args", ["touch", str(ran)]]]}
+    estimator = {"estimator": [*names, arguments, {"pairs": []}]}
+    change(folder, lambda header: header.update(value=estimator))
+    with pytest.raises(ValueError, match="is no estimator of skfairfr or scikit-learn"):
         load_mitigation(folder)
     assert not ran.exists()
+
+
+def test_a_damaged_file_and_a_folder_without_one_are_named(folder):
+    whole = (folder / NAME).read_bytes()
+    for content in (b"", whole[:100], whole[:-1]):
+        (folder / NAME).write_bytes(content)
+        with pytest.raises(ValueError, match=r"system.*damaged.*save the mitigation"):
+            load_mitigation(folder)
+    with pytest.raises(FileNotFoundError, match="elsewhere"):
+        load_mitigation(folder / "elsewhere")
+
+
+def test_a_mitigation_takes_the_place_of_another(folder):
+    (folder / "note").write_text("")
+    save_mitigation(PCA(2).fit(FACES.X), folder)
+    assert isinstance(load_mitigation(folder), PCA)
+    assert {path.name for path in folder.iterdir()} == {NAME, "note"}

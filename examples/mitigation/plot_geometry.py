@@ -143,7 +143,8 @@ for name, Z in embeddings.items():
 # (25, 20) does no more than equal kappas do. Of people it has not seen (20, 50) does so by
 # half; BFRR falls from 2.4 to 1.1, BFAR doubles to 8.5, the FRR rises from .04 to .54.
 #
-# **What this does not show**: that equal spread means equal error rates, which depend on
+# **What this does not show**: other numbers of features than 64, in which the same pairs do
+# something else (:ref:`study-features`); that equal spread means equal error rates, which depend on
 # crowding and the threshold as well; a choice of kappa made without looking (50 is one of
 # several we tried); or what as many people as the paper's would do, see :ref:`what a head
 # may cost <sphx_glr_auto_examples_mitigation_plot_heads.py>`.

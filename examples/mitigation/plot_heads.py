@@ -134,5 +134,6 @@ fig.suptitle("On 2000 people that no fit has seen; below 1 is better")
 # BFAR halves, and BFRR rises. In 64 and 24 directions it raises the frr by up to 12 %. In 24
 # directions the pair (45, 30) has BFAR x .34 to 1.64 with the draw and the number of people.
 #
-# **What this does not show**: "mlp" on more than 10,000 people, of whom there is one draw; real
-# embeddings; other options or longer training (:ref:`study-training`).
+# **What this does not show**: other numbers of features than 64: in 512 "mlp" costs less of the frr
+# and raises BFRR (:ref:`study-features`); "mlp" on more than 10,000 people, of whom there is one
+# draw; real embeddings; other options or longer training (:ref:`study-training`).

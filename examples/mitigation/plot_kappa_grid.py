@@ -144,7 +144,7 @@ for ax, ticks in zip(axes, ([1, 2, 4, 8], [1, 2, 4], [0.04, 0.1, 0.4]), strict=T
 # can turn against men, the kappas of "mlp" have the paper's order, and choices at 1e-3 are
 # those at 1e-4. One kappa for all lowers BFAR too: not all is due to two.
 #
-# **What this does not show**: a real encoder, or another draw of people or of the fit.
-# EM-FRR of "residual" and all choices of "mlp" lie at the edge of the grid. See :ref:`intervals along the grid
-# <sphx_glr_auto_examples_mitigation_plot_kappa_moves.py>` and :ref:`what a head costs
-# <sphx_glr_auto_examples_mitigation_plot_heads.py>`.
+# **What this does not show**: other numbers of features than 64, in which the same pairs do
+# something else (:ref:`study-features`); a real encoder, or another draw of people or of the fit.
+# EM-FRR of "residual" and all choices of "mlp" lie at the edge of the grid. See :ref:`intervals
+# along it <sphx_glr_auto_examples_mitigation_plot_kappa_moves.py>` and :ref:`what a head costs <sphx_glr_auto_examples_mitigation_plot_heads.py>`.

@@ -132,6 +132,7 @@ for head, study in STUDY.items():
 # keep falling over kappa0. "residual" costs up to .013 of frr, "mlp" .15 to .37: where so many
 # are rejected, a ratio of frr cannot be large.
 #
-# **What this does not show**: a real encoder, another draw of the people or of the fit,
+# **What this does not show**: other numbers of features than 64, in which the same pairs do
+# something else (:ref:`study-features`); a real encoder, another draw of the people or of the fit,
 # or levels other than 1e-3. Intervals are of each point on its own: with 72 of them, some
 # differences between neighbours are chance.

@@ -146,5 +146,5 @@ axes[0].set_ylim(len(labels) - 0.5, -0.5)
 # (:ref:`sphx_glr_auto_examples_mitigation_plot_heads.py`): both fall by more than chance where the
 # FRR is a multiple. BFRR alone falls with (10, 50), and BFAR more than doubles.
 #
-# **What this does not show**: a real encoder; the paper's 93,000 people and 50 epochs; the start
-# alone, since epochs differ too; intervals of the grids.
+# **What this does not show**: other numbers of features than 64 (:ref:`study-features`); a real encoder;
+# the paper's 93,000 people and 50 epochs; the start alone, since epochs differ too; the grids' intervals.

@@ -5,8 +5,8 @@ them in the data alone, ``rate_table`` in every resample as well. The data count
 resample in which every image is drawn once, so that the same code gives both.
 """
 
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,9 @@ from skfairfr._core._pairs import TailTooShortError, sum_of_all
 from skfairfr._core._parallel import over_blocks
 from skfairfr._core._resampling import (
     Resamples,
+    Weights,
     blocks_of_resamples,
     draw,
-    unit_weights,
 )
 
 OPERATING_POINTS = ("overall", "worst_group", "group")
@@ -56,11 +56,6 @@ class Query:
     sampled: frozenset = frozenset()
     wanted: tuple = ("far", "frr")
 
-    @cached_property
-    def row_of(self):
-        """The row of each scope in the results."""
-        return {scope: row for row, scope in enumerate(self.scopes)}
-
     @property
     def key(self):
         """What tells this query from another, hashable."""
@@ -70,12 +65,6 @@ class Query:
         return *asked, self.wanted, self.copies, self.sampled
 
     @property
-    def impostor_scopes(self):
-        """Scopes whose impostor pairs the answer needs, its thresholds included."""
-        scopes = () if self.levels is None else self.operating_scopes
-        return {*scopes, *(self.scopes if "far" in self.wanted else ())}
-
-    @property
     def operating_scopes(self):
         """Scopes whose FAR sets thresholds."""
         if self.operating_point == "overall":
@@ -83,19 +72,12 @@ class Query:
         return tuple((g, g) for g in self.operating_groups)
 
 
-@dataclass(frozen=True)
-class Rates:
+class Rates(NamedTuple):
     """Thresholds and rates, each of shape (n_scopes, n_levels, n_resamples)."""
 
     thresholds: np.ndarray
     far: np.ndarray
     frr: np.ndarray
-
-    @classmethod
-    def joined(cls, blocks):
-        """Blocks of resamples side by side."""
-        columns = [[getattr(b, f.name) for b in blocks] for f in fields(cls)]
-        return cls(*(np.concatenate(column, axis=-1) for column in columns))
 
 
 @dataclass(frozen=True)
@@ -150,7 +132,7 @@ def point_rates(pairs, query):
     """
     while True:
         try:
-            return query, _without_resamples(rates(pairs, query))
+            return query, Rates(*(found[..., 0] for found in rates(pairs, query)))
         except TailTooShortError as short:
             query = _with_sample(query, short)
 
@@ -178,18 +160,22 @@ def rate_table(pairs, query, resampling):
         try:
             if point is None:
                 point, exact = rates(pairs, query), query.sampled
-            shared = (pairs.for_workers(query.impostor_scopes, query.sampled), query)
+            needed = set(query.scopes if "far" in query.wanted else ())
+            needed.update(() if query.levels is None else query.operating_scopes)
+            shared = (pairs.for_workers(needed, query.sampled), query)
             arguments = (tasks, resampling.n_jobs, "resampling", sizes, shared)
             blocks = over_blocks(rates, *arguments)
         except TailTooShortError as short:
             query = _with_sample(query, short)
-    centre = point = _without_resamples(point)
+    centre = point = Rates(*(found[..., 0] for found in point))
     if query.sampled != exact:
-        centre = _without_resamples(rates(pairs, query))
+        _, centre = point_rates(pairs, query)
     if has_copies(pairs, resampling):
         frr = v_statistic_frr(pairs, query.scopes, centre.thresholds)
-        centre = replace(centre, frr=frr)
-    return RateTable(query, point, centre, Rates.joined(blocks))
+        centre = centre._replace(frr=frr)
+    # Blocks of resamples, side by side.
+    replicates = (np.concatenate(found, axis=-1) for found in zip(*blocks, strict=True))
+    return RateTable(query, point, centre, Rates(*replicates))
 
 
 def rates(pairs, query, resamples=None):
@@ -212,7 +198,7 @@ def rates(pairs, query, resamples=None):
         If a threshold lies below the scores that are held.
     """
     if resamples is None:
-        weights = unit_weights()
+        weights = Weights()
     else:
         weights = draw(pairs.images, *resamples)
     if query.thresholds is not None:
@@ -225,7 +211,9 @@ def rates(pairs, query, resamples=None):
         at, sampled = thresholds[row], scope in query.sampled
         if "far" in query.wanted:
             far[row] = far_in(pairs, scope, at, weights, sampled)
-        if "frr" in query.wanted and not _crosses(scope):
+        # A cross-group scope has no FRR: that of a group covers pairs within it.
+        within = scope is None or scope[0] == scope[1]
+        if "frr" in query.wanted and within:
             held = genuine_weights(pairs, scope, weights, query.copies)
             frr[row] = frr_in(pairs, scope, at, weights, held, query.copies)
     return Rates(thresholds, far, frr)
@@ -252,7 +240,7 @@ def v_statistic_frr(pairs, scopes, thresholds):
     images = np.arange(pairs.images.identity.size)
     centre = np.empty(thresholds.shape)
     for row, scope in enumerate(scopes):
-        if _crosses(scope):
+        if scope is not None and scope[0] != scope[1]:
             centre[row] = np.nan
             continue
         held, total = v_statistic_weights(pairs, scope)
@@ -263,7 +251,7 @@ def v_statistic_frr(pairs, scopes, thresholds):
             weight
             + _rejected_copies(pairs, copies[:, None], thresholds[row][:, None])[:, 0]
         )
-        centre[row] = _divide(weight, total)
+        centre[row] = weight / total if total > 0 else np.nan
     return centre
 
 
@@ -314,7 +302,10 @@ def far_in(pairs, scope, thresholds, weights, sampled=False):
         total = sum_of_all(sequence, weights.of_impostors, pairs.images)
     else:
         total = pairs.impostor_total(scope, weights)
-    return np.where(undefined, np.nan, _divide(accepted, total))
+    defined = ~undefined & (total > 0)
+    return np.divide(
+        accepted, total, out=np.full(accepted.shape, np.nan), where=defined
+    )
 
 
 def frr_in(pairs, scope, thresholds, weights, genuine, copies):
@@ -323,7 +314,7 @@ def frr_in(pairs, scope, thresholds, weights, genuine, copies):
     ``genuine`` is what :func:`genuine_weights` returns for the scope.
 
     Rejected weight is summed, not computed as the complement, so that no rejection gives
-    exactly 0. A cross-group scope has none: the FRR of a group covers pairs within it.
+    exactly 0.
     """
     undefined = np.isnan(thresholds)
     known = np.where(undefined, -np.inf, thresholds)
@@ -335,7 +326,10 @@ def frr_in(pairs, scope, thresholds, weights, genuine, copies):
         rejected = rejected + _rejected_copies(
             pairs, _copy_weights(pairs, scope, weights), known
         )
-    return np.where(undefined, np.nan, _divide(rejected, total))
+    defined = ~undefined & (total > 0)
+    return np.divide(
+        rejected, total, out=np.full(rejected.shape, np.nan), where=defined
+    )
 
 
 def genuine_weights(pairs, scope, weights, copies):
@@ -357,10 +351,6 @@ def genuine_weights(pairs, scope, weights, copies):
         held = held.with_base(scale if held.base is None else held.base * scale)
     unit, units = weights.of_genuine(pairs.images, held)
     return held, unit, units, pairs.genuine_total(scope, weights, not without_copies)
-
-
-def _crosses(scope):
-    return scope is not None and scope[0] != scope[1]
 
 
 def copies_rejected(pairs, highest):
@@ -390,12 +380,3 @@ def _rejected_copies(pairs, weight, thresholds):
             out = ~_rates.accepts(own[below, None], t[None, :])
             rejected[level] = (weight[below] * out).sum(axis=0)
     return rejected
-
-
-def _divide(numerator, denominator):
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.divide(numerator, denominator)
-
-
-def _without_resamples(found):
-    return Rates(found.thresholds[..., 0], found.far[..., 0], found.frr[..., 0])

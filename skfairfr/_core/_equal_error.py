@@ -20,9 +20,9 @@ from skfairfr._core._pairs import TailTooShortError
 from skfairfr._core._parallel import over_blocks
 from skfairfr._core._resampling import (
     Resamples,
+    Weights,
     blocks_of_resamples,
     draw,
-    unit_weights,
 )
 
 # Thresholds tried per round of the bisection.
@@ -64,7 +64,7 @@ def equal_error_rates(pairs, scope, resampling):
 def _of_scope(pairs, scope, resampling, sampled):
     copies = resampling is None or resampling.method != "offdiagonal"
     data = (pairs, scope, sampled, copies)
-    rate, threshold = equal_error_in(*data, unit_weights())
+    rate, threshold = equal_error_in(*data, Weights())
     if resampling is None:
         return EqualErrorRates(rate[0], rate[0], threshold[0], rate, sampled)
     centre = rate[0]
@@ -126,7 +126,7 @@ def _of_v_statistic(pairs, scope, sampled):
     """Equal error rate of the FAR in the data and the V-statistic of the FRR."""
 
     def rates_at(thresholds):
-        far = far_in(pairs, scope, thresholds, unit_weights(), sampled)
+        far = far_in(pairs, scope, thresholds, Weights(), sampled)
         return far, v_statistic_frr(pairs, (scope,), thresholds.T).T
 
     return _where_they_meet(pairs, scope, sampled, rates_at, 1)[0][0]

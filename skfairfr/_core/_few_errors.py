@@ -23,6 +23,8 @@ PRIOR_ERRORS = 0.5
 FEWEST_CLUMPS = 3.0
 # A person with more of the pairs than this is no longer extrapolated from (jackknife).
 MAX_LEVERAGE = 0.5
+# By how many n-ths the kurtosis of n people is found too small: of Laplace's distribution.
+KURTOSIS_LOSS = 12.0
 # By how much more than its estimate the skewness of a rate counts.
 SKEWNESS_FACTOR = 1.25
 # Exponents of the scale on which a bound is taken: the cube root is that of a Poisson number.
@@ -137,9 +139,10 @@ class ErrorSums:
         # Half a clump more on either side, and one that is as it should be: moments of few
         # errors say little.
         errors, squares = self.errors + clump / 2, self._squares + clump**2
-        share = (self.fourths + clump**4) / squares**2
+        even = _over(1.0, self.people, 0.0)
+        share = (1 + KURTOSIS_LOSS * even) * (self.fourths + clump**4) / squares**2
         # Half of what the moments give: they are too small where few people err much.
-        freedom = 1 / np.maximum(share - _over(1.0, self.people, 0.0), TINY)
+        freedom = 1 / np.maximum(share - even, TINY)
         third = self.cubes + clump**3 * (2 * self._right - 1)
         skewness = third * (self.errors + clump) / squares**2
         variance = (self._variance + clump**2 / 2) / errors**2

@@ -6,6 +6,7 @@ in too many of them; a :class:`Reason` records what is missing.
 
 from dataclasses import dataclass
 from itertools import groupby
+from operator import attrgetter
 
 import numpy as np
 from numba import njit
@@ -181,7 +182,7 @@ class Reason:
 def join_reasons(reasons):
     """Reasons in words, those about one label behind it; empty without any."""
     sentences = []
-    for label, of_label in groupby(reasons, key=lambda reason: reason.label):
+    for label, of_label in groupby(reasons, key=attrgetter("label")):
         words = "; ".join(reason.words for reason in of_label)
         sentences.append(f"{label}: {words}" if label else words)
     return "; ".join(sentences)
@@ -232,7 +233,7 @@ class Support:
         ]
 
 
-def support_of_first(left, right, positions, n_identities):
+def support_of_first(left, right, positions, n_identities, named=True):
     """Support of the errors that are the first pairs of a sequence.
 
     Parameters
@@ -242,6 +243,8 @@ def support_of_first(left, right, positions, n_identities):
     positions : ndarray of int, shape (n_levels,)
         How many of them are errors at each level.
     n_identities : int
+    named : bool, default=True
+        As of Support.
 
     Returns
     -------
@@ -250,7 +253,7 @@ def support_of_first(left, right, positions, n_identities):
     order = np.argsort(positions)
     people, most = _count_people(left, right, positions, order, n_identities)
     with np.errstate(invalid="ignore"):
-        return Support(positions, people, most / positions)
+        return Support(positions, people, most / positions, named)
 
 
 @njit(nogil=True, cache=True)

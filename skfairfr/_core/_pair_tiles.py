@@ -117,7 +117,8 @@ def collect_tail(probe, reference, floors, n_jobs=None, tile=TILE):
         By descending score, ties in the order of the tiles, whatever the number of tasks
         and workers; ``left`` and ``right`` are images.
     """
-    tasks = _runs(tiles_of(probe, reference, tile))
+    tiles = tiles_of(probe, reference, tile)
+    tasks = np.array_split(tiles, min(len(tiles), MOST))  # the data alone decide how
     slack, limits = largest_error(probe, reference), None
     if probe.adjustment is not None:
         limits = [side.adjustment.limits(floors) for side in (probe, reference)]
@@ -139,11 +140,6 @@ def tiles_of(probe, reference, size):
     return [(r, c) for r in rows for c in columns if r <= c or not one_side]
 
 
-def _runs(tiles):
-    """Tiles cut into tasks; the data alone decide how."""
-    return np.array_split(tiles, min(len(tiles), MOST))
-
-
 def largest_error(probe, reference):
     """More than a float32 product of any two rows lacks of their score."""
     longest, n_features = 1.0, probe.vectors.shape[1]
@@ -160,9 +156,14 @@ def largest_error(probe, reference):
 
 def _tail_of_tiles(probe, reference, floors, slack, limits, size, tiles):
     """The tail of some tiles, in their order."""
-    found = []
-    for tile, strip, place in _products(probe, reference, size, tiles):
+    found, memory = [], np.empty(size * size, dtype=np.float32)
+    for start, column in tiles:
+        strip, place = slice(start, start + size), slice(column, column + size)
         rows, columns = probe[strip], reference[place]
+        tile = memory[: rows.image.size * columns.image.size]
+        tile = tile.reshape(rows.image.size, -1)
+        with np.errstate(over="ignore", invalid="ignore"):  # see largest_error
+            np.matmul(rows.vectors, columns.vectors.T, out=tile)
         adjustment = None
         if limits is not None:
             (lowest, curve), (other_lowest, other_curve) = limits
@@ -174,18 +175,6 @@ def _tail_of_tiles(probe, reference, floors, slack, limits, size, tiles):
         pairs = _candidates(tile, slack, diagonal, *groups, floors, adjustment)
         found.append(keep(rows, columns, floors, *np.divmod(pairs, tile.shape[1])))
     return [np.concatenate(part) for part in zip(*found, strict=True)]
-
-
-def _products(probe, reference, size, tiles):
-    """float32 products of every tile, and its rows and columns."""
-    memory = np.empty(size * size, dtype=np.float32)
-    for start, column in tiles:
-        strip, place = slice(start, start + size), slice(column, column + size)
-        rows, columns = probe.vectors[strip], reference.vectors[place]
-        tile = memory[: len(rows) * len(columns)].reshape(len(rows), -1)
-        with np.errstate(over="ignore", invalid="ignore"):  # see largest_error
-            np.matmul(rows, columns.T, out=tile)
-        yield tile, strip, place
 
 
 @njit(nogil=True, cache=True)
@@ -286,26 +275,22 @@ def genuine_pairs(images):
     -------
     left, right : ndarrays of int32, shape (n_genuine,)
     """
-    if images.side is None:
-        order = np.argsort(images.identity, kind="stable")
-        counts = np.bincount(images.identity, minlength=images.n_identities)
-        ends = np.repeat(np.cumsum(counts), counts)
-        later = ends - np.arange(order.size) - 1  # partners after each image
-        first = np.repeat(np.arange(order.size), later)
-        second = first + 1 + _ramp(later)
-        left, right = order[first], order[second]
-        return np.minimum(left, right).astype(np.int32), np.maximum(left, right).astype(
-            np.int32
-        )
-    probes, references = (np.flatnonzero(images.side == s) for s in (0, 1))
+    one_side = images.side is None
+    references = np.arange(images.identity.size)
+    if not one_side:
+        probes, references = (np.flatnonzero(images.side == s) for s in (0, 1))
     order = references[np.argsort(images.identity[references], kind="stable")]
     counts = np.bincount(images.identity[references], minlength=images.n_identities)
-    partners = counts[images.identity[probes]]
-    first = (np.cumsum(counts) - counts)[images.identity[probes]]
-    right = order[np.repeat(first, partners) + _ramp(partners)]
-    return np.repeat(probes, partners).astype(np.int32), right.astype(np.int32)
-
-
-def _ramp(lengths):
-    """0..lengths[0]-1, 0..lengths[1]-1, ... in one array."""
-    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    probes = order if one_side else probes
+    # The partners of each probe stand in ``order`` from ``first`` to ``end``.
+    end = np.cumsum(counts)[images.identity[probes]]
+    first = end - counts[images.identity[probes]]
+    if one_side:  # those after it
+        first = np.arange(1, order.size + 1)
+    n_partners = end - first
+    before = np.repeat(np.cumsum(n_partners) - n_partners - first, n_partners)
+    left = np.repeat(probes, n_partners).astype(np.int32)
+    right = order[np.arange(before.size) - before].astype(np.int32)
+    if one_side:
+        left, right = np.minimum(left, right), np.maximum(left, right)
+    return left, right

@@ -7,8 +7,9 @@ uniform sample replaces the tail where a FAR level needs pairs beyond it. A scop
 (all pairs used), ``(g, g)`` (both images in group g) or ``(g, h)`` (one image in each).
 """
 
+from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -89,11 +90,6 @@ class Expected:
     whole: bool = True
 
 
-def multiple_of_far_max(n_people):
-    """What is held of a scope of so many people, as a multiple of far_max."""
-    return max(DEPTH, 1 + SPREAD / np.sqrt(max(n_people, 1)))
-
-
 @dataclass
 class _Floors:
     """Lowest score held of each group of a partition.
@@ -120,7 +116,6 @@ class HeldPairs:
         Identities and sides; its groups are not used.
     columns : list of ndarrays of int32, shape (n_images,), default=()
         Codes of every attribute that partitions will be made of; -1 is unknown.
-    similarity : {"cosine", "dot"}
     n_jobs : int or None
     device : str, default="cpu"
         Where passes over all pairs run; where there is no such device, on the CPU.
@@ -148,14 +143,12 @@ class HeldPairs:
         vectors,
         images,
         columns=(),
-        similarity="cosine",
         n_jobs=None,
         device="cpu",
         adjustment=None,
     ):
         n_images = images.identity.size
         self.vectors = vectors
-        self.similarity = similarity
         self.n_jobs = n_jobs
         self.device = device
         self.adjustment = adjustment
@@ -179,19 +172,16 @@ class HeldPairs:
         ]
         self.rows = tuple(rows * (1 if self.two_sides else 2))
         left, right = _pair_tiles.genuine_pairs(images)
-        scores = self.score_pairs(left, right)
+        scores = _pair_tiles.score_pairs(vectors, left, right, adjustment)
         self.genuine = PairSequence(*sort_pairs(scores, left, right))
         everyone = np.arange(n_images)
-        self.own_scores = self.score_pairs(everyone, everyone)
+        own = _pair_tiles.score_pairs(vectors, everyone, everyone, adjustment)
+        self.own_scores = own
         self.sample = None
         self.floors = {}
         self._overall = np.float32(np.inf)
         self._partitions = []
         self._held = None
-
-    def score_pairs(self, left, right):
-        """Exact scores of pairs of images, (n_pairs,) float32."""
-        return _pair_tiles.score_pairs(self.vectors, left, right, self.adjustment)
 
     def tile(self, probe, reference):
         """Scores of all pairs of some images, with the errors of float32 products."""
@@ -238,25 +228,17 @@ class HeldPairs:
         held : PairSequence
             Descending.
         """
-        if self._held is None:
-            self._held = PairSequence(*self._pass(self._floors()))
+        if self._held is not None:
+            return self._held
+        floors = self.lowest_floors()
+        if self.device != "cpu" and _device_tiles.is_at_hand(self.device):
+            found = _device_tiles.collect_tail(*self.rows, floors, self.device)
+        else:
+            found = _pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
+        self._held = PairSequence(*found)
         return self._held
 
-    def for_workers(self):
-        """What resampling needs: the own scores."""
-        small = copy(self)
-        small.vectors = small.rows = small.genuine = small.sample = None
-        small.adjustment = None
-        small._held = PairSequence(*(np.empty(0, dtype=np.float32) for _ in range(3)))
-        return small
-
-    def _pass(self, floors):
-        """One pass over all impostor pairs: the tail above the floors."""
-        if _device_tiles.is_at_hand(self.device):
-            return _device_tiles.collect_tail(*self.rows, floors, self.device)
-        return _pair_tiles.collect_tail(*self.rows, floors, self.n_jobs)
-
-    def _floors(self):
+    def lowest_floors(self):
         """The lowest floor of every two cells; the last row and column are not used."""
         n_cells = self.first_of_cell.size
         floors = np.full((n_cells + 1, n_cells + 1), self._overall)
@@ -330,10 +312,16 @@ class EmbeddingPairs:
         self.far_max = far_max
         sequence = compared.genuine
         groups = (images.group[sequence.left], images.group[sequence.right])
-        self.genuine = Genuine(sequence, groups, totals)
-        self._counts = {}
-        # Weight of all impostor pairs of a scope, (n_resamples,), in closed form.
+        self.genuine = Genuine(sequence, groups, totals.two_sides, totals.genuine_base)
+        # Number of impostor pairs of a scope.
+        self.count = totals.count_impostors
+        # Score s(x, x) of every image, (n_images,).
+        self.own_scores = compared.own_scores
+        # Weight of all pairs of a scope, (n_resamples,), in closed form.
         self.impostor_total = totals.impostor_total
+        self.genuine_total = totals.genuine_total
+        # Whether two draws of one image make a pair: all pairs within one side.
+        self.has_copies = not totals.two_sides
         self.known = LastAnswers()
         self._samples = {}
         self._tails, self._cells = {}, {}
@@ -342,18 +330,7 @@ class EmbeddingPairs:
             compared.hold(images.group, floors[-1], floors[:-1])
         self.floors = floors
 
-    @property
-    def own_scores(self):
-        """Score s(x, x) of every image, (n_images,)."""
-        return self.compared.own_scores
-
     # ---- pairs and totals of a scope -------------------------------------------------
-
-    def count(self, scope):
-        """Number of impostor pairs of a scope."""
-        if scope not in self._counts:
-            self._counts[scope] = self.totals.count_impostors(scope)
-        return self._counts[scope]
 
     def impostors(self, scope, sampled=False):
         """Pairs of a scope by descending score: the tail held, or a uniform sample."""
@@ -385,12 +362,8 @@ class EmbeddingPairs:
         small._cells, small.known = LastAnswers(), {}
         small._tails = {s: self.impostors(s) for s in scopes if s not in sampled}
         small._samples = {s: self.impostors(s, True) for s in scopes if s in sampled}
-        small.compared = self.compared.for_workers()
+        small.compared = None
         return small
-
-    def genuine_total(self, scope, weights, copies):
-        """Weight of all genuine pairs of a scope, (n_resamples,)."""
-        return self.totals.genuine_total(scope, weights, copies)
 
     def some_scores(self):
         """Impostor scores of all images or of a thousand, descending."""
@@ -405,11 +378,6 @@ class EmbeddingPairs:
         if scope is not None:
             inside = (groups == scope[0]) | (groups == scope[1])
         return np.unique(self.images.identity[inside]).size
-
-    @property
-    def has_copies(self):
-        """Whether two draws of one image make a pair: all pairs within one side."""
-        return not self.totals.two_sides
 
     def is_whole(self, scope):
         """Whether all pairs of the scope are held."""
@@ -437,10 +405,12 @@ class EmbeddingPairs:
         """Score down to which to hold a group, or None all pairs, for what is expected."""
         scope = None if group is None else (group, group)
         keep = WHOLE if group is None and expected.whole else WHOLE_GROUP
-        multiple = multiple_of_far_max(self.n_identities(scope))
         n_pairs = self.count(scope)
+        if n_pairs <= keep:
+            return -np.inf
+        multiple = max(DEPTH, 1 + SPREAD / np.sqrt(max(self.n_identities(scope), 1)))
         depth = multiple * self.far_max
-        if n_pairs <= keep or depth >= 1:
+        if depth >= 1:
             return -np.inf
         scores = self._pilot(group, depth)
         shares = [depth]
@@ -561,7 +531,10 @@ class EmbeddingPairs:
             right.append(b)
             missing -= a.size
         left, right = np.concatenate(left), np.concatenate(right)
-        scores = self.compared.score_pairs(left, right)
+        compared = self.compared
+        scores = _pair_tiles.score_pairs(
+            compared.vectors, left, right, compared.adjustment
+        )
         return PairSequence(*sort_pairs(scores, left, right))
 
     def _draw_images(self, scope, size, rng):
@@ -581,16 +554,13 @@ def compare_images(
     vectors,
     totals,
     far_max,
-    similarity="cosine",
     n_jobs=None,
     expected=None,
     adjustment=None,
 ):
     """EmbeddingPairs of images by the groups of the totals."""
     images = totals.images
-    compared = HeldPairs(
-        vectors, images, [images.group], similarity, n_jobs, adjustment=adjustment
-    )
+    compared = HeldPairs(vectors, images, [images.group], n_jobs, adjustment=adjustment)
     return EmbeddingPairs(compared, totals, far_max, expected)
 
 
@@ -622,7 +592,7 @@ class ListedPairs:
             tuple(g[rows] for g in groups)
             for rows in (listed.genuine_rows, listed.impostor_rows)
         )
-        self.genuine = Genuine(listed.genuine, of_genuine, None, self._base)
+        self.genuine = Genuine(listed.genuine, of_genuine, False, self._base)
         self._all = listed.impostors
         self._groups = of_impostors
         self._scopes = {}
@@ -641,7 +611,8 @@ class ListedPairs:
             elif self._same_group:
                 rows = (self._groups[0] == self._groups[1]) & (self._groups[0] >= 0)
             pairs = self._all.take(rows)
-            self._scopes[scope] = pairs.with_base(self._base(pairs))
+            base = self._base(scope, pairs.left, pairs.right)
+            self._scopes[scope] = pairs.with_base(base)
         return self._scopes[scope]
 
     def for_workers(self, scopes, sampled=()):
@@ -679,53 +650,51 @@ class ListedPairs:
         """Always true: all listed pairs are held."""
         return np.ones(np.shape(thresholds), dtype=bool)
 
-    def _base(self, pairs):
+    def _base(self, _scope, left, right):
         """1 / m_kl, m_kl the number of listed pairs of two people (or of one)."""
         if self.average == "pair":
             return None
-        ends = [
-            self.images.identity[i].astype(np.int64) for i in (pairs.left, pairs.right)
-        ]
+        ends = [self.images.identity[i].astype(np.int64) for i in (left, right)]
         key = np.minimum(*ends) * self.images.n_identities + np.maximum(*ends)
         _, inverse, counts = np.unique(key, return_inverse=True, return_counts=True)
         return 1.0 / counts[inverse]
 
 
+@dataclass(frozen=True)
 class Genuine:
     """Genuine pairs of every scope, in ascending order of score.
 
-    Parameters
+    Attributes
     ----------
     sequence : PairSequence
         All genuine pairs, descending.
     groups : tuple of two ndarrays, shape (n_genuine,)
         Group of the left and right image of each pair.
-    totals : Totals, or None for listed pairs
+    ordered : bool
+        Whether the first group of a scope is that of the left image.
+    base_of : callable
+        Base weights by scope, left and right image of pairs.
     """
 
-    def __init__(self, sequence, groups, totals, listed_base=None):
-        self._all = sequence
-        self._groups = groups
-        self._totals = totals
-        self._listed_base = listed_base
-        self._scopes = {}
+    sequence: PairSequence
+    groups: tuple
+    ordered: bool
+    base_of: Callable
+    _scopes: dict = field(default_factory=dict, init=False, repr=False)
 
     def ascending(self, scope):
         """Pairs of a scope, lowest score first, with their base weights."""
         if scope not in self._scopes:
             rows = slice(None)
             if scope is not None:
-                ordered = self._totals is not None and self._totals.two_sides
-                rows = np.flatnonzero(within(self._groups, scope, ordered))
-            pairs = self._all.take(rows)
-            base = self._base(scope, pairs)
-            pairs = pairs.with_base(base).take(slice(None, None, -1))
+                rows = np.flatnonzero(within(self.groups, scope, self.ordered))
+            pairs, base = self.sequence.take(rows), None
+            # A cross-group scope, which has no FRR, is only counted.
+            if scope is None or scope[0] == scope[1]:
+                base = self.base_of(scope, pairs.left, pairs.right)
+            columns = (pairs.scores, pairs.left, pairs.right, base)
             self._scopes[scope] = PairSequence(
-                *(
-                    np.ascontiguousarray(a)
-                    for a in (pairs.scores, pairs.left, pairs.right)
-                ),
-                None if base is None else np.ascontiguousarray(pairs.base),
+                *(c if c is None else np.ascontiguousarray(c[::-1]) for c in columns)
             )
         return self._scopes[scope]
 
@@ -741,13 +710,6 @@ class Genuine:
         """Number of rejected pairs at each threshold."""
         pairs = self.ascending(scope)
         return len(pairs) - _rates.count_at_least(pairs.scores[::-1], thresholds)
-
-    def _base(self, scope, pairs):
-        if scope is not None and scope[0] != scope[1]:
-            return None  # only counted: a cross-group scope has no FRR
-        if self._totals is not None:
-            return self._totals.genuine_base(scope, pairs.left, pairs.right)
-        return self._listed_base(pairs)
 
 
 def _share_at_equal_error(impostor, genuine):

@@ -3,9 +3,11 @@
 Inside a block BLAS has one thread: results are the same for any number of workers.
 """
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cache
 from itertools import starmap
 from threading import Lock, current_thread, main_thread
@@ -128,11 +130,6 @@ def n_threads():
     return min([cpu_count(), *(library["num_threads"] for library in _blas().info())])
 
 
-def n_workers():
-    """Number of workers that blocks should keep busy: threads, or those of a back end."""
-    return max(n_threads(), effective_n_jobs())
-
-
 def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=()):
     """Results of ``function(*shared, *task)`` for every task, in order.
 
@@ -174,11 +171,12 @@ def over_blocks(function, tasks, n_jobs, description, sizes=None, shared=()):
     return collected
 
 
+@dataclass(eq=False)
 class _Shared:
     """A function and its first arguments; joblib sends what is large to Dask once."""
 
-    def __init__(self, function, arguments):
-        self.function, self.arguments = function, arguments
+    function: Callable
+    arguments: tuple
 
     def __sizeof__(self):
         return 2**20

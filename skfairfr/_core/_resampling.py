@@ -4,13 +4,14 @@ Every resample has a seed of its own, derived from the entropy drawn in ``fit``,
 neither the size of a block nor the number of workers changes a single bit.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from joblib import effective_n_jobs
 from numba import njit
 
-from skfairfr._core._parallel import n_workers
+from skfairfr._core._parallel import n_threads
 
 MODES = ("images", "identities", "both")
 # Bytes of the multiplicities that a block of resamples may hold.
@@ -53,10 +54,6 @@ class Images:
     def __getstate__(self):
         return vars(self) | {"drawn": {}}
 
-    def by(self, group, n_groups):
-        """The same images by other groups."""
-        return replace(self, group=group, n_groups=n_groups)
-
     @property
     def strata(self):
         """Code of each image's (side, identity), within which it is drawn."""
@@ -72,7 +69,7 @@ class Images:
 
 @dataclass(frozen=True)
 class Weights:
-    """Multiplicities of a block of resamples.
+    """Multiplicities of a block of resamples; by default the data, as one resample.
 
     Attributes
     ----------
@@ -88,9 +85,9 @@ class Weights:
         What was drawn; None is the data.
     """
 
-    identity: np.ndarray | None
-    image: np.ndarray | None
-    n_resamples: int
+    identity: np.ndarray | None = None
+    image: np.ndarray | None = None
+    n_resamples: int = 1
     block: tuple | None = None
     sums: dict = field(default_factory=dict, compare=False, repr=False)
     known: dict = field(default_factory=dict, compare=False, repr=False)
@@ -143,7 +140,18 @@ def draw(images, mode, entropy, start, stop):
     """
     key = (mode, entropy, start, stop)
     if key not in images.drawn:
-        identity, image = _draw(images, *key)
+        identity = image = None
+        n_resamples = stop - start
+        if mode in ("identities", "both"):
+            n_drawn = images.n_identities if images.n_drawn is None else images.n_drawn
+            identity = np.ones((n_resamples, images.n_identities), dtype=np.int32)
+            for r, rng in enumerate(_generators(entropy, 0, start, stop)):
+                picks = rng.integers(0, n_drawn, n_drawn)
+                identity[r, :n_drawn] = np.bincount(picks, minlength=n_drawn)
+            identity = _smallest(identity.T)
+        if mode in ("images", "both"):
+            generators = _generators(entropy, 1, start, stop)
+            image = _smallest(_draw_images(images, generators, n_resamples).T)
         drawn = sum(array.nbytes for array in (identity, image) if array is not None)
         kept = sum(size for *_, size in list(images.drawn.values()))
         if kept + drawn > KEPT_BYTES:
@@ -151,25 +159,6 @@ def draw(images, mode, entropy, start, stop):
         images.drawn[key] = (identity, image, {}, drawn)
     identity, image, known, _ = images.drawn[key]
     return Weights(identity, image, stop - start, key, known=known)
-
-
-def unit_weights():
-    """Weights of the data: one resample in which everything counts once."""
-    return Weights(None, None, 1)
-
-
-def _draw(images, mode, entropy, start, stop):
-    """Multiplicities of identities and of images; None where all are 1."""
-    identity = image = None
-    if mode in ("identities", "both"):
-        n_drawn = images.n_identities if images.n_drawn is None else images.n_drawn
-        identity = np.ones((stop - start, images.n_identities), dtype=np.int32)
-        for r, rng in enumerate(_generators(entropy, 0, start, stop)):
-            picks = rng.integers(0, n_drawn, n_drawn)
-            identity[r, :n_drawn] = np.bincount(picks, minlength=n_drawn)
-    if mode in ("images", "both"):
-        image = _draw_images(images, _generators(entropy, 1, start, stop), stop - start)
-    return tuple(m if m is None else _smallest(m.T) for m in (identity, image))
 
 
 def blocks_of_resamples(images, n_resamples):
@@ -180,7 +169,8 @@ def blocks_of_resamples(images, n_resamples):
     """
     least, most = FEWEST_RESAMPLES, MOST_RESAMPLES
     fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 1), least, most))
-    size = min(fitting, max(least, -(-n_resamples // n_workers())))
+    n_workers = max(n_threads(), effective_n_jobs())
+    size = min(fitting, max(least, -(-n_resamples // n_workers)))
     starts = range(0, n_resamples, size)
     return [(s, min(s + size, n_resamples)) for s in starts]
 

@@ -32,6 +32,10 @@ class RowSums:
     Attributes
     ----------
     step : int
+    known : ndarray, shape (n_rows, n_resamples)
+        The rows so far; row k is at the pair k * step.
+    n_bytes : int
+        Memory that all rows take.
     """
 
     def __init__(self, weights, pairs):
@@ -39,16 +43,17 @@ class RowSums:
         # One chunk, or more so that rows are few.
         self.step = LEAST * max(1, -(-n_pairs // (LEAST * ROWS)))
         self._walked = (*weights, *pairs)
-        self._kind = None
+        # Sums of a chunk are the smallest exact integers where weights are so.
+        self._kind = np.float64
+        if pairs[-1] is None and all(unit.dtype == np.uint8 for unit in weights):
+            most = [int(unit.max(initial=0)) for unit in weights]
+            fits = CHUNK * np.prod(most) <= np.iinfo(np.int16).max
+            self._kind = np.int16 if fits else np.int32
         # Memory that no walk reaches is never touched.
         self._sums = np.empty((n_pairs // self.step + 1, n_resamples))
         self._sums[0] = 0.0
-        self._known = 1
-
-    @property
-    def n_bytes(self):
-        """Memory that all rows take."""
-        return self._sums.nbytes
+        self.known = self._sums[:1]
+        self.n_bytes = self._sums.nbytes
 
     def reach(self, position, targets=np.inf):
         """Rows down to a position, or until one exceeds the target of every resample.
@@ -58,34 +63,17 @@ class RowSums:
         position : int
         targets : float, or ndarray of float64, shape (n_resamples,), default=inf
         """
-        self._known = _extend(
+        n_known = _extend(
             *self._walked,
             self._sums,
             self.step,
-            self._known,
+            len(self.known),
             1 + int(position) // self.step,
             np.broadcast_to(targets, self._sums.shape[1]).astype(np.float64),
-            self.room(),
+            np.empty(self._sums.shape[1], self._kind),
         )
+        self.known = self._sums[:n_known]
         return self
-
-    def room(self):
-        """Zeros for the sums of a chunk: the smallest exact integers where weights are so."""
-        if self._kind is None:
-            weights, base = self._walked[:2], self._walked[-1]
-            self._kind = np.float64
-            if base is None and all(unit.dtype == np.uint8 for unit in weights):
-                largest = CHUNK * np.prod(
-                    [int(unit.max(initial=0)) for unit in weights]
-                )
-                fits = largest <= np.iinfo(np.int16).max
-                self._kind = np.int16 if fits else np.int32
-        return np.zeros(self._sums.shape[1], self._kind)
-
-    @property
-    def known(self):
-        """The rows so far, ndarray (n_rows, n_resamples); row k is at the pair k * step."""
-        return self._sums[: self._known]
 
 
 def first_exceeding_positions(weights, pairs, targets, rows=None):

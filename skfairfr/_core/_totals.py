@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numba import njit
 
-from skfairfr._core._resampling import unit_weights
+from skfairfr._core._resampling import Weights
 
 
 class Cells:
@@ -96,12 +96,16 @@ class Totals:
         self.by_identity = [Cells(images, s, False) for s in sides] * repeat
         self.by_group = [Cells(images, s, True) for s in sides] * repeat
         self._images_of_identity = images.per_stratum().astype(np.float64)
+        self._counts = {}
 
     # ---- impostor pairs -----------------------------------------------------------
 
     def count_impostors(self, scope):
         """Number of impostor pairs of a scope."""
-        return round(float(self.impostor_total(scope, unit_weights(), "pair")[0]))
+        if scope not in self._counts:
+            total = self.impostor_total(scope, Weights(), "pair")
+            self._counts[scope] = round(float(total[0]))
+        return self._counts[scope]
 
     def impostor_total(self, scope, weights, average=None):
         """Weight of all impostor pairs of a scope, (n_resamples,).
@@ -120,7 +124,7 @@ class Totals:
         total = np.zeros(1)
         for g, h in scopes:
             if not self.two_sides and g == h:
-                cells = self._cells(0, g)
+                cells = (self.by_identity if g is None else self.by_group)[0]
                 rows = cells.rows(g)
                 if weights.image is None and weights.identity is not None:
                     one = np.ones(cells.count.size)
@@ -161,7 +165,7 @@ class Totals:
 
     def _masses(self, side, group, weights, average):
         """Identity and mass of each person in a scope."""
-        cells = self._cells(side, group)
+        cells = (self.by_identity if group is None else self.by_group)[side]
         rows = cells.rows(group)
         return cells.identity[rows], self._masses_of_all(cells, weights, average)[rows]
 
@@ -181,9 +185,6 @@ class Totals:
                 mass = mass / cells.count[:, None]
             weights.sums[key] = mass.astype(np.float64, copy=False)
         return weights.sums[key]
-
-    def _cells(self, side, group):
-        return (self.by_identity if group is None else self.by_group)[side]
 
     # ---- same-group pairs of people with images in several groups --------------------
 
@@ -272,7 +273,7 @@ class Totals:
         kept = (self, "genuine", group, average, copies)
         if kept in weights.known:
             return weights.known[kept]
-        cells = self._cells(0, group)
+        cells = (self.by_identity if group is None else self.by_group)[0]
         scale = self._genuine_scale(cells, average)
         if not copies:
             n = self._whole(cells)
@@ -306,7 +307,7 @@ class Totals:
 
     def count_genuine(self, scope):
         """Number of genuine pairs of a scope."""
-        total = self.genuine_total(scope, unit_weights(), average="pair")
+        total = self.genuine_total(scope, Weights(), average="pair")
         return round(float(total[0]))
 
     def expected_genuine_total(self, scope):

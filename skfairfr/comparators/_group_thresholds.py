@@ -9,12 +9,12 @@ from skfairfr._core._adjustments import Adjustment
 from skfairfr._core._prepared import PreparedImages, score_prepared_matrix
 from skfairfr.comparators import _levels
 from skfairfr.comparators._base import Comparator, score_row_by_row
-from skfairfr.comparators._rows import identities_of, unit_rows_of
+from skfairfr.comparators._rows import unit_rows_of
 from skfairfr.utils._errors import plain
 from skfairfr.utils._labels import (
     encode_attributes,
     intersect,
-    label_attributes,
+    label_images,
 )
 from skfairfr.utils._validation import validate_rows, warn_caller
 
@@ -140,8 +140,15 @@ class GroupThresholds(Comparator):
             If a group has too few impostor pairs for the level.
         """
         X = validate_rows(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
-        attributes = label_attributes(y, sensitive_features, len(X))
-        identity = identities_of(y, len(X))
+        identity, attributes, _ = label_images(
+            y,
+            sensitive_features,
+            None,
+            len(X),
+            fields=("identity", "group"),
+            by_attribute=True,
+        )
+        identity = identity.codes
         self.attributes_ = list(attributes)
         labels = intersect(list(attributes.values())) if attributes else None
         self.groups_ = np.empty(0) if labels is None else labels.values

@@ -5,29 +5,16 @@ import os
 import numpy as np
 from sklearn.utils import Bunch
 
-from skfairfr.datasets._files import (
-    KINDS_OF_LABELS,
-    TABLE_FORMATS,
-    TEXT_TABLES,
-    Wanted,
-    check_column,
-    check_columns,
-    choose_all,
-    file_error,
-    kind_of,
-    open_npz,
-    read_npy,
-    unknown_format,
-    warn_of_words,
-)
-from skfairfr.datasets._tables import read_table
-from skfairfr.utils._errors import FAILED_EXTRACTIONS, Argument, ArgumentError, place
+from skfairfr.datasets import _files
+from skfairfr.utils._errors import FAILED_EXTRACTIONS, place
 from skfairfr.utils._validation import check_path
 
 EMBEDDING_NAMES = ("embedding", "embeddings", "X")
 IDENTITY_NAMES = ("identity", "identities", "y")
-# Arguments whose columns are no other labels.
-RESERVED = ("embedding", "identity")
+WRITE_NPZ = (
+    "write one with numpy.savez(path, embedding=..., identity=..., and one array for each "
+    "attribute)."
+)
 # Number of values checked at once, so that no memory-mapped file is copied whole.
 BLOCK_VALUES = 2**22
 
@@ -86,7 +73,7 @@ def load_embeddings(path, labels=None, *, embedding=None, identity=None, columns
     >>> data.X.shape, data.columns["gender"].tolist()
     ((3, 3), ['f', 'f', None])
     """
-    asked = check_columns(columns)
+    asked = _files.check_columns(columns)
     return read_embeddings(path, labels, embedding, identity, asked)
 
 
@@ -104,58 +91,42 @@ def read_embeddings(
     """
     path = check_path(path, "path")
     labels = None if labels is None else check_path(labels, "labels")
-    check_column(embedding, "embedding")
-    check_column(identity, "identity")
-    kind = kind_of(path)
+    kind = _files.kind_of(path)
+    if kind not in ("npy", "npz"):
+        problem = " is neither an .npz nor an .npy file, and embeddings are needed;"
+        raise _files.file_error("path", path, problem, WRITE_NPZ)
+    others = {} if asked is None else asked
+    of_labels = [("identity", (identity,) if identity else IDENTITY_NAMES)]
+    of_labels += [(argument, (column,)) for column, argument in others.items()]
     if kind == "npy":
         if embedding is not None:
-            raise ArgumentError(
-                Argument("embedding", embedding),
-                f" names an array of an .npz file, but {path!r} holds one array;",
-                remedy="leave it out.",
+            problem = (
+                f" is of an .npz file, but {path!r} holds one array; leave it out."
             )
-        X = read_npy(path)
-        _check_vectors("the array", X)
-        if finite:
-            check_finite("the array", X)
+            raise _files.argument_error("embedding", problem, value=embedding)
+        X = _files.read_npy(path)
+        _check_vectors("the array", X, finite)
         labels = labels_beside(path) if labels is None else labels
-        return _from_table(path, X, labels, identity, asked)
-    if kind != "npz":
-        raise _no_embeddings(path, kind)
-    with open_npz(path) as archive:
-        candidates = EMBEDDING_NAMES if embedding is None else (embedding,)
-        wanted = [Wanted("embedding", candidates)]
-        if labels is None:
-            wanted += _wanted(identity, asked)
-        name, *found = choose_all(wanted, archive.names, path, RESERVED)
+        return _from_table(path, X, labels, of_labels, asked)
+    with _files.open_npz(path) as archive:
+        wanted = [("embedding", (embedding,) if embedding else EMBEDDING_NAMES)]
+        wanted += of_labels if labels is None else []
+        name, *found = _files.choose_all(wanted, archive.names, path)
         X = archive.read(name)
-        _check_vectors(repr(name), X)
-        if finite:
-            check_finite(repr(name), X)
-        if labels is not None:
-            return _from_table(path, X, labels, identity, asked)
-        return _labelled(path, X, archive, path, found[0], asked)
+        _check_vectors(repr(name), X, finite)
+        if labels is None:
+            return _labelled(path, X, archive, path, found[0], asked)
+    return _from_table(path, X, labels, of_labels, asked)
 
 
-def _wanted(identity, asked):
-    """Identities and other columns of a source of labels."""
-    candidates = IDENTITY_NAMES if identity is None else (identity,)
-    columns = {} if asked is None else asked
-    others = [Wanted(argument, (column,)) for column, argument in columns.items()]
-    return [Wanted("identity", candidates), *others]
-
-
-def _from_table(path, X, labels, identity, asked):
-    table = read_table(labels, "labels")
+def _from_table(path, X, labels, wanted, asked):
+    table = _files.read_table(labels, "labels")
     _check_not_transposed(path, X, table.n_rows)
     if table.n_rows != len(X):
-        raise file_error(
-            "labels",
-            labels,
-            f" has {table.n_rows} rows but {path!r} has {len(X)};",
-            "give one row of labels for each row of embeddings, in their order.",
-        )
-    name, *_ = choose_all(_wanted(identity, asked), table.names, labels, RESERVED)
+        problem = f" has {table.n_rows} rows but {path!r} has {len(X)};"
+        remedy = "give one row of labels for each row of embeddings, in their order."
+        raise _files.file_error("labels", labels, problem, remedy)
+    name, *_ = _files.choose_all(wanted, table.names, labels)
     return _labelled(path, X, table, labels, name, asked)
 
 
@@ -164,71 +135,29 @@ def _labelled(path, X, source, source_path, name, asked):
     y = source.labels(name)
     _check_not_transposed(path, X, y.size)
     _check_labels("identity", name, y, len(X))
-    if y.dtype.kind == "O" and any(label is None for label in y):
-        row = next(row for row, label in enumerate(y) if label is None)
-        raise ArgumentError(
-            Argument("identity"),
-            f": {name!r} is missing in row {row}; every image needs one:",
-            remedy="drop such rows, with their embeddings.",
-            value=name,
-        )
+    remedy = "every image needs one: drop such rows, with their embeddings."
+    _files.check_known("identity", name, y, remedy)
+    _files.warn_of_words(y, name, source_path)
     if asked is None:
-        plain = source.plain_columns(len(X))
-        asked = {column: "columns" for column in plain if column != name}
-    warn_of_words(y, name, source_path, source.distinct(name))
+        others = [n for n in source.plain_columns(len(X)) if n != name]
+        asked = dict.fromkeys(others, "columns")
     columns = {}
     for column, argument in asked.items():
         columns[column] = source.values(column)
         _check_labels(argument, column, columns[column], len(X))
-        warn_of_words(columns[column], column, source_path, source.distinct(column))
+        _files.warn_of_words(columns[column], column, source_path)
     return Bunch(X=X, y=y, columns=columns, path=path)
 
 
 def labels_beside(path):
     """Path of the labels next to an .npy file, under the same name."""
     stem = os.path.splitext(path)[0]
-    for suffix in (".csv", ".parquet", *TEXT_TABLES):
+    for suffix in (".csv", ".parquet", *_files.TEXT_TABLES):
         if os.path.exists(stem + suffix):
             return stem + suffix
-    raise file_error(
-        "path",
-        path,
-        f" holds one array (.npy) and no labels, and no {stem + '.csv'!r} is beside it;",
-        (f"name a {TABLE_FORMATS} file ", place("labels"), "."),
-    )
-
-
-def _no_embeddings(path, kind):
-    if kind == "other":
-        return unknown_format("path", path)
-    what = {
-        "pickle": "is a pickle, which can run code when it is read",
-        "csv": "is a table, of labels or scored pairs, and embeddings are needed",
-        "parquet": "is a table, of labels or scored pairs, and embeddings are needed",
-    }[kind]
-    return file_error(
-        "path",
-        path,
-        f" {what};",
-        "write one with numpy.savez(path, embedding=..., identity=..., and one array for "
-        "each attribute).",
-    )
-
-
-def _check_vectors(name, vectors):
-    if vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
-        raise ArgumentError(
-            Argument("embedding"),
-            f": {name} must hold one row of numbers for each image, (n_samples, "
-            f"n_features); got shape {vectors.shape} of {vectors.dtype}.",
-            remedy="Give another array.",
-        )
-    if vectors.shape[0] < 2 or vectors.shape[1] == 0:
-        raise ArgumentError(
-            Argument("embedding"),
-            f": {name} must hold two images at least; got shape {vectors.shape}.",
-            remedy="Give more rows.",
-        )
+    problem = f" holds one array and no labels, and no {stem + '.csv'!r} is beside it;"
+    remedy = (f"name a {_files.TABLE_FORMATS} file ", place("labels"), ".")
+    raise _files.file_error("path", path, problem, remedy)
 
 
 def check_finite(name, vectors):
@@ -238,29 +167,41 @@ def check_finite(name, vectors):
     finite = np.concatenate([np.isfinite(block).all(axis=1) for block in blocks])
     bad = np.flatnonzero(~finite)
     if bad.size:
-        raise ArgumentError(
-            Argument("embedding"),
-            f": {name} has nan or infinite values in row {bad[0]} ({bad.size} such rows);",
-            remedy=FAILED_EXTRACTIONS,
-        )
+        rows = f"in row {bad[0]} ({bad.size} such rows)"
+        problem = f": {name} has nan or infinite values {rows};"
+        raise _files.argument_error("embedding", problem, FAILED_EXTRACTIONS)
+
+
+def _check_vectors(name, vectors, finite):
+    expected = None
+    if vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
+        expected = "hold one row of numbers for each image, (n_samples, n_features)"
+    elif vectors.shape[0] < 2 or vectors.shape[1] == 0:
+        expected = "hold two images at least"
+    if expected is not None:
+        got = f"shape {vectors.shape} of {vectors.dtype}"
+        problem = f": {name} must {expected}; got {got}."
+        raise _files.argument_error("embedding", problem, "Give another array.")
+    if finite:
+        check_finite(name, vectors)
 
 
 def _check_not_transposed(path, X, n_labels):
     if n_labels == X.shape[1] != len(X):
-        raise ArgumentError(
-            Argument("embedding"),
-            f": {path!r} holds embeddings of shape {X.shape} and {n_labels} identities, as "
-            "if every image stood in a column;",
-            remedy="save the transpose (embedding.T), one row for each image.",
-        )
+        problem = f": {path!r} holds embeddings of shape {X.shape} and {n_labels} identities, "
+        problem += "as if every image stood in a column;"
+        remedy = "save the transpose (embedding.T), one row for each image."
+        raise _files.argument_error("embedding", problem, remedy)
 
 
 def _check_labels(argument, name, labels, n_samples):
-    if labels.shape != (n_samples,) or labels.dtype.kind not in "O" + KINDS_OF_LABELS:
-        raise ArgumentError(
-            Argument(argument),
-            f": {name!r} must hold one number or text for each of the {n_samples} rows of "
-            f"the embeddings; got shape {labels.shape} of type {labels.dtype}.",
-            remedy=("Name another ", place(argument), "."),
-            value=name,
+    kinds = "O" + _files.KINDS_OF_LABELS
+    if labels.shape != (n_samples,) or labels.dtype.kind not in kinds:
+        problem = (
+            f": {name!r} must hold one number or text for each of the {n_samples} rows "
         )
+        problem += (
+            f"of the embeddings; got shape {labels.shape} of type {labels.dtype}."
+        )
+        remedy = ("Name another ", place(argument), ".")
+        raise _files.argument_error(argument, problem, remedy, name)

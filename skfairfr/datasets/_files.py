@@ -1,20 +1,28 @@
-"""Formats of files, and arrays from .npz and .npy files, read without pickle.
+"""Files as named columns: text tables, .parquet, and arrays of .npz and .npy without pickle.
 
-Every message names the argument, the file, what was found and what to do.
+A library reads. This module names columns, tells numbers from labels, changes no label into
+a number, and explains what a file lacks: every message has the argument, the file, what was
+found and what to do. A text table is in UTF-8 and starts with a row of names.
 """
 
+import csv
+import gzip
+import io
 import math
 import os
-import sys
+import re
 import zipfile
+import zlib
 from collections import Counter
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import NamedTuple
 
 import numpy as np
 
 from skfairfr._core import _memory
-from skfairfr.utils._errors import Argument, ArgumentError, place, plain
+from skfairfr.utils._errors import Argument, ArgumentError, Message, place
+from skfairfr.utils._labels import to_columns
 from skfairfr.utils._validation import check_texts, special_file, warn_caller
 
 KINDS = {b"\x93NUMPY": "npy", b"PK": "npz", b"PAR1": "parquet", b"\x80": "pickle"}
@@ -30,6 +38,17 @@ MOST_LISTED = 30
 KINDS_OF_LABELS = "biufSUmM"
 # Words that programs write for a missing value, in lower case.
 WORDS_FOR_UNKNOWN = ("", "nan", "none", "null", "nat", "<na>", "n/a")
+# The bytes of a text, the text and its cells are held at one time, at least.
+COPIES = 3
+# Below this size the csv module is done before pyarrow is imported.
+LARGE = 2**19
+# No leading zero: 007 is a label.
+NUMBER = re.compile(
+    r"[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII
+)
+INTEGER = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
+# Integers up to here are exact as floats, to which a missing cell converts them.
+LARGEST_FLOAT_INTEGER = 2**53
 
 
 def kind_of(path, argument="path"):
@@ -47,38 +66,22 @@ def kind_of(path, argument="path"):
         "csv" is any text table.
     """
     try:
-        special = special_file(path)
-        start = b"" if special else _first_bytes(path)
-    except FileNotFoundError:
-        raise file_error(
-            argument,
-            path,
-            " does not exist;",
-            f"give the path of an .npz, .npy, {TABLE_FORMATS} file.",
-        ) from None
-    except (OSError, ValueError) as error:  # a path with a null character
-        raise file_error(
-            argument,
-            path,
-            f" cannot be read ({getattr(error, 'strerror', error)});",
-            "give the path of a file that can.",
-        ) from None
+        special, start = special_file(path), b""
+        if not special:
+            with open(path, "rb") as file:
+                start = file.read(8)
+    except OSError as error:
+        absent = isinstance(error, FileNotFoundError)
+        why = "does not exist" if absent else f"cannot be read ({error.strerror})"
+        remedy = f"give the path of an .npz, .npy, {TABLE_FORMATS} file."
+        raise file_error(argument, path, f" {why};", remedy) from None
     if special:
-        raise file_error(
-            argument,
-            path,
-            f" is {special} and no file;",
-            "write the data into a file, which is read more than once, and give that.",
-        )
+        remedy = "write the data into a file, which is read more than once."
+        raise file_error(argument, path, f" is {special} and no file;", remedy)
     for magic, kind in KINDS.items():
         if start.startswith(magic):
             return kind
     return "csv" if suffix_of(path) in TEXT_TABLES else "other"
-
-
-def _first_bytes(path):
-    with open(path, "rb") as file:
-        return file.read(8)
 
 
 def suffix_of(path):
@@ -87,67 +90,67 @@ def suffix_of(path):
     return os.path.splitext(stem)[1] + suffix if suffix == ".gz" else suffix
 
 
-def file_error(argument, path, problem, remedy=()):
-    """The error about the file that an argument names.
+# ---- errors --------------------------------------------------------------------------
 
-    Parameters
-    ----------
-    argument, path : str
-    problem : str
-        Follows the path.
-    remedy : str or tuple of str and Argument, default=()
-    """
-    about = (Argument(argument), f" {path!r}{problem}")
-    return ArgumentError(*about, remedy=remedy, value=path)
+
+def argument_error(argument, problem, remedy=(), value=None):
+    """The error about an argument; ``problem`` follows its name."""
+    return ArgumentError(Argument(argument), problem, remedy=remedy, value=value)
+
+
+def file_error(argument, path, problem, remedy=()):
+    """The error about the file that an argument names; ``problem`` follows the path."""
+    return argument_error(argument, f" {path!r}{problem}", remedy, path)
 
 
 def damaged(argument, path, why):
     """The error about a file that is not whole."""
-    return file_error(
-        argument, path, f" is cut short or damaged ({why});", "copy or write it again."
-    )
+    problem = f" is cut short or damaged ({why});"
+    return file_error(argument, path, problem, "copy or write it again.")
 
 
-def unknown_format(argument, path):
-    """The error about a file of no format that is read."""
-    return file_error(
-        argument,
-        path,
-        f" is neither a {TABLE_FORMATS} file (labels, scored pairs) nor an .npz or .npy "
-        "file (embeddings);",
-        "write one with numpy.savez(path, embedding=..., identity=..., and one array for "
-        "each attribute).",
-    )
+def too_large(argument, path, what="", why="no memory is left"):
+    """The error about a file that does not fit into the memory."""
+    problem = f"{what} does not fit into memory ({why});"
+    remedy = "give fewer rows, or embeddings as an .npy file, which is memory-mapped."
+    return file_error(argument, path, problem, remedy)
 
 
-class Wanted(NamedTuple):
-    """A column or an array that an argument names.
-
-    Attributes
-    ----------
-    argument : str
-    candidates : tuple of str
-        The first that the file holds is taken.
-    """
-
-    argument: str
-    candidates: tuple
-
-    def among(self, present):
-        """The first candidate that is there; None if there is none."""
-        return next((name for name in self.candidates if name in present), None)
+def check_fits(n_bytes, argument, path, what=""):
+    """Raise where reading ``what`` takes so many bytes at least, and fewer are available."""
+    available = math.inf if n_bytes < SMALL else _memory.available_bytes()
+    if n_bytes > available:
+        why = f"it takes {n_bytes / 1e9:.2g} GB, and {available / 1e9:.2g} GB are available"
+        raise too_large(argument, path, what, why)
 
 
-def choose_all(wanted, present, path, reserved=(), remedy=None):
+def check_names(names, path, argument):
+    """Raise if two columns of a table have one name, or there are too many to read."""
+    if len(names) > MOST_COLUMNS:
+        problem = f" names {len(names):,} columns, and no more than {MOST_COLUMNS:,} are read;"
+        remedy = "keep those with labels and scores; embeddings are read from an .npz."
+        raise file_error(argument, path, problem, remedy)
+    for name, _ in filter(lambda one: one[1] > 1, Counter(names).items()):
+        raise file_error(argument, path, f" names {name!r} twice;", "rename one.")
+
+
+# ---- columns that arguments name -----------------------------------------------------
+
+
+def first_of(candidates, present):
+    """The first candidate that is there; None if there is none."""
+    return next((name for name in candidates if name in present), None)
+
+
+def choose_all(wanted, present, path, remedy=None):
     """What the file holds of all that is wanted; one error names all that it lacks.
 
     Parameters
     ----------
-    wanted : sequence of Wanted
+    wanted : list of (str, tuple of str)
+        Arguments and the columns or arrays that they may name; the first is taken.
     present : sequence of str
     path : str
-    reserved : sequence of str, default=()
-        Arguments whose columns are no remedy for what is wanted after them.
     remedy : str or tuple of str and Argument, default=None
         What to do; None is to name others that are there.
 
@@ -156,57 +159,22 @@ def choose_all(wanted, present, path, reserved=(), remedy=None):
     names : list of str
         One for each that is wanted.
     """
-    names = [one.among(present) for one in wanted]
-    missing = [one for one, name in zip(wanted, names, strict=True) if name is None]
-    if not missing:
+    names = [first_of(candidates, present) for _, candidates in wanted]
+    if None not in names:
         return names
-    before = wanted[: wanted.index(missing[0])]
-    taken = [one.among(present) for one in before if one.argument in reserved]
-    others = [repr(name) for name in present if name not in taken]
-    listed = ", ".join(others[:MOST_LISTED])
+    missing = [one for one, name in zip(wanted, names, strict=True) if name is None]
+    others = [repr(name) for name in present if name not in names]
+    listed = ", ".join(others[:MOST_LISTED]) or "nothing else"
     if len(others) > MOST_LISTED:
         listed += f" and {len(others) - MOST_LISTED:,} others"
-    arguments = dict.fromkeys(one.argument for one in missing)
-    looked_for = dict.fromkeys(" or ".join(map(repr, m.candidates)) for m in missing)
-    instead = "one of them" if len(missing) == 1 else "others"
+    arguments = dict.fromkeys(argument for argument, _ in missing)
+    lacking = dict.fromkeys(f"no {' or '.join(map(repr, c))}" for _, c in missing)
+    instead = "one of them" if len(arguments) == 1 else "others"
     raise ArgumentError(
         *enumerated(map(Argument, arguments)),
-        f": {path!r} holds {''.join(enumerated(f'no {name}' for name in looked_for))}, "
-        f"but {listed or 'nothing'};",
+        f": {path!r} holds {''.join(enumerated(lacking))}, but {listed};",
         remedy=remedy or (f"name {instead} ", *enumerated(map(place, arguments)), "."),
-        value=missing[0].candidates[0],
-    )
-
-
-def check_fits(n_bytes, argument, path, what=""):
-    """Raise where reading takes more memory than is available.
-
-    Parameters
-    ----------
-    n_bytes : float
-        What it takes at least.
-    argument, path : str
-    what : str, default=""
-        Follows the path in the message: which part of the file.
-    """
-    available = available_bytes(n_bytes)
-    if n_bytes > available:
-        why = f"it takes {n_bytes / 1e9:.2g} GB, and {available / 1e9:.2g} GB are available"
-        raise too_large(argument, path, what, why)
-
-
-def available_bytes(n_bytes=math.inf):
-    """Memory that is available; inf where so few bytes are asked for that all is well."""
-    return math.inf if n_bytes < SMALL else _memory.available_bytes()
-
-
-def too_large(argument, path, what="", why="no memory is left"):
-    """The error about a file that does not fit into the memory."""
-    return file_error(
-        argument,
-        path,
-        f"{what} does not fit into memory ({why});",
-        "give fewer rows, or embeddings as an .npy file, which is memory-mapped.",
+        value=missing[0][1][0],
     )
 
 
@@ -217,201 +185,29 @@ def enumerated(parts):
     return [*between, " and ", last] if first else [last]
 
 
-def check_column(name, argument):
-    """Raise unless the name of a column is a text, or None where none is given."""
-    if name is not None and not isinstance(name, str):
-        raise ArgumentError(
-            Argument(argument),
-            f" must be the name of a column, a text; got {plain(name)!r}.",
-            value=name,
-        )
-
-
 def check_columns(columns):
     """The requested columns, each with the argument that names it; None for all."""
     if columns is None:
         return None
-    names = check_texts(columns, "columns", "names of columns")
-    return dict.fromkeys(names, "columns")
+    return dict.fromkeys(check_texts(columns, "columns", "names of columns"), "columns")
 
 
-def check_names(names, path, argument):
-    """Raise if two columns of a table have one name, or there are too many to read."""
-    if len(names) > MOST_COLUMNS:
-        raise file_error(
-            argument,
-            path,
-            f" names {len(names):,} columns, and no more than {MOST_COLUMNS:,} are read;",
-            "keep those with labels and scores. Embeddings are read from an .npz file.",
-        )
-    twice = sorted(name for name, count in Counter(names).items() if count > 1)
-    if twice:
-        raise file_error(
-            argument, path, f" names the column {twice[0]!r} twice;", "rename one."
-        )
+def check_known(argument, name, labels, remedy):
+    """Raise where an identity is missing, None among the labels of a column."""
+    if labels.dtype.kind == "O" and None in labels:
+        problem = f": {name!r} is missing in row {labels.tolist().index(None)};"
+        raise argument_error(argument, problem, remedy, name)
 
 
-def read_npy(path):
-    """The array of an .npy file, memory-mapped, for reading only."""
-    try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    except Exception as error:
-        if "object" in str(error):
-            raise _pickled(path, "the array", "embedding") from None
-        raise damaged("path", path, error) from None
-
-
-@contextmanager
-def open_npz(path, argument="path"):
-    """An open .npz file.
-
-    Parameters
-    ----------
-    path : str
-    argument : str, default="path"
-
-    Yields
-    ------
-    archive : Archive
-    """
-    if not zipfile.is_zipfile(path):
-        raise damaged(argument, path, "its end is missing")
-    # numpy does not close a file that it opened itself if the archive is damaged.
-    with open(path, "rb") as file:
-        # Damaged archives raise many kinds of errors, here and below.
-        try:
-            arrays = np.load(file, allow_pickle=False)
-        except Exception as error:
-            raise damaged(argument, path, error) from None
-        members = arrays.zip.namelist()
-        # Workbooks and other documents are archives too.
-        if members and not any(name.endswith(".npy") for name in members):
-            raise unknown_format(argument, path)
-        check_names(arrays.files, path, argument)
-        yield Archive(arrays, path, argument)
-
-
-class Archive:
-    """Arrays of an open .npz file, read one by one.
-
-    Attributes
-    ----------
-    names : list of str
-    """
-
-    def __init__(self, arrays, path, argument):
-        self.names = arrays.files
-        self._arrays = arrays
-        self._members = set(arrays.zip.namelist())
-        self._path = path
-        self._argument = argument
-
-    def read(self, name):
-        """One array."""
-        what = f": {name!r}"
-        # An archive may hold thousands of times its size.
-        size = self._arrays.zip.getinfo(self._member(name)).file_size
-        check_fits(size, self._argument, self._path, what)
-        shape, dtype = self._header(name)
-        if dtype.hasobject:
-            raise _pickled(self._path, repr(name), name)
-        if math.prod(shape) * dtype.itemsize > size:
-            raise damaged(
-                self._argument, self._path, f"{name!r} is shorter than its header says"
-            )
-        try:
-            array = self._arrays[name]
-        except MemoryError:
-            raise too_large(self._argument, self._path, what) from None
-        except Exception as error:
-            raise damaged(self._argument, self._path, f"{name!r}: {error}") from None
-        if not isinstance(array, np.ndarray):
-            raise damaged(self._argument, self._path, f"{name!r} is no array")
-        if not _are_characters(array):
-            raise damaged(self._argument, self._path, f"{name!r} is no text")
-        return array
-
-    def _member(self, name):
-        """The name of an array's file in the archive."""
-        return name if name in self._members else f"{name}.npy"
-
-    def labels(self, name):
-        """One array of labels, None where they are empty strings."""
-        try:
-            return unknown_if_empty(self.read(name))
-        except UnicodeDecodeError:
-            raise file_error(
-                self._argument,
-                self._path,
-                f": {name!r} holds bytes that are no UTF-8 text;",
-                f"save {name} as numpy.asarray(..., dtype=str).",
-            ) from None
-
-    values = labels
-
-    def distinct(self, name):
-        """As of Table: not known without reading."""
-
-    def plain_columns(self, n_rows):
-        """Names of the arrays with one number or string for each row, by their headers."""
-        return [name for name in self.names if self._is_plain(name, n_rows)]
-
-    def _is_plain(self, name, n_rows):
-        shape, dtype = self._header(name)
-        return shape == (n_rows,) and dtype.kind in KINDS_OF_LABELS
-
-    def _header(self, name):
-        """Shape and type that an array's header claims; nothing where it is damaged."""
-        header = np.lib.format
-        readers = {
-            (1, 0): header.read_array_header_1_0,
-            (2, 0): header.read_array_header_2_0,
-        }
-        try:
-            with self._arrays.zip.open(self._member(name)) as member:
-                shape, _, dtype = readers[header.read_magic(member)](member)
-        except Exception:
-            return (0,), np.dtype("V1")
-        return shape, dtype
-
-
-def _are_characters(array):
-    """Whether an array of text holds characters alone; Python fails on any other number."""
-    if array.dtype.kind != "U" or array.nbytes == 0:
-        return True
-    order = array.dtype.byteorder.replace("=", "")
-    codes = np.ascontiguousarray(array).view(np.dtype("u4").newbyteorder(order or "="))
-    return bool((codes <= sys.maxunicode).all())
-
-
-def unknown_if_empty(labels):
-    """Strings, None where they are empty: a text array has no other missing value."""
-    if labels.dtype.kind == "S":
-        labels = np.char.decode(labels, "utf-8")
-    if labels.dtype.kind != "U" or (labels != "").all():
-        return labels
-    return np.where(labels == "", None, labels.astype(object))
-
-
-def warn_of_words(labels, name, path, distinct=None):
-    """Warn of labels that are words for a missing value.
-
-    Parameters
-    ----------
-    labels : ndarray, shape (n_rows,)
-    name, path : str
-        Of the column and its file, for the message.
-    distinct : iterable of str, default=None
-        The texts among the labels, where they are known.
-    """
+def warn_of_words(labels, name, path):
+    """Warn of labels that are words for a missing value, of column ``name`` in a file."""
     if labels.dtype.kind not in "OU":
         return
-    if distinct is None:
-        distinct = {label for label in labels.tolist() if isinstance(label, str)}
-    words = sorted(t for t in distinct if t.strip().lower() in WORDS_FOR_UNKNOWN)
+    texts = labels.tolist()
+    found = (text for text in set(texts) if isinstance(text, str))
+    words = sorted(text for text in found if text.strip().lower() in WORDS_FOR_UNKNOWN)
     if words:
-        rows = labels.tolist()
-        count = sum(isinstance(label, str) and label in words for label in rows)
+        count = sum(map(texts.count, words))
         warn_caller(
             f"{path!r}: {name!r} holds {' and '.join(map(repr, words))} in {count} "
             f"{'row' if count == 1 else 'rows'}, which are labels like any other. Where "
@@ -421,11 +217,365 @@ def warn_of_words(labels, name, path, distinct=None):
         )
 
 
-def _pickled(path, what, name):
-    return file_error(
-        "path",
-        path,
-        f": {what} is an array of Python objects (pickled), which are not read since they "
-        "can run code;",
-        f"save {name} as numbers or, of labels, {name}.astype(str), unknown ones as ''.",
+# ---- arrays --------------------------------------------------------------------------
+
+
+def read_npy(path):
+    """The array of an .npy file, memory-mapped, for reading only."""
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except Exception as error:  # numpy's, of many kinds
+        raise _unreadable(path, "the array", "embedding", error) from None
+
+
+def _unreadable(path, what, name, error):
+    problem = f": {what} cannot be read without pickle, which can run code ({error});"
+    remedy = f"copy the file again, or save {name} as numbers or, of labels, "
+    remedy += f"{name}.astype(str), unknown ones as ''."
+    return file_error("path", path, problem, remedy)
+
+
+@contextmanager
+def open_npz(path):
+    """An open .npz file, as an Archive."""
+    if not zipfile.is_zipfile(path):
+        raise damaged("path", path, "its end is missing")
+    # numpy does not close a file that it opened itself if the archive is damaged.
+    with open(path, "rb") as file:
+        try:
+            arrays = np.load(file, allow_pickle=False)
+        except Exception as error:
+            raise damaged("path", path, error) from None
+        archive = Archive(arrays, path)
+        check_names(archive.names, path, "path")
+        yield archive
+
+
+class Archive:
+    """Arrays of an open .npz file, read one by one."""
+
+    def __init__(self, arrays, path):
+        self._members = {m.filename: m for m in arrays.zip.infolist()}
+        self.names = [name for name in arrays.files if f"{name}.npy" in self._members]
+        self._arrays = arrays
+        self._path = path
+
+    def read(self, name):
+        """One array."""
+        try:
+            # An archive may hold thousands of times its size.
+            size = self._members[f"{name}.npy"].file_size
+            check_fits(size, "path", self._path, f": {name!r}")
+            array = self._arrays[name]
+            if not isinstance(array, np.ndarray):
+                raise ValueError("no array")
+            return array
+        except ArgumentError:
+            raise
+        except MemoryError:
+            raise too_large("path", self._path, f": {name!r}") from None
+        except Exception as error:  # zipfile's, zlib's and numpy's, of many kinds
+            raise _unreadable(self._path, repr(name), name, error) from None
+
+    def labels(self, name):
+        """One array of labels, None where they are empty strings."""
+        labels = self.read(name)
+        try:
+            if labels.dtype.kind == "S":
+                labels = np.char.decode(labels, "utf-8")
+            if labels.dtype.kind != "U":
+                return labels
+            texts = labels.astype(object)  # fails on what is no character
+        except (ValueError, SystemError):
+            problem = f": {name!r} holds bytes that are no UTF-8 text;"
+            remedy = f"save {name} as numpy.asarray(..., dtype=str)."
+            raise file_error("path", self._path, problem, remedy) from None
+        # A text array has no other missing value.
+        return np.where(labels == "", None, texts) if (labels == "").any() else labels
+
+    values = labels
+
+    def plain_columns(self, n_rows):
+        """Names of the arrays with one number or string a row, by their headers."""
+        formats = np.lib.format
+
+        def is_plain(name):
+            try:
+                with self._arrays.zip.open(f"{name}.npy") as member:
+                    version = "{}_{}".format(*formats.read_magic(member))
+                    read = getattr(formats, f"read_array_header_{version}")
+                    shape, _, dtype = read(member)
+            except Exception:  # of a damaged member, which nobody named
+                return False
+            return shape == (n_rows,) and dtype.kind in KINDS_OF_LABELS
+
+        return [name for name in self.names if is_plain(name)]
+
+
+# ---- tables --------------------------------------------------------------------------
+
+
+class Cells(NamedTuple):
+    """Text cells of a column: all that occur, and for each row the index of its own."""
+
+    values: list
+    codes: np.ndarray
+
+
+class Table:
+    """Named columns of one length.
+
+    Parameters
+    ----------
+    columns : dict of str -> Cells, ndarray or str, shape (n_rows,)
+        Text cells, an empty one missing; values that have a type; or the type of lists and
+        structs, which are neither labels nor numbers.
+    n_rows : int
+    path, argument : str
+        For messages.
+    """
+
+    def __init__(self, columns, n_rows, path, argument):
+        self.names = list(columns)
+        self.n_rows = n_rows
+        self._columns = columns
+        self._file = argument, path
+
+    def plain_columns(self, _):
+        """Names of the columns with one number or text for each row."""
+        return [n for n, column in self._columns.items() if not isinstance(column, str)]
+
+    def labels(self, *names):
+        """Labels of people or images, converted alike for several columns.
+
+        Integers where every cell is one, written without leading zeros; else text, None
+        where missing. A list of columns where several are named.
+        """
+        return self._convert(names, _to_labels)
+
+    def values(self, *names):
+        """As labels, but numbers where every known cell is one, nan where missing."""
+        return self._convert(names, _to_values)
+
+    def numbers(self, name):
+        """A column of numbers, nan where missing; an error if it holds anything else."""
+        values = self.values(name)
+        try:
+            if values.dtype.kind in "mM":
+                raise TypeError("it holds times")
+            values = values if values.dtype.kind != "O" else values.tolist()
+            return np.array(values, dtype=np.float64)  # None as nan
+        except (TypeError, ValueError) as error:
+            problem = f": column {name!r} must hold numbers ({error});"
+            raise file_error(*self._file, problem, "name another column.") from None
+
+    def _convert(self, names, convert):
+        columns = [self._columns[name] for name in names]
+        for name, column in zip(names, columns, strict=True):
+            if isinstance(column, str):
+                problem = f": column {name!r} holds {column}, no numbers or labels;"
+                remedy = "name another column, or write one value into each cell."
+                raise file_error(*self._file, problem, remedy)
+        if isinstance(columns[0], Cells):
+            joint = convert([cell for cells in columns for cell in cells.values])
+            ends = np.cumsum([len(cells.values) for cells in columns])
+            parts = np.split(joint, ends[:-1])
+            columns = [p[c.codes] for c, p in zip(columns, parts, strict=True)]
+        return columns[0] if len(columns) == 1 else columns
+
+
+def read_table(path, argument="path"):
+    """A Table from a file; the argument that names it is for messages."""
+    kind = kind_of(path, argument)
+    if kind not in ("csv", "parquet"):
+        remedy = f"give a {TABLE_FORMATS} file with a row for each row of the data."
+        raise file_error(argument, path, " is no table;", remedy)
+    columns, n_rows = (_read_text if kind == "csv" else _read_parquet)(path, argument)
+    if not n_rows:
+        remedy = "give a table with names in its first line."
+        raise file_error(argument, path, " holds no row;", remedy)
+    return Table(columns, n_rows, path, argument)
+
+
+# ---- text ----------------------------------------------------------------------------
+
+
+def _read_text(path, argument):
+    delimiter = "\t" if suffix_of(path).startswith(".tsv") else ","
+    try:
+        content = _content(path, argument)
+        # A byte order mark, as spreadsheets write it, is no part of the text.
+        text = io.StringIO(content.decode("utf-8-sig"), newline="")
+        # Strict: a quote that is never closed would make one cell of all lines below it.
+        options = {"skipinitialspace": True, "strict": True}
+        rows = csv.reader(text, delimiter=delimiter, **options)
+        names = next(rows, [])
+        _check_separator(names, delimiter, path, argument)
+        check_names(names, path, argument)
+        read = _read_by_pyarrow if _is_for_pyarrow(content, delimiter) else _read_by_csv
+        columns = read(content, rows, names, delimiter)
+    except UnicodeDecodeError:
+        problem = " is not UTF-8 text;"
+        raise file_error(argument, path, problem, "save it as CSV UTF-8.") from None
+    except MemoryError:
+        raise too_large(argument, path) from None
+    except csv.Error as error:
+        between = "tabs" if delimiter == "\t" else "commas"
+        remedy = f"close each double quote, and put text with {between} between two."
+        raise file_error(argument, path, f" is no table ({error});", remedy) from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise damaged(argument, path, error) from None
+    n_rows = columns[0].codes.size if columns else 0
+    return dict(zip(names, columns, strict=bool(n_rows))), n_rows
+
+
+def _content(path, argument):
+    """Bytes of a file, unpacked no further than memory reaches."""
+    size = os.path.getsize(path)
+    check_fits(COPIES * size, argument, path)
+    with open(path, "rb") as file:
+        # By its first bytes: a file loses or keeps the ending .gz in many ways.
+        packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        if not packed:
+            return file.read()
+        # A file may unpack to a thousand times its size, and does not say so.
+        most = max(_memory.available_bytes(), SMALL) / COPIES
+        with gzip.GzipFile(fileobj=file) as unpacked:
+            content = unpacked.read(-1 if math.isinf(most) else int(most) + 1)
+    if len(content) > most:
+        why = f"it unpacks to more than {most / 1e9:.2g} GB, and takes {COPIES} times that"
+        raise too_large(argument, path, why=why)
+    return content
+
+
+def _check_separator(names, delimiter, path, argument):
+    if len(names) == 1 and re.search("[;,\t]", names[0]):
+        right, ending = ("tabs", ".csv") if delimiter == "\t" else ("commas", ".tsv")
+        problem = f" has one column, {names[0]!r};"
+        remedy = f"separate columns by {right}, or let its name end in {ending}."
+        raise file_error(argument, path, problem, remedy)
+
+
+def _is_for_pyarrow(content, delimiter):
+    """Whether pyarrow is there and reads these bytes as they are meant.
+
+    It keeps spaces, and with them the quotes, in front of a quoted cell, and hides all rows
+    below a quote that is never closed.
+    """
+    if len(content) < LARGE or content.count(b'"') % 2:
+        return False
+    return (
+        delimiter.encode() + b' "' not in content and find_spec("pyarrow") is not None
     )
+
+
+def _read_by_csv(content, rows, names, delimiter):
+    """Cells of each column, by the csv module."""
+    kept = []
+    for row in filter(None, rows):
+        if len(row) != len(names):
+            n_cells = f"line {rows.line_num} has {len(row)} cells"
+            raise csv.Error(f"{n_cells} but the first line names {len(names)} columns")
+        kept.append(row)
+    return [_cells(column) for column in zip(*kept, strict=True)]
+
+
+def _cells(column):
+    known = {}
+    codes = [known.setdefault(cell, len(known)) for cell in column]
+    return Cells(list(known), np.array(codes, dtype=np.intp))
+
+
+def _read_by_pyarrow(content, rows, names, delimiter):
+    """Cells of each column, by pyarrow."""
+    import pyarrow
+    from pyarrow import csv as arrow
+
+    # Columns by number: names may stand on several lines, or have spaces before them.
+    numbered = [str(column) for column in range(len(names))]
+    types = dict.fromkeys(numbered, pyarrow.large_string())
+    quoted = b'"' in content
+    try:
+        table = arrow.read_csv(
+            pyarrow.py_buffer(content),
+            arrow.ReadOptions(column_names=numbered),
+            arrow.ParseOptions(delimiter=delimiter, newlines_in_values=quoted),
+            arrow.ConvertOptions(column_types=types),
+        )
+    except pyarrow.ArrowInvalid as error:
+        raise csv.Error(str(error)) from None
+    return [_cells_of_arrow(column) for column in table.slice(1).columns]
+
+
+def _cells_of_arrow(column):
+    encoded = column.combine_chunks().dictionary_encode()
+    values = encoded.dictionary.to_pylist()
+    return Cells([cell.lstrip(" ") for cell in values], encoded.indices.to_numpy())
+
+
+# ---- parquet -------------------------------------------------------------------------
+
+
+def _read_parquet(path, argument):
+    try:
+        import pyarrow.parquet
+    except ModuleNotFoundError:
+        words = ", which needs pyarrow; pip install pyarrow, or save it as .csv."
+        message = Message(Argument(argument), f" {path!r}{words}")
+        raise ImportError(message) from None
+    # Damaged files raise OSError, ArrowInvalid and others, some of them as late as when
+    # a column is converted.
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            schema, n_rows = file.schema_arrow, file.metadata.num_rows
+            check_names(schema.names, path, argument)
+            # A row that occurs a billion times takes some hundred bytes of the file.
+            check_fits(4 * n_rows * len(schema.names), argument, path)
+            table = file.read()
+        table.validate(full=True)
+        columns = {
+            name: str(kind)
+            if pyarrow.types.is_nested(kind)
+            else to_columns(table.column(name), name)[0]
+            for name, kind in zip(schema.names, schema.types, strict=True)
+        }
+    except ArgumentError:
+        raise
+    except MemoryError:
+        raise too_large(argument, path) from None
+    except Exception as error:
+        raise damaged(argument, path, error) from None
+    return columns, len(table)
+
+
+# ---- conversions of the texts that occur in a column ---------------------------------
+
+
+def _to_labels(cells):
+    if all(map(INTEGER.fullmatch, cells)):
+        return np.array(list(map(int, cells)), dtype=np.int64)
+    return _to_text(cells)
+
+
+def _to_values(cells):
+    known = [cell for cell in cells if cell and cell.lower() != "nan"]
+    if not known or not all(map(NUMBER.fullmatch, known)):
+        return _to_text(cells)
+    if len(known) == len(cells) and all(map(INTEGER.fullmatch, known)):
+        return np.array(list(map(int, cells)), dtype=np.int64)
+    # Such integers name something, and as floats several would be one.
+    if any(map(_is_long_integer, known)):
+        return _to_text(cells)
+    # Of the missing, only the empty one is no number to Python.
+    return np.array([float(cell or "nan") for cell in cells])
+
+
+def _is_long_integer(cell):
+    return len(cell) > 15 and cell.isdigit() and int(cell) > LARGEST_FLOAT_INTEGER
+
+
+def _to_text(cells):
+    if all(cells):
+        return np.array(cells)
+    return np.array([cell or None for cell in cells], dtype=object)

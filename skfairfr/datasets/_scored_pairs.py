@@ -5,24 +5,14 @@ import re
 import numpy as np
 from sklearn.utils import Bunch
 
-from skfairfr.datasets._files import (
-    TABLE_FORMATS,
-    Wanted,
-    check_column,
-    check_columns,
-    choose_all,
-    enumerated,
-    file_error,
-    kind_of,
-    warn_of_words,
-)
-from skfairfr.datasets._tables import read_table
+from skfairfr.datasets import _files
 from skfairfr.utils._errors import Argument, ArgumentError, place
 from skfairfr.utils._validation import check_path, warn_caller
 
 # Names of columns that hold distances, but not "district".
 DISTANCE = re.compile(r"(?<![a-z])dist(ances?)?(?![a-z])|dissim|euclid", re.IGNORECASE)
 # Usual names of the column that says which pairs are genuine, and its usual values.
+PEOPLE, IMAGES = ("identity_1", "identity_2"), ("image_1", "image_2")
 Y_TRUE = ("y_true", "genuine", "label")
 GENUINE = {
     **dict.fromkeys(("1", "true", "genuine", "mated", "same"), 1),
@@ -50,8 +40,8 @@ def load_pairs(
     path : str or path-like
         A table with one row for each pair, and names in its first row: comma-separated
         (.csv) or tab-separated (.tsv) text in UTF-8, plain or compressed by gzip (.csv.gz,
-        .tsv.gz), or .parquet. Large text tables are read by pyarrow or polars, where one
-        is installed, in a fraction of the time and with the same result.
+        .tsv.gz), or .parquet. Large text tables are read by pyarrow where it is installed,
+        in a fraction of the time.
     score : str, default=None
         Column of the scores; None takes "score" or, of distances, the first of "distance"
         and "score" that is there.
@@ -106,7 +96,7 @@ def load_pairs(
     >>> data.y_score.tolist(), data.identity_2.tolist()
     ([-0.3, -1.2], ['ann', 'bob'])
     """
-    asked = check_columns(columns)
+    asked = _files.check_columns(columns)
     names = {
         "score": score,
         "identity_1": identity_1,
@@ -131,63 +121,56 @@ def read_pairs(path, names, asked=None, distance=False):
         "attributes" end in _1 and _2; where there are none, one of both images is read.
     """
     path = check_path(path, "path")
-    for argument, column in names.items():
-        check_column(column, argument)
-    if kind_of(path) not in ("csv", "parquet"):
-        raise file_error(
-            "path",
-            path,
-            f" is no table; scored pairs are read from a {TABLE_FORMATS} file, one row for "
-            "each pair.",
-        )
-    table = read_table(path)
-    names = {"y_true": None} | names
+    if _files.kind_of(path) not in ("csv", "parquet"):
+        problem = f" is no table; scored pairs are read from a {_files.TABLE_FORMATS} file, one row "
+        raise _files.file_error("path", path, f"{problem}for each pair.")
+    table = _files.read_table(path)
     if asked is not None:
         asked = _of_both_images(asked, table.names)
+    names = {"y_true": None} | names
     found = _find_columns(table.names, names, asked or {}, path, distance)
-    y_score = table.numbers(found["score"])
-    bad = np.flatnonzero(~np.isfinite(y_score))
-    if bad.size:
-        raise ArgumentError(
-            Argument("score"),
-            f": {found['score']!r} is missing or infinite in row {bad[0]} ({bad.size} such "
-            "rows);",
-            remedy="a comparison that failed is a non-match: give it the "
-            f"{'largest distance' if distance else 'lowest score'}, or count failures by "
-            "group apart. Without such pairs, rates hide whom the system fails.",
-            value=found["score"],
-        )
-    identities, y_true = (None, None), None
+    y_score = _read_scores(table, found["score"], distance)
+    read = dict.fromkeys((*PEOPLE, "y_true", *IMAGES))
     if "y_true" in found:
-        y_true = _which_are_genuine(table, found["y_true"])
-    else:
-        identities = table.labels(found["identity_1"], found["identity_2"])
-        for argument, labels in zip(
-            ("identity_1", "identity_2"), identities, strict=True
-        ):
-            _check_known(argument, found[argument], labels)
-            name = found[argument]
-            warn_of_words(labels, name, path, table.distinct(name))
-        _warn_of_contradiction(table, path, identities)
-    images = (None, None)
-    if found["image_1"] is not None:
-        images = table.labels(found["image_1"], found["image_2"])
+        read["y_true"] = _which_are_genuine(table, found["y_true"])
+    for pair in (PEOPLE, IMAGES):
+        if pair[0] in found:
+            labels = table.labels(*(found[argument] for argument in pair))
+            read |= dict(zip(pair, labels, strict=True))
+    for argument in set(PEOPLE) & set(found):
+        name, labels = found[argument], read[argument]
+        remedy = "every image needs an identity: drop such pairs."
+        _files.check_known(argument, name, labels, remedy)
+        _files.warn_of_words(labels, name, path)
+    if "y_true" not in found:
+        _warn_of_contradiction(table, path, read["identity_1"] == read["identity_2"])
     if asked is None:
         plain = table.plain_columns(y_score.size)
-        asked = {n: "columns" for n in plain if n not in found.values()}
+        others = [name for name in plain if name not in found.values()]
+        asked = dict.fromkeys(others, "columns")
     return Bunch(
         y_score=-y_score if distance else y_score,
-        identity_1=identities[0],
-        identity_2=identities[1],
-        y_true=y_true,
-        image_1=images[0],
-        image_2=images[1],
+        **read,
         columns=_read_columns(table, asked, path),
         path=path,
     )
 
 
-def _warn_of_contradiction(table, path, identities):
+def _read_scores(table, name, distance):
+    scores = table.numbers(name)
+    bad = np.flatnonzero(~np.isfinite(scores))
+    if bad.size:
+        worst = "largest distance" if distance else "lowest score"
+        problem = (
+            f": {name!r} is missing or infinite in row {bad[0]} ({bad.size} rows);"
+        )
+        remedy = f"a comparison that failed is a non-match: give it the {worst}. Rates "
+        remedy += "without failures hide whom the system fails."
+        raise _files.argument_error("score", problem, remedy, name)
+    return scores
+
+
+def _warn_of_contradiction(table, path, same):
     """Count the pairs of which a column says another thing than the people do."""
     # A column called label may be about anything.
     for name in {*Y_TRUE[:2]} & {*table.names}:
@@ -195,79 +178,49 @@ def _warn_of_contradiction(table, path, identities):
             said = _which_are_genuine(table, name)
         except ValueError:
             continue  # a column of that name, about something else
-        same = np.asarray(identities[0] == identities[1])
         n_wrong = int((said.astype(bool) != same).sum())
         if n_wrong:
             warn_caller(
                 f"{path!r}: {name!r} contradicts the identities in {n_wrong:,} of "
-                f"{same.size:,} pairs; the identities decide which pairs are genuine.",
+                f"{said.size:,} pairs; the identities decide which pairs are genuine.",
                 UserWarning,
             )
 
 
 def _find_columns(present, names, asked, path, distance):
-    """The column of each argument; None for images that are not named."""
-    usual = ("distance", "score") if distance else ("score",)
-    usual = usual if names["score"] is None else (names["score"],)
-    wanted = [Wanted("score", usual)]
-    images = {name: names[name] for name in ("image_1", "image_2")}
-    without_people = _is_without_people(present, names, path)
-    if without_people:
-        usual = Y_TRUE if names["y_true"] is None else (names["y_true"],)
-        wanted.append(Wanted("y_true", usual))
+    """Columns by their arguments; one error names all that the file lacks."""
+    usual = {"score": ("distance", "score") if distance else ("score",)}
+    images = [argument for argument in IMAGES if names[argument] is not None]
+    if _is_without_people(present, names, path):
+        usual["y_true"] = Y_TRUE
     else:
-        people = ("identity_1", "identity_2")
-        wanted += [Wanted(name, (names[name] or name,)) for name in people]
-    unnamed = set(images.values()) == {None} and not without_people
-    if unnamed and set(images) <= set(present):
-        images = {name: name for name in images}
-    named = {name: column for name, column in images.items() if column is not None}
-    for argument in images:
-        if named and argument not in named:
-            raise ArgumentError(
-                Argument(argument),
-                " is missing while the other image was named;",
-                remedy="name both.",
-            )
-    wanted += [Wanted(argument, (name,)) for argument, name in named.items()]
-    found = [one.among(present) for one in wanted]
-    if None not in found:
-        _check_attributes(asked, present, found, path)
-    others = [Wanted(argument, (name,)) for name, argument in asked.items()]
-    remedy = _remedy(present, names, distance, found[0] is not None)
-    choose_all([*wanted, *others], present, path, remedy=remedy)
-    arguments = [one.argument for one in wanted]
-    return images | dict(zip(arguments, found, strict=True))
+        usual |= {argument: (argument,) for argument in PEOPLE}
+        if not images and set(IMAGES) <= set(present):
+            images = IMAGES
+    if len(images) == 1:
+        (missing,) = set(IMAGES) - set(images)
+        problem = " is missing while the other image was named;"
+        raise _files.argument_error(missing, problem, "name both.")
+    usual |= {argument: (argument,) for argument in images}
+    named = {argument: (names[argument],) for argument in usual if names[argument]}
+    wanted = list((usual | named).items())
+    others = [(argument, (name,)) for name, argument in asked.items()]
+    remedy = _remedy(present, names, distance, _files.first_of(wanted[0][1], present))
+    found = _files.choose_all([*wanted, *others], present, path, remedy=remedy)
+    return dict(zip(usual, found, strict=False))
 
 
 def _is_without_people(present, names, path):
     """Whether a column that says which pairs are genuine is read instead of identities."""
-    people = {name: names[name] or name for name in ("identity_1", "identity_2")}
-    named = [name for name in people if names[name] is not None]
+    some = {*PEOPLE} & {*present} or any(names[argument] for argument in PEOPLE)
     if names["y_true"] is None:
-        some = named or not set(people.values()).isdisjoint(present)
         return not some and not set(Y_TRUE).isdisjoint(present)
-    images = [name for name in ("image_1", "image_2") if names[name] is not None]
-    for argument in (*named, *images):
-        raise ArgumentError(
-            *(
-                Argument("y_true"),
-                " and ",
-                Argument(argument),
-                " were both given, and ",
-            ),
-            *(Argument("y_true"), " is for pairs of which no person is known;"),
-            remedy="leave one out.",
-            value=names["y_true"],
-        )
-    if set(people.values()) <= set(present):
-        raise ArgumentError(
-            Argument("y_true"),
-            f" was given, and {path!r} names the people of each pair ('identity_1' and "
-            "'identity_2'), who tell which are genuine;",
-            remedy=("leave ", Argument("y_true"), " out."),
-            value=names["y_true"],
-        )
+    named = [argument for argument in (*PEOPLE, *IMAGES) if names[argument]]
+    if named or {*PEOPLE} <= {*present}:
+        both = Argument("y_true"), " and ", Argument((named or PEOPLE)[0])
+        problem = " are both there, and people tell which pairs are genuine;"
+        remedy = ("leave ", Argument("y_true"), " out, or what names them.")
+        raise ArgumentError(*both, problem, remedy=remedy, value=names["y_true"])
     return True
 
 
@@ -276,128 +229,64 @@ def _of_both_images(asked, present):
     columns = {}
     for name, argument in asked.items():
         stem = name[:-2]
-        both = {f"{stem}_1", f"{stem}_2"}
-        is_one = stem in present and both.isdisjoint(present) and name in both
+        is_one = stem in present and {f"{stem}_1", f"{stem}_2"}.isdisjoint(present)
+        if argument != "attributes" or not is_one:
+            columns[name] = argument
+            continue
         other = {"_1": f"{stem[:-2]}_2", "_2": f"{stem[:-2]}_1"}.get(stem[-2:])
-        if argument == "attributes" and is_one and other in present:
-            raise ArgumentError(
-                Argument("attributes"),
-                f": {stem!r} is of one image of each pair, and {other!r} of the other;",
-                remedy=(
-                    "give ",
-                    Argument("attributes", stem[:-2]),
-                    ", which reads both.",
-                ),
-                value=stem,
-            )
-        columns[stem if argument == "attributes" and is_one else name] = argument
+        if other in present:
+            problem = f": {stem!r} is of one image of a pair, {other!r} of the other;"
+            remedy = ("give ", Argument("attributes", stem[:-2]), ", which reads both.")
+            raise _files.argument_error("attributes", problem, remedy, stem)
+        columns[stem] = argument
     return columns
 
 
 def _which_are_genuine(table, name):
     """1 for each genuine pair and 0 for each other, (n_pairs,)."""
     values = table.labels(name)
-    if values.dtype.kind != "b":
-        distinct, place = np.unique(values.astype(str), return_inverse=True)
-        words = [_as_integer(value.strip().lower()) for value in distinct]
-        known = np.array([GENUINE.get(word, -1) for word in words])
-        values = known[place]
-        if (values < 0).any():
-            row = int(np.flatnonzero(values < 0)[0])
-            raise ArgumentError(
-                Argument("y_true"),
-                f": {name!r} must say which pairs are genuine; got "
-                f"{str(distinct[place[row]])!r} in row {row}:",
-                remedy="write 1 for pairs of one person and 0 for pairs of two.",
-                value=name,
-            )
-    return values.astype(np.int64)
+    if values.dtype.kind == "b":
+        return values.astype(np.int64)
+    distinct, place = np.unique(values.astype(str), return_inverse=True)
+    # 1.0 as 1: so a column with a missing cell holds it.
+    words = [value.strip().lower().removesuffix(".0") for value in distinct]
+    genuine = np.array([GENUINE.get(word, -1) for word in words])[place]
+    if (genuine < 0).any():
+        row = int(np.argmin(genuine))
+        got = f"got {str(distinct[place[row]])!r} in row {row}:"
+        problem = f": {name!r} must say which pairs are genuine; {got}"
+        remedy = "write 1 for pairs of one person and 0 for pairs of two."
+        raise _files.argument_error("y_true", problem, remedy, name)
+    return genuine
 
 
-def _as_integer(word):
-    """1.0 as 1, as a column with a missing cell holds it."""
-    return word.removesuffix(".0")
-
-
-def _remedy(present, names, distance, has_score):
+def _remedy(present, names, distance, score):
     """What to do where a file lacks columns; None is to name others."""
-    people = {names[name] or name for name in ("identity_1", "identity_2")}
-    if has_score:
-        if not people.isdisjoint(present) or names["y_true"] is not None:
-            return None
-        return (
-            *("name others ", place("identity_1"), " and ", place("identity_2")),
-            *(", or for an audit ", place("y_true")),
-            " the one that says which pairs are genuine.",
-        )
-    distances = [name for name in present if DISTANCE.search(name)]
-    if names["score"] is None and not distance and distances:
-        named = (Argument("score", distances[0]), " and ")
-        return (
-            f"{distances[0]!r} looks like a distance, smaller meaning more alike: give ",
-            *(() if distances[0] == "distance" else named),
-            *(Argument("distance", True), "."),
-        )
-    if people.isdisjoint(present):
-        return (
-            "a row of scored pairs has a score and two identities, or a score and what says "
-            "whether it is genuine. If it holds the labels "
-            "of embeddings, give those (.npz, .npy) ",
-            *(place("path"), " and it ", place("labels"), "."),
-        )
-    return None
-
-
-def _check_attributes(asked, present, taken, path):
-    """Raise if columns of attributes are missing, which end in _1 and _2, and no others."""
-    missing = [name for name in asked if name not in present]
-    if not missing or {asked[name] for name in missing} != {"attributes"}:
-        return
-    stems = [
-        repr(name[:-2])
-        for name in present
-        if name.endswith("_1") and f"{name[:-2]}_2" in present and name not in taken
-    ]
-    attributes = list(dict.fromkeys(name[:-2] for name in missing))
-    lacking = [f"no {a!r} (columns {f'{a}_1'!r} and {f'{a}_2'!r})" for a in attributes]
-    one = "one of them" if len(attributes) == 1 else "others"
-    remedy = (f"name {one} ", place("attributes"), ".")
-    if not stems:
-        remedy = (
-            "give its labels of the two images in columns of these names, or those of both "
-            "in one column of its own."
-        )
-    others = f", but {', '.join(stems)}" if stems else ""
-    raise ArgumentError(
-        Argument("attributes"),
-        f": {path!r} holds {''.join(enumerated(lacking))}{others};",
-        remedy=remedy,
-        value=attributes[0],
-    )
+    if score is None and names["score"] is None and not distance:
+        for name in filter(DISTANCE.search, present):
+            named = (Argument("score", name), " and ") if name != "distance" else ()
+            told = f"{name!r} looks like a distance, smaller meaning more alike: give "
+            return (told, *named, Argument("distance", True), ".")
+    if names["y_true"] or any((names[a] or a) in present for a in PEOPLE):
+        return None
+    if score is not None:
+        people = ("name others ", place("identity_1"), " and ", place("identity_2"))
+        says = " the one that says which pairs are genuine."
+        return *people, ", or for an audit ", place("y_true"), says
+    told = "a row has a score and two identities, or what says whether it is genuine. "
+    told += "If the file holds the labels of embeddings, give those (.npz, .npy) "
+    return told, place("path"), " and it ", place("labels"), "."
 
 
 def _read_columns(table, asked, path):
     """The requested columns; those of the two images of a pair are converted alike."""
-    columns = {}
+    columns = dict.fromkeys(asked)
     for name in asked:
         other = f"{name[:-2]}_2"
         if name.endswith("_1") and other in asked:
             columns[name], columns[other] = table.values(name, other)
-        elif name not in columns:
+        elif columns[name] is None:
             columns[name] = table.values(name)
-    for name in asked:
-        warn_of_words(columns[name], name, path, table.distinct(name))
-    return {name: columns[name] for name in asked}
-
-
-def _check_known(argument, name, labels):
-    if labels.dtype.kind != "O":
-        return
-    for row, label in enumerate(labels):
-        if label is None:
-            raise ArgumentError(
-                Argument(argument),
-                f": {name!r} is missing in row {row}; every image needs an identity:",
-                remedy="drop such pairs.",
-                value=name,
-            )
+    for name, column in columns.items():
+        _files.warn_of_words(column, name, path)
+    return columns

@@ -166,13 +166,20 @@ def make_face_embeddings(
     """
     n_identities = check_count(n_identities, "n_identities", 2)
     n_features = check_count(n_features, "n_features", 2)
-    of_people, of_images = _check_directions(n_directions, n_features)
-    images = _check_images(images_per_identity)
+    of_people = of_images = n_features
+    if n_directions is not None:
+        of_people, of_images = _check_pair(n_directions, "n_directions", 2)
+        check_count(of_images, "n_directions", 2, n_features)
+    images = _check_pair(images_per_identity, "images_per_identity", 1)
     n_domains = check_count(n_domains, "n_domains", 1, n_identities * images[1])
     labels, shares = _check_groups(groups)
     n_of_group = _apportion(n_identities, shares, labels)
-    kappa = _per_group(kappa, "kappa", labels, _default_kappa(of_images))
-    crowding = _per_group(crowding, "crowding", labels, _default_crowding(of_people))
+    # Defaults were chosen so that, for 16 to 512 features, about one genuine pair in twenty
+    # is rejected at far 1e-3 and both rates are higher in the last group; the slow test of
+    # this module prints the rates.
+    tight, crowded = 100 + 0.65 * of_images, of_people**0.8
+    kappa = _per_group(kappa, "kappa", labels, (tight, 0.85 * tight))
+    crowding = _per_group(crowding, "crowding", labels, (0.5 * crowded, crowded))
     nuisance = _per_group(nuisance, "nuisance", labels, None)
     heterogeneity = _check_nonnegative(heterogeneity, "heterogeneity")
     domain_shift = _check_nonnegative(domain_shift, "domain_shift")
@@ -186,11 +193,9 @@ def make_face_embeddings(
     directions = _random_directions(len(labels), of_people, for_people)
     centroids = sample_vmf(directions[group], crowding[group], for_people)
     centroids = np.pad(centroids, [(0, 0), (0, of_images - of_people)])
-    basis = (
-        None
-        if n_directions is None
-        else _random_basis(n_features, of_images, for_basis)
-    )
+    basis = None
+    if n_directions is not None:
+        basis = _random_basis(n_features, of_images, for_basis)
 
     y, domain = _lay_out_rows(n_identities, images, n_domains, for_rows, for_domains)
     X = _draw_images(centroids, kappa_of_identity, y, basis, for_images)
@@ -207,26 +212,9 @@ def make_face_embeddings(
         kappa=kappa_of_identity,
         centroids=centroids if basis is None else centroids @ basis,
         group_of_identity=labels[group],
-        DESCR=(
-            f"{len(y)} synthetic embeddings, {n_features} features, of {n_identities} "
-            f"identities in {len(labels)} groups: a von Mises-Fisher mixture."
-        ),
+        DESCR=f"{len(y)} synthetic embeddings, {n_features} features, of {n_identities} "
+        f"identities in {len(labels)} groups: a von Mises-Fisher mixture.",
     )
-
-
-def _default_kappa(n_features):
-    """Concentrations of images in the first and the last group, unless given."""
-    # Chosen with those of crowding so that, for 16 to 512 features, about one genuine
-    # pair in twenty is rejected at far 1e-3 and both rates are higher in the last group;
-    # the slow test of this module prints the rates.
-    first = 100 + 0.65 * n_features
-    return first, 0.85 * first
-
-
-def _default_crowding(n_features):
-    """Concentrations of identities in the first and the last group, unless given."""
-    last = n_features**0.8
-    return 0.5 * last, last
 
 
 def _lay_out_rows(n_identities, images, n_domains, for_rows, for_domains):
@@ -287,9 +275,8 @@ def _random_basis(n_features, n_directions, rng):
 def _generators(random_state, n_generators):
     """Independent generators, so that each part of the draw has its own stream."""
     if not isinstance(random_state, np.random.Generator) and random_state is not None:
-        random_state = random_state_of(random_state).randint(
-            2**32, size=4, dtype=np.uint32
-        )
+        seeded = random_state_of(random_state)
+        random_state = seeded.randint(2**32, size=4, dtype=np.uint32)
     rng = np.random.default_rng(random_state)
     seeds = rng.integers(2**63, size=(n_generators, 2))
     return [np.random.default_rng(seed) for seed in seeds]
@@ -311,49 +298,17 @@ def _apportion(n_identities, shares, labels):
     return counts
 
 
-def _check_directions(n_directions, n_features):
-    """Numbers of directions of people and of images."""
-    if n_directions is None:
-        return n_features, n_features
-    name = "n_directions"
-    pair = n_directions
-    if isinstance(n_directions, numbers.Integral):
-        pair = (n_directions, n_directions)
-    if not isinstance(pair, tuple | list) or len(pair) != 2:
-        raise ValueError(
-            f"{name} must be an integer, a pair (people, images) of them, as (24, 32) is, "
-            f"or None; got {plain(n_directions)!r}."
-        )
-    of_people, of_images = (check_count(n, name, 2) for n in pair)
-    if not of_people <= of_images <= n_features:
-        raise ValueError(
-            f"{name} must be at most n_features={n_features}, and that of images at least "
-            f"that of people; got {plain(n_directions)!r}."
-        )
-    return of_people, of_images
-
-
-def _check_images(images_per_identity):
-    """The inclusive range of the number of images."""
-    name = "images_per_identity"
-    if isinstance(images_per_identity, numbers.Integral):
-        n_images = check_count(images_per_identity, name, 1)
-        return n_images, n_images
-    if (
-        not isinstance(images_per_identity, tuple | list)
-        or len(images_per_identity) != 2
-    ):
-        raise ValueError(
-            f"{name} must be an integer or a pair (low, high), as (2, 8) is; got "
-            f"{plain(images_per_identity)!r}."
-        )
-    low, high = (check_count(n, name, 1) for n in images_per_identity)
-    if low > high:
-        raise ValueError(
-            f"{name} must be a range (low, high) with low <= high; got "
-            f"{plain(images_per_identity)!r}. Swap them."
-        )
-    return low, high
+def _check_pair(value, name, least):
+    """Two integers of at least ``least``, the second no smaller; one stands for both."""
+    pair = (value, value) if isinstance(value, numbers.Integral) else value
+    if isinstance(pair, tuple | list) and len(pair) == 2:
+        low, high = (check_count(n, name, least) for n in pair)
+        if low <= high:
+            return low, high
+    raise ValueError(
+        f"{name} must be an integer or a pair (low, high) with low <= high, as (2, 8) is; "
+        f"got {plain(value)!r}."
+    )
 
 
 def _check_groups(groups):
@@ -396,22 +351,18 @@ def _per_group(value, name, labels, graded):
         return np.linspace(*graded, num=len(labels))
     if not isinstance(value, Mapping):
         return np.full(len(labels), _check_nonnegative(value, name))
-    if set(value) != set(labels.tolist()):
+    if value.keys() != set(labels.tolist()):
         raise ValueError(
             f"{name} must name exactly the groups {labels.tolist()}; got {plain(dict(value))!r}."
             " Give one concentration for each of them, or one number for all."
         )
-    by_group = {
-        label: _check_nonnegative(v, f"{name}[{plain(label)!r}]")
-        for label, v in value.items()
-    }
-    return np.array([by_group[label] for label in labels.tolist()])
+    named = ((f"{name}[{plain(label)!r}]", value[label]) for label in labels.tolist())
+    return np.array([_check_nonnegative(v, words) for words, v in named])
 
 
 def _check_nonnegative(value, name):
     """A finite float of at least 0."""
     if not 0 <= to_float(value) < np.inf:
-        raise ValueError(
-            f"{name} must be a finite number of at least 0; got {plain(value)!r}."
-        )
+        expected = "must be a finite number of at least 0"
+        raise ValueError(f"{name} {expected}; got {plain(value)!r}.")
     return float(value)

@@ -71,18 +71,18 @@ from skfairfr.utils._validation import FewErrorsWarning
 
 # Displays import this package: they are resolved on first use.
 _DISPLAYS = {
-    "DisparityCurveDisplay": "_disparity_curve",
-    "ErrorRateDisplay": "_error_rates",
+    "DisparityCurveDisplay": "_curves",
+    "ErrorRateDisplay": "_thresholds",
     "GroupFARDisplay": "_group_far",
     "GroupRatesDisplay": "_group_rates",
     "GroupWeightsDisplay": "_group_weights",
-    "ScoreHistogramDisplay": "_score_histogram",
-    "SimilarityROCDisplay": "_similarity_roc",
-    "IdentityInertiaDisplay": "_inertia",
-    "InstanceFARDisplay": "_instance_far",
-    "KappaGridDisplay": "_kappa_grid",
+    "ScoreHistogramDisplay": "_thresholds",
+    "SimilarityROCDisplay": "_curves",
+    "IdentityInertiaDisplay": "_embeddings",
+    "InstanceFARDisplay": "_embeddings",
+    "KappaGridDisplay": "_search",
     "MitigationsDisplay": "_mitigations",
-    "TradeOffDisplay": "_trade_off",
+    "TradeOffDisplay": "_search",
 }
 
 __all__ = [

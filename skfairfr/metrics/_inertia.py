@@ -1,6 +1,6 @@
 """Spread of the images of each identity, by group.
 
-The display lives in ``_plot/_inertia.py``.
+The display lives in ``_plot/_embeddings.py``.
 """
 
 from dataclasses import dataclass

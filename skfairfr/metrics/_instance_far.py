@@ -1,6 +1,6 @@
 """The false acceptance rate of each image, at one threshold for all.
 
-The display lives in ``_plot/_instance_far.py``.
+The display lives in ``_plot/_embeddings.py``.
 """
 
 from dataclasses import dataclass
@@ -191,17 +191,14 @@ def instance_far(
     threshold = _threshold(pairs, far_max, question)
     n_impostor = _count_impostors(pairs.images, impostors == "same_group")
     rates = _rates_of_images(pairs, threshold, n_impostor)
-    groups = np.full(len(X), None, dtype=object)
-    if group is not None:
-        known = group.codes >= 0
-        groups[known] = group.values[group.codes[known]]
+    groups = np.full(len(X), None) if group is None else group.of_rows()
     found = InstanceFAR(rates, groups, n_impostor, threshold)
     return framed(found, library, **question.level_columns())
 
 
 def _one_question(far, threshold):
     """The question about the far at one level or one threshold."""
-    question = parse_question(far, threshold, "far", None, None, "overall", np.empty(0))
+    question = parse_question(np.empty(0), far, threshold, "far", None, None, "overall")
     if question.shape != ():
         name, given = ("far", far) if threshold is None else ("threshold", threshold)
         raise ValueError(

@@ -87,7 +87,7 @@ class _Scorer(SharingScorer):
                 f"{self!r} needs the group of every image and was given none: {REMEDIES}."
             )
         question = engine.question(levels, None, rate, group, how, operating_point)
-        needed, found = "two groups with", len(engine.groups_with_pairs(question)) > 1
+        needed, found = "two groups with", len(engine.scopes(question)) > 1
         if how is None:
             needed, found = "some", engine.counts(question)[rate == "far"]
         if not found:
@@ -98,7 +98,7 @@ class _Scorer(SharingScorer):
                 "keeps all images of a person in one."
             )
         unresolved = engine.unresolved(question)
-        if unresolved:
+        if unresolved is not None:
             raise ValueError(
                 f"{self!r} cannot be computed: {unresolved}. Give a larger far, fewer "
                 "folds or more people."

@@ -270,11 +270,8 @@ def measure_held_out(X, identity, in_second, groupings, options, settings):
 
 def _fit(X, identity, groups, rows, options, settings):
     """A SimilarityROC fitted on some of the images."""
-    labels = np.full(len(X), None, dtype=object)
-    known = groups.codes >= 0
-    labels[known] = groups.values[groups.codes[known]]
     roc = SimilarityROC(far_max=max(options.far, 1e-2), **settings)
-    return roc.fit(X[rows], identity.codes[rows], labels[rows])
+    return roc.fit(X[rows], identity.codes[rows], groups.of_rows()[rows])
 
 
 def _comparable(identity, groups, in_second, options):

@@ -1,30 +1,22 @@
 """The bench: which mitigation helps on these people, at which cost, or that none does."""
 
 import json
-import os
 import re
-import sys
 import warnings
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.special import ndtri
-from sklearn.utils.parallel import Parallel, delayed
 
 from skfairfr._core._few_errors import holm
-from skfairfr._core._parallel import progress_bar, show_progress
 from skfairfr._core._pooled_folds import compare, pool
 from skfairfr.comparators._rows import check_no_zero_row
 from skfairfr.model_selection import _bench_text, _saved_systems
 from skfairfr.model_selection._bench_fits import (
     People,
     Settings,
+    all_fits,
     choose_and_fit,
-    finish_fit,
-    path_of_fit,
-    time_trial,
 )
 from skfairfr.model_selection._held_out import METRICS, Cell, cells_of, rows_of
 from skfairfr.model_selection._mitigations import (
@@ -35,28 +27,22 @@ from skfairfr.model_selection._mitigations import (
     has_control,
     needs_groups,
     read_methods,
+    refusal,
 )
 from skfairfr.model_selection._trade_off import BestTradeOff
 from skfairfr.utils._document import write_text
-from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._frames import build_frame, library_of
 from skfairfr.utils._json_form import plain_form
-from skfairfr.utils._labels import (
-    encode_attributes,
-    label_images,
-    split_labels,
-)
+from skfairfr.utils._labels import encode_attributes, label_images, split_labels
 from skfairfr.utils._validation import (
     check_count,
     check_level,
     check_n_jobs,
     check_number,
-    check_path,
     check_rows,
     check_seed,
     check_texts,
     count_images,
-    plain,
     to_float,
 )
 from skfairfr.utils._words import in_iso
@@ -277,12 +263,8 @@ class Bench:
         -------
         text : str
         """
-        record = {
-            "schema_version": SCHEMA_VERSION,
-            **plain_form(about),
-            "sentence": self.sentence,
-        }
-        record |= plain_form(self)
+        record = {"schema_version": SCHEMA_VERSION, **plain_form(about)}
+        record |= {"sentence": self.sentence, **plain_form(self)}
         record = in_iso(record)
         return json.dumps(record, indent=1, allow_nan=False, default=str) + "\n"
 
@@ -298,26 +280,21 @@ class Bench:
         -------
         frame : the library's own frame
         """
+        names = ["method", "against", *MetricChange.__dataclass_fields__, "p_adjusted"]
+        names += ["seconds", "n_numbers", "needs_groups"]
         rows = []
         for method in self.methods:
-            changes = *method.changes.values(), *method.others
-            rows += [(method, NOTHING, change, method.p_adjusted) for change in changes]
-            for found in method.controls:
-                against = found.control, found.p_adjusted
-                rows += [
-                    (method, against[0], change, against[1])
-                    for change in found.changes.values()
-                ]
-        methods, against, changes, adjusted = (
-            zip(*rows, strict=True) if rows else [()] * 4
-        )
-        columns = {"method": [method.name for method in methods], "against": against}
-        for name in MetricChange.__dataclass_fields__:
-            columns[name] = [getattr(change, name) for change in changes]
-        columns["p_adjusted"] = adjusted
-        for name in ("seconds", "n_numbers", "needs_groups"):
-            columns[name] = [getattr(method, name) for method in methods]
-        columns = {name: np.array(values) for name, values in columns.items()}
+            changes = (*method.changes.values(), *method.others)
+            found = [(NOTHING, change, method.p_adjusted) for change in changes]
+            for against in method.controls:
+                changes = against.changes.values()
+                found += [(against.control, c, against.p_adjusted) for c in changes]
+            about = {"method": method.name, **vars(method)}
+            rows += [
+                about | {"against": against, **vars(change), "p_adjusted": p}
+                for against, change, p in found
+            ]
+        columns = {name: np.array([row[name] for row in rows]) for name in names}
         return build_frame(columns, backend, self.library)
 
     def save(self, folder):
@@ -385,11 +362,12 @@ def compare_mitigations(
     sensitive_features : array-like, shape (n_samples,), default=None
         Groups, where y holds none; None and NaN are unknown.
     methods : sequence of str, shape (n_methods,), or dict, default=None
-        Names, or a dict of a name to an estimator or to a tuple of one and its grid of
-        parameters. Estimators are transformers, comparators, or pipelines of them. None is
-        everything known by name whose libraries are installed. One that is frozen
-        (``sklearn.frozen.FrozenEstimator``) is judged as it is: it should have been
-        fitted on other people.
+        Names, or a dict of a name to a known name, an estimator, or a tuple of one and its
+        grid of parameters. Estimators are transformers, comparators, or pipelines of them;
+        of a comparator that has ``score_matrix(X1, X2)`` alone, all scores of a split are
+        listed, which takes time and memory. None is everything known by name whose
+        libraries are installed. One that is frozen (``sklearn.frozen.FrozenEstimator``) is
+        judged as it is: it should have been fitted on other people.
     others : frame or dict of str -> array-like, shape (n_samples,), default=None
         Other attributes, whose disparities must not grow.
     far : float in (0, 1), default=1e-3
@@ -405,7 +383,7 @@ def compare_mitigations(
     n_splits : int, at least 2, default=5
         Everybody is judged in one of them.
     inner_splits : int, at least 2, default=3
-        Of a training part, to choose parameters.
+        Of a training part, to choose parameters by a ``GridSearchCV``.
     n_resamples : int, at least 2, default=500
         Resamples of people.
     confidence_level : float in (0, 1), default=0.95
@@ -415,8 +393,9 @@ def compare_mitigations(
     folder : str or path-like, default=None
         Finished fits are kept there, and the same call goes on from them.
     progress : bool, default=False
-        Whether a bar on standard error shows how far it is. If it will take more than a
-        minute, a line before it says how long, from two epochs of each head.
+        Whether a bar on standard error shows how far it is, or, where that is no terminal,
+        a line at most every ten seconds. If it will take more than a minute, a line before
+        it says how long, from two epochs of each head.
     n_jobs : int, default=None
         Fits at a time, in processes of joblib; results are the same.
     random_state : int, default=0
@@ -455,69 +434,59 @@ def compare_mitigations(
     >>> [(m.name, m.changes["bfar"].ratio > 0) for m in bench.methods], bench.winner
     ([('half', True)], None)
     """
-    library = library_of(X, y, sensitive_features, others)
     people = _read_people(X, y, sensitive_features, others)
     settings = _read_settings(
         far, metrics, n_splits, inner_splits, n_resamples, random_state
     )
-    confidence_level, max_cost = _check_limits(confidence_level, max_cost)
+    level, max_cost = _check_limits(confidence_level, max_cost)
     check_n_jobs(n_jobs)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         splits = settings.splits(people)
     tried, left_out = read_methods(methods, _setting_of(people, splits, settings))
-    notes = [str(w.message) for w in caught]
-    notes += _check_splits(people, splits, settings)
+    notes = [str(w.message) for w in caught] + _check_splits(people, splits, settings)
     notes += [f"{m.name}: {m.note}" for m in tried if m.note]
-    with show_progress(progress):
-        baseline, *fits = _all_fits(
-            people, [_NOTHING, *tried], splits, settings, folder, progress, n_jobs
-        )
-        _check_baseline(baseline)
-        results = []
-        for mitigation, of_method in zip(tried, fits, strict=True):
-            failure = next((f.failure for f in of_method if f.failure), "")
-            if failure:
-                left_out.append((mitigation.name, f"its fit failed: {failure}"))
-                continue
-            notes += _notes_of(mitigation.name, of_method)
-            results.append((mitigation, of_method))
-        judged = _judge_all(people, baseline, results, settings, confidence_level)
-        winner = _winner(judged, settings.metrics, confidence_level, max_cost)
-        system, parameters = None, {}
-        if winner is not None and refit:
-            chosen = next(m for m in tried if m.name == winner)
-            with warnings.catch_warnings():
-                # Those of the splits' fits are noted.
-                warnings.simplefilter("ignore")
-                system, parameters = choose_and_fit(people, chosen, settings, n_splits)
-    before = {}
-    if judged:
-        before = {name: c.before for name, c in judged[0].changes.items()}
-    return Bench(
-        people.attribute,
-        tuple(people.groups[people.attribute]),
-        tuple(people.columns)[1:],
-        {
-            **vars(settings),
-            "confidence_level": confidence_level,
-            "max_cost": max_cost,
-        },
-        int(np.unique(people.y).size),
-        len(people.y),
-        before,
-        judged,
-        tuple(left_out),
-        tuple(dict.fromkeys(notes)),
-        _detectable_factor(judged, settings.metrics[0], confidence_level),
-        winner,
-        system,
-        {name: str(value) for name, value in parameters.items()},
-        library,
+    nothing = Mitigation(NOTHING, None, [])
+    baseline, *fits = all_fits(
+        people, [nothing, *tried], splits, settings, folder, progress, n_jobs
     )
-
-
-_NOTHING = Mitigation(NOTHING, None, [])
+    if any(fit.failure for fit in baseline):
+        raise ValueError(next(fit.failure for fit in baseline if fit.failure))
+    results = []
+    for mitigation, of_method in zip(tried, fits, strict=True):
+        failure = next((fit.failure for fit in of_method if fit.failure), "")
+        if failure:
+            left_out.append((mitigation.name, f"its fit failed: {failure}"))
+            continue
+        notes += _notes_of(mitigation.name, of_method)
+        results.append((mitigation, of_method))
+    judged = _judge_all(people, baseline, results, settings, level)
+    winner = _winner(judged, settings.metrics, level, max_cost)
+    system, parameters = None, {}
+    if winner is not None and refit:
+        chosen = next(m for m in tried if m.name == winner)
+        with warnings.catch_warnings():
+            # Those of the splits' fits are noted.
+            warnings.simplefilter("ignore")
+            system, parameters = choose_and_fit(people, chosen, settings, n_splits)
+    before = judged[0].changes.items() if judged else ()
+    return Bench(
+        attribute=people.attribute,
+        groups=tuple(people.groups[people.attribute]),
+        others=tuple(people.columns)[1:],
+        settings=vars(settings) | {"confidence_level": level, "max_cost": max_cost},
+        n_people=int(np.unique(people.y).size),
+        n_images=len(people.y),
+        before={name: change.before for name, change in before},
+        methods=judged,
+        left_out=tuple(left_out),
+        notes=tuple(dict.fromkeys(notes)),
+        detectable_factor=_detectable_factor(judged, settings.metrics[0], level),
+        winner=winner,
+        system=system,
+        parameters={name: str(value) for name, value in parameters.items()},
+        library=library_of(X, y, sensitive_features, others),
+    )
 
 
 # ---- arguments -----------------------------------------------------------------------
@@ -530,72 +499,41 @@ def _read_people(X, y, sensitive_features, others):
     check_no_zero_row(X)
     identity, group, domain = split_labels(y, sensitive_features)
     if domain is not None:
-        raise ArgumentError(
-            Argument("y"),
-            " has a domain, and the bench compares all pairs of a split;",
-            remedy="give identities, and groups, without one.",
-        )
+        raise refusal("y", "has a domain; give identities, and groups, without one")
     if group is None:
-        raise ArgumentError(
-            Argument("sensitive_features"),
-            " is None, and y holds no groups, whose disparity could be lowered;",
-            remedy="give the group of each image.",
-        )
+        raise refusal("sensitive_features", "is missing; give the group of each image")
     labels = encode_attributes(group, "sensitive_features", len(X))
     if len(labels) != 1:
-        raise ArgumentError(
-            Argument("sensitive_features"),
-            f" has {len(labels)} columns, and one attribute is mitigated at a time;",
-            remedy=("give the rest as ", Argument("others"), "."),
-        )
+        problem = f"has {len(labels)} columns; give one, and the rest as others"
+        raise refusal("sensitive_features", problem)
     (name,) = labels
-    named = {_name(name): labels[name]}
-    for other, found in encode_attributes(others, "others", len(X)).items():
-        if _name(other, "attribute ") in named:
-            raise ArgumentError(
-                Argument("others"),
-                f" has {plain(other)!r}, which is what is mitigated;",
-                remedy="leave it out.",
-            )
-        named[_name(other, "attribute ")] = found
-    identity, _, _ = label_images(identity, None, None, len(X))
+    named = {name if isinstance(name, str) else "group": labels[name]}
+    for name, found in encode_attributes(others, "others", len(X)).items():
+        text = name if isinstance(name, str) else f"attribute {name}"
+        if text in named:
+            raise refusal("others", f"has {text!r}, which is mitigated; leave it out")
+        named[text] = found
     columns, groups = {}, {}
-    for attribute, found in named.items():
+    for name, found in named.items():
         if found.values.size < 2:
-            raise ArgumentError(
-                Argument("sensitive_features" if not columns else "others"),
-                f": {attribute} has {found.values.size} known "
-                f"{'group' if found.values.size == 1 else 'groups'};",
-                remedy="a disparity needs two.",
-            )
-        columns[attribute] = np.append(found.values.astype(object), None)[found.codes]
-        groups[attribute] = found.values.tolist()
+            argument = "others" if columns else "sensitive_features"
+            raise refusal(argument, f"has fewer than two known groups in {name!r}")
+        columns[name] = np.append(found.values.astype(object), None)[found.codes]
+        groups[name] = found.values.tolist()
+    identity, _, _ = label_images(identity, None, None, len(X))
     return People(X, identity.codes.astype(np.int64), columns, groups)
-
-
-def _name(name, prefix=None):
-    """The name of an attribute, whose column may have none."""
-    if isinstance(name, str):
-        return name
-    return "group" if prefix is None else f"{prefix}{name}"
 
 
 def _read_settings(far, metrics, n_splits, inner_splits, n_resamples, random_state):
     level = check_level(far)
     if level.ndim:
-        raise ArgumentError(
-            Argument("far"), f" must be one level; got {plain(far)!r}.", value=far
-        )
+        raise refusal("far", "must be one level", far)
     if isinstance(metrics, str):
         metrics = (metrics,)
     metrics = check_texts(metrics, "metrics", "names of disparities")
-    unknown = [m for m in metrics if m not in METRICS]
-    if unknown or not metrics or len(set(metrics)) < len(metrics):
-        raise ArgumentError(
-            Argument("metrics"),
-            f" must be different ones of {', '.join(METRICS)}; got {plain(metrics)!r}.",
-            value=metrics,
-        )
+    if not metrics or not {*metrics} <= {*METRICS} or len({*metrics}) < len(metrics):
+        known = ", ".join(METRICS)
+        raise refusal("metrics", f"must be different ones of {known}", metrics)
     return Settings(
         float(level),
         metrics,
@@ -607,17 +545,13 @@ def _read_settings(far, metrics, n_splits, inner_splits, n_resamples, random_sta
 
 
 def _check_limits(confidence_level, max_cost):
-    """Both as floats, the cost None where all are allowed; an error where one is no limit."""
+    """Both as floats, the cost None where all are allowed."""
     wanted = "must be a number in (0, 1)"
     level = check_number(
         confidence_level, "confidence_level", lambda c: 0 < c < 1, wanted
     )
     if max_cost is not None and not to_float(max_cost) >= 1:
-        raise ArgumentError(
-            Argument("max_cost"),
-            f" must be a factor of at least 1, or None; got {plain(max_cost)!r}.",
-            value=max_cost,
-        )
+        raise refusal("max_cost", "must be a factor of at least 1, or None", max_cost)
     return level, None if max_cost in (None, np.inf) else float(max_cost)
 
 
@@ -644,14 +578,11 @@ def _check_splits(people, splits, settings):
             if impostors * settings.far < 1:
                 few.setdefault(group, []).append(int(impostors))
     if None in few:
-        raise ArgumentError(
-            Argument("far", settings.far),
-            f" is below what a split resolves, which has {min(few[None]):,} impostor pairs:",
-            remedy=(
-                "give a larger one, fewer ",
-                Argument("n_splits"),
-                ", or more people.",
-            ),
+        raise refusal(
+            "far",
+            f"is below what the {min(few[None]):,} impostor pairs of a split resolve; give "
+            "a larger one, a smaller n_splits, or more people",
+            settings.far,
         )
     return [
         f"{group}: {min(counts):,} impostor pairs in a split, fewer than 1 / far: the "
@@ -660,67 +591,7 @@ def _check_splits(people, splits, settings):
     ]
 
 
-# ---- fits ----------------------------------------------------------------------------
-
-
-def _all_fits(people, mitigations, splits, settings, folder, progress, n_jobs):
-    """Finished fits of every method and split, in order."""
-    if folder is not None:
-        folder = check_path(folder, "folder")
-        os.makedirs(folder, exist_ok=True)
-    digest = None if folder is None else people.digest()
-    tasks = []
-    for mitigation in mitigations:
-        for split, rows in enumerate(splits):
-            path = None
-            if folder is not None:
-                about = (digest, mitigation, split, rows, settings)
-                path = path_of_fit(Path(folder), *about)
-            tasks.append((mitigation, split, rows, settings, path))
-    if progress:
-        _say_how_long(people, tasks, n_jobs)
-    found = []
-    fits = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(finish_fit)(people, *task) for task in tasks
-    )
-    with progress_bar(len(tasks), "fits") as bar:
-        for fit in fits:
-            found.append(fit)
-            bar.update()
-    n = len(splits)
-    return [found[k * n : (k + 1) * n] for k in range(len(mitigations))]
-
-
-def _say_how_long(people, tasks, n_jobs):
-    """Print on standard error how long the fits will take, if it is over a minute."""
-    left = [task for task in tasks if task[-1] is None or not task[-1].exists()]
-    if not left:
-        return
-    first = {NOTHING: tasks[0]} | {task[0].name: task for task in reversed(left)}
-    trials = [task[:-1] for task in first.values()]
-    seconds = Parallel(n_jobs=n_jobs)(
-        delayed(time_trial)(people, *trial) for trial in trials
-    )
-    of = dict(zip(first, seconds, strict=True))
-    total = 0.0
-    for mitigation, _, _, settings, _ in left:
-        n = len(mitigation.candidates) if len(mitigation.candidates) > 1 else 0
-        # Of every candidate one fit fewer than inner splits: each has one part less.
-        fits = 1 + n * (settings.inner_splits - 1)
-        training = 0.0 if mitigation.name == NOTHING else fits * of[mitigation.name]
-        total += training + (1 + n) * of[NOTHING]
-    minutes = total / min(effective_n_jobs(n_jobs), len(left)) / 60
-    if minutes > 1:
-        n = len(first) - 1
-        text = f"{n} method{'s' if n > 1 else ''}, {len(left)} fits: about "
-        print(f"{text}{np.ceil(minutes):.0f} minutes", file=sys.stderr, flush=True)
-
-
-def _check_baseline(fits):
-    """Raise where not even the embeddings as they are can be judged."""
-    failure = next((fit.failure for fit in fits if fit.failure), "")
-    if failure:
-        raise ValueError(failure)
+# ---- results -------------------------------------------------------------------------
 
 
 def _notes_of(name, fits):
@@ -735,40 +606,32 @@ def _notes_of(name, fits):
     ]
 
 
-# ---- results -------------------------------------------------------------------------
-
-
 def _judge_all(people, baseline, results, settings, confidence_level):
     """Results of all methods, the surest gain first."""
-    n_people = int(people.y.max()) + 1
-
-    def pool_fits(fits):
-        return pool([fit.errors for fit in fits], n_people)
-
-    nothing, first = pool_fits(baseline), settings.metrics[0]
-    controls = {m.name: pool_fits(fits) for m, fits in results if m.name in CONTROLS}
+    n_people, first = int(people.y.max()) + 1, settings.metrics[0]
+    nothing = pool([fit.errors for fit in baseline], n_people)
+    systems = {m.name: pool([f.errors for f in fits], n_people) for m, fits in results}
     judged, compared = [], []
     for mitigation, fits in results:
-        systems = nothing, pool_fits(fits)
-        judged.append(_judge(people, mitigation, fits, systems, confidence_level))
-        for name, control in controls.items() if has_control(mitigation) else ():
-            changes = _changes(people, (control, systems[1]), confidence_level)
-            compared.append((mitigation.name, name, changes))
-    adjusted = _adjusted([method["changes"][first] for method in judged])
-    against = {method["name"]: [] for method in judged}
-    of_controls = _adjusted([changes[first] for *_, changes in compared])
-    for (name, control, changes), p in zip(compared, of_controls, strict=True):
-        against[name].append(ControlResult(control, changes, p))
-    made = [
-        MethodResult(p_adjusted=p, controls=tuple(against[method["name"]]), **method)
-        for p, method in zip(adjusted, judged, strict=True)
+        own = systems[mitigation.name]
+        judged.append(
+            _judge(people, mitigation, fits, (nothing, own), confidence_level)
+        )
+        for name in CONTROLS if has_control(mitigation) else ():
+            if name in systems:
+                changes = _changes(people, (systems[name], own), confidence_level)
+                compared.append((mitigation.name, name, changes))
+    controls = {method.name: () for method in judged}
+    adjusted = _adjusted([changes[first] for *_, changes in compared])
+    for (method, control, changes), p in zip(compared, adjusted, strict=True):
+        controls[method] += (ControlResult(control, changes, p),)
+    adjusted = _adjusted([method.changes[first] for method in judged])
+    judged = [
+        replace(method, p_adjusted=p, controls=controls[method.name])
+        for method, p in zip(judged, adjusted, strict=True)
     ]
-
-    def sure_gain(method):
-        high = method.changes[first].high
-        return np.inf if np.isnan(high) else high
-
-    return tuple(sorted(made, key=sure_gain))
+    highs = np.array([method.changes[first].high for method in judged])
+    return tuple(judged[k] for k in np.argsort(highs, kind="stable"))
 
 
 def _adjusted(changes):
@@ -781,70 +644,56 @@ def _adjusted(changes):
 def _changes(people, systems, confidence_level, attribute=None, metrics=METRICS):
     """Metrics of the second of two systems against the first, by name."""
     attribute = people.attribute if attribute is None else attribute
-    cells, changes = cells_of(people.groups), {}
-    freedom = max(_smallest_group(people, attribute) - 1, 1)
+    cells, freedom = cells_of(people.groups), _freedom(people, attribute)
+    changes = {}
     for name in metrics:
-        rows = rows_of(cells, attribute, name)
-        found = compare(*systems, rows, METRICS[name].how, freedom, confidence_level)
+        rows, how = rows_of(cells, attribute, name), METRICS[name].how
+        found = compare(*systems, rows, how, freedom, confidence_level)
         changes[name] = MetricChange(name, attribute, **vars(found))
     return changes
 
 
 def _judge(people, mitigation, fits, systems, confidence_level):
-    """What is known of one method, by the name of each field of MethodResult."""
+    """What is known of one method, before p-values are adjusted."""
     cells, attribute = cells_of(people.groups), people.attribute
     changes = _changes(people, systems, confidence_level)
-    freedom = max(_smallest_group(people, attribute) - 1, 1)
-    groups = []
+    freedom, groups = _freedom(people, attribute), []
     for label in people.groups[attribute]:
         for rate in ("far", "frr"):
             row = cells.index(Cell(attribute, "overall", rate, label))
             found = vars(compare(*systems, [row], None, freedom, confidence_level))
-            found.pop("log_error")
+            found = {n: v for n, v in found.items() if n != "log_error"}
             groups.append(GroupChange(label, rate, **found))
-    others = [
-        change
-        for other in list(people.columns)[1:]
-        for change in _changes(
-            people, systems, confidence_level, other, ("bfar", "bfrr")
-        ).values()
-    ]
-    grown = [c.attribute for c in others if c.low > 1]
-    return {
-        "name": mitigation.name,
-        "parameters": tuple(fit.parameters for fit in fits),
-        "changes": changes,
-        "groups": tuple(groups),
-        "others": tuple(others),
-        "levelling_down": levelling_down(changes, groups),
-        "harmed": tuple(dict.fromkeys(grown)),
-        "seconds": float(np.mean([fit.seconds for fit in fits])),
-        "n_numbers": round(float(np.mean([fit.n_numbers for fit in fits]))),
-        "needs_groups": needs_groups(mitigation.estimator),
-    }
-
-
-def _smallest_group(people, attribute):
-    """Number of people in the smallest group."""
-    column = people.columns[attribute]
-    return min(
-        np.unique(people.y[column == label]).size for label in people.groups[attribute]
+    others = []
+    for other in list(people.columns)[1:]:
+        watched = (confidence_level, other, ("bfar", "bfrr"))
+        others += _changes(people, systems, *watched).values()
+    return MethodResult(
+        name=mitigation.name,
+        parameters=tuple(fit.parameters for fit in fits),
+        changes=changes,
+        p_adjusted=np.nan,
+        groups=tuple(groups),
+        others=tuple(others),
+        levelling_down=levelling_down(changes, groups),
+        harmed=tuple(dict.fromkeys(c.attribute for c in others if c.low > 1)),
+        seconds=float(np.mean([fit.seconds for fit in fits])),
+        n_numbers=round(float(np.mean([fit.n_numbers for fit in fits]))),
+        needs_groups=needs_groups(mitigation.estimator),
     )
+
+
+def _freedom(people, attribute):
+    """One less than the number of people in the smallest group, but 1 at least."""
+    column, labels = people.columns[attribute], people.groups[attribute]
+    return max(min(np.unique(people.y[column == g]).size for g in labels) - 1, 1)
 
 
 def levelling_down(changes, groups):
     """How a disparity fell with nobody better off, in words; empty where that is not found.
 
-    Parameters
-    ----------
-    changes : dict of str -> MetricChange
-    groups : sequence of GroupChange
-
-    Returns
-    -------
-    words : str
-        Not empty where the interval of BFAR's or BFRR's ratio ends below 1, that of a
-        group's rate begins above 1, and that of none, of either rate, ends below 1.
+    Not empty where the interval of BFAR's or BFRR's ratio ends below 1, that of a group's
+    rate begins above 1, and that of none, of either rate, ends below 1.
     """
     fell = [METRICS[m].words for m in ("bfar", "bfrr") if changes[m].high < 1]
     worse = [g.group for g in groups if g.low > 1]
@@ -877,8 +726,7 @@ def _winner(judged, metrics, confidence_level, max_cost):
 
 def _detectable_factor(judged, metric, confidence_level):
     """The factor that a method with the median error would need."""
-    errors = [m.changes[metric].log_error for m in judged]
-    errors = [e for e in errors if e > 0]
+    errors = [e for m in judged if (e := m.changes[metric].log_error) > 0]
     if not errors:
         return float("nan")
     tail = (1 - confidence_level) / (2 * len(judged))

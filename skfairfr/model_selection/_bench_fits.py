@@ -4,22 +4,27 @@ A finished fit can be kept in a folder, from which the same call goes on after i
 stopped. Its file is named after everything that its numbers depend on.
 """
 
-import hashlib
-import json
 import re
+import sys
 import time
 import warnings
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 
 import joblib
 import numpy as np
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.parallel import Parallel, delayed
 
-from skfairfr._core._parallel import one_blas_thread, show_progress
-from skfairfr._core._pooled_folds import FoldErrors, pool
+from skfairfr._core._parallel import one_blas_thread, progress_bar, show_progress
+from skfairfr._core._pooled_folds import FoldErrors, PooledErrors
 from skfairfr.model_selection._held_out import METRICS, cells_of, count_errors, rows_of
 from skfairfr.model_selection._identity_k_fold import IdentityKFold
 from skfairfr.model_selection._mitigations import (
+    NOTHING,
+    System,
     count_numbers,
     embed,
     fit_system,
@@ -27,11 +32,9 @@ from skfairfr.model_selection._mitigations import (
     seeded,
 )
 from skfairfr.model_selection._trade_off import BestTradeOff
-from skfairfr.utils._folder import whole_file
+from skfairfr.utils import _saved
 from skfairfr.utils._labels import face_labels
-
-# Changed where a stored fit would no longer be what a new one is.
-FORMAT = 1
+from skfairfr.utils._validation import check_path
 
 
 @dataclass(frozen=True)
@@ -74,14 +77,8 @@ class People:
 
     def digest(self):
         """A hash of all of it."""
-        found = hashlib.sha256()
-        rows = np.ascontiguousarray(self.X)
-        found.update(f"{rows.dtype.str} {rows.shape}".encode())
-        found.update(rows.data)
-        found.update(np.ascontiguousarray(self.y).data)
-        for name, column in self.columns.items():
-            found.update(json.dumps([name, [str(v) for v in column]]).encode())
-        return found.hexdigest()
+        groups = [(name, column.astype(str)) for name, column in self.columns.items()]
+        return joblib.hash([self.X, self.y, groups], hash_name="sha1")
 
 
 @dataclass(frozen=True)
@@ -142,6 +139,62 @@ class FinishedFit:
     failure: str = ""
 
 
+def all_fits(people, mitigations, splits, settings, folder, progress, n_jobs):
+    """Finished fits of every method and split, in order: of each method a list.
+
+    Parameters
+    ----------
+    people : People
+    mitigations : list of Mitigation
+        The first does nothing.
+    splits : list of tuple of two ndarrays of int
+        Rows to fit on, and to judge.
+    settings : Settings
+    folder : str, path-like or None
+        Where they are kept.
+    progress : bool
+    n_jobs : int or None
+    """
+    digest = None
+    if folder is not None:
+        folder = Path(check_path(folder, "folder"))
+        folder.mkdir(parents=True, exist_ok=True)
+        digest = people.digest()
+    tasks = []
+    for mitigation in mitigations:
+        for task in ((mitigation, k, rows, settings) for k, rows in enumerate(splits)):
+            tasks.append((*task, folder and path_of_fit(folder, digest, *task)))
+    left = [task for task in tasks if not (task[-1] and task[-1].exists())]
+    if progress and left:
+        _say_how_long(people, left, tasks[0], n_jobs)
+    fits = Parallel(n_jobs=n_jobs, return_as="generator")(
+        delayed(finish_fit)(people, *task) for task in tasks
+    )
+    found = list(shown_as_they_come(fits, len(tasks), progress))
+    n = len(splits)
+    return [found[k * n : (k + 1) * n] for k in range(len(mitigations))]
+
+
+def _say_how_long(people, left, nothing, n_jobs):
+    """Print on standard error how long the fits will take, if it is over a minute."""
+    first = {NOTHING: nothing} | {task[0].name: task for task in reversed(left)}
+    seconds = Parallel(n_jobs=n_jobs)(
+        delayed(time_trial)(people, *task[:-1]) for task in first.values()
+    )
+    of, total = dict(zip(first, seconds, strict=True)), 0.0
+    for mitigation, _, _, settings, _ in left:
+        n = len(mitigation.candidates) if len(mitigation.candidates) > 1 else 0
+        # Of every candidate one fit fewer than inner splits: each has one part less.
+        fits = 1 + n * (settings.inner_splits - 1)
+        training = 0.0 if mitigation.name == NOTHING else fits * of[mitigation.name]
+        total += training + (1 + n) * of[NOTHING]
+    minutes = total / min(joblib.effective_n_jobs(n_jobs), len(left)) / 60
+    if minutes > 1:
+        n = len(first) - 1
+        text = f"{n} method{'s' if n > 1 else ''}, {len(left)} fits: about "
+        print(f"{text}{np.ceil(minutes):.0f} minutes", file=sys.stderr, flush=True)
+
+
 def finish_fit(people, mitigation, split, rows, settings, path=None):
     """Fit a method on the people of a training part and judge it on all others.
 
@@ -167,7 +220,8 @@ def finish_fit(people, mitigation, split, rows, settings, path=None):
     with one_blas_thread(), show_progress(False):
         found = _fit_and_judge(people, mitigation, split, rows, settings)
     if path is not None:
-        write_fit(path, found)
+        errors = None if found.errors is None else vars(found.errors)
+        _saved.write(path, vars(found) | {"errors": errors})
     return found
 
 
@@ -177,32 +231,29 @@ def time_trial(people, mitigation, split, rows, settings):
     A method without a head takes none: its fit is a matter of seconds.
     """
     fitted_on, judged = (people.take(part) for part in rows)
-    if mitigation.estimator is None:
+    with one_blas_thread(), show_progress(False), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         start = time.perf_counter()
-        with one_blas_thread(), show_progress(False):
+        if mitigation.estimator is None:
             judge(None, judged, settings, settings.entropy(split))
-        return time.perf_counter() - start
-    parameters = mitigation.candidates[0] if mitigation.candidates else {}
-    system = seeded(mitigation.estimator, parameters, split)
-    heads = [(head, head.max_epochs) for head in heads_of(system)]
-    if not heads:
-        return 0.0
-    for head, _ in heads:
-        head.set_params(max_epochs=2)
-    start = time.perf_counter()
-    try:
-        with one_blas_thread(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+            return time.perf_counter() - start
+        parameters = mitigation.candidates[0] if mitigation.candidates else {}
+        system = seeded(mitigation.estimator, parameters, split)
+        left = [(head, head.max_epochs - 2) for head in heads_of(system)]
+        if not left:
+            return 0.0
+        for head, _ in left:
+            head.set_params(max_epochs=2)
+        try:
             fit_system(system, fitted_on.X, fitted_on.y, fitted_on.group)
-    except ValueError:  # so will the fit itself
-        return 0.0
-    seconds = time.perf_counter() - start
-    return seconds + sum((n - 2) * head.net_.history[-1, "dur"] for head, n in heads)
+        except ValueError:  # so will the fit itself
+            return 0.0
+        seconds = time.perf_counter() - start
+    return seconds + sum(n * head.net_.history[-1, "dur"] for head, n in left)
 
 
 def _fit_and_judge(people, mitigation, split, rows, settings):
     fitted_on, judged = (people.take(part) for part in rows)
-    caught = []
     start = time.perf_counter()
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -212,13 +263,10 @@ def _fit_and_judge(people, mitigation, split, rows, settings):
         errors = judge(system, judged, settings, settings.entropy(split))
     except ValueError as error:
         seconds = time.perf_counter() - start
-        return FinishedFit(None, {}, seconds, 0, _texts(caught), str(error))
+        return FinishedFit(None, {}, seconds, 0, failure=str(error))
     shown = {name: str(value) for name, value in parameters.items()}
-    return FinishedFit(errors, shown, seconds, count_numbers(system), _texts(caught))
-
-
-def _texts(caught):
-    return tuple(dict.fromkeys(str(w.message) for w in caught))
+    said = tuple(dict.fromkeys(str(w.message) for w in caught))
+    return FinishedFit(errors, shown, seconds, count_numbers(system), said)
 
 
 def choose_and_fit(people, mitigation, settings, split):
@@ -241,41 +289,43 @@ def choose_and_fit(people, mitigation, settings, split):
     """
     if mitigation.estimator is None:
         return None, {}
-    seed = settings.entropy(split) % 2**31
-    parameters = {}
-    if len(mitigation.candidates) == 1:
-        parameters = mitigation.candidates[0]
-    elif mitigation.candidates:
-        parameters = _choose(people, mitigation, settings, seed)
-    system = seeded(mitigation.estimator, parameters, seed)
-    return fit_system(system, people.X, people.y, people.group), parameters
+    seed, candidates = settings.entropy(split) % 2**31, mitigation.candidates or [{}]
+    system = System(mitigation.estimator, seed)
+    grid = [{f"estimator__{n}": v for n, v in c.items()} for c in candidates]
+    if len(grid) == 1:
+        system.set_params(**grid[0]).fit(people.X, people.labels())
+        return system.estimator_, candidates[0]
+    search = GridSearchCV(
+        system,
+        [{name: [value] for name, value in one.items()} for one in grid],
+        scoring=partial(_negated_metrics, people, settings),
+        refit=BestTradeOff(settings.metrics),
+        cv=IdentityKFold(settings.inner_splits, shuffle=True, random_state=seed),
+        error_score="raise",
+    )
+    search.fit(people.X, people.labels())
+    return search.best_estimator_.estimator_, candidates[search.best_index_]
 
 
-def _choose(people, mitigation, settings, seed):
-    """The candidate that is the best compromise on people of these who were left out."""
-    folds = IdentityKFold(settings.inner_splits, shuffle=True, random_state=seed)
-    inner = list(folds.split(people.X, people.labels()))
-    scores = {f"mean_test_{name}": [] for name in settings.metrics}
-    cells = cells_of(people.groups)
-    for parameters in mitigation.candidates:
-        counted = []
-        for fit, rest in inner:
-            system = seeded(mitigation.estimator, parameters, seed)
-            system = fit_system(system, people.X[fit], people.y[fit], people.group[fit])
-            counted.append(judge(system, people.take(rest), settings, None))
-        pooled = pool(counted, int(people.y.max()) + 1)
-        for name in settings.metrics:
-            rows = rows_of(cells, people.attribute, name)
-            # Half an error more keeps a group without any from deciding the choice.
-            scores[f"mean_test_{name}"].append(
-                -pooled.measured(rows, METRICS[name].how)
-            )
-    chosen = BestTradeOff(settings.metrics)(scores)
-    return mitigation.candidates[chosen]
+def _negated_metrics(people, settings, system, X, y):
+    """Scores of a search: minus the metrics, of rates with half an error more.
+
+    So a group without an error in a fold neither decides the choice nor prevents it.
+    """
+    name, groups = people.attribute, {people.attribute: people.groups[people.attribute]}
+    rest = People(X, y["identity"], {name: y["group"]}, groups)
+    errors = judge(system.estimator_, rest, settings, None)
+    pooled, cells = PooledErrors(errors.errors, errors.pairs, None), cells_of(groups)
+    scores = {}
+    for metric in settings.metrics:
+        # A group may be missing in a fold.
+        rows = [r for r in rows_of(cells, name, metric) if errors.pairs[r, 0] > 0]
+        scores[metric] = -pooled.measured(rows, METRICS[metric].how)
+    return scores
 
 
 def judge(system, people, settings, entropy):
-    """Errors of a fitted system on people whom it never saw.
+    """Errors of a fitted system on people whom it never saw, FoldErrors.
 
     Parameters
     ----------
@@ -284,10 +334,6 @@ def judge(system, people, settings, entropy):
     settings : Settings
     entropy : int or None
         Seed of the resamples; None takes none.
-
-    Returns
-    -------
-    errors : FoldErrors
     """
     Z, similarity = embed(system, people.X, people.group)
     return count_errors(
@@ -300,6 +346,29 @@ def judge(system, people, settings, entropy):
         entropy=entropy,
         similarity=similarity,
     )
+
+
+# ---- progress ------------------------------------------------------------------------
+
+# Between two lines, at least.
+SECONDS_OF_LINE = 10.0
+
+
+def shown_as_they_come(fits, total, shown):
+    """Fits, with a bar; where standard error is no terminal, with lines instead."""
+    if not shown or sys.stderr.isatty():
+        with show_progress(shown), progress_bar(total, "fits") as bar:
+            for fit in fits:
+                yield fit
+                bar.update()
+        return
+    start = said = time.monotonic()
+    for n, fit in enumerate(fits, 1):
+        yield fit
+        now = time.monotonic()
+        if now - said >= SECONDS_OF_LINE:
+            said, text = now, f"{n} of {total} fits after {now - start:.0f} s"
+            print(text, file=sys.stderr, flush=True)
 
 
 # ---- a folder of finished fits -------------------------------------------------------
@@ -324,41 +393,20 @@ def path_of_fit(folder, digest, mitigation, split, rows, settings):
     path : Path
     """
     estimator = mitigation.estimator
-    about = {
-        "format": FORMAT,
-        "version": version("skfairfr"),
-        "data": digest,
-        "class": f"{type(estimator).__module__}.{type(estimator).__qualname__}",
-        "parameters": None if estimator is None else estimator.get_params(),
-        "candidates": mitigation.candidates,
-        "split": (split, *rows),
-        "settings": vars(settings),
-    }
-    key = joblib.hash(about, hash_name="sha1")
+    parameters = None if estimator is None else estimator.get_params()
+    method = (str(type(estimator)), parameters, mitigation.candidates)
+    about = (version("skfairfr"), digest, method, split, rows, vars(settings))
     name = re.sub(r"[^A-Za-z0-9]+", "-", mitigation.name).strip("-")
-    return folder / f"{name}-{split}-{key[:16]}.npz"
-
-
-def write_fit(path, fit):
-    """Write a finished fit; a process that is stopped leaves no half of it."""
-    header = {f.name: getattr(fit, f.name) for f in fields(fit) if f.name != "errors"}
-    arrays = {} if fit.errors is None else vars(fit.errors)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as staged:
-        np.savez_compressed(staged, header=json.dumps(header), **arrays)
+    key = joblib.hash(about, hash_name="sha1")
+    return folder / f"{name}-{split}-{key[:16]}.safetensors"
 
 
 def read_fit(path):
-    """A finished fit; None where there is none, or no whole one."""
-    try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as stored:
-            # No fit has more arrays, and each takes time to read.
-            if len(stored.files) > 1 + len(fields(FoldErrors)):
-                return None
-            arrays = dict(stored)
-        header = json.loads(str(arrays.pop("header")))
-        header["warnings"] = tuple(header["warnings"])
-        return FinishedFit(FoldErrors(**arrays) if arrays else None, **header)
-    # A damaged archive raises many kinds of errors; the fit is made again.
-    except Exception:
+    """A finished fit; None where there is none."""
+    if not path.exists():
         return None
+    remedy = "delete it, and the fit is made again"
+    found = _saved.read(path, remedy)
+    with _saved.damage_named(path, remedy):
+        errors = found.pop("errors")
+        return FinishedFit(None if errors is None else FoldErrors(**errors), **found)

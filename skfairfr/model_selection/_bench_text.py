@@ -2,6 +2,9 @@
 
 import math
 
+import numpy as np
+
+from skfairfr._core._few_errors import holm
 from skfairfr._core._rates import on_its_side
 from skfairfr.model_selection._held_out import METRICS
 from skfairfr.utils._document import Cell, Document, Row, Section, Table
@@ -34,9 +37,10 @@ def sentence(bench):
         f"one less often.{_little_to_lower(bench)}"
     )
     if not helping:
+        who = f"None of the {n} methods lowers"
         if n == 1:
-            return f"{bench.methods[0].name} does not lower {name} detectably. {limit}"
-        return f"None of the {n} methods lowers {name} detectably. {limit}"
+            who = f"{bench.methods[0].name} does not lower"
+        return f"{who} {name} detectably.{_fewer_rejections(bench)} {limit}"
     method, max_cost = helping[0], bench.settings.get("max_cost")
     if method.needs_groups:
         but = "it needs the groups of both images to score a pair"
@@ -50,6 +54,25 @@ def sentence(bench):
         f"Only with a reservation does a method help: {method.name} "
         f"{_effect(method.changes[bench.metric])} {_cost(method)}, but {but}."
         f"{_beyond(method, bench.metric)}"
+    )
+
+
+def _fewer_rejections(bench):
+    """Where methods surely lower the FNMR of everyone (Holm over methods), the surest."""
+    changes = [method.changes["frr_at_far"] for method in bench.methods]
+    adjusted = holm(np.nan_to_num([change.p_value for change in changes], nan=1.0))
+    limit = 1 - bench.settings["confidence_level"]
+    found = [
+        (change.high, method.name, change)
+        for method, change, p in zip(bench.methods, changes, adjusted, strict=True)
+        if p <= limit and change.high < 1 and bench.metric != "frr_at_far"
+    ]
+    if not found:
+        return ""
+    _, name, change = min(found, key=lambda each: each[0])
+    return (
+        f" {name} lowers the FNMR from {shown('frr_at_far', change.before)} to "
+        f"{shown('frr_at_far', change.after)} ({ratio(change)} times)."
     )
 
 

@@ -7,10 +7,12 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
+from skfairfr._core._pairs import Expected
 from skfairfr._core._pooled_folds import STEP, Cell, FoldErrors
-from skfairfr._core._resampling import draw, unit_weights
+from skfairfr._core._resampling import Weights, draw
 from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._paired import accepted_by_people
+from skfairfr.metrics._scorers import ENTRIES
 
 POINTS = ("overall", "worst_group")
 BLOCK = 128
@@ -25,17 +27,14 @@ class Metric(NamedTuple):
     words: str
 
 
-METRICS = {
-    "bfar": Metric("far", "max_min", "worst_group", "BFAR"),
-    "bfrr": Metric("frr", "max_min", "worst_group", "BFRR"),
-    "frr_at_far": Metric("frr", None, "overall", "FNMR"),
-    "far_max_geomean": Metric(
-        "far", "max_geomean", "worst_group", "largest / geometric mean of the FMR"
-    ),
-    "frr_max_geomean": Metric(
-        "frr", "max_geomean", "worst_group", "largest / geometric mean of the FNMR"
-    ),
+WORDS = {
+    "bfar": "BFAR",
+    "bfrr": "BFRR",
+    "frr_at_far": "FNMR",
+    "far_max_geomean": "largest / geometric mean of the FMR",
+    "frr_max_geomean": "largest / geometric mean of the FNMR",
 }
+METRICS = {name: Metric(*ENTRIES[name], words) for name, words in WORDS.items()}
 
 
 def cells_of(groups):
@@ -94,111 +93,126 @@ def count_errors(
         With 0, errors in the data alone.
     entropy : int
         Seed of the resamples of people: the same for all systems.
-    similarity : str or comparator, default="cosine"
-        As of :class:`~skfairfr.metrics.SimilarityROC`.
+    similarity : str, comparator, or ndarray of shape (n_images, n_images)
+        As of :class:`~skfairfr.metrics.SimilarityROC`; or the scores themselves, of which
+        those above the diagonal count.
 
     Returns
     -------
     found : FoldErrors
-
+        With 0 resamples ``near`` is 0, and there are no accepted pairs.
     """
+    is_matrix = isinstance(similarity, np.ndarray)
     roc = SimilarityROC(
-        similarity=similarity,
+        similarity="cosine" if is_matrix else similarity,
         resample="identities",
         n_resamples=1,
         far_max=max(1e-2, STEP * far),
         random_state=0,
     )
+    if not n_resamples:
+        roc._expected = Expected(whole=False)
+    codes = {name: _codes(columns[name], labels) for name, labels in groups.items()}
+    cells = cells_of(groups)
+    row_of = {cell: row for row, cell in enumerate(cells)}
+    # A group that is not in the fold keeps its zeros.
+    errors, pairs = np.zeros((2, len(cells), 1 + n_resamples))
+    near, setter = np.zeros((len(cells), 2)), np.full(len(cells), -1)
+    accepted = [(np.empty(0, dtype=np.int64),) * 4]
     with warnings.catch_warnings():
         # What a fold cannot resolve, all of them together may.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        roc.fit(X, y, columns)
-        cells = cells_of(groups)
-        parts = [
-            _of_point(roc, columns, attribute, point, (far, n_resamples, entropy))
-            for attribute in groups
-            for point in POINTS
-        ]
-    return _joined(cells, parts, roc.identities_, n_resamples)
+        if is_matrix:
+            _fit_matrix(roc, similarity, y, codes)
+        else:
+            roc.fit(X, y, codes)
+        for attribute in groups:
+            by = roc.by(attribute) if len(groups) > 1 else roc
+            for point in POINTS:
+                asked = (by, groups[attribute], attribute, point)
+                for cell, *found in _of_point(*asked, far, n_resamples, entropy):
+                    row = row_of[cell]
+                    errors[row], pairs[row], near[row], set_by, clumps = found
+                    setter[row] = row_of[set_by]
+                    if clumps is not None:
+                        own = np.full(clumps[0].size, row)
+                        accepted.append((own, *clumps))
+    joined = (np.concatenate(column) for column in zip(*accepted, strict=True))
+    return FoldErrors(errors, pairs, near, setter, *joined)
 
 
-def _of_point(roc, columns, attribute, point, settings):
-    """Rates of everyone and of the groups at one operating point, by Cell."""
-    far, n_resamples, entropy = settings
-    by = roc.by(attribute) if len(columns) > 1 else roc
-    pairs, labels = by._engine.pairs, by.groups_.tolist()
+def _codes(column, labels):
+    """Places of the groups of images among the labels; nan of an unknown group."""
+    known = {label: float(code) for code, label in enumerate(labels)}
+    return np.array([known.get(label, np.nan) for label in column])
+
+
+def _fit_matrix(roc, scores, y, codes):
+    """List every two images with their score: many times the memory of a comparison."""
+    first, second = np.triu_indices(len(y), 1)
+    roc.fit_pairs(
+        scores[first, second],
+        *(y[first], y[second]),
+        sensitive_features_1={name: code[first] for name, code in codes.items()},
+        sensitive_features_2={name: code[second] for name, code in codes.items()},
+        image_1=first,
+        image_2=second,
+    )
+
+
+def _of_point(roc, groups, attribute, point, far, n_resamples, entropy):
+    """Of every cell at an operating point: errors, pairs, near, its setter and clumps."""
+    pairs, labels = roc._engine.pairs, [groups[int(code)] for code in roc.groups_]
     own = tuple((g, g) for g in range(len(labels)))
     operating = tuple(g for g in range(len(labels)) if pairs.count((g, g)))
     query = Query(np.array([far]), None, point, (None, *own), operating)
     query, points = point_rates(pairs, query)
-    resampled = None
-    if n_resamples:
-        resampling = Resampling("identities", "recentered", n_resamples, entropy, None)
-        resampled = rate_table(pairs, query, resampling).replicates
-    levels = np.array([far / STEP, far * STEP])
-    _, near = point_rates(pairs, Query(levels, None, point, query.scopes, operating))
-    thresholds = points.thresholds[:, 0]
-    setter = None
+    thresholds, setter = points.thresholds[:, 0], None
     if point == "worst_group":
-        at = [by.threshold_at(far, operating_point="group", group=g) for g in labels]
+        own = {"operating_point": "group"}
+        at = [roc.threshold_at(far, group=code, **own) for code in roc.groups_]
         if np.isnan(at).all():
             raise ValueError(
                 f"No group of {attribute!r} has an impostor pair among the people of a "
                 "split. Use fewer splits, or more people of each group."
             )
         setter = labels[int(np.nanargmax(at))]
-    found = {}
+    setter = Cell(attribute, point, "far", setter)
+    if n_resamples:
+        resampling = Resampling("identities", "recentered", n_resamples, entropy, None)
+        resampled = rate_table(pairs, query, resampling).replicates
+        levels = np.array([far / STEP, far * STEP])
+        moved = Query(levels, None, point, query.scopes, operating)
+        moved = point_rates(pairs, moved)[1]
     for row, (scope, label) in enumerate(
         zip(query.scopes, (None, *labels), strict=True)
     ):
         totals = _totals(pairs, scope, n_resamples, entropy)
-        for rate, pairs_of in zip(("far", "frr"), totals, strict=True):
-            rates = getattr(points, rate)[row]
-            if resampled is not None:
+        for rate, total in zip(("far", "frr"), totals, strict=True):
+            rates, near, clumps = getattr(points, rate)[row], 0.0, None
+            if n_resamples:
                 rates = np.append(rates, getattr(resampled, rate)[row, 0])
-            moved = getattr(near, rate)[row]
-            defined = ~np.isnan(rates)
-            people = None
-            if rate == "far":
-                people = accepted_by_people(pairs, scope, thresholds[row])
-            found[Cell(attribute, point, rate, label)] = (
-                np.where(defined, rates, 0.0) * pairs_of,
-                np.where(defined, pairs_of, 0.0),
-                np.nan_to_num(moved) * pairs_of[0],
-                Cell(attribute, point, "far", setter),
-                people,
-            )
-    return found
+                near = np.nan_to_num(getattr(moved, rate)[row]) * total[0]
+                if rate == "far":
+                    clumps = _clumps(roc, pairs, scope, thresholds[row])
+            found = np.nan_to_num(rates) * total, np.where(np.isnan(rates), 0.0, total)
+            yield Cell(attribute, point, rate, label), *found, near, setter, clumps
+
+
+def _clumps(roc, pairs, scope, threshold):
+    """Every two people with accepted impostor pairs, and how many; three ndarrays."""
+    people = accepted_by_people(pairs, scope, threshold)[:2]
+    ends = np.sort(roc.identities_[np.stack(people)], axis=0)
+    (left, right), count = np.unique(ends, axis=1, return_counts=True)
+    return left, right, count
 
 
 def _totals(pairs, scope, n_resamples, entropy):
     """Weights of the impostor and of the genuine pairs, in the data and in resamples."""
-    blocks = [unit_weights()]
+    blocks = [Weights()]
     for start in range(0, n_resamples, BLOCK):
         stop = min(start + BLOCK, n_resamples)
         blocks.append(draw(pairs.images, "identities", entropy, start, stop))
     impostor = [pairs.impostor_total(scope, weights) for weights in blocks]
     genuine = [pairs.genuine_total(scope, weights, True) for weights in blocks]
     return np.concatenate(impostor), np.concatenate(genuine)
-
-
-def _joined(cells, parts, codes, n_resamples):
-    """FoldErrors of all cells; a group that is not in the fold has no pairs."""
-    by_cell = {cell: found for part in parts for cell, found in part.items()}
-    row_of = {cell: row for row, cell in enumerate(cells)}
-    shape = (len(cells), 1 + n_resamples)
-    errors, pairs, near = np.zeros(shape), np.zeros(shape), np.zeros((len(cells), 2))
-    setter = np.full(len(cells), -1)
-    accepted = [(np.empty(0, dtype=np.int64),) * 4]
-    for cell, found in by_cell.items():
-        row = row_of[cell]
-        errors[row], pairs[row], near[row], set_by, people = found
-        setter[row] = row_of[set_by]
-        if people is not None and people[0].size:
-            left, right = (codes[side] for side in people[:2])
-            ends = np.stack([np.minimum(left, right), np.maximum(left, right)])
-            (left, right), count = np.unique(ends, axis=1, return_counts=True)
-            accepted.append((np.full(left.size, row), left, right, count))
-    return FoldErrors(
-        errors, pairs, near, setter, *map(np.concatenate, zip(*accepted, strict=True))
-    )

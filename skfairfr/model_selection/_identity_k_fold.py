@@ -99,8 +99,16 @@ class IdentityKFold(BaseCrossValidator):
         UndefinedMetricWarning
             If a group that has genuine pairs has none in a test fold.
         """
-        self._warn_of_groups_argument(groups)
-        splitter = self._splitter()
+        if groups is not None:
+            warnings.warn(
+                "The groups parameter is ignored by IdentityKFold: identities come from y, "
+                "and demographic groups from y or sensitive_features=.",
+                UserWarning,
+                stacklevel=2,
+            )
+        splitter = StratifiedGroupKFold(
+            plain(self.n_splits), shuffle=self.shuffle, random_state=self.random_state
+        )
         n_samples = count_rows(X, "X")
         identity, group, domain = label_images(y, sensitive_features, domain, n_samples)
         codes = np.zeros(n_samples, dtype=int) if group is None else group.codes
@@ -114,16 +122,24 @@ class IdentityKFold(BaseCrossValidator):
         # A pair of the overall frr may cross groups; a pair of a group's frr may not.
         paired = _has_partner((identity.codes,), side)
         paired_within = _has_partner((identity.codes, codes), side)
-        strata = 2 * codes + paired_within
-        for fold, (train, test) in enumerate(
-            _deal(splitter, strata, identity.codes, n_samples)
-        ):
-            self._check_fold(fold, identity.codes[test], paired[test])
-            if group is not None:
-                within = codes[paired_within & (codes >= 0)]
-                here = codes[test][paired_within[test]]
-                missing = np.setdiff1d(within, here)
-                self._warn_of_groups(fold, group.values[missing])
+        dealt = _deal(splitter, 2 * codes + paired_within, identity.codes, n_samples)
+        for fold, (train, test) in enumerate(dealt):
+            place = f"Test fold {fold} of n_splits={self.n_splits}"
+            n_people = np.unique(identity.codes[test]).size
+            if n_people < 2 or not paired[test].any():
+                lack = "two people" if n_people < 2 else "genuine pair"
+                raise ValueError(
+                    f"{place} has no {lack}, so that nothing can be scored there. Use "
+                    "fewer splits, or people with several images each."
+                )
+            within = codes[paired_within & (codes >= 0)]
+            missing = np.setdiff1d(within, codes[test][paired_within[test]])
+            if group is not None and missing.size:
+                named = ", ".join(repr(str(g)) for g in group.values[missing])
+                warn_undefined(
+                    f"{place} has no genuine pair within group {named}: its frr is "
+                    "undefined there. Use fewer splits."
+                )
             yield train, test
 
     def get_n_splits(
@@ -144,38 +160,6 @@ class IdentityKFold(BaseCrossValidator):
             Number of folds.
         """
         return self.n_splits
-
-    def _splitter(self):
-        return StratifiedGroupKFold(
-            plain(self.n_splits), shuffle=self.shuffle, random_state=self.random_state
-        )
-
-    def _warn_of_groups_argument(self, groups):
-        if groups is not None:
-            warnings.warn(
-                "The groups parameter is ignored by IdentityKFold: identities come from y, "
-                "and demographic groups from y or sensitive_features=.",
-                UserWarning,
-                stacklevel=3,
-            )
-
-    def _check_fold(self, fold, people, paired):
-        n_people = np.unique(people).size
-        if n_people < 2 or not paired.any():
-            lack = "two people" if n_people < 2 else "genuine pair"
-            raise ValueError(
-                f"Test fold {fold} of n_splits={self.n_splits} has no {lack}, so that "
-                "nothing can be scored there. Use fewer splits, or people with several "
-                "images each."
-            )
-
-    def _warn_of_groups(self, fold, groups):
-        if groups.size:
-            named = ", ".join(repr(str(g)) for g in groups)
-            warn_undefined(
-                f"Test fold {fold} of n_splits={self.n_splits} has no genuine pair within "
-                f"group {named}: its frr is undefined there. Use fewer splits."
-            )
 
 
 def _has_partner(columns, side):

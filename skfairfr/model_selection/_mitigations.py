@@ -1,7 +1,7 @@
 """Mitigations by name, as the bench knows them, and what is done with any of them.
 
-A mitigation is a transformer of embeddings, a comparator (it has ``prepare``), or a
-pipeline of transformers that may end with a comparator. Those with a name are imported
+A mitigation is a transformer of embeddings, a comparator (it has ``prepare``, or at least
+``score_matrix``), or a pipeline of transformers that may end with a comparator. Those with a name are imported
 when they are asked for: some need the libraries of the extra "mitigate".
 """
 
@@ -11,7 +11,7 @@ from inspect import signature
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
@@ -78,6 +78,7 @@ class _Named(NamedTuple):
 
 # Numbers of clusters that are tried, and people whom a cluster needs to have impostors.
 CLUSTERS, PEOPLE_OF_CLUSTER = (10, 100), 2
+CLUSTERED = ("FairScoreNormalizer", "ClusterCalibration")
 # Share of a person's images that must agree on the group, where not all of them do.
 AGREEMENT = 0.75
 
@@ -148,12 +149,19 @@ MITIGATIONS = tuple(_NAMED)
 CONTROLS = ("plain head", "margin head")
 
 
+def refusal(argument, problem, *value):
+    """An error about an argument, which ends with its value if that is given."""
+    got = f"; got {plain(value[0])!r}" if value else ""
+    about = value[0] if value else None
+    return ArgumentError(Argument(argument), f" {problem}{got}.", value=about)
+
+
 def read_methods(methods, setting):
     """Mitigations from an argument, and names that were left out with the reason.
 
     Parameters
     ----------
-    methods : None, sequence of str, or dict of str -> estimator or (estimator, grid)
+    methods : None, sequence of str, or dict of str -> str, estimator or (estimator, grid)
         None is all that have a name and whose libraries are installed.
     setting : Setting
 
@@ -174,17 +182,16 @@ def read_methods(methods, setting):
         methods = [methods]
     if not isinstance(methods, dict):
         names = check_texts(methods, "methods", "names of mitigations")
-        methods = dict.fromkeys(names, NOTHING)
+        methods = dict(zip(names, names, strict=True))
     if not methods:
-        raise ArgumentError(
-            Argument("methods"),
-            " names none;",
-            remedy="give None for all, or some of " + ", ".join(MITIGATIONS) + ".",
-            value=methods,
-        )
+        known = ", ".join(MITIGATIONS)
+        raise refusal("methods", f"names none; give None for all, or some of {known}")
     for name, given in methods.items():
-        if given is NOTHING:
-            found.append(named_mitigation(name, setting))
+        if not isinstance(name, str) or name == NOTHING or not is_written(name):
+            problem = f"has {plain(name)!r}; give whole characters, not {NOTHING!r}"
+            raise refusal("methods", problem)
+        if isinstance(given, str):
+            found.append(named_mitigation(given, setting)._replace(name=name))
         else:
             found.append(_own_mitigation(name, given))
     return found, left_out
@@ -193,12 +200,11 @@ def read_methods(methods, setting):
 def named_mitigation(name, setting):
     """The mitigation of a name, as :func:`read_methods` returns it."""
     if name not in _NAMED:
-        raise ArgumentError(
-            Argument("methods"),
-            f" has {plain(name)!r}, which is no mitigation known by name.",
-            remedy=f"{suggestion(name, MITIGATIONS)}Known are: {', '.join(MITIGATIONS)}. "
-            "In Python give others as a dict, {name: estimator}.",
-            value=name,
+        raise refusal(
+            "methods",
+            f"has {plain(name)!r}, which is no mitigation known by name. "
+            f"{suggestion(name, MITIGATIONS)}Known are: {', '.join(MITIGATIONS)}. In Python "
+            "give others as a dict, {name: estimator}",
         )
     module, cls, options, grid = _NAMED[name]
     try:
@@ -207,75 +213,44 @@ def named_mitigation(name, setting):
         raise ImportError(f"{cls} is not in {module}", name=module) from error
     given = options, grid
     options, grid = (part(setting) if callable(part) else part for part in given)
-    note = "" if grid is None else _fewer_clusters(grid, setting)
+    note = ""
     if "min_agreement" in options:
         note = (
             f"of {setting.n_ungrouped} people no group is known, or several are; those "
             f"whose images agree to less than {100 * AGREEMENT:.0f} % are left out of its fits, "
             "and judged as all others."
         )
-    return Mitigation(name, made(**options), _candidates(name, grid), note)
-
-
-def _fewer_clusters(grid, setting):
-    """What is tried in place of the usual numbers of clusters; empty where those are."""
-    tried = grid.get("n_clusters") if isinstance(grid, dict) else None
-    if tried in (None, list(CLUSTERS)):
-        return ""
-    shown, usual = (", ".join(map(str, numbers)) for numbers in (tried, CLUSTERS))
-    return (
-        f"n_clusters {shown} in place of {usual}: candidates are fitted on "
-        f"{setting.n_people} people, and a cluster needs {PEOPLE_OF_CLUSTER}."
-    )
+    elif cls in CLUSTERED and tuple(grid["n_clusters"]) != CLUSTERS:
+        tried, usual = (str(n)[1:-1] for n in (grid["n_clusters"], list(CLUSTERS)))
+        note = (
+            f"n_clusters {tried} in place of {usual}: candidates are fitted on "
+            f"{setting.n_people} people, and a cluster needs {PEOPLE_OF_CLUSTER}."
+        )
+    candidates = [] if grid is None else list(ParameterGrid(grid))
+    return Mitigation(name, made(**options), candidates, note)
 
 
 def _own_mitigation(name, given):
     """A mitigation of the caller's, with the grid where there is one."""
-    if not isinstance(name, str) or name == NOTHING or not is_written(name):
-        raise ArgumentError(
-            Argument("methods"),
-            f" has the name {plain(name)!r};",
-            remedy=f"give a text of whole characters other than {NOTHING!r}, which is the "
-            "embeddings as they are.",
-            value=name,
+    pair = isinstance(given, tuple) and len(given) == 2
+    estimator, grid = given if pair else (given, None)
+    ways = ("transform", "prepare", "score_matrix")
+    parts = (estimator, _last_of(estimator))
+    usable = any(hasattr(part, way) for part in parts for way in ways)
+    if isinstance(estimator, type) or not (usable and hasattr(estimator, "get_params")):
+        raise refusal(
+            "methods",
+            f"has {name!r} with {plain(estimator)!r}, which is neither a name nor an "
+            "instance of an estimator that transforms embeddings or scores pairs; inherit "
+            "from skfairfr.comparators.Comparator, or from sklearn.base.BaseEstimator and "
+            "have fit with transform(X) or score_matrix(X1, X2)",
         )
-    estimator, grid = (
-        given if isinstance(given, tuple) and len(given) == 2 else (given, None)
-    )
-    if isinstance(estimator, type):
-        raise ArgumentError(
-            Argument("methods"),
-            f" has {name!r} with the class {estimator.__name__};",
-            remedy=f"give an instance, {estimator.__name__}().",
-            value=estimator,
-        )
-    known = hasattr(estimator, "get_params") and hasattr(estimator, "fit")
-    if not known or not (
-        hasattr(estimator, "transform")
-        or is_comparator(_last_of(estimator))
-        or isinstance(estimator, Pipeline)
-    ):
-        raise ArgumentError(
-            Argument("methods"),
-            f" has {name!r} with {plain(estimator)!r}, which is neither a transformer nor a "
-            "comparator;",
-            remedy="give an estimator with fit and with transform or prepare, a pipeline "
-            "of such, or a tuple of one and its grid of parameters.",
-            value=estimator,
-        )
-    return Mitigation(name, estimator, _candidates(name, grid))
-
-
-def _candidates(name, grid):
     try:
-        return [] if grid is None else list(ParameterGrid(grid))
+        candidates = [] if grid is None else list(ParameterGrid(grid))
     except (TypeError, ValueError) as error:
-        raise ArgumentError(
-            Argument("methods"),
-            f" has {name!r} with a grid that is not one: {error}",
-            remedy="Give a dict of lists, as {'alpha': [0.1, 1.0]}.",
-            value=grid,
-        ) from error
+        problem = f"has {name!r} with no grid ({error}); give a dict of lists"
+        raise refusal("methods", problem) from error
+    return Mitigation(name, estimator, candidates)
 
 
 def _last_of(estimator):
@@ -295,37 +270,52 @@ def seeded(estimator, parameters, seed):
     return made
 
 
-def fit_system(estimator, X, y, groups):
-    """Fit a mitigation; steps of a pipeline get identities and groups alike.
+class System(BaseEstimator):
+    """A mitigation whose y holds identities and groups, as of ``face_labels``.
 
     Parameters
     ----------
     estimator : estimator
-        Fitted in place.
-    X : ndarray, shape (n_samples, n_features)
-    y : ndarray, shape (n_samples,)
-        Identities.
-    groups : ndarray, shape (n_samples,)
+        Cloned.
+    seed : int
+        Of whatever is random in it and has none.
 
-    Returns
-    -------
-    estimator : estimator
+    Attributes
+    ----------
+    estimator_ : fitted estimator
     """
-    steps = estimator.steps if isinstance(estimator, Pipeline) else [("", estimator)]
-    for k, (_, step) in enumerate(steps):
-        if step is None or step == "passthrough":
-            continue
+
+    def __init__(self, estimator, seed=0):
+        self.estimator = estimator
+        self.seed = seed
+
+    def fit(self, X, y):
+        """Fit a clone on some people."""
+        made = seeded(self.estimator, {}, self.seed)
+        self.estimator_ = fit_system(made, X, y["identity"], y["group"])
+        return self
+
+
+def fit_system(estimator, X, y, groups):
+    """Fit a mitigation in place; steps of a pipeline get identities and groups alike."""
+    steps = _steps_of(estimator)
+    for k, step in enumerate(steps):
         takes_groups = "sensitive_features" in signature(step.fit).parameters
+        options = {"sensitive_features": groups} if takes_groups else {}
         with warnings.catch_warnings():
             # A person of one image is none that the covariance of classes is about.
             warnings.filterwarnings("ignore", "Only one sample available", UserWarning)
-            if takes_groups:
-                step.fit(X, y, sensitive_features=groups)
-            else:
-                step.fit(X, y)
+            step.fit(X, y, **options)
         if k < len(steps) - 1:
             X = step.transform(X)
     return estimator
+
+
+def _steps_of(estimator):
+    """Steps of a pipeline, without those that do nothing, or the one estimator."""
+    if not isinstance(estimator, Pipeline):
+        return [estimator]
+    return [s for _, s in estimator.steps if s is not None and s != "passthrough"]
 
 
 class OfGroups:
@@ -360,36 +350,47 @@ def embed(estimator, X, groups):
     Returns
     -------
     Z : ndarray, shape (n_samples, n_features_out)
-    similarity : "cosine" or OfGroups
+    similarity : "cosine", OfGroups, or ndarray of float32, shape (n_samples, n_samples)
+        The last are the scores of a comparator that has ``score_matrix`` alone.
     """
-    if estimator is None:
-        return X, "cosine"
-    steps = [estimator]
-    if isinstance(estimator, Pipeline):
-        steps = [s for _, s in estimator.steps if s is not None and s != "passthrough"]
+    steps = [] if estimator is None else _steps_of(estimator)
     for step in steps[:-1]:
         X = step.transform(X)
     if not steps:
         return X, "cosine"
-    if is_comparator(steps[-1]):
-        return X, OfGroups(steps[-1], groups)
-    return np.asarray(steps[-1].transform(X)), "cosine"
+    last = steps[-1]
+    if is_comparator(last):
+        return X, OfGroups(last, groups)
+    if hasattr(last, "score_matrix"):
+        return X, _scores_of(last, X, groups)
+    return np.asarray(last.transform(X)), "cosine"
+
+
+def _scores_of(comparator, X, groups):
+    names = ("sensitive_features_1", "sensitive_features_2")
+    of_both = dict.fromkeys(names, groups) if needs_groups(comparator) else {}
+    scores = np.asarray(comparator.score_matrix(X, X, **of_both), dtype=np.float32)
+    if scores.shape != (len(X), len(X)) or not np.isfinite(scores).all():
+        raise ValueError(
+            f"{type(comparator).__name__}.score_matrix(X, X) gave an array of shape "
+            f"{scores.shape} for {len(X)} rows, or scores that are not finite; return a "
+            "finite score for every two rows."
+        )
+    return scores
 
 
 def needs_groups(estimator):
     """Whether a mitigation takes the groups of both images to score a pair."""
-    scores = getattr(_last_of(estimator), "score_pairs", None)
+    last = _last_of(estimator)
+    scores = getattr(last, "score_pairs", getattr(last, "score_matrix", None))
     return scores is not None and "sensitive_features_1" in signature(scores).parameters
 
 
 def heads_of(estimator):
     """The projectors of a mitigation: itself, or steps of a pipeline."""
-    steps = [("", estimator)]
-    if isinstance(estimator, Pipeline):
-        steps = estimator.steps
     return [
         step
-        for _, step in steps
+        for step in _steps_of(estimator)
         if any(kind.__module__.startswith(_PROJECTORS) for kind in type(step).__mro__)
     ]
 
@@ -407,7 +408,7 @@ def count_numbers(estimator):
     if estimator is None:
         return 0
     if isinstance(estimator, Pipeline):
-        return sum(count_numbers(step) for _, step in estimator.steps)
+        return sum(map(count_numbers, _steps_of(estimator)))
     if isinstance(estimator, FrozenEstimator):
         return count_numbers(estimator.estimator)
     head = getattr(estimator, "head_", None)

@@ -95,48 +95,48 @@ class BestTradeOff(BaseEstimator):
             candidate is finite in all of them, or the tolerance is none.
         """
         names = self._names()
-        self._check_tolerance()
         values = np.stack([_metric(cv_results, name) for name in names])
         usable = np.isfinite(values).all(axis=0)
         if not usable.any():
-            raise ValueError(self._nothing_finite(names, values))
+            counts = dict(
+                zip(names, np.isfinite(values).sum(axis=1).tolist(), strict=True)
+            )
+            raise ValueError(
+                f"No candidate has a finite mean of {' and '.join(names)} (finite: "
+                f"{counts}, of {usable.size} candidates), so that none can be chosen. Give "
+                "the search error_score='raise' to see why: groups missing from y or from "
+                "fit, a far below what a fold's impostor pairs resolve, or folds in which a "
+                "group makes no error (a larger far, fewer folds, skfairfr.IdentityKFold)."
+            )
         regret = np.full(usable.size, np.inf)
-        logs = [_log_over_best(row[usable]) for row in values]
-        regret[usable] = np.max(logs, axis=0)
+        regret[usable] = np.max([_log_over_best(row[usable]) for row in values], axis=0)
         best = int(regret.argmin())
         if self.tolerance is None:
             return best
-        allowed = self._allowed(cv_results, names, values[:, best], best)
+        allowed = values[:, best] * (1 + to_float(self.tolerance))
+        if self.tolerance == "1se":
+            errors = [_standard_error(cv_results, name, best) for name in names]
+            allowed = values[:, best] + errors
         alike = usable & (values <= allowed[:, None]).all(axis=0)
         preferred = _metric(cv_results, self.prefer)
         preferred = np.where(alike & np.isfinite(preferred), preferred, np.inf)
         # The better compromise wins where both are preferred alike.
         return int(np.lexsort((regret, preferred))[0])
 
-    def _allowed(self, cv_results, names, best_values, best):
-        """Largest value in each metric that passes for that of the best candidate."""
-        if self.tolerance != "1se":
-            return best_values * (1 + to_float(self.tolerance))
-        errors = [_standard_error(cv_results, name, best) for name in names]
-        return best_values + np.array(errors)
-
-    def _check_tolerance(self):
-        tolerance = self.tolerance
-        if tolerance in (None, "1se") or 0 <= to_float(tolerance) < np.inf:
-            return
-        raise ValueError(
-            "tolerance must be None, a share of at least 0 as 0.05, or '1se'; got "
-            f"{tolerance!r}."
-        )
-
     def _names(self):
-        names = self.metrics
-        chosen_by = () if self.tolerance is None else (self.prefer,)
+        """The metrics, once all parameters are found to make sense."""
+        names, tolerance = self.metrics, self.tolerance
+        if tolerance not in (None, "1se") and not 0 <= to_float(tolerance) < np.inf:
+            raise ValueError(
+                "tolerance must be None, a share of at least 0 as 0.05, or '1se'; got "
+                f"{tolerance!r}."
+            )
         if isinstance(names, str) or not names or len(set(names)) < len(names):
             raise ValueError(
                 "metrics must be names of different scores, as ('bfar', 'frr_at_far'); "
                 f"got {names!r}."
             )
+        chosen_by = () if tolerance is None else (self.prefer,)
         signed = [n for n in (*names, *chosen_by) if is_signed(n)]
         if signed:
             raise ValueError(
@@ -144,19 +144,6 @@ class BestTradeOff(BaseEstimator):
                 "better; choose by 'bfar' or 'bfrr'."
             )
         return list(names)
-
-    def _nothing_finite(self, names, values):
-        finite = {
-            name: int(np.isfinite(row).sum())
-            for name, row in zip(names, values, strict=True)
-        }
-        return (
-            f"No candidate has a finite mean of {' and '.join(names)} (finite: {finite}, "
-            f"of {values.shape[1]} candidates), so that none can be chosen. Give the "
-            "search error_score='raise' to see why: groups missing from y or from fit, a "
-            "far below what a fold's impostor pairs resolve, or folds in which a group "
-            "makes no error (a larger far, fewer folds, skfairfr.IdentityKFold)."
-        )
 
 
 def _metric(cv_results, name):

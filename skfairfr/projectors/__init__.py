@@ -1,6 +1,6 @@
 """Transformers between encoder and matcher that mitigate disparities.
 
-They need torch, skorch and safetensors, which come with the extra "mitigate". Without them
+They need torch and skorch, which come with the extra "mitigate". Without them
 this package has no names.
 """
 

@@ -47,6 +47,7 @@ from skfairfr.projectors._training import (
     resume,
     train,
 )
+from skfairfr.utils import _saved
 from skfairfr.utils._frames import build_frame, library_of
 from skfairfr.utils._torch import (
     PRECISIONS,
@@ -55,7 +56,7 @@ from skfairfr.utils._torch import (
     new_generator,
     threads_for,
 )
-from skfairfr.utils._validation import validate_rows, warn_caller
+from skfairfr.utils._validation import check_path, validate_rows, warn_caller
 
 # What all projectors have in common: default and constraint of each parameter.
 TRAINING = {
@@ -274,7 +275,7 @@ class BaseProjector(
             net.callbacks.append(Checkpoint(path, seed, generator, monitor))
         net.initialize()
         if state is not None:
-            resume(state, net, generator, monitor)
+            resume(path, state, net, generator, monitor)
         interrupted = train(net, batches, monitor, self.precision)
         if interrupted:
             warn_caller(
@@ -487,13 +488,20 @@ class BaseProjector(
         NotFittedError
             Before ``fit``.
         ValueError
-            If labels are neither numbers, strings nor booleans, or the head is one of
-            your own, which a file cannot make again.
+            If labels are neither numbers, strings nor booleans, the head is one of your
+            own, which a file cannot make again, or the class is not skfairfr's.
         OSError
             If the file cannot be written.
         """
+        path = check_path(path, "path")
+        _saved.write(path, self._to_save(include_people))
+
+    def _to_save(self, include_people=False):
         check_is_fitted(self, "head_")
-        _persistence.save(self, path, include_people)
+        return _persistence.state_of(self, include_people)
+
+    def _set_fitted_state(self, fitted):
+        _persistence.set_state(self, fitted)
 
     @classmethod
     def load(cls, path):
@@ -513,7 +521,14 @@ class BaseProjector(
         ValueError
             If the file holds something else, or another class, or is damaged.
         """
-        return _persistence.load(cls, path)
+        path = check_path(path, "path")
+        found = _saved.read(path, "save the projector again")
+        if type(found) is not cls:
+            raise ValueError(
+                f"{path!r} holds {type(found).__name__}, not {cls.__name__}; call load of "
+                "the class that was saved."
+            )
+        return found
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "head_")

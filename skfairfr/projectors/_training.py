@@ -7,7 +7,6 @@ knows when to stop, ``Checkpoint`` writes all from which a fit can be resumed. A
 resumed from its checkpoint: one file for each fit, named by a hash of the data and the options.
 """
 
-import json
 import math
 from copy import deepcopy
 from functools import partial
@@ -18,15 +17,18 @@ import numpy as np
 import torch
 from skorch import NeuralNet
 from skorch.callbacks import Callback
+from torch.utils._pytree import tree_map
 
 from skfairfr.samplers._torch import GroupSampler
-from skfairfr.utils._folder import whole_file
+from skfairfr.utils import _saved
 from skfairfr.utils._torch import precision_of_products
 from skfairfr.utils._validation import check_path
 
 # Options that change neither the data nor the steps of a fit.
 WITHOUT_EFFECT = ("checkpoint_dir", "verbose", "callbacks", "random_state")
 N_HASHED_ROWS = 4096
+# What to do about a checkpoint that cannot be read.
+REMEDY = "delete it to start anew"
 
 
 class DeviceRows:
@@ -364,19 +366,16 @@ class Checkpoint(Callback):
         self.monitor = monitor
 
     def on_epoch_end(self, net, **kwargs):
-        # Without batches, and with numbers of Python for those of numpy.
-        epochs = [{**epoch, "batches": []} for epoch in net.history]
         state = {
             "seed": self.seed,
             "weights": parts_of(net).state_dict(),
             "optimizer": net.optimizer_.state_dict(),
             "generator": self.generator.get_state(),
             "monitor": self.monitor.state_,
-            "history": json.dumps(epochs, default=lambda value: value.tolist()),
+            "history": [{**epoch, "batches": []} for epoch in net.history],
         }
-        # Renamed once complete: a fit killed while writing leaves the previous epoch.
-        with whole_file(self.path) as staged:
-            torch.save(state, staged)
+        # Whole or not at all: a fit killed while writing leaves the previous epoch.
+        _saved.write(self.path, tree_map(_to_array, state))
 
 
 def check_callbacks(callbacks):
@@ -438,7 +437,7 @@ def checkpoint_path(estimator, X, people, seed):
             f"checkpoint_dir={str(directory)!r} cannot be made ({error}); name a "
             "directory that can be written to."
         ) from error
-    return directory / f"{type(estimator).__name__}-{digest[:16]}.pt"
+    return directory / f"{type(estimator).__name__}-{digest[:16]}.safetensors"
 
 
 def read_checkpoint(path):
@@ -451,23 +450,29 @@ def read_checkpoint(path):
     """
     if not path.exists():
         return None
-    # What is damaged raises many kinds of errors.
-    try:
-        return torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:
-        raise ValueError(
-            f"The checkpoint {path} cannot be read ({type(error).__name__}); delete it to "
-            "start anew."
-        ) from error
+    return tree_map(_to_tensor, _saved.read(path, REMEDY))
 
 
-def resume(state, net, generator, monitor):
+def _to_array(value):
+    """A tensor as an array; bfloat16, which numpy lacks, as float32, which holds it exactly."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    value = value.float() if value.dtype == torch.bfloat16 else value
+    return value.numpy(force=True)
+
+
+def _to_tensor(value):
+    return torch.from_numpy(value) if isinstance(value, np.ndarray) else value
+
+
+def resume(path, state, net, generator, monitor):
     """Restore net, generator and monitor from the ``state`` of a checkpoint."""
-    parts_of(net).load_state_dict(state["weights"])
-    net.optimizer_.load_state_dict(state["optimizer"])
-    generator.set_state(state["generator"])
-    monitor.state_ = state["monitor"]
-    net.history.extend(json.loads(state["history"]))
+    with _saved.damage_named(path, REMEDY):
+        parts_of(net).load_state_dict(state["weights"])
+        net.optimizer_.load_state_dict(state["optimizer"])
+        generator.set_state(state["generator"])
+        monitor.state_ = state["monitor"]
+        net.history.extend(state["history"])
 
 
 def parts_of(net):

@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 from skfairfr._core._few_errors import holm, rate_bounds
-from skfairfr.metrics._roc._analytic import ComparedGroups
+from skfairfr.metrics._roc._evidence import ComparedGroups
 
 RATES = ("far", "frr")
 # Combinations of attributes have many cells: so much of the error rate is theirs, so that

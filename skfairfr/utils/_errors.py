@@ -117,6 +117,11 @@ class ArgumentError(ValueError):
         super().__init__(self.message)
 
 
+def refused(name, value, problem, remedy=()):
+    """The error that an argument has a value that it cannot have; ``problem`` follows its name."""
+    return ArgumentError(Argument(name), f" {problem}", remedy=remedy, value=value)
+
+
 def suggestion(name, known):
     """``Did you mean 'far'? `` where a name is like one of the known ones, or else nothing."""
     near = difflib.get_close_matches(str(name), known, 1)

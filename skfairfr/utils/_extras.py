@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 
 # What the extra "mitigate" of pyproject.toml installs.
-TRAINING = ("torch", "skorch", "safetensors")
+TRAINING = ("torch", "skorch")
 
 
 def lazy_names(package, homes, needs=None):

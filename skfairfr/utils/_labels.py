@@ -22,6 +22,10 @@ class Labels(NamedTuple):
     values: np.ndarray
     codes: np.ndarray
 
+    def of_rows(self):
+        """The label of each row, objects (n_samples,); None where it is unknown."""
+        return np.append(self.values.astype(object), None)[self.codes]
+
 
 def face_labels(identity, group=None, domain=None):
     """Bundle identities, groups and domains into one ``y``.
@@ -60,7 +64,7 @@ def face_labels(identity, group=None, domain=None):
     if identity is None:
         raise ValueError("identity must be the label of each row; got None.")
     if group is not None and len(to_columns(group, "group")) > 1:
-        group = _combinations(group)
+        group = encode(group, "group", allow_unknown=True).of_rows()
     given = {"identity": identity, "group": group, "domain": domain}
     columns = {
         name: to_column(values, name)
@@ -76,12 +80,6 @@ def face_labels(identity, group=None, domain=None):
     return y
 
 
-def _combinations(group):
-    """The label of each image's combination of several columns; None is unknown."""
-    values, codes = encode(group, "group", allow_unknown=True)
-    return np.append(values.astype(object), None)[codes]
-
-
 def split_labels(y, sensitive_features=None, domain=None):
     """The identity, group and domain columns of whatever ``y`` is; None where absent.
 
@@ -93,7 +91,22 @@ def split_labels(y, sensitive_features=None, domain=None):
             "This estimator requires y to be passed, but the target y is None: give the "
             "identity of each row, or face_labels(identity, group)."
         )
-    columns = dict(zip(FIELDS, _columns_of(y), strict=True))
+    native = nw.from_native(y, pass_through=True, allow_series=True)
+    names = getattr(getattr(y, "dtype", None), "names", None)
+    if isinstance(native, nw.DataFrame):
+        names = native.columns
+        if len(names) == 1 and "identity" not in names:
+            names = None  # one column, whatever its name
+    if names is not None and "identity" not in names:
+        raise ValueError(
+            f"y has the columns {list(names)}, but none is 'identity'; rename the one that "
+            "tells whose image each row is, or build y with skfairfr.face_labels."
+        )
+    columns = dict.fromkeys(FIELDS)
+    if names is None:
+        columns["identity"] = y
+    else:
+        columns |= {field: native[field] for field in FIELDS if field in names}
     beside = {"group": sensitive_features, "domain": domain}
     for field, values in beside.items():
         if values is None:
@@ -108,7 +121,9 @@ def split_labels(y, sensitive_features=None, domain=None):
     return tuple(columns[field] for field in FIELDS)
 
 
-def label_images(y, sensitive_features, domain, n_samples, *, fields=FIELDS):
+def label_images(
+    y, sensitive_features, domain, n_samples, *, fields=FIELDS, by_attribute=False
+):
     """Identity, group and domain of the rows of X.
 
     Parameters
@@ -120,6 +135,8 @@ def label_images(y, sensitive_features, domain, n_samples, *, fields=FIELDS):
         Rows of X.
     fields : tuple of str, default=FIELDS
         What is read. Other fields are ignored, inside ``y`` and as arguments.
+    by_attribute : bool, default=False
+        Whether the group is a dict, of the Labels of every attribute by its name.
 
     Returns
     -------
@@ -142,7 +159,9 @@ def label_images(y, sensitive_features, domain, n_samples, *, fields=FIELDS):
         group = None
     if "domain" not in fields:
         domain = None
-    if group is not None:
+    if by_attribute:
+        group = encode_attributes(group, "sensitive_features", n_samples)
+    elif group is not None:
         group = encode(
             group, "sensitive_features", n_samples=n_samples, allow_unknown=True
         )
@@ -191,29 +210,11 @@ def encode(values, name, *, n_samples=None, allow_unknown=False):
     return labels
 
 
-def label_attributes(y, sensitive_features, n_samples):
-    """Labels of every attribute of the rows of X, by name.
-
-    Parameters
-    ----------
-    y : array-like, shape (n_samples,)
-        Identities, or a structured array or frame, whose group is one attribute.
-    sensitive_features : array-like, frame, or dict of array-likes, or None
-        (n_samples,) or (n_samples, n_attributes).
-    n_samples : int
-        Rows of X.
-
-    Returns
-    -------
-    attributes : dict of str -> Labels
-        Code -1 is unknown. Columns without names are numbered.
-    """
-    _, group, _ = split_labels(y, sensitive_features)
-    return encode_attributes(group, "sensitive_features", n_samples)
-
-
 def encode_attributes(values, name, n_samples):
-    """Labels of every column of an array, series, frame or dict, by its name; {} of None."""
+    """Labels of every column of an array, series, frame or dict, by its name; {} of None.
+
+    Columns without names are numbered.
+    """
     if values is None:
         return {}
     columns = to_columns(values, name)
@@ -342,28 +343,6 @@ def to_column(values, name):
     return columns[0]
 
 
-def _columns_of(y):
-    """The three columns of a structured array or a frame; plain y is the identities."""
-    native = nw.from_native(y, pass_through=True, allow_series=True)
-    if isinstance(native, nw.DataFrame):
-        if "identity" in native.columns:
-            return [native[f] if f in native.columns else None for f in FIELDS]
-        if len(native.columns) != 1:
-            raise ValueError(
-                f"y is a frame with the columns {native.columns}, but none is "
-                "'identity'; rename the column that tells whose image each row is."
-            )
-    names = getattr(getattr(y, "dtype", None), "names", None)
-    if names is not None:
-        if "identity" not in names:
-            raise ValueError(
-                f"y is a structured array with the fields {names}, but none is "
-                "'identity'; build it with skfairfr.face_labels."
-            )
-        return [y[f] if f in names else None for f in FIELDS]
-    return [y, None, None]
-
-
 def _to_array(values, name):
     """numpy array of labels; a mixture of types stays objects, never becomes strings."""
     if isinstance(values, np.ma.MaskedArray) and values.dtype.names is None:
@@ -399,7 +378,16 @@ def _series_to_numpy(series):
 
 
 def _encode_column(column, name):
-    _check_types(column, name)
+    wrong = column.dtype if column.dtype.kind in "Vc" else None
+    if column.dtype.kind == "O":
+        types = set(map(type, column.tolist()))
+        wrong = next((t.__name__ for t in types if t.__hash__ is None), None)
+    if wrong is not None:
+        raise ArgumentError(
+            Argument(name),
+            f" holds values of the type {wrong}, and a label is one number or text;",
+            remedy="give one for each row.",
+        )
     unknown = is_unknown(column)
     known = column[~unknown]
     try:
@@ -413,20 +401,6 @@ def _encode_column(column, name):
     codes = np.full(len(column), -1, dtype=np.int32)
     codes[~unknown] = inverse
     return Labels(values, codes)
-
-
-def _check_types(column, name):
-    """Raise where labels are lists, dicts, structures or complex numbers."""
-    wrong = column.dtype if column.dtype.kind in "Vc" else None
-    if column.dtype.kind == "O":
-        types = set(map(type, column.tolist()))
-        wrong = next((t.__name__ for t in types if t.__hash__ is None), None)
-    if wrong is not None:
-        raise ArgumentError(
-            Argument(name),
-            f" holds values of the type {wrong}, and a label is one number or text;",
-            remedy="give one for each row.",
-        )
 
 
 def is_unknown(column):

@@ -7,7 +7,7 @@ import stat
 import sys
 import warnings
 from collections.abc import Collection, Hashable
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -22,6 +22,7 @@ from skfairfr.utils._errors import (
     ArgumentError,
     kind_of_value,
     plain,
+    refused,
     size_of,
 )
 
@@ -46,17 +47,13 @@ def check_level(far, name="far"):
     """FAR levels as a float64 array of any shape, each inside (0, 1)."""
     levels = to_array(far, name)
     if levels.dtype.kind not in "fiu" or levels.size == 0:
-        raise ArgumentError(
-            Argument(name),
-            f" must be a number in (0, 1), or several; got {plain(far)!r}.",
-            value=far,
+        raise refused(
+            name, far, f"must be a number in (0, 1), or several; got {plain(far)!r}."
         )
     levels = levels.astype(np.float64)
     if not ((levels > 0) & (levels < 1)).all():
-        raise ArgumentError(
-            Argument(name),
-            f" must lie in (0, 1), as 1e-3 does; got {plain(far)!r}.",
-            value=far,
+        raise refused(
+            name, far, f"must lie in (0, 1), as 1e-3 does; got {plain(far)!r}."
         )
     return levels
 
@@ -65,18 +62,14 @@ def check_threshold(threshold, name="threshold"):
     """Thresholds as a float64 array of any shape; infinite ones are allowed, NaN not."""
     thresholds = to_array(threshold, name)
     if thresholds.dtype.kind not in "fiu" or thresholds.size == 0:
-        raise ArgumentError(
-            Argument(name),
-            f" must be a similarity, or several; got {plain(threshold)!r}.",
-            value=threshold,
+        raise refused(
+            name,
+            threshold,
+            f"must be a similarity, or several; got {plain(threshold)!r}.",
         )
     thresholds = thresholds.astype(np.float64)
     if np.isnan(thresholds).any():
-        raise ArgumentError(
-            Argument(name),
-            f" must not be NaN; got {plain(threshold)!r}.",
-            value=threshold,
-        )
+        raise refused(name, threshold, f"must not be NaN; got {plain(threshold)!r}.")
     return thresholds
 
 
@@ -84,11 +77,7 @@ def check_option(value, name, options):
     """Raise unless ``value`` is one of ``options``."""
     if not isinstance(value, str) or value not in options:
         choices = ", ".join(repr(o) for o in options)
-        raise ArgumentError(
-            Argument(name),
-            f" must be one of {choices}; got {plain(value)!r}.",
-            value=value,
-        )
+        raise refused(name, value, f"must be one of {choices}; got {plain(value)!r}.")
 
 
 def check_group(group, groups, name="group"):
@@ -109,46 +98,44 @@ def check_group(group, groups, name="group"):
 def check_container(values, name):
     """Raise where an array-like is one text, or a frame that has still to be computed."""
     if isinstance(values, str | bytes):
-        raise ArgumentError(
-            Argument(name),
-            f" must hold one value for each row, (n_samples,); got the text {values!r}.",
-            value=values,
+        raise refused(
+            name,
+            values,
+            f"must hold one value for each row, (n_samples,); got the text {values!r}.",
         )
     if isinstance(nw.from_native(values, pass_through=True), nw.LazyFrame):
-        raise ArgumentError(
-            Argument(name),
-            f" is a {kind_of_value(values)}, whose values have still to be computed;",
-            remedy="give what its collect() returns.",
-            value=values,
+        raise refused(
+            name,
+            values,
+            f"is a {kind_of_value(values)}, whose values have still to be computed;",
+            "give what its collect() returns.",
         )
 
 
 def validate_rows(estimator, X, **options):
     """X as scikit-learn's ``validate_data`` gives it to an estimator."""
-    _check_floats(estimator)
     check_readable(X, "X")
-    with _named("X"):
+    try:
         return validate_data(estimator, X, **options)
+    except ValueError as error:
+        raise _named(error, "X") from None
 
 
 def check_rows(X, *, input_name="X", **options):
     """X as scikit-learn's ``check_array`` gives it."""
     check_readable(X, input_name)
-    with _named(input_name):
-        return check_array(X, input_name=input_name, **options)
-
-
-@contextmanager
-def _named(name):
-    """Name the argument where numpy, or the library of a frame, finds text in it."""
     try:
-        yield
+        return check_array(X, input_name=input_name, **options)
     except ValueError as error:
-        if not str(error).startswith("could not convert"):
-            raise
-        remedy = "Leave columns of text out."
-        problem = f" must be numbers ({error})."
-        raise ArgumentError(Argument(name), problem, remedy=remedy) from None
+        raise _named(error, input_name) from None
+
+
+def _named(error, name):
+    """The error; naming the argument where numpy, or a frame's library, finds text in it."""
+    if not str(error).startswith("could not convert"):
+        return error
+    remedy = "Leave columns of text out."
+    return ArgumentError(Argument(name), f" must be numbers ({error}).", remedy=remedy)
 
 
 def check_readable(X, name):
@@ -189,11 +176,11 @@ def to_array(values, name):
         If numpy cannot, or if values are masked.
     """
     if np.ma.is_masked(values):
-        raise ArgumentError(
-            Argument(name),
-            f" has masked values ({np.ma.count_masked(values)});",
-            remedy="leave their rows out, with their labels.",
-            value=values,
+        raise refused(
+            name,
+            values,
+            f"has masked values ({np.ma.count_masked(values)});",
+            "leave their rows out, with their labels.",
         )
     try:
         return np.asarray(values)
@@ -213,11 +200,11 @@ def to_numbers(values, name, dtype=np.float64):
     kinds = "iub" if np.issubdtype(dtype, np.integer) else "fiub"
     if array.dtype.kind not in kinds:
         what = "integers" if kinds == "iub" else "numbers"
-        raise ArgumentError(
-            Argument(name),
-            f" must be {what}; got {kind_of_value(values)}, of the type {array.dtype}.",
-            remedy=f"Give {what}, none of them larger than numpy's types hold.",
-            value=values,
+        raise refused(
+            name,
+            values,
+            f"must be {what}; got {kind_of_value(values)}, of the type {array.dtype}.",
+            f"Give {what}, none of them larger than numpy's types hold.",
         )
     return array.astype(dtype)
 
@@ -226,48 +213,37 @@ def check_scores(scores, name):
     """Scores as a one-dimensional float array: float32 stays, everything else float64."""
     array = to_array(scores, name)
     if array.ndim != 1:
-        raise ArgumentError(
-            Argument(name),
-            f" must be one-dimensional, (n_pairs,); got shape {array.shape}.",
-            value=scores,
+        raise refused(
+            name,
+            scores,
+            f"must be one-dimensional, (n_pairs,); got shape {array.shape}.",
         )
     if array.dtype.kind not in "fiub":
-        raise ArgumentError(
-            Argument(name),
-            f" must be numbers; got the type {array.dtype}.",
-            value=scores,
-        )
+        raise refused(name, scores, f"must be numbers; got the type {array.dtype}.")
     array = array if array.dtype == np.float32 else array.astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
-        raise ArgumentError(
-            Argument(name),
-            f" must be finite, but pair {bad[0]} has {array[bad[0]]} ({bad.size} such "
+        raise refused(
+            name,
+            scores,
+            f"must be finite, but pair {bad[0]} has {array[bad[0]]} ({bad.size} such "
             "pairs).",
-            remedy="Remove them, or give a failed comparison the score your system gives it.",
-            value=scores,
+            "Remove them, or give a failed comparison the score your system gives it.",
         )
     return array
 
 
 def check_count(value, name, minimum, maximum=MOST):
     """An integer from ``minimum`` to ``maximum``."""
+    wanted = ""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool):
-        raise ArgumentError(
-            Argument(name), f" must be an integer; got {plain(value)!r}.", value=value
-        )
-    if value < minimum:
-        raise ArgumentError(
-            Argument(name),
-            f" must be at least {minimum}; got {plain(value)!r}.",
-            value=value,
-        )
-    if value > maximum:
-        raise ArgumentError(
-            Argument(name),
-            f" must be at most {maximum}; got {plain(value)!r}.",
-            value=value,
-        )
+        wanted = "be an integer"
+    elif value < minimum:
+        wanted = f"be at least {minimum}"
+    elif value > maximum:
+        wanted = f"be at most {maximum}"
+    if wanted:
+        raise refused(name, value, f"must {wanted}; got {plain(value)!r}.")
     return int(value)
 
 
@@ -280,19 +256,6 @@ def to_float(value):
         with suppress(OverflowError):
             return float(value)
     return math.nan
-
-
-def _check_floats(estimator):
-    """Raise where a parameter is an integer beyond floats, which scikit-learn lets pass."""
-    for name, value in estimator.get_params(deep=False).items():
-        is_integer = isinstance(value, int) and not isinstance(value, bool)
-        if is_integer and math.isnan(to_float(value)):
-            raise ArgumentError(
-                Argument(name),
-                f" must be at most {sys.float_info.max}; got an integer of "
-                f"{value.bit_length()} bits.",
-                value=value,
-            )
 
 
 def check_number(value, name, holds, wanted):
@@ -311,7 +274,7 @@ def check_number(value, name, holds, wanted):
     if not holds(number):
         is_short = isinstance(value, numbers.Real) or size_of(value) is None
         got = repr(plain(value)) if is_short else kind_of_value(value)
-        raise ArgumentError(Argument(name), f" {wanted}; got {got}.", value=value)
+        raise refused(name, value, f"{wanted}; got {got}.")
     return number
 
 
@@ -324,10 +287,10 @@ def check_n_jobs(n_jobs, name="n_jobs"):
     """A number of joblib's workers, as :class:`SimilarityROC` takes it."""
     is_integer = isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool)
     if n_jobs is not None and not (is_integer and n_jobs != 0):
-        raise ArgumentError(
-            Argument(name),
-            f" must be an integer other than 0, or None; got {plain(n_jobs)!r}.",
-            value=n_jobs,
+        raise refused(
+            name,
+            n_jobs,
+            f"must be an integer other than 0, or None; got {plain(n_jobs)!r}.",
         )
     return n_jobs
 
@@ -337,11 +300,11 @@ def random_state_of(random_state, name="random_state"):
     try:
         return check_random_state(random_state)
     except ValueError:
-        raise ArgumentError(
-            Argument(name),
-            " must be an integer in [0, 2**32), a RandomState or None; got "
+        raise refused(
+            name,
+            random_state,
+            "must be an integer in [0, 2**32), a RandomState or None; got "
             f"{plain(random_state)!r}.",
-            value=random_state,
         ) from None
 
 
@@ -363,10 +326,8 @@ def check_sequence(values, name, what):
     except TypeError:  # of a frame that has still to be computed, too
         is_short = isinstance(values, str | bytes) or size_of(values) is None
         shown = repr(plain(values)) if is_short else kind_of_value(values)
-        raise ArgumentError(
-            Argument(name),
-            f" must be a sequence of {what}; got {shown[:80]}.",
-            value=values,
+        raise refused(
+            name, values, f"must be a sequence of {what}; got {shown[:80]}."
         ) from None
 
 
@@ -397,9 +358,7 @@ def check_line(text, name):
     elif not is_written(text):
         problem = f"{plain(text)!r} is no text: it holds half a character."
     if problem:
-        raise ArgumentError(
-            Argument(name), f" {problem}", remedy="Give another.", value=text
-        )
+        raise refused(name, text, f"{problem}", "Give another.")
 
 
 def is_written(text):
@@ -422,11 +381,11 @@ def count_rows(X, name):
     shape = getattr(X, "shape", None)
     n_rows = size_of(X) if shape is None else next(iter(shape), None)
     if n_rows is None:
-        raise ArgumentError(
-            Argument(name),
-            f" must have a row for each image; got {kind_of_value(X)}.",
-            remedy="Give an array, (n_samples, n_features).",
-            value=X,
+        raise refused(
+            name,
+            X,
+            f"must have a row for each image; got {kind_of_value(X)}.",
+            "Give an array, (n_samples, n_features).",
         )
     return n_rows
 
@@ -452,10 +411,10 @@ def check_texts(values, name, what):
     values = check_sequence(values, name, what)
     wrong = [value for value in values if not isinstance(value, str)]
     if wrong:
-        raise ArgumentError(
-            Argument(name),
-            f" must be a sequence of {what}, each a text; got {plain(wrong[0])!r}.",
-            value=wrong[0],
+        raise refused(
+            name,
+            wrong[0],
+            f"must be a sequence of {what}, each a text; got {plain(wrong[0])!r}.",
         )
     return values
 
@@ -472,21 +431,21 @@ def check_path(path, name):
     try:
         text = os.fsdecode(path)
     except TypeError:
-        raise ArgumentError(
-            Argument(name),
-            f" must be a path, a text or a pathlib.Path; got {plain(path)!r}.",
-            value=path,
+        raise refused(
+            name,
+            path,
+            f"must be a path, a text or a pathlib.Path; got {plain(path)!r}.",
         ) from None
     try:
         possible = b"\0" not in os.fsencode(text)
     except UnicodeEncodeError:
         possible = False
     if not possible:
-        raise ArgumentError(
-            Argument(name),
-            f" {text!r} is no path: it holds half a character, or a null character;",
-            remedy="give another name.",
-            value=path,
+        raise refused(
+            name,
+            path,
+            f"{text!r} is no path: it holds half a character, or a null character;",
+            "give another name.",
         )
     return text
 

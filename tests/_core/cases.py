@@ -7,7 +7,7 @@ whatever the order of summation, and ties abound.
 import numpy as np
 
 from skfairfr._core._pairs import ListedPairs, ListedScores, compare_images
-from skfairfr._core._resampling import Images, unit_weights
+from skfairfr._core._resampling import Images, Weights
 from skfairfr._core._totals import Totals
 from tests.metrics.oracle import Oracle
 
@@ -51,7 +51,7 @@ def make_vectors(images, seed=0, n_features=4):
 
 def compare(images, vectors, average="pair", impostors="all", far_max=0.1):
     design = Totals(images, average, impostors)
-    return compare_images(vectors, design, far_max, "dot")
+    return compare_images(vectors, design, far_max)
 
 
 def embedded(seed=0, average="pair", impostors="all", far_max=0.1, **options):
@@ -162,4 +162,4 @@ def scores_and_base(sequence):
     return sorted(zip(sequence.scores.tolist(), base.tolist(), strict=True))
 
 
-ONE = unit_weights()
+ONE = Weights()

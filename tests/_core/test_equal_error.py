@@ -15,7 +15,7 @@ from skfairfr._core._equal_error import (
     equal_error_rates,
     where_equal,
 )
-from skfairfr._core._resampling import MODES, draw, unit_weights
+from skfairfr._core._resampling import MODES, Weights, draw
 from tests._core.cases import (
     compare,
     embedded,
@@ -259,7 +259,7 @@ def test_beyond_the_tail_a_sample_answers_and_is_marked(meets, sizes_held):
     if meets == "the data alone":
         tail.floors[-1] = np.float32(expected.threshold - 1e-3)
         tail.compared.hold(tail.images.group, tail.floors[-1], np.empty(0))
-        in_data, _ = equal_error_in(tail, None, False, True, unit_weights())
+        in_data, _ = equal_error_in(tail, None, False, True, Weights())
         assert in_data == expected.value
     found = equal_error_rates(tail, None, asked)
     assert found.sampled

@@ -280,9 +280,11 @@ def upper_ends(course, errors):
     return np.interp(errors, course.place, high)
 
 
-def upper_end_by_loop(pairs, scope, rate, scores, threshold, tail):
-    """The least bound of larger numbers of errors, between two of the fixed ones."""
-    count = accepted_impostors if rate == "far" else rejected_genuine
+COUNTS = {"far": accepted_impostors, "frr": rejected_genuine}
+
+
+def bounds_by_loop(pairs, scope, rate, scores, tail):
+    """Errors -> the least bound of as many or more, at the fixed numbers of errors."""
     scores = sorted(scores, reverse=rate == "far")
     numbers = {0, len(scores)} | {round(2 ** (j / 8)) for j in range(200)}
     known = {}
@@ -292,24 +294,22 @@ def upper_end_by_loop(pairs, scope, rate, scores, threshold, tail):
         # So many err at the threshold that the last of them reaches.
         at = np.inf if rate == "far" else -np.inf
         if number:
-            last = scores[number - 1]
-            at = (
-                last
-                if rate == "far"
-                else np.nextafter(np.float32(last), np.float32(99))
-            )
-        sums = count(pairs, scope, np.array([at])).sums
+            at = last = scores[number - 1]
+            if rate == "frr":
+                at = np.nextafter(np.float32(last), np.float32(99))
+        sums = COUNTS[rate](pairs, scope, np.array([at])).sums
         known[sums.errors[0]] = rate_bounds(sums, tail)[1][0]
-    least = {e: min(high for x, high in known.items() if x >= e) for e in known}
-    asked = count(pairs, scope, np.array([threshold])).sums.errors[0]
-    below, above = (
-        max(e for e in known if e <= asked),
-        min(e for e in known if e >= asked),
-    )
+    return {e: min(high for x, high in known.items() if x >= e) for e in known}
+
+
+def between(least, asked):
+    """The bound of any number of errors, on the line between two of the fixed ones."""
+    below = max(e for e in least if e <= asked)
+    above = min(e for e in least if e >= asked)
     if below == above:
-        return asked, least[below]
+        return least[below]
     part = (asked - below) / (above - below)
-    return asked, least[below] + part * (least[above] - least[below])
+    return least[below] + part * (least[above] - least[below])
 
 
 @pytest.mark.parametrize("average", ["pair", "identity"])
@@ -324,12 +324,11 @@ def test_upper_ends_are_those_of_a_loop_over_numbers_of_errors(average, rate):
             weighted = found.impostor if rate == "far" else found.genuine
             scores = [float(pair.score) for pair, _ in weighted]
             course = course_of(pairs, scope, rate)
-            for threshold in np.arange(-8.0, 20.0):
-                errors, expected = upper_end_by_loop(
-                    *(pairs, scope, rate, scores, threshold, 0.025)
-                )
+            least = bounds_by_loop(pairs, scope, rate, scores, 0.025)
+            thresholds = np.arange(-8.0, 20.0)
+            for errors in COUNTS[rate](pairs, scope, thresholds).sums.errors:
                 high = upper_ends(course, errors)
-                assert_allclose(high, expected, rtol=1e-9)
+                assert_allclose(high, between(least, errors), rtol=1e-9)
                 seen += errors not in course.sums.errors
     assert seen  # between fixed numbers
 

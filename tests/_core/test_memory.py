@@ -18,7 +18,6 @@ from skfairfr.metrics import instance_far
 from skfairfr.metrics._roc import _inputs
 from skfairfr.report import audit
 from tests.report.audits import synthetic
-from tests.test_cli import QUICK, assert_one_line, run
 
 
 def test_memory_is_a_number_of_bytes():
@@ -50,6 +49,7 @@ def test_bytes_are_those_of_pairs_counted_one_by_one(two_sides, depth):
     assert found == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("average", ["pair", "identity"])
 def test_a_fit_takes_no_more_than_the_estimate(average, monkeypatch):
     """Beside what does not grow with the pairs: buffers, and resamples of a block."""
@@ -95,13 +95,3 @@ def test_a_fit_that_does_not_fit_names_far_max(little):
         instance_far(X, y, far=0.3)
     with pytest.raises(ValueError, match=r"^far_max=0\.05 \(the largest FAR asked"):
         audit(X, y, groups, far=0.05)
-
-
-def test_the_command_names_its_flag(capsys, little, tmp_path):
-    X, y, groups = synthetic(60)
-    np.savez(tmp_path / "faces.npz", embedding=X, identity=y, gender=groups)
-    found = run(
-        capsys, "audit", tmp_path / "faces.npz", "--attribute", "gender", *QUICK
-    )
-    assert_one_line(*found)
-    assert "--fmr 0.05 (the largest FAR asked about) needs about" in found[2]

@@ -115,17 +115,13 @@ def test_order_of_ties_depends_on_the_tiles_alone(sides, tile, most, monkeypatch
 
 @pytest.mark.parametrize("sides", [1, 2])
 @pytest.mark.parametrize("n_rows", [1, 40, 900])
-def test_runs_of_tiles_are_all_tiles_in_equal_parts(n_rows, sides):
+def test_tiles_are_all_blocks_of_rows_and_columns(n_rows, sides):
     nothing = np.zeros(n_rows, dtype=np.int32)
     vectors = np.zeros((n_rows, 4), dtype=np.float32)
     one, other = (Rows(vectors, nothing, nothing, nothing) for _ in range(2))
     tiles = _pair_tiles.tiles_of(one, one if sides == 1 else other, 7)
     starts = range(0, n_rows, 7)
     assert tiles == [(r, c) for r in starts for c in starts if sides == 2 or r <= c]
-    runs = _pair_tiles._runs(tiles)
-    assert np.concatenate(runs).tolist() == [list(tile) for tile in tiles]
-    assert len(runs) == min(len(tiles), _pair_tiles.MOST)
-    assert max(map(len, runs)) - min(map(len, runs)) <= 1
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 50])

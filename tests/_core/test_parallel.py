@@ -1,7 +1,6 @@
 """Facts of blocks of work: same results in the same order on every back end."""
 
 import re
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -71,12 +70,6 @@ def test_a_limit_of_the_caller_comes_back(n_jobs, two_blas_threads):
         assert set(blas_threads()) == {2}
 
 
-def test_a_limit_for_blas_is_one_for_our_threads(two_blas_threads):
-    assert n_threads() == min(2, cpu_count())
-    with threadpool_limits(1, user_api="blas"):
-        assert n_threads() == 1
-
-
 def test_one_layer_is_parallel_at_a_time(two_blas_threads):
     with parallel_config("threading"):
         inside = over_blocks(lambda *_: n_threads(), TASKS, 2, "asking")
@@ -117,11 +110,6 @@ def test_results_come_in_order_from_processes():
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_without_tasks_there_are_no_results(n_jobs):
-    assert over_blocks(raised, [], n_jobs, "nothing", sizes=[]) == []
-
-
-@pytest.mark.parametrize("n_jobs", [None, 2])
 def test_errors_come_through(n_jobs):
     with parallel_config("threading"), pytest.raises(ZeroDivisionError):
         over_blocks(divmod, [(1, 1), (1, 0)], n_jobs, "dividing")
@@ -133,11 +121,6 @@ def test_workers_leave_blas_one_thread_and_give_it_back(n_jobs, two_blas_threads
         inside = over_blocks(blas_threads, TASKS, n_jobs, "asking")
     assert all(n == 1 for threads in inside for n in threads)
     assert set(blas_threads()) == {2}
-
-
-def test_no_bar_is_drawn_unless_asked_for(capsys):
-    over_blocks(raised, TASKS, None, "raising")
-    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("shown", [True, False])
@@ -163,43 +146,6 @@ def test_one_bar_goes_over_all_steps(capsys):
     assert max(shares) == 50
     for text in ("first (step 1 of 2)", "second (step 2 of 2): resampling 100 %"):
         assert text in drawn
-
-
-def test_steps_are_nothing_where_no_bar_is_shown(capsys):
-    with show_progress(False, 2):
-        next_step("first")
-        over_blocks(raised, TASKS, None, "raising")
-    next_step("outside")
-    assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize("n_steps", [None, 1])
-@pytest.mark.parametrize("shown", [True, False])
-def test_a_bar_starts_no_thread(shown, n_steps, monkeypatch):
-    monkeypatch.setattr(_parallel._Bar, "monitor", None)
-    before = threading.enumerate()
-    with show_progress(shown, n_steps):
-        next_step("first")
-        over_blocks(raised, TASKS, None, "raising")
-    assert _parallel._Bar.monitor is None
-    assert set(threading.enumerate()) <= set(before)
-
-
-def test_progress_ends_with_its_context(capsys):
-    with pytest.raises(KeyError), show_progress():
-        raise KeyError
-    over_blocks(raised, TASKS, None, "raising")
-    assert capsys.readouterr().err == ""
-
-
-def test_overlapping_callers_leave_blas_as_it_was(two_blas_threads):
-    tasks = [(0.05,)] * 3
-    with ThreadPoolExecutor(2) as callers:
-        first = callers.submit(over_blocks, time.sleep, tasks, None, "one")
-        time.sleep(0.02)
-        second = callers.submit(over_blocks, time.sleep, tasks * 2, None, "two")
-        first.result(), second.result()
-    assert set(blas_threads()) == {2}
 
 
 def of_worker():

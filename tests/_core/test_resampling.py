@@ -12,7 +12,6 @@ from skfairfr._core._resampling import (
     Weights,
     blocks_of_resamples,
     draw,
-    unit_weights,
 )
 from tests._core.cases import make_images
 
@@ -177,7 +176,7 @@ def test_products_of_multiplicities_do_not_wrap(times, dtype):
 @pytest.mark.parametrize("kind", ["impostors", "genuine"])
 def test_units_multiply_to_the_weight_of_a_pair(kind, mode):
     images = make_images(2)
-    weights = unit_weights() if mode is None else draw(images, mode, 1, 0, 4)
+    weights = Weights() if mode is None else draw(images, mode, 1, 0, 4)
     left, right = np.triu_indices(images.identity.size, 1)
     same = images.identity[left] == images.identity[right]
     left, right = (i[same if kind == "genuine" else ~same] for i in (left, right))
@@ -194,7 +193,7 @@ def test_units_multiply_to_the_weight_of_a_pair(kind, mode):
 
 
 def test_the_data_are_one_resample():
-    weights = unit_weights()
+    weights = Weights()
     assert (weights.identity, weights.image, weights.n_resamples) == (None, None, 1)
 
 
@@ -205,7 +204,8 @@ def test_the_data_are_one_resample():
 def test_blocks_fit_in_memory_and_hold_every_resample_once(
     n_images, fitting, threads, monkeypatch
 ):
-    monkeypatch.setattr(_resampling, "n_workers", lambda: threads)
+    monkeypatch.setattr(_resampling, "n_threads", lambda: threads)
+    monkeypatch.setattr(_resampling, "effective_n_jobs", lambda: 1)
     monkeypatch.setattr(_resampling, "BLOCK_BYTES", 10**5)
     for n_resamples in (1, 16, 200, 1000):
         blocks = blocks_of_resamples(one_person(n_images), n_resamples)

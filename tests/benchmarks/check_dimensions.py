@@ -211,6 +211,7 @@ def lfw():
     print(f"\nLFW, {N_SPLITS} splits by halves of people")
     models = {f"EthicalModule, {n}": module(**o) for n, o in SETTINGS.items()}
     models |= {type(model).__name__: model for model in OTHERS}
+    models["AdversarialProjector, lr .001"] = AdversarialProjector(lr=1e-3)
     found = {name: [] for name in models}
     for seed in range(N_SPLITS):
         folds = IdentityKFold(2, shuffle=True, random_state=seed)

@@ -120,11 +120,12 @@ def of_bench(cause):
         "margin head": FPRPenaltyProjector(alpha=0.0),
         "FPR penalty": FPRPenaltyProjector(),
         "triplets": TripletProjector(sampling="equal"),
-        "adversary": AdversarialProjector(),
+        "adversary": AdversarialProjector(lr=1e-3),  # its default then
         "centroid fairness": CentroidFairnessProjector(),
         "WCCN": WithinClassWhitening(shrinkage=0.5),
     }
-    return partial(BENCH["population"], cause), 600, models, RATES
+    people = {"n_people": 1200, "n_features": 64}
+    return partial(BENCH["population"], cause, **people), 600, models, RATES
 
 
 PARTS = {

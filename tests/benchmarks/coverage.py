@@ -87,22 +87,22 @@ class Group:
     wolves: float = 0.0
     goats: float = 0.0
 
-    def draw(self, rng):
+    def draw(self, rng, looser=LOOSER):
         """Courses of the accepted impostor and of the rejected genuine pairs.
 
         A course at its first number is that of the rate; then at all fixed numbers, of
-        impostor pairs up to ``LOOSER`` times the rate.
+        impostor pairs up to ``looser`` times the rate.
         """
         n, m = self.people, self.images
         own = rng.exponential(size=n) if self.heavy else rng.standard_normal(n)
         if self.log:
             own = self.person * own + np.log(WOLF) * (rng.random(n) < self.wolves)
-            shift, loose = self._shift, self._shift + np.log(LOOSER)
+            shift, loose = self._shift, self._shift + np.log(looser)
             parts = (loose, self.couple, 0.0)
         else:
             own *= np.sqrt(self.person / 2)
             rest = np.sqrt(1 - self.person - self.couple)
-            shift, loose = ndtri(self.far), ndtri(min(LOOSER * self.far, 0.5))
+            shift, loose = ndtri(self.far), ndtri(min(looser * self.far, 0.5))
             parts = (loose, np.sqrt(self.couple), rest)
         left, right, errors, score, chance = _couples(own, m * m, *parts, rng)
         # Every error has a place: the shift at which it begins to be one.
@@ -278,65 +278,77 @@ CELLS = {
 
 def judged(sums):
     """p-values of the groups of every rate, and which of them are of one test."""
-    found = {}
-    for rate, of_rate in zip(RATES, sums, strict=True):
+    found = []
+    for of_rate in sums:
         weights = against_others(of_rate)
         tests = contrasts(of_rate, weights)
-        n = number_of_tests(weights)
-        p = tests.p_value if n > 1 else tests.p_value[:1] if n else np.empty(0)
-        found[rate] = p, np.sign(tests.value), tests.bounds(TAIL)
+        # Who is compared is the same in all data sets.
+        n = number_of_tests(weights[0])
+        p = tests.p_value[:, : n if n < 2 else None]
+        found.append((p, tests.value > 0, tests.bounds(TAIL)))
     return found
 
 
 def upper_ends(drawn, place, tail):
-    """Upper ends of a rate of groups, as an audit has them."""
-    found = []
-    for group in drawn:
-        errors, course = group[place].errors[0], group[place].rows(slice(1, None))
-        ends = never_falling(rate_bounds(course, tail)[1], course.errors.size - 1)
-        found.append(np.interp(errors, course.errors, ends))
-    return np.array(found)
-
-
-def of_set(groups, seed):
-    """What one data set says: p-values, ends of intervals, errors."""
-    rng = np.random.default_rng(seed)
-    drawn = [group.draw(rng) for group in groups]
-    sums = [
-        ErrorSums.of_groups([d[r].rows(slice(1)) for d in drawn]).rows(0)
-        for r in range(2)
+    """Upper ends of a rate of groups of data sets, as an audit has them."""
+    courses = [
+        group[place].rows(slice(1, None)) for groups in drawn for group in groups
     ]
+    at_rate = [group[place].errors[0] for groups in drawn for group in groups]
+    high = rate_bounds(ErrorSums.joined(courses), tail)[1]
+    stops = np.cumsum([course.errors.size for course in courses])[:-1]
+    found = [
+        np.interp(errors, course.errors, never_falling(ends, ends.size - 1))
+        for errors, course, ends in zip(
+            at_rate, courses, np.split(high, stops), strict=True
+        )
+    ]
+    return np.reshape(found, (len(drawn), -1))
+
+
+def side_by_side(drawn, place):
+    """Sums of a rate at that rate, (n_sets, n_groups)."""
+    return ErrorSums.of_groups(
+        [
+            ErrorSums.joined([group[place].rows(slice(1)) for group in of_group])
+            for of_group in zip(*drawn, strict=True)
+        ]
+    )
+
+
+def of_sets(groups, place, start, stop):
+    """What data sets say: false findings, contradictions, ends, errors, power."""
+    drawn, worse = [], []
+    for seed in range(start, stop):
+        rng = np.random.default_rng([place, seed])
+        drawn.append([group.draw(rng) for group in groups])
+        # A first group that is worse, and one that all others are better than.
+        of_first = {rate: getattr(groups[0], rate) * WORSE[rate] for rate in RATES}
+        worse.append(
+            [replace(groups[0], **{r: of_first[r]}).draw(rng, 1.0) for r in RATES]
+        )
+    sums = [side_by_side(drawn, r) for r in range(2)]
     found = judged(sums)
-    adjusted = holm(np.concatenate([found[rate][0] for rate in RATES]))
-    sizes = found["far"][0].size
-    p = dict(zip(RATES, (adjusted[:sizes], adjusted[sizes:]), strict=True))
-    contradicted = False
-    for rate in RATES:
-        low, high = (end[: p[rate].size] for end in found[rate][2])
-        differs = p[rate] <= 1 - CONFIDENCE
-        contradicted |= bool((differs & (low <= 1) & (high >= 1)).any())
-    wrong = [bool((p[rate] <= 1 - CONFIDENCE).any()) for rate in RATES]
-    bounds = [
-        np.array([rate_bounds(s, TAIL)[0], upper_ends(drawn, place, TAIL)])
-        for place, s in enumerate(sums)
-    ]
-    single = [upper_ends(drawn, place, 1 - CONFIDENCE) for place in range(2)]
-    errors = [s.errors for s in sums]
-    # A first group that is worse, and one that all others are better than.
-    power = []
-    for rate in RATES:
-        worse = replace(
-            groups[0], **{rate: getattr(groups[0], rate) * WORSE[rate]}
-        ).draw(rng)
-        place = RATES.index(rate)
-        of_rate = [worse[place], *(d[place] for d in drawn[1:])]
-        of_groups = ErrorSums.of_groups([sums.rows(slice(1)) for sums in of_rate])
-        one = judged([of_groups.rows(0)] * 2)
-        p_one, sign, _ = one[rate]
-        n_tests = sum(found[r][0].size for r in RATES)
+    n_tests = [p.shape[1] for p, *_ in found]
+    adjusted = np.array([holm(p) for p in np.hstack([p for p, *_ in found])])
+    differs = np.split(adjusted <= 1 - CONFIDENCE, n_tests[:1], axis=1)
+    contradicted = np.zeros(len(drawn), dtype=bool)
+    for some, (_, _, ends), n in zip(differs, found, n_tests, strict=True):
+        low, high = (end[:, :n] for end in ends)
+        contradicted |= (some & (low <= 1) & (high >= 1)).any(axis=1)
+    wrong = np.stack([some.any(axis=1) for some in differs], axis=1)
+    ends = [[rate_bounds(sums[r], TAIL)[0], upper_ends(drawn, r, TAIL)] for r in (0, 1)]
+    # The sets first.
+    bounds = np.moveaxis(np.array(ends), 2, 0)
+    single = upper_ends(drawn, 0, 1 - CONFIDENCE)
+    errors = np.stack([s.errors for s in sums], axis=1)
+    power = np.zeros((len(drawn), 2), dtype=bool)
+    for r in range(2):
+        changed = [[w[r], *of_set[1:]] for w, of_set in zip(worse, drawn, strict=True)]
+        ((p, higher, _),) = judged([side_by_side(changed, r)])
         # People of one image have no genuine pairs.
-        worst = p_one.size and sign[0] > 0 and p_one[0] * n_tests <= 1 - CONFIDENCE
-        power.append(bool(worst))
+        if n_tests[r]:
+            power[:, r] = higher[:, 0] & (p[:, 0] * sum(n_tests) <= 1 - CONFIDENCE)
     return wrong, contradicted, bounds, single, errors, power
 
 
@@ -353,15 +365,11 @@ def counts(n_sets, n_jobs, cells):
         if cells and name not in cells:
             continue
         found = Parallel(n_jobs)(
-            delayed(_sets)(groups, place, start, min(start + 50, n_sets))
+            delayed(of_sets)(groups, place, start, min(start + 50, n_sets))
             for start in range(0, n_sets, 50)
         )
-        found = [row for block in found for row in block]
-        results[name] = found
-        wrong, contradicted, _, _, errors, power = (
-            list(c) for c in zip(*found, strict=True)
-        )
-        wrong, power = np.array(wrong), np.array(power)
+        found = [np.concatenate(blocks) for blocks in zip(*found, strict=True)]
+        wrong, contradicted, *results[name], errors, power = found
         mean = np.mean(errors, axis=0)
         words = "; ".join(" ".join(f"{e:.0f}" for e in of_rate) for of_rate in mean)
         print(
@@ -377,12 +385,12 @@ def counts(n_sets, n_jobs, cells):
         "| FMR passed at one-sided .05 |"
     )
     print("|---" * 9 + "|")
-    for name, found in results.items():
+    for name, (bounds, single) in results.items():
         kind, groups = CELLS[name]
         row = []
         for place, rate in enumerate(RATES):
             true = np.array([getattr(g, rate) for g in groups])
-            low, high = np.array([f[2][place] for f in found]).transpose(1, 0, 2)
+            low, high = np.moveaxis(bounds[:, place], 1, 0)
             none = np.isnan(high).all(axis=0)  # no pairs
             missed = (
                 ((high < true).mean(axis=0), ".3f"),
@@ -391,14 +399,9 @@ def counts(n_sets, n_jobs, cells):
             for shares, form in (*missed, (np.median(high / true, axis=0), ".2f")):
                 both = zip(shares, none, strict=True)
                 row.append(" ".join("-" if n else format(x, form) for x, n in both))
-        single = np.array([f[3][0] for f in found])
         true = np.array([g.far for g in groups])
         row.append(" ".join(f"{x:.3f}" for x in (single < true).mean(axis=0)))
         print(f"| {kind} | {name} | {' | '.join(row)} |")
-
-
-def _sets(groups, place, start, stop):
-    return [of_set(groups, [place, seed]) for seed in range(start, stop)]
 
 
 def share(values):

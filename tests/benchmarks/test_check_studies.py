@@ -12,7 +12,9 @@ DRAWS = {
     "study_training": lambda study: study.drawn(20, 0),
     "study_fpr_penalty": lambda study: study.synthetic(0),
     "study_group_sampling": lambda study: study.draw(0, 1000),
-    "study_bench": lambda study: study.population("nuisance direction"),
+    "study_bench": lambda study: study.population(
+        "nuisance direction", n_features=study.N_FEATURES
+    ),
     "study_extensions": lambda study: study.four_groups(0),
     "study_kappa_grid": lambda study: study.draw()[0],
     "study_heads": lambda study: heads(study),

@@ -1,18 +1,16 @@
 """Facts of the base: what a comparator of one's own needs, and frames."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
 from skfairfr import SimilarityROC
 from skfairfr.comparators import (
     Adjustment,
-    CohortNormalizer,
     Comparator,
     PreparedImages,
 )
-from tests.comparators.people import NEW, NEW_Y, X, Y
+from tests.comparators.people import NEW, NEW_Y
 
 
 class Measured(Comparator):
@@ -77,38 +75,6 @@ def test_rows_that_give_no_scores_are_an_error(rows, match):
 
     with pytest.raises(ValueError, match=match):
         roc_of(Other()).fit(NEW, NEW_Y)
-
-
-def frame(X):
-    return pd.DataFrame(X, columns=[f"e{k}" for k in range(X.shape[1])])
-
-
-def test_frames_keep_their_names_and_score_the_same():
-    named = CohortNormalizer().fit(frame(X), Y)
-    assert named.feature_names_in_.tolist()[:2] == ["e0", "e1"]
-    plain = CohortNormalizer().fit(X, Y)
-    expected = plain.score_pairs(NEW[:2], NEW[2:4])
-    assert_array_equal(named.score_pairs(frame(NEW)[:2], frame(NEW)[2:4]), expected)
-    thresholds = {
-        roc_of_fitted(named).fit(rows, NEW_Y).threshold_at(0.1)
-        for rows in (NEW, frame(NEW))
-    }
-    assert thresholds == {roc_of_fitted(plain).fit(NEW, NEW_Y).threshold_at(0.1)}
-
-
-def roc_of_fitted(comparator):
-    return SimilarityROC(similarity=comparator, resample="identities", n_resamples=5)
-
-
-def test_other_columns_are_an_error():
-    named = CohortNormalizer().fit(frame(X), Y)
-    turned = frame(NEW).iloc[:, ::-1]
-    with pytest.raises(ValueError, match="feature names"):
-        named.score_pairs(turned, turned)
-    with pytest.raises(
-        ValueError, match=r"X has the columns \['e23'.*fitted on \['e0'"
-    ):
-        roc_of_fitted(named).fit(turned, NEW_Y)
 
 
 def test_a_one_sided_comparator_is_told_the_sides():

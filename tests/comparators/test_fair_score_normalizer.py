@@ -8,7 +8,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skfairfr.comparators import FairScoreNormalizer
 from tests.comparators.people import (
     FAR,
-    GROUP,
     NEW,
     X,
     Y,
@@ -61,16 +60,6 @@ def test_scores_are_those_of_the_formula():
     assert_allclose(found.score_matrix(NEW, NEW), expected, atol=2e-7)
 
 
-def test_groups_and_random_state_do_what_they_say():
-    one = fit()
-    assert_array_equal(
-        one.thresholds_,
-        FairScoreNormalizer(3, far=FAR, random_state=0).fit(X, Y, GROUP).thresholds_,
-    )
-    others = [fit(random_state=seed).thresholds_ for seed in range(1, 5)]
-    assert any(not np.array_equal(one.thresholds_, other) for other in others)
-
-
 def two_heaps():
     """One person alone, far from thirty others."""
     rng = np.random.default_rng(0)
@@ -108,28 +97,3 @@ def test_one_cluster_keeps_the_order_of_cosines():
     order = np.argsort((rows @ rows.T).ravel())
     scores = found.score_matrix(NEW, NEW).ravel()[order]
     assert (np.diff(scores) >= -1e-5).all()
-
-
-def test_identities_are_needed():
-    with pytest.raises(ValueError, match="requires y to be passed"):
-        FairScoreNormalizer(3).fit(X)
-
-
-def test_more_clusters_than_images_are_an_error():
-    with pytest.raises(
-        ValueError, match=r"n_clusters=100 is more than the 8 rows of X"
-    ):
-        FairScoreNormalizer().fit(X[:8], Y[:8])
-
-
-@pytest.mark.parametrize(
-    "parameters", [{"n_clusters": 0}, {"far": 1.0}, {"pairs": "both"}]
-)
-def test_parameters_out_of_range_are_an_error(parameters):
-    with pytest.raises(ValueError, match=f"'{next(iter(parameters))}' parameter"):
-        FairScoreNormalizer(**parameters).fit(X, Y)
-
-
-def test_one_person_is_an_error():
-    with pytest.raises(ValueError, match="y holds no two people"):
-        FairScoreNormalizer(2).fit(X[:4], np.zeros(4))

@@ -5,13 +5,11 @@ import pytest
 from sklearn import config_context
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 import skfairfr
 from skfairfr import (
     IdentityKFold,
     SimilarityROC,
-    bfar_scorer,
     face_labels,
     make_face_embeddings,
     make_fairness_scorer,
@@ -49,17 +47,6 @@ def by_hand(comparator):
     return np.mean(found)
 
 
-def test_the_card_runs_with_a_cohort():
-    kappa = {"male": 40, "female": 30}
-    faces = make_face_embeddings(600, 4, 16, kappa=kappa, random_state=0)
-    pipeline = Pipeline([("scores", CohortNormalizer())])
-    found = GridSearchCV(
-        pipeline, {"scores__top": [20, 60]}, scoring=bfar_scorer, error_score="raise"
-    ).fit(faces.X, face_labels(faces.y, faces.sensitive_features))
-    assert np.isfinite(found.cv_results_["mean_test_score"]).all()
-    assert found.best_params_["scores__top"] in (20, 60)
-
-
 @pytest.mark.parametrize(
     ("comparator", "grid"),
     [
@@ -70,7 +57,7 @@ def test_the_card_runs_with_a_cohort():
     ],
     ids=lambda value: type(value).__name__,
 )
-@pytest.mark.parametrize("routed", [False, True])
+@pytest.mark.parametrize("routed", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_search_scores_what_a_loop_over_folds_does(comparator, grid, routed):
     (name, values), labels = next(iter(grid.items())), Y
     with config_context(enable_metadata_routing=routed):
@@ -85,25 +72,11 @@ def test_a_search_scores_what_a_loop_over_folds_does(comparator, grid, routed):
     )
 
 
-@pytest.mark.parametrize("routed", [False, True])
-def test_a_step_before_the_scores_is_applied(routed):
-    steps = [("head", FunctionTransformer(np.tanh)), ("scores", GroupThresholds(FAR))]
-    pipeline = Pipeline(steps)
-    with config_context(enable_metadata_routing=routed):
-        if routed:
-            pipeline.fit(X, IDENTITY, sensitive_features=GROUP)
-        else:
-            pipeline.fit(X, Y)
-        found = SCORER(pipeline, X, Y)
-    alone = GroupThresholds(FAR).fit(np.tanh(X), Y)
-    assert found == SCORER(alone, np.tanh(X), Y)
-
-
 @pytest.mark.skipif(
     "EthicalModule" not in skfairfr.__all__, reason="needs the extra mitigate"
 )
 @pytest.mark.filterwarnings("ignore:Nobody is held out")
-@pytest.mark.parametrize("routed", [False, True])
+@pytest.mark.parametrize("routed", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_head_and_scores_are_searched_together(routed):
     head = skfairfr.EthicalModule(max_epochs=2, random_state=0)
     pipeline = Pipeline([("head", head), ("scores", CohortNormalizer())])
@@ -123,13 +96,8 @@ def test_head_and_scores_are_searched_together(routed):
     assert np.isfinite(roc.fit(seen, IDENTITY, GROUP).estimate(FAR).value)
 
 
-def test_a_kind_with_sides_cannot_be_searched_without_them():
-    with pytest.raises(ValueError, match="kind='z' normalises one image"):
-        search(CohortNormalizer(), {"kind": ["z"]}).fit(X, Y)
-
-
 def test_a_kind_with_sides_is_searched_with_domains():
     domain = np.where(np.arange(len(X)) % 2 == 0, "selfie", "document")
     labels = face_labels(IDENTITY, GROUP, domain)
-    found = search(CohortNormalizer(), {"kind": ["as", "s", "z", "t"]}).fit(X, labels)
-    assert np.unique(found.cv_results_["mean_test_score"]).size == 4
+    found = search(CohortNormalizer(), {"kind": ["as", "z"]}).fit(X, labels)
+    assert np.unique(found.cv_results_["mean_test_score"]).size == 2

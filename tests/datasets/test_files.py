@@ -1,251 +1,473 @@
-"""Arrays come back from .npz and .npy without pickle, and damage is an error."""
+"""Files become named columns, no label is changed, and what is no data is an error."""
 
+import csv
+import datetime
+import gzip
+import io
 import os
-import pickle
-import socket
+import struct
+import sys
+import time
+import tracemalloc
+import zipfile
+from contextlib import suppress
+from decimal import Decimal
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from skfairfr.datasets._files import (
-    TEXT_TABLES,
-    Wanted,
-    choose_all,
-    kind_of,
-    open_npz,
-    read_npy,
-    warn_of_words,
-)
+from skfairfr._core import _memory
+from skfairfr.datasets import _files, load_embeddings, load_pairs
 from skfairfr.utils._errors import ArgumentError
 
+READERS = {"csv": float("inf"), "pyarrow": 1}
+
+
+@pytest.fixture(params=READERS)
+def reader(request, monkeypatch):
+    """Every text table is read by one library."""
+    if request.param == "pyarrow":
+        pytest.importorskip("pyarrow")
+    monkeypatch.setattr(_files, "LARGE", READERS[request.param])
+    return request.param
+
 
 @pytest.fixture
-def arrays():
-    rng = np.random.default_rng(0)
-    return {
-        "embedding": rng.normal(size=(6, 3)).astype(np.float32),
-        "identity": np.repeat(["ann", "bob", "cem"], 2),
-        "gender": np.array(["f", "f", "m", "m", "", ""]),
-    }
+def table(tmp_path):
+    """A function that writes lines and reads them as a table."""
+
+    def table(*lines, name="table.csv", encoding="utf-8"):
+        (tmp_path / name).write_bytes("\n".join(lines).encode(encoding))
+        return _files.read_table(str(tmp_path / name))
+
+    return table
 
 
-@pytest.fixture
-def path(tmp_path, arrays):
-    np.savez(tmp_path / "faces.npz", **arrays)
-    return str(tmp_path / "faces.npz")
-
-
-def read_all(path):
-    with open_npz(path) as archive:
-        return {name: archive.read(name) for name in archive.names}
-
-
-def test_arrays_come_back(path, arrays):
-    found = read_all(path)
-    assert all(np.array_equal(found[name], array) for name, array in arrays.items())
-
-
-@pytest.mark.parametrize("kind", ["U", "S"])
-def test_empty_text_is_unknown(tmp_path, arrays, kind):
-    np.savez(tmp_path / "faces.npz", gender=arrays["gender"].astype(kind))
-    with open_npz(str(tmp_path / "faces.npz")) as archive:
-        assert archive.labels("gender").tolist() == ["f", "f", "m", "m", None, None]
-
-
-def test_columns_are_known_by_their_headers(tmp_path, arrays):
-    others = {"notes": np.array([None] * 6), "few": np.arange(5), "age": np.ones(6)}
-    np.savez(tmp_path / "faces.npz", **arrays, **others)
-    with open_npz(str(tmp_path / "faces.npz")) as archive:
-        assert archive.plain_columns(6) == ["identity", "gender", "age"]
-
-
-def test_single_array_is_memory_mapped(tmp_path, arrays):
-    np.save(tmp_path / "faces.npy", arrays["embedding"])
-    X = read_npy(str(tmp_path / "faces.npy"))
-    assert isinstance(X, np.memmap)
-    assert not X.flags.writeable
-
-
-@pytest.mark.parametrize(
-    ("content", "kind"),
-    [
-        (b"PK\x03\x04", "npz"),
-        (b"\x93NUMPY", "npy"),
-        (b"PAR1", "parquet"),
-        (pickle.dumps([1]), "pickle"),
-        (b"", "other"),
-    ],
-)
-def test_kind_is_told_by_content(tmp_path, content, kind):
-    (tmp_path / "file").write_bytes(content)
-    assert kind_of(str(tmp_path / "file")) == kind
-
-
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    [
-        *((f"a.b{suffix}", "csv") for suffix in TEXT_TABLES),
-        *((name, "csv") for name in ("A.CSV", "a.Tsv.GZ")),
-        *((name, "other") for name in ("a.gz", "a.txt.gz", "a.npz.gz", "csv", "a.txt")),
-    ],
-)
-def test_kind_of_text_is_told_by_name(tmp_path, name, kind):
-    (tmp_path / name).write_bytes(b"\x1f\x8b\x08")
-    assert kind_of(str(tmp_path / name)) == kind
-
-
-def test_missing_file_and_folder(tmp_path):
-    formats = ".npz, .npy, .csv, .tsv, .csv.gz, .tsv.gz or .parquet file"
-    with pytest.raises(
-        ValueError, match=f"' does not exist; give the path of an {formats}"
-    ):
-        kind_of(str(tmp_path / "absent"))
-    with pytest.raises(ValueError, match="cannot be read"):
-        kind_of(str(tmp_path))
-
-
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.95])
-def test_truncated_archive(tmp_path, path, share):
-    content = (tmp_path / "faces.npz").read_bytes()
-    (tmp_path / "faces.npz").write_bytes(content[: int(len(content) * share)])
-    with pytest.raises(ValueError, match="is cut short or damaged"):
-        read_all(path)
-
-
-def test_truncated_array(tmp_path, arrays):
-    np.save(tmp_path / "faces.npy", arrays["embedding"])
-    content = (tmp_path / "faces.npy").read_bytes()
-    for size in (20, len(content) - 5):
-        (tmp_path / "faces.npy").write_bytes(content[:size])
-        with pytest.raises(ValueError, match="is cut short or damaged"):
-            read_npy(str(tmp_path / "faces.npy"))
-
-
-@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
-def test_damaged_member(tmp_path, path, arrays, save):
-    """A file with a flipped byte is read all the same, or the error names the damage."""
-    save(path, **arrays)
-    content = (tmp_path / "faces.npz").read_bytes()
-    refused = 0
-    for place in range(0, len(content), 7):
-        broken = bytearray(content)
-        broken[place] ^= 0xFF
-        (tmp_path / "faces.npz").write_bytes(broken)
-        try:
-            read_all(path)
-        except ValueError as error:
-            assert "faces.npz" in str(error)
-            refused += 1
-    assert refused > 10
-
-
-def test_pickled_arrays_are_refused_with_the_remedy(tmp_path, arrays):
-    # A pickle names a label that stands again by two bytes, and is short.
-    labels = np.resize(arrays["gender"], 4000).astype(object)
-    np.savez(tmp_path / "faces.npz", gender=labels)
-    with pytest.raises(
-        ValueError, match=r"'gender' is an array of Python.*astype\(str\)"
-    ):
-        read_all(str(tmp_path / "faces.npz"))
-    np.save(tmp_path / "faces.npy", arrays["gender"].astype(object))
-    with pytest.raises(ValueError, match="Python objects"):
-        read_npy(str(tmp_path / "faces.npy"))
-
-
-def missing(wanted, present, **options):
-    """The text of the error, the argument that it is about and its value."""
-    wanted = [Wanted(argument, tuple(names)) for argument, *names in wanted]
+def complaint(call, *args, **options):
     with pytest.raises(ArgumentError) as caught:
-        choose_all(wanted, present, "x.csv", **options)
-    return str(caught.value), caught.value.argument, caught.value.value
+        call(*args, **options)
+    return str(caught.value)
 
 
-def test_the_first_candidate_counts():
-    wanted = [Wanted("score", ("a", "b", "c")), Wanted("identity", ("c",))]
-    assert choose_all(wanted, ["c", "b"], "x.csv") == ["b", "c"]
-    assert missing([("score", "a")], ["c", "b"]) == (
-        "score: 'x.csv' holds no 'a', but 'c', 'b'; name one of them as score.",
-        "score",
-        "a",
-    )
+# ---- cells ---------------------------------------------------------------------------
 
 
-def test_all_that_is_missing_is_listed():
-    wanted = [
-        ("score", "s", "t"),
-        ("identity", "b"),
-        ("columns", "x"),
-        ("columns", "y"),
-    ]
-    assert missing(wanted, ["a", "b"]) == (
-        "score and columns: 'x.csv' holds no 's' or 't', no 'x' and no 'y', but 'a', 'b'; "
-        "name others as score and as columns.",
-        "score",
-        "s",
-    )
-    text, *_ = missing([("p", "1"), ("q", "2"), ("r", "3")], [], remedy="give all.")
-    assert (
-        text
-        == "p, q and r: 'x.csv' holds no '1', no '2' and no '3', but nothing; give all."
-    )
+@pytest.mark.parametrize(
+    ("cells", "values", "labels"),
+    [
+        (["1", "2", "-3"], [1, 2, -3], [1, 2, -3]),
+        (["1", "2.5", "1e-3"], [1.0, 2.5, 1e-3], ["1", "2.5", "1e-3"]),
+        (["007", "7"], ["007", "7"], ["007", "7"]),
+        (["f", "", "m"], ["f", None, "m"], ["f", None, "m"]),
+        (["1", ""], [1.0, np.nan], ["1", None]),
+        (["NaN", "1"], [np.nan, 1.0], ["NaN", "1"]),
+        (["nan", "f"], ["nan", "f"], ["nan", "f"]),
+        (["1_0", "2"], ["1_0", "2"], ["1_0", "2"]),
+        (["9" * 20, "1"], ["9" * 20, "1"], ["9" * 20, "1"]),
+        (["9007199254740993", ""], ["9007199254740993", None], ["9007199254740993", None]),
+        (['"a, b"', ' "c ""d"""'], ["a, b", 'c "d"'], ["a, b", 'c "d"']),
+        (["  x", '"x\ny"'], ["x", "x\ny"], ["x", "x\ny"]),
+    ],
+)  # fmt: skip
+def test_labels_stay_themselves_and_numbers_are_numbers(
+    table, reader, cells, values, labels
+):
+    found = table("n,x", *(f"{n},{cell}" for n, cell in enumerate(cells)))
+    np.testing.assert_array_equal(found.values("x"), values)
+    assert found.labels("x").tolist() == labels
 
 
-def test_what_is_no_remedy_is_not_listed():
-    wanted = [("vectors", "b"), ("score", "a"), ("identity", "c")]
-    text, *_ = missing(wanted, ["c", "b"], reserved=("vectors", "identity"))
-    assert text == "score: 'x.csv' holds no 'a', but 'c'; name one of them as score."
+def test_columns_named_together_are_converted_alike(table, reader):
+    a, b = table("a,b", "1,ann", "2,1").labels("a", "b")
+    assert (a.tolist(), b.tolist()) == (["1", "2"], ["ann", "1"])
 
 
-@pytest.mark.parametrize("kind", [str, object])
-@pytest.mark.parametrize("word", ["nan", "NaN", "None", "NULL", " ", "<NA>"])
-def test_words_for_unknown_are_told(word, kind):
-    labels = np.array(["f", word, "m", word], dtype=kind)
-    with pytest.warns(UserWarning, match=f"'x.csv': 'age' holds '{word}' in 2 rows"):
-        warn_of_words(labels, "age", "x.csv")
+def test_spreadsheets_are_read(table, reader):
+    found = table("name, age", "\u00e9ve, 3", "", encoding="utf-8-sig")
+    assert (found.names, found.n_rows) == (["name", "age"], 1)
+    assert found.values("age").tolist() == [3]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
-def test_what_is_no_file_is_refused_before_it_is_opened(tmp_path):
-    os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(ArgumentError, match=r"pipe.csv' is a pipe and no file; write"):
-        kind_of(str(tmp_path / "pipe.csv"))
-    with pytest.raises(
-        ArgumentError, match=r"path '/dev/zero' is a device and no file"
-    ):
-        kind_of("/dev/zero")
-    with socket.socket(socket.AF_UNIX) as made:
-        made.bind(str(tmp_path / "s"))
-        with pytest.raises(ArgumentError, match=r"labels .*s' is a socket and no file"):
-            kind_of(str(tmp_path / "s"), "labels")
+CELLS = st.one_of(
+    st.sampled_from(["", "7", "007", "nan", "None", "a, b", 'say "a"', "a\nb", "\t", " "]),
+    st.text(st.sampled_from('a7 .,\t"\n;\u00e9\u2028'), max_size=5),
+)  # fmt: skip
 
 
-def test_a_path_that_cannot_be_is_named():
-    with pytest.raises(ArgumentError, match=r"cannot be read .*null"):
-        kind_of("a\0b.csv")
+@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+def test_what_the_csv_module_writes_comes_back(tmp_path, reader, quoting, delimiter):
+    path = tmp_path / ("a.csv" if delimiter == "," else "a.tsv")
+
+    @settings(deadline=None, max_examples=40)
+    @given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=6))
+    def agree(rows):
+        text = io.StringIO()
+        writer = csv.writer(text, quoting=quoting, delimiter=delimiter)
+        writer.writerows([("a", "b"), *rows])
+        path.write_bytes(text.getvalue().encode())
+        found = _files.read_table(str(path))
+        for name, column in zip("ab", zip(*rows, strict=True), strict=True):
+            cells = found._columns[name]
+            held = [cells.values[code] for code in cells.codes]
+            # Spaces before a cell do not count, unless it stands between quotes.
+            assert [c.lstrip(" ") for c in held] == [c.lstrip(" ") for c in column]
+
+    agree()
+
+
+def test_compression_is_seen_from_the_content(tmp_path):
+    content = b"a,b\n1,2\n"
+    for name, written in (("a.csv", gzip.compress(content)), ("a.csv.gz", content)):
+        (tmp_path / name).write_bytes(written)
+        assert _files.read_table(str(tmp_path / name)).values("b").tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ((), "holds no row"),
+        (("a,b",), "holds no row"),
+        (("a,b", "1,2", "1,2,3"), "2 columns, got 3"),
+        (("a,b", "1"), "2 columns, got 1"),
+        (("a,b", '1,"2', "3,4"), "close each double quote"),
+        (('"a,b', "1,2"), "close each double quote"),
+        (("a;b", "1;2"), "separate columns by commas"),
+        (("a\tb", "1\t2"), "let its name end in .tsv"),
+        (("a,a", "1,2"), "'a' twice; rename"),
+    ],
+)
+def test_what_is_no_table_is_refused(table, reader, lines, words):
+    said = complaint(table, *lines)
+    if reader == "csv" and "columns, got" in words:
+        words = "cells but the first line names 2"
+    assert said.startswith("path '") and words in said
+
+
+def test_a_table_with_tabs_says_so(table):
+    assert "by tabs, or" in complaint(table, "a;b", "1;2", name="t.tsv")
+    assert "save it as CSV UTF-8" in complaint(table, "a,b", "\u00e9,1", encoding="latin-1")  # fmt: skip
+
+
+def test_text_among_scores_is_shown(table):
+    said = complaint(table("n,x", "0,0.5", "1,high").numbers, "x")
+    assert "column 'x' must hold numbers" in said and "'high'" in said
 
 
 def test_few_of_many_names_are_listed():
-    text, *_ = missing([("score", "a")], [f"c{i}" for i in range(5000)])
-    assert "'c29' and 4,970 others; name one of them" in text and len(text) < 500
+    wanted = [("score", ("a", "b")), ("identity", ("c0",)), ("columns", ("x",))]
+    said = complaint(_files.choose_all, wanted, [f"c{i}" for i in range(5000)], "x.csv")
+    assert said.startswith(
+        "score and columns: 'x.csv' holds no 'a' or 'b' and no 'x', but"
+    )
+    assert "'c30' and 4,969 others; name others as score and as columns." in said
+    assert "'c0'" not in said and len(said) < 500
+    assert _files.choose_all(wanted[:2], ["c0", "b"], "x.csv") == ["b", "c0"]
 
 
-def test_bytes_that_are_no_text_are_refused(tmp_path, arrays):
-    gender = np.array([b"\xff", b"\xfe"] * 3)
-    np.savez(tmp_path / "faces.npz", **arrays | {"gender": gender})
-    with open_npz(str(tmp_path / "faces.npz")) as archive:
-        with pytest.raises(
-            ArgumentError, match="'gender' holds bytes that are no UTF-8"
-        ):
-            archive.labels("gender")
+@pytest.mark.parametrize("kind", [str, object])
+@pytest.mark.parametrize("word", ["nan", "None", "NULL", " ", "<NA>"])
+def test_words_for_unknown_are_told(word, kind):
+    labels = np.array(["f", word, "m", word], dtype=kind)
+    with pytest.warns(UserWarning, match=f"'x.csv': 'age' holds '{word}' in 2 rows"):
+        _files.warn_of_words(labels, "age", "x.csv")
 
 
-def test_words_for_unknown_are_sought_among_known_texts():
-    with pytest.warns(UserWarning, match="holds 'nan' in 2 rows"):
-        warn_of_words(np.array(["nan", "f", "nan"]), "age", "x.csv", {"nan", "f"})
+@pytest.mark.parametrize("labels", [["NA", "nano"], [1.0, np.nan], [None, "f"]])
+def test_other_labels_are_not(labels):
+    _files.warn_of_words(np.array(labels), "age", "x.csv")
+
+
+# ---- parquet -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def parquet(tmp_path):
+    """A function that writes columns and reads them as a table."""
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    def written(columns, **options):
+        path = tmp_path / "t.parquet"
+        parquet.write_table(pyarrow.table(columns), path, **options)
+        return path
+
+    return written
+
+
+def test_parquet_keeps_its_types(parquet):
+    columns = {
+        "identity": ["007", "7"],
+        "gender": ["f", None],
+        "score": [Decimal("0.5"), None],
+        "n": [1, 2],
+        "nested": [[1, 2], [3]],
+    }
+    found = _files.read_table(str(parquet(columns)))
+    assert found.labels("identity").tolist() == ["007", "7"]
+    assert found.values("gender").tolist() == ["f", None]
+    assert np.array_equal(found.numbers("score"), [0.5, np.nan], equal_nan=True)
+    assert found.values("n").dtype == np.int64
+    assert found.plain_columns(2) == ["identity", "gender", "score", "n"]
+    assert "'nested' holds list<" in complaint(found.values, "nested")
 
 
 @pytest.mark.parametrize(
-    "labels", [["NA", "nano", "none of these"], [1.0, np.nan], [None, "f"]]
+    "cells",
+    [
+        [{"a": 1}] * 2,
+        [datetime.time(1, 2)] * 2,
+        [datetime.timedelta(1)] * 2,
+        np.array(["2026-01-01"] * 2, dtype="datetime64[ns]"),
+    ],
 )
-def test_labels_and_what_is_unknown_are_not(labels):
-    warn_of_words(np.array(labels), "age", "x.csv")
+def test_a_score_of_parquet_is_a_number(parquet, cells):
+    found = _files.read_table(str(parquet({"x": cells})))
+    assert "name another column" in complaint(found.numbers, "x")
+
+
+@pytest.mark.parametrize("compression", ["none", "snappy"])
+def test_flipped_bits_of_parquet_are_damage_or_data(parquet, compression):
+    columns = {
+        "score": np.linspace(0, 1, 20),
+        "name": [f"p{i % 9}" for i in range(20)],
+        "some": ["\u00e9", None] * 10,
+    }
+    path = parquet(columns, compression=compression)
+    whole, rng = path.read_bytes(), np.random.default_rng(0)
+    for place in rng.integers(4, len(whole), 60):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << rng.integers(8)
+        path.write_bytes(flipped)
+        with suppress(ArgumentError):
+            _files.read_table(str(path))
+
+
+def test_parquet_without_pyarrow(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    (tmp_path / "t.parquet").write_bytes(b"PAR1")
+    with pytest.raises(ImportError, match="pip install pyarrow, or save"):
+        _files.read_table(str(tmp_path / "t.parquet"))
+
+
+# ---- kinds of files ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        ("a", b"PK\x03\x04", "npz"),
+        ("a.csv", b"\x93NUMPY", "npy"),
+        ("a", b"PAR1", "parquet"),
+        ("a.npz", b"\x80\x04", "pickle"),
+        ("a", b"", "other"),
+        ("A.CSV", b"\x1f\x8b", "csv"),
+        ("a.b.Tsv.GZ", b"x", "csv"),
+        ("a.txt.gz", b"x", "other"),
+        ("csv", b"x", "other"),
+    ],
+)
+def test_kind_is_told_by_content_or_name(tmp_path, name, content, kind):
+    (tmp_path / name).write_bytes(content)
+    assert _files.kind_of(str(tmp_path / name)) == kind
+
+
+def test_what_is_no_file_is_refused(tmp_path):
+    assert "does not exist; give the path" in complaint(_files.kind_of, "absent.csv")
+    assert "cannot be read (" in complaint(_files.kind_of, str(tmp_path))
+    assert "labels '/dev/zero' is a device" in complaint(_files.kind_of, "/dev/zero", "labels")  # fmt: skip
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe.csv")
+        assert "is a pipe and no file" in complaint(_files.kind_of, str(tmp_path / "pipe.csv"))  # fmt: skip
+    np.save(tmp_path / "x.npy", np.arange(3))
+    assert "labels" in complaint(_files.read_table, str(tmp_path / "x.npy"), "labels")
+
+
+# ---- damaged and crafted files -------------------------------------------------------
+
+
+def archive(path, members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, data in members.items():
+            packed.writestr(f"{name}.npy", data)
+    return path
+
+
+def npy(array, shape=None):
+    """Bytes of an .npy file, whose header may claim another shape."""
+    out = io.BytesIO()
+    np.save(out, array)
+    data = out.getvalue()
+    if shape is None:
+        return data
+    (length,) = struct.unpack("<H", data[8:10])
+    header = data[10 : 10 + length].rstrip().decode()
+    header = header.replace(str(array.shape), str(shape)).encode() + b"\n"
+    return data[:8] + struct.pack("<H", len(header)) + header + data[10 + length :]
+
+
+FACES = {"embedding": npy(np.eye(4)), "identity": npy(np.array([*"aabb"]))}
+
+
+def test_objects_are_not_unpickled(tmp_path):
+    ran = []
+
+    class Harm:
+        def __reduce__(self):
+            return ran.append, (1,)
+
+    objects = np.array([Harm()] * 4, dtype=object)
+    np.savez(tmp_path / "faces.npz", embedding=np.eye(4), identity=objects)
+    said = complaint(load_embeddings, tmp_path / "faces.npz")
+    assert "'identity' cannot be read without pickle" in said
+    assert "identity.astype(str)" in said
+    np.save(tmp_path / "faces.npy", objects)
+    assert "without pickle" in complaint(load_embeddings, tmp_path / "faces.npy")
+    # One that nobody needs is left out.
+    np.savez(tmp_path / "faces.npz", X=np.eye(4), y=[1, 1, 2, 2], notes=objects)
+    assert load_embeddings(tmp_path / "faces.npz").columns == {}
+    assert ran == []
+
+
+def test_no_path_leads_out_of_an_archive(tmp_path):
+    outside = tmp_path / "outside.npy"
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    path = archive(inside / "faces.npz", FACES | {"../outside": npy(np.arange(4))})
+    assert load_embeddings(path).columns["../outside"].tolist() == [0, 1, 2, 3]
+    assert not outside.exists()
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_a_flipped_byte_is_damage_or_data(tmp_path, save):
+    path = tmp_path / "faces.npz"
+    save(path, embedding=np.eye(4), identity=[*"aabb"], gender=[*"fmfm"])
+    content = path.read_bytes()
+    refused = 0
+    for place in range(0, len(content), 13):
+        broken = bytearray(content)
+        broken[place] ^= 0xFF
+        path.write_bytes(broken)
+        try:
+            load_embeddings(path)
+        except ArgumentError as error:
+            assert "faces.npz" in str(error) or error.argument == "identity"
+            refused += 1
+    assert refused > 5
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.95])
+@pytest.mark.parametrize("name", ["faces.npz", "faces.npy", "pairs.csv.gz"])
+def test_what_is_cut_short_is_refused(tmp_path, name, share):
+    path = tmp_path / name
+    if name.endswith("npz"):
+        archive(path, FACES)
+    elif name.endswith("npy"):
+        path.write_bytes(npy(np.eye(40)))
+        (tmp_path / "faces.csv").write_text("identity\n" + "a\n" * 40)
+    else:
+        path.write_bytes(gzip.compress(HEAD + b"0.5,a,b,f,m\n" * 50))
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
+    load = load_pairs if name.startswith("pairs") else load_embeddings
+    said = complaint(load, path)
+    assert name in said and ("copy or write it again" in said or "copy the file again" in said)  # fmt: skip
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_what_is_no_text_is_refused(tmp_path, order):
+    gender = np.array([*"fmfm"], dtype=f"{order}U1")
+    gender.view(f"{order}u4")[2] = 0x110000
+    path = archive(tmp_path / "faces.npz", FACES | {"gender": npy(gender)})
+    assert "'gender' holds bytes that are no UTF-8" in complaint(load_embeddings, path)
+    archive(path, FACES | {"gender": npy(np.array([b"\xff"] * 4))})
+    assert "save gender as" in complaint(load_embeddings, path)
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv.gz", "npz", "parquet"])
+def test_very_many_columns_are_refused_at_once(tmp_path, ending):
+    path, names = tmp_path / f"faces.{ending}", [f"c{k}" for k in range(10_001)]
+    if ending == "npz":
+        with zipfile.ZipFile(path, "w") as packed:
+            for name in names:
+                packed.writestr(f"{name}.npy", b"")
+    elif ending == "parquet":
+        pyarrow = pytest.importorskip("pyarrow")
+        from pyarrow import parquet
+
+        parquet.write_table(pyarrow.table({n: [1] for n in names}), path)
+    else:
+        data = ("," if ending == "csv" else "\t").join(names).encode() + b"\n"
+        path.write_bytes(gzip.compress(data, 1) if ending.endswith("gz") else data)
+    load = load_embeddings if ending == "npz" else load_pairs
+    assert "names 10,001 columns, and no more" in complaint(load, path)
+
+
+# ---- more than there is memory -------------------------------------------------------
+
+USABLE = 2**20
+ROW = b"0.5,ann,bob,f,m\n"
+HEAD = b"score,identity_1,identity_2,gender_1,gender_2\n"
+
+
+@pytest.fixture
+def little(monkeypatch):
+    """A megabyte of memory is available, and files of a kilobyte are looked at."""
+    monkeypatch.setattr(_memory, "available_bytes", lambda: USABLE)
+    monkeypatch.setattr(_files, "SMALL", 2**10)
+
+
+def peak_of(call, path):
+    """The message of an error, and bytes that were allocated on the way to it."""
+    tracemalloc.start()
+    try:
+        started = time.process_time()
+        said = complaint(call, path)
+        assert time.process_time() - started < 5
+        return said, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_gzip_bomb_is_unpacked_no_further_than_memory_reaches(tmp_path, little):
+    path = tmp_path / "pairs.csv.gz"
+    path.write_bytes(gzip.compress(HEAD + ROW * 2**18, 9))
+    said, peak = peak_of(load_pairs, path)
+    assert "does not fit into memory (it unpacks to more than" in said
+    assert peak < 3 * USABLE
+    # Files that were appended to each other are one.
+    path.write_bytes(gzip.compress(HEAD + ROW) + gzip.compress(ROW))
+    assert load_pairs(path).y_score.size == 2
+
+
+def test_a_text_larger_than_memory_is_not_read(tmp_path, little):
+    path = tmp_path / "pairs.csv"
+    path.write_bytes(HEAD + ROW * 2**16)
+    said, peak = peak_of(load_pairs, path)
+    assert "does not fit into memory" in said and peak < USABLE
+
+
+def test_an_archive_that_unpacks_to_more_than_memory_is_not_read(tmp_path, little):
+    X = np.zeros((2**16, 8))
+    members = {"embedding": npy(X), "identity": npy(np.arange(2**16))}
+    said, peak = peak_of(load_embeddings, archive(tmp_path / "faces.npz", members))
+    assert "'embedding' does not fit into memory" in said and peak < USABLE
+
+
+@pytest.mark.parametrize("shape", [(10**12, 512), (2**61, 2), (2**63, 1), (10**30, 2)])
+def test_headers_that_claim_more_than_there_is(tmp_path, shape):
+    X = npy(np.zeros((4, 2)), shape)
+    path = archive(tmp_path / "faces.npz", FACES | {"embedding": X})
+    assert "'embedding'" in complaint(load_embeddings, path)
+    (tmp_path / "faces.npy").write_bytes(X)
+    (tmp_path / "faces.csv").write_text("identity\n1\n1\n2\n2\n")
+    assert "copy the file again" in complaint(load_embeddings, tmp_path / "faces.npy")
+
+
+def test_a_table_of_one_row_a_billion_times_is_not_read(parquet, little):
+    n = 2**18
+    columns = {"score": np.zeros(n), "identity_1": ["a"] * n, "identity_2": ["a"] * n}
+    said, peak = peak_of(load_pairs, parquet(columns))
+    assert "does not fit into memory" in said and peak < USABLE

@@ -106,8 +106,15 @@ ODD_JSON = (
     *(None, True, -1, 0, 3, 1e308, float("nan"), "", "x", "head_", "fit", [], [1], {}),
     *({"array": [1], "dtype": "<f8"}, {"array": ["x"], "dtype": "<f8"}, {"tuple": []}),
     *({"array": [[1], [2, 3]], "dtype": "O"}, {"pairs": [[1]]}, {"pairs": [[[], 1]]}),
-    *({"array": [1], "dtype": "?!"}, "os", "sklearn.datasets", "skfairfr.cli", "main"),
-    *("../system.json", "/dev/null", "sklearn.utils._testing", "NMF", "Pipeline"),
+    *(
+        {"array": [1], "dtype": "?!"},
+        {"tensor": "x"},
+        "os",
+        "sklearn.datasets",
+        "skfairfr.cli",
+        "main",
+    ),
+    *("/dev/null", "sklearn.utils._testing", "NMF", "Pipeline"),
 )
 
 
@@ -217,23 +224,7 @@ def _head():
 
 
 def _write_head(folder):
-    """As of format 1, which has no digest that would hide the damage."""
-    from safetensors import safe_open
-    from safetensors.numpy import save_file
-
-    path = folder / "head.safetensors"
-    _head().save(path)
-    with safe_open(path, framework="np") as file:
-        header = json.loads(file.metadata()["skfairfr"])
-        tensors = {name: file.get_tensor(name) for name in file.keys()}
-    _without_digests(header)
-    save_file(tensors, path, metadata={"skfairfr": json.dumps(header)})
-
-
-def _without_digests(header):
-    header["format"] = 1
-    for holder in (header, *header.get("steps", [])):
-        holder.pop("sha256", None)
+    _head().save(folder / "head.safetensors")
 
 
 def _read_head(folder):
@@ -251,18 +242,12 @@ def _write_system(folder):
 
     steps = PCA(2).fit(X), CohortNormalizer(top=2).fit(X[:, :2], Y)
     save_mitigation(make_pipeline(*steps), folder)
-    path = folder / "system.json"
-    index = json.loads(path.read_text())
-    _without_digests(index)
-    path.write_text(json.dumps(index))
 
 
 def _read_system(folder):
     from skfairfr.model_selection import load_mitigation
 
-    system = load_mitigation(folder)
-    steps = [step for _, step in getattr(system, "steps", [("only", system)])]
-    return [(type(step).__name__, vars(step)) for step in steps]
+    return vars(load_mitigation(folder))
 
 
 def _write_checkpoint(folder):
@@ -300,30 +285,7 @@ def _read_checkpoint(folder):
     return head.fit(X, Y, GROUP).transform(X)
 
 
-def _bench(folder):
-    """Changes of a bench that finds its fits in a folder, or makes them anew."""
-    from skfairfr.comparators import GroupMeanRemover
-    from skfairfr.model_selection import compare_mitigations
-
-    return (
-        compare_mitigations(
-            X,
-            Y,
-            GROUP,
-            {"means": GroupMeanRemover()},
-            far=0.1,
-            n_splits=2,
-            inner_splits=2,
-            n_resamples=5,
-            refit=False,
-            folder=folder,
-        )
-        .methods[0]
-        .changes
-    )
-
-
-TRAINING = ("torch", "skorch", "safetensors")
+TRAINING = ("torch", "skorch")
 READERS = {
     "npz": Reader(
         _write_npz,
@@ -370,22 +332,15 @@ READERS = {
         _write_head, _read_head, {"head.safetensors": inside_safetensors}, TRAINING
     ),
     "system": Reader(
-        _write_system,
-        _read_system,
-        {
-            "system.json": inside_json,
-            "0-pca.npz": inside_zip,
-            "1-cohortnormalizer.npz": inside_zip,
-        },
+        _write_system, _read_system, {"system.safetensors": inside_safetensors}
     ),
     "checkpoint": Reader(
-        _write_checkpoint, _read_checkpoint, {"*.pt": damaged}, TRAINING
+        _write_checkpoint, _read_checkpoint, {"*.safetensors": damaged}, TRAINING
     ),
-    "bench": Reader(_bench, _bench, {"*.npz": damaged}),
 }
-# How often each is taken: those that train or judge are slow, and even they get 1,000 cases
+# How often each is taken: those that train are slow, and even they get 1,000 cases
 # of a night.
-WEIGHTS = dict.fromkeys(READERS, 10) | {"checkpoint": 3, "bench": 3, "head": 6}
+WEIGHTS = dict.fromkeys(READERS, 10) | {"checkpoint": 3, "head": 6}
 
 
 @cache
@@ -403,13 +358,11 @@ def undamaged(name):
 @contextmanager
 def _stopped_clocks(libraries):
     """Files hold how long a fit took, and are to be the same each time."""
-    clocks = ["skfairfr.model_selection._bench_fits.time"]
-    if "skorch" in libraries:
-        clocks.append("skorch.callbacks.logging.time")
-    stopped = SimpleNamespace(time=lambda: 0.0, perf_counter=lambda: 0.0)
+    stopped = SimpleNamespace(time=lambda: 0.0)
     with ExitStack() as stack:
-        for clock in clocks:
-            stack.enter_context(mock.patch(clock, stopped))
+        if "skorch" in libraries:
+            clock = mock.patch("skorch.callbacks.logging.time", stopped)
+            stack.enter_context(clock)
         yield
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("pandas")
-from tests.fuzz import calls, command, driver, files, values
+from tests.fuzz import calls, driver, files, values
 
 CORPUS = Path(__file__).with_name("corpus")
 # Names of files are <number>-<name of the file that is damaged>.
@@ -102,59 +102,3 @@ def test_calls(name, parameter, change):
     made = change if callable(change) else made
     outcome, text = driver.judged(calls.case(name, [(parameter, change, made)]))
     assert outcome not in driver.FAILURES, text
-
-
-PATHS = [
-    (name, parameter)
-    for name in calls.subject_names()
-    for parameter, text in calls.types_of(name).items()
-    if "path" in values.kinds_of(text)
-]
-
-
-@pytest.mark.parametrize(
-    ("name", "parameter"),
-    [
-        pytest.param(
-            *p, marks=[pytest.mark.slow] * (p[0] in (*calls.SLOW, *calls.SLOWEST))
-        )
-        for p in PATHS
-    ],
-)
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("path", ["a\ud800b", "a\0b"])
-def test_what_is_no_path_is_refused_by_name(name, parameter, path):
-    arguments = calls.subject(name).valid | {parameter: path}
-    with pytest.raises(
-        ValueError, match=r"is no path|neither a file|can only be read"
-    ) as found:
-        calls.subject(name).function(**arguments)
-    assert found.value.argument in (parameter, "policy")
-    assert str(found.value).startswith(found.value.argument)
-    assert repr(path) in str(found.value)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        # Two people in a split, one of each group: no impostor pair in any group.
-        (
-            "bench",
-            "faces.npz",
-            "--attribute",
-            "gender",
-            "--methods",
-            "group means out",
-            "--splits",
-            "4",
-            "--inner-splits",
-            "2",
-            "--fmr",
-            "0.2",
-            "--quiet",
-        ),
-    ],
-)
-def test_lines(words):
-    with pytest.raises(driver.Refused):
-        command.checked(words)

@@ -5,13 +5,11 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("pandas")
-from skfairfr.model_selection._bench_fits import read_fit
 from tests.fuzz import driver, files
 
 # Of longer files only every eighth byte, but for the first and the last kilobyte.
 LONG = 5000
-# Damage to a bench costs a fit; its files are cut in a test of their own.
-READERS = [name for name in files.able() if name != "bench"]
+READERS = files.able()
 SEPARATORS = {".csv": b",", ".tsv": b"\t"}
 
 
@@ -56,19 +54,3 @@ def test_files_cut_at_every_byte(name):
 
 def is_harmed(name, file):
     return any(Path(file).match(pattern) for pattern in files.READERS[name].harm)
-
-
-@pytest.mark.slow
-def test_fits_of_a_bench_cut_at_every_byte(tmp_path):
-    """They are no fits, and the bench makes them anew."""
-    undamaged, _ = files.undamaged("bench")
-    for file, data in undamaged.items():
-        path = tmp_path / file
-        path.write_bytes(data)
-        assert read_fit(path) is not None
-        for length in range(len(data)):
-            path.write_bytes(data[:length])
-            assert read_fit(path) is None, (file, length)
-        for length in range(0, len(data), 400):
-            outcome, text = driver.judged(files.case("bench", file, data[:length]))
-            assert outcome == "same", (file, length, text)

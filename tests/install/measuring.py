@@ -1,8 +1,8 @@
 """What a plain install promises, step by step; each step fails where a promise is broken.
 
     python -m tests.install.measuring             in an environment without torch
-    python -m tests.install.measuring --forbid    in any other: imports of torch,
-                                                  skorch and safetensors are refused
+    python -m tests.install.measuring --forbid    in any other: imports of torch
+                                                  and skorch are refused
 
 Prints the name of each step that passed.
 """
@@ -18,7 +18,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
-TRAINING = ("torch", "skorch", "safetensors")
+TRAINING = ("torch", "skorch")
 MEASURING = ("utils", "datasets", "metrics", "model_selection", "report")
 WEIGHTS = ["adjusted_weights", "dynamic_weights", "equal_weights", "natural_weights"]
 NEED_AN_EXTRA = [

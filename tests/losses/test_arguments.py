@@ -1,7 +1,5 @@
 """What cannot be used is named by every loss, whatever its type."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 import torch
@@ -69,12 +67,6 @@ def test_centroids_and_generators(loss):
         with pytest.raises(ArgumentError, match=r"must be a torch\.Generator"):
             loss(**MADE[loss] | {"generator": generator})
     assert loss(**MADE[loss], generator=torch.Generator().manual_seed(0))
-
-
-def test_numbers_of_other_types_are_floats():
-    loss = FPRPenaltyLoss(3, 6, scale=np.float16(8), alpha=Fraction(1, 4), margin=0)
-    numbers = loss.scale, loss.alpha, loss.margin
-    assert numbers == (8.0, 0.25, 0.0) and {type(n) for n in numbers} == {float}
 
 
 @pytest.mark.parametrize(

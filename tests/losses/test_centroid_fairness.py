@@ -5,7 +5,7 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from skfairfr.losses import CentroidFairnessLoss, _centroid_fairness
+from skfairfr.losses import CentroidFairnessLoss
 from skfairfr.losses._centroid_fairness import apply_score_map, pseudo_scores, score_map
 
 K, D = 9, 6
@@ -88,17 +88,6 @@ def test_scores_are_those_of_the_loop():
         found = pseudo_scores(*args)
         assert_allclose(np.sort(found["genuine"]), np.sort(genuine[code]), atol=1e-6)
         assert_allclose(np.sort(found["impostor"]), np.sort(impostor[code]), atol=1e-6)
-
-
-def test_of_very_many_scores_some_centroids_serve(monkeypatch):
-    X, y = drawn()
-    x, y = torch.from_numpy(unit(X)), torch.from_numpy(y)
-    monkeypatch.setattr(_centroid_fairness, "MOST_SCORES", 60)
-    mu = torch.from_numpy(unit(drawn(K)[0]))
-    found = pseudo_scores(x, y, torch.from_numpy(GROUP), mu, 0)
-    n_images = int((GROUP[y] == 0).sum())
-    assert len(found["genuine"]) == n_images
-    assert 0 < len(found["impostor"]) <= 60
 
 
 def test_one_group_at_the_start_has_no_loss():

@@ -165,7 +165,7 @@ def test_loss_and_gradients_are_those_of_the_formula(kind, base, momentum, alpha
 @pytest.mark.parametrize("base", BASES)
 def test_gradients_are_finite_differences(base, weighting):
     given = rule("ratio", weighting, base=base, scale=4.0)
-    embeddings, centroids, y = problem(4)
+    embeddings, centroids, y = problem(4, n=6, k=5)
 
     def loss(embeddings, centroids):
         return penalised_cross_entropy(embeddings, centroids, y, given, NAN)[0]
@@ -177,7 +177,7 @@ def test_gradients_are_finite_differences(base, weighting):
 @pytest.mark.parametrize("base", BASES)
 def test_a_gradient_has_its_own_or_is_refused(penalty, weighting, base, small):
     given = rule(penalty, weighting, base=base, scale=4.0)
-    embeddings, centroids, y = problem(4)
+    embeddings, centroids, y = problem(4, n=6, k=5)
 
     def loss(embeddings, centroids):
         return penalised_cross_entropy(embeddings, centroids, y, given, NAN)[0]
@@ -233,16 +233,6 @@ def test_the_mean_share_is_far_where_it_counts_whole_cosines(n_selected):
     for seed in range(10):
         *_, share = penalised_cross_entropy(*problem(seed), given, NAN)
         assert share.mean().item() == pytest.approx(n_selected / n_others, rel=1e-12)
-
-
-@pytest.mark.parametrize("k", [2, 3, 11, 101])
-@pytest.mark.parametrize("n", [1, 10, 100])
-def test_every_share_of_hundredths_counts_whole_cosines(n, k):
-    for percent in (1, 7, 14, 28, 29, 55, 56, 57, 58, 99):
-        expected = math.ceil(Fraction(percent, 100) * n * (k - 1))
-        data = problem(0, n=n, k=k)
-        *_, share = penalised_cross_entropy(*data, rule(far=percent / 100), NAN)
-        assert round(share.sum().item() * (k - 1)) == expected
 
 
 def ties():
@@ -326,18 +316,6 @@ def test_order_of_samples_and_of_identities_does_not_matter(kind):
 
 
 @pytest.mark.parametrize("kind", PENALTIES)
-def test_only_the_direction_of_centroids_matters(kind):
-    embeddings, centroids, y = problem(8)
-    loss, *_ = penalised_cross_entropy(embeddings, centroids, y, rule(*kind), NAN)
-    longer, *_ = penalised_cross_entropy(
-        embeddings, 100 * centroids, y, rule(*kind), NAN
-    )
-    assert longer.item() == pytest.approx(loss.item(), rel=1e-12)
-    _, of_centroids = grads_of(loss, embeddings, centroids)
-    assert_allclose((of_centroids * centroids.detach().numpy()).sum(1), 0, atol=1e-12)
-
-
-@pytest.mark.parametrize("kind", PENALTIES)
 def test_how_the_threshold_is_searched_changes_no_bit(kind, monkeypatch):
     data = problem(9, torch.float32)
     found = penalised_cross_entropy(*data, rule(*kind), NAN.float())
@@ -380,17 +358,6 @@ def test_autocast_is_close_and_leaves_types_alone(kind, base):
     for ours, theirs in zip(rounded_grads, grads, strict=True):
         assert ours.dtype == np.float32
         assert_allclose(ours, theirs, atol=0.1 * np.abs(theirs).max())
-
-
-@pytest.mark.parametrize("kind", PENALTIES)
-@pytest.mark.parametrize("base", BASES)
-def test_large_scales_do_not_overflow(kind, base):
-    data = problem(12, torch.float32)
-    loss, *_ = penalised_cross_entropy(
-        *data, rule(*kind, base=base, scale=1e4, alpha=5.0), NAN.float()
-    )
-    grads = grads_of(loss, *data[:2])
-    assert math.isfinite(loss.item()) and all(np.isfinite(g).all() for g in grads)
 
 
 @pytest.mark.parametrize("kind", PENALTIES)

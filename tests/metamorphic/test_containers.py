@@ -70,49 +70,6 @@ def test_embeddings(name, usual, tmp_path):
     np.testing.assert_array_equal(resamples(held, y, groups), usual)
 
 
-@pytest.fixture(scope="module")
-def usual_answers():
-    people = surface.people()
-    return {name: surface.answered(e, *people) for name, e in ESTIMATORS.items()}
-
-
-def each_with(containers):
-    """Estimators and containers; daily each of both, and a third of their pairs."""
-    return [
-        pytest.param(title, name, marks=() if (i + j) % 3 == 0 else pytest.mark.slow)
-        for i, title in enumerate(ESTIMATORS)
-        for j, name in enumerate(containers)
-    ]
-
-
-@pytest.mark.parametrize(("title", "name"), each_with(EMBEDDINGS))
-@pytest.mark.filterwarnings("ignore:X has feature names")
-def test_embeddings_of_estimators(title, name, usual_answers, tmp_path):
-    X, y, groups = surface.people()
-    held = EMBEDDINGS[name](X, tmp_path)
-    found = surface.answered(ESTIMATORS[title], held, y, groups)
-    assert_same(title, name, found, usual_answers[title])
-
-
-def assert_same(title, name, found, usual):
-    """Bit for bit, but for what computes in float64 where it is given float64."""
-    atol = 0
-    if title in PRECISE and name in ("float64", "lists", "pandas, nullable"):
-        atol = 1e-5 * np.abs(usual).max()
-    np.testing.assert_allclose(found, usual, rtol=0, atol=atol, err_msg=title)
-
-
-PRECISE = ("means", "whitening", "module")
-
-
-@pytest.mark.parametrize(("title", "name"), each_with(LABELS))
-def test_labels_of_estimators(title, name, usual_answers):
-    X, y, groups = surface.people()
-    hold = LABELS[name]
-    found = surface.answered(ESTIMATORS[title], X, hold(y), hold(groups))
-    np.testing.assert_array_equal(found, usual_answers[title])
-
-
 @pytest.mark.parametrize("name", LABELS)
 def test_labels(name, usual):
     X, y, groups = surface.people()
@@ -222,14 +179,6 @@ def test_a_policy_is_judged_however_it_is_given(name, tmp_path):
     assert found == usual and len(set(usual.values())) > 1
 
 
-@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series])
-def test_levels_of_a_policy(kind):
-    made = Policy(
-        "door", surface.LIMITS, fmr=kind(surface.LEVELS), at=surface.POLICY.at
-    )
-    assert made == surface.POLICY
-
-
 def test_an_unknown_group_is_the_same_in_every_container():
     X, y, groups = surface.people()
     unknown = np.arange(len(y)) % 7 == 0
@@ -277,24 +226,6 @@ def test_sparse_and_masked_embeddings_are_refused(kind):
     hold, message = REFUSED[kind]
     for use in uses(hold(X.astype(np.float64)), y, groups):
         with pytest.raises((TypeError, ValueError), match=message):
-            use()
-
-
-def test_masked_identities_are_refused():
-    X, y, groups = surface.people()
-    hidden = np.ma.array(np.array(y), mask=np.arange(len(y)) == 7)
-    needless = ("t", "means")
-    for name, estimator in ESTIMATORS.items():
-        if name not in needless:
-            with pytest.raises(ValueError, match=r"y is missing .*in row 7"):
-                estimator.fit(X, hidden, groups)
-    for use in (
-        lambda: SimilarityROC().fit(X, hidden, groups),
-        lambda: surface.audited(X, hidden, groups),
-        lambda: surface.compared((X, hidden, groups), (X, hidden, groups)),
-        lambda: surface.benched(X, hidden, groups),
-    ):
-        with pytest.raises(ValueError, match=r"y is missing .*in row 7"):
             use()
 
 

@@ -21,7 +21,6 @@ from skfairfr._core import _pair_tiles
 from skfairfr.metrics import all_pairs, frr_at_far, instance_far, threshold_at_far
 from skfairfr.report import audit
 from tests._core.test_inner_products import all_scores
-from tests.metamorphic import surface
 from tests.metrics.designs import hold_tails
 
 # Of a cosine of rows of d features in float32; relative, of a score.
@@ -98,22 +97,6 @@ def test_rows_of_any_length(scale):
     np.testing.assert_array_equal(all_pairs(X, y)[1], all_pairs(*drawn()[:2])[1])
 
 
-def test_rows_of_mixed_lengths():
-    X, y, groups = drawn()
-    mixed = X * np.geomspace(1e-30, 1e30, len(X))[::-1, None]
-    roc = fitted(mixed, y, groups)
-    assert near_ties(mixed, y, groups, roc, np.linspace(-0.95, 0.95, 20)) == (0, 0)
-
-
-@pytest.mark.parametrize("d", [1, 2, 8192])
-def test_numbers_of_features(d):
-    X, y, groups = drawn(d=d)
-    roc = fitted(X, y, groups)
-    found = near_ties(X, y, groups, roc, np.linspace(-0.95, 0.95, 20))
-    # With one feature all scores are -1 and 1, which no threshold here is near.
-    assert found == (0, 0)
-
-
 def test_scores_at_a_threshold_of_float64_are_counted_as_near_ties():
     X, y, groups = drawn(d=64)
     scores = scored(X, y, groups)[0]
@@ -174,21 +157,6 @@ def test_all_scores_equal():
     report = audit(X, y, groups, attribute="gender", far=0.1, n_resamples=10)
     table = report.to_frame("rates", "pandas")
     assert table["frr"].tolist() == [1, 1, 1] and table["far"].tolist() == [0, 0, 0]
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_two_people():
-    X, y, _ = drawn(n_people=2, n_images=6)
-    groups = np.array(GROUPS)[y]
-    scores, genuine, _ = scored(X, y, groups)
-    roc = fitted(X, y, groups)
-    assert counted(roc, 0.2, None, "far") == ((scores[~genuine] >= 0.2).sum(), 36)
-    assert counted(roc, 0.2, None, "frr") == ((scores[genuine] < 0.2).sum(), 30)
-    # No group has two people, and so no impostor pair: its FAR has no value.
-    for group in GROUPS:
-        assert np.isnan(roc.estimate(threshold=0.2, rate="far", group=group).value)
-    found = roc.estimate(0.1)
-    assert not found.supported and found.reason
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -349,22 +317,3 @@ def at_levels(impostors, far):
     tied = np.unique(impostors)[::-1]
     accepted = np.searchsorted(-impostors, -tied, "right") / len(impostors)
     return [next(s for s, share in zip(tied, accepted, strict=True) if share > far)]
-
-
-@pytest.mark.parametrize("d", [1, 8, 8192])
-def test_the_definition_is_within_rounding_of_the_cosine(d):
-    X, y, groups = drawn(d=d)
-    exact = scored(X, y, groups)[0]
-    # Each row moves by half a unit in the last place of float32, and so does the sum.
-    assert abs(defined(X, y)[0] - exact).max() <= 1.25 * EPS
-
-
-@pytest.mark.parametrize("name", surface.COMPARATORS)
-@pytest.mark.parametrize("scale", [1e-30, 1e30])
-@pytest.mark.filterwarnings("ignore")
-def test_lengths_change_no_score_of_a_comparator(name, scale):
-    X, y, groups = surface.people()
-    X = X.astype(np.float64)
-    usual = surface.answered(surface.COMPARATORS[name], X, y, groups)
-    found = surface.answered(surface.COMPARATORS[name], scale * X, y, groups)
-    np.testing.assert_allclose(found, usual, rtol=0, atol=2e-5 * np.ptp(usual))

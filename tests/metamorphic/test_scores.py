@@ -63,17 +63,6 @@ def test_a_system_of_transformed_scores_neither_harms_nor_helps(name):
     assert {c.verdict for c in found.changes} == {"no certain difference"}
 
 
-def test_pairs_that_are_listed_twice_change_no_rate(usual):
-    scores, people, groups = pairs()
-    twice = [np.tile(scores, 2)]
-    twice += [tuple(np.tile(side, 2) for side in both) for both in (people, groups)]
-    one, two = surface.rates(usual), surface.rates(audited(*twice))
-    for name in ("threshold", "far", "frr", "equal_error_rate"):
-        np.testing.assert_allclose(one[name], two[name], rtol=1e-12)
-    for name in ("n_impostor", "n_genuine", "far_errors", "frr_errors"):
-        np.testing.assert_array_equal(2 * one[name], two[name])
-
-
 def test_pairs_that_are_listed_twice_change_nothing_of_a_comparison():
     scores, people, groups = pairs()
     others = np.round(scores, 1)

@@ -1,6 +1,5 @@
 """Facts of records as tidy tables."""
 
-import dataclasses
 import pickle
 
 import narwhals.stable.v2 as nw
@@ -80,18 +79,6 @@ def test_rows_tell_the_level_they_are_of(roc, asked, levels):
     assert values == [roc.estimate(**{name: level}).value for level in levels]
 
 
-def test_what_has_no_level_has_no_column_of_it(roc):
-    assert roc.equal_error_rate().to_frame("polars").columns[0] == "value"
-
-
-def test_a_curve_has_one_row_for_each_level(roc):
-    curve = roc.curve([1e-2, 2e-2, 1e-1], rate="far", group="male")
-    frame = curve.to_frame("polars")
-    # Records of reasons stay out; their words are there.
-    assert [*frame.columns, "reasons"] == list(curve.__dataclass_fields__)
-    assert frame["far"].to_list() == [1e-2, 2e-2, 1e-1]
-
-
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_matrix_has_one_row_for_each_cell(roc, backend):
     matrix = roc.far_matrix(1e-1)
@@ -109,13 +96,6 @@ def test_a_matrix_has_one_row_for_each_cell(roc, backend):
         for j, h in enumerate(matrix.groups.tolist())
     ]
     assert rows(matrix.to_frame(backend)) == cells
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_the_summary_s_overall_row_has_no_label(roc, backend):
-    frame = nw.from_native(roc.score_summary().to_frame(backend))
-    assert frame["group"].is_null().to_list() == [True, False, False]
-    assert frame["group"].to_list()[1:] == ["female", "male"]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -196,38 +176,12 @@ def test_frames_are_of_the_library_of_scored_pairs(backend):
         assert type(record.to_frame()).__module__.startswith(backend)
 
 
-def test_the_first_frame_decides_and_another_fit_forgets(monkeypatch):
-    monkeypatch.setattr(_frames, "BACKENDS", ("pandas",))
-    X, y, groups = embeddings("polars")
-    roc = small().fit(X, y.to_list(), pd.Series(groups.to_list()))
-    assert isinstance(roc.estimate(0.1).to_frame(), pl.DataFrame)
-    roc.fit(FACES.X, FACES.y)
-    assert isinstance(roc.estimate(0.1).to_frame(), pd.DataFrame)
-
-
 def test_pickles_remember_the_library_and_the_level():
     roc = pickle.loads(pickle.dumps(small().fit(*embeddings("polars"))))
     for record in records_of(roc):
         again = pickle.loads(pickle.dumps(record)).to_frame()
         assert again.equals(record.to_frame())
         assert isinstance(again, pl.DataFrame)
-
-
-def test_what_is_remembered_is_neither_printed_nor_compared():
-    plain, framed = (
-        small().fit(FACES.X, FACES.y),
-        small().fit(*embeddings("polars")[:2]),
-    )
-    one, two = (roc.estimate(0.1, rate="far") for roc in (plain, framed))
-    assert repr(one) == repr(two)
-    assert one == two
-    assert dataclasses.asdict(one) == dataclasses.asdict(two)
-
-
-def test_a_library_that_is_gone_gives_way_to_the_default(monkeypatch):
-    found = small().fit(*embeddings("polars")).estimate(0.1)
-    monkeypatch.setattr(_frames, "_is_installed", lambda name: name == "pandas")
-    assert isinstance(found.to_frame(), pd.DataFrame)
 
 
 def test_other_records_are_of_the_caller_s_library():

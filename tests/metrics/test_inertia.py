@@ -51,24 +51,6 @@ def test_order_lengths_and_rotation_change_nothing():
     assert_allclose(identity_inertia(moved, FACES.y[order]).inertia, expected, 1e-10)
 
 
-@pytest.mark.parametrize(
-    ("X", "inertia"),
-    [
-        ([[1.0, 0.0], [2.0, 0.0]], 0.0),
-        ([[1.0, 0.0], [0.0, 1.0]], 2 - np.sqrt(2)),
-        ([[1.0, 0.0], [-1.0, 0.0]], 2.0),
-    ],
-)
-def test_alike_orthogonal_and_opposite_images(X, inertia):
-    assert identity_inertia(X, [0, 0]).inertia == pytest.approx([inertia])
-
-
-def test_nearly_alike_images_keep_their_digits():
-    angle = 1e-7
-    X = [[np.cos(angle), np.sin(angle)], [np.cos(angle), -np.sin(angle)]]
-    assert identity_inertia(X, [0, 0]).inertia == pytest.approx([angle**2], rel=1e-6)
-
-
 def test_a_lower_concentration_gives_a_larger_inertia():
     faces = make_face_embeddings(
         n_identities=200, kappa={"a": 160.0, "b": 40.0}, groups={"a": 0.5, "b": 0.5},
@@ -96,10 +78,6 @@ def test_groups_may_travel_inside_y(y):
         assert_array_equal(getattr(found, field.name), getattr(expected, field.name))
     true = FACES.group_of_identity[found.identities]
     assert found.groups.tolist() == true.tolist()
-
-
-def test_without_groups_every_group_is_unknown():
-    assert set(identity_inertia(FACES.X, FACES.y).groups) == {None}
 
 
 def test_the_group_is_what_the_known_labels_agree_on():

@@ -92,11 +92,11 @@ def counted(faces, similarity="cosine", **options):
     return cells_of(groups), found
 
 
-@pytest.mark.parametrize("kind", ["cosine", "comparator"])
+@pytest.mark.parametrize("kind", ["cosine", "comparator", "matrix"])
 def test_errors_and_pairs_equal_loops(faces, kind):
     X, y, group = faces
     shift = 0.0 if kind == "cosine" else 0.2
-    similarity = "cosine"
+    similarity = "cosine" if kind == "cosine" else scores_of(X, group, shift)
     if kind == "comparator":
         fitted = Shifted(shift).fit(X, y, group)
         X, similarity = embed(fitted, X, group)
@@ -149,6 +149,13 @@ def test_the_setter_is_everyone_or_the_group_with_the_highest_threshold(faces):
     for row, cell in enumerate(cells):
         setter = None if cell.point == "overall" else "female"
         assert cells[found.setter[row]] == Cell("sex", cell.point, "far", setter)
+
+
+def test_a_matrix_of_scores_counts_as_the_embeddings_that_it_is_of(faces):
+    _, found = counted(faces)
+    _, of_matrix = counted(faces, scores_of(faces[0]))
+    for name, value in vars(found).items():
+        assert_allclose(getattr(of_matrix, name), value, err_msg=name)
 
 
 def test_without_resamples_the_data_alone_are_counted(faces):

@@ -3,10 +3,11 @@
 import warnings
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from skfairfr import make_face_embeddings
+from skfairfr._core._prepared import score_prepared_matrix
 from skfairfr.comparators import Adjustment, Comparator, PreparedImages
 
 
@@ -77,6 +78,30 @@ class Shifted(Comparator):
         self, X1, X2, *, sensitive_features_1=None, sensitive_features_2=None
     ):
         return super().score_pairs(X1, X2)
+
+
+class MatrixAlone(BaseEstimator):
+    """A comparator's scores, without what makes them quick to compute."""
+
+    def __init__(self, comparator, told=False, wrong=False):
+        self.comparator = comparator
+        self.told = told
+        self.wrong = wrong
+        if told:
+            self.score_matrix = self._told
+
+    def fit(self, X, y=None, sensitive_features=None):
+        self.fitted_ = clone(self.comparator).fit(X, y, sensitive_features)
+        return self
+
+    def score_matrix(self, X1, X2):
+        scores = self.fitted_.score_matrix(X1, X2)
+        return scores[:, :-1] if self.wrong else scores
+
+    def _told(self, X1, X2, *, sensitive_features_1, sensitive_features_2):
+        groups = sensitive_features_1, sensitive_features_2
+        first, second = map(self.fitted_.prepare, (X1, X2), groups)
+        return score_prepared_matrix(first, second)
 
 
 class Broken(Scaled):

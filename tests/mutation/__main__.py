@@ -48,7 +48,7 @@ from tests.mutation.survivors import ACCEPTED
 PRELOADED = """
     hypothesis.extra.numpy jinja2 joblib matplotlib.pyplot mpmath narwhals numba pandas
     scipy.optimize scipy.sparse scipy.stats sklearn.linear_model sklearn.metrics
-    sklearn.model_selection sklearn.svm
+    sklearn.model_selection sklearn.svm torch
 """
 # Seconds: of one test in the first pass, by the processor's clock and by that of the wall,
 # and of all tests that a mutant meets.

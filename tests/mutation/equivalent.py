@@ -34,7 +34,7 @@ EQUIVALENT = {
     "_core/_resampling: fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 1), least, most)) -> fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 2), least, most))": (
         "The least that has a pair is two images."
     ),
-    "_core/_running_sums: if base is None and all(unit.dtype == np.uint8 for unit in weights): -> if base is None and all(unit.dtype != np.uint8 for unit in weights):": (
+    "_core/_running_sums: if pairs[-1] is None and all(unit.dtype == np.uint8 for unit in weights): -> if pairs[-1] is None and all(unit.dtype != np.uint8 for unit in weights):": (
         "Sums of whole numbers are exact in either type, with any multiplicity that is drawn."
     ),
     "_core/_running_sums: self._kind = np.int16 if fits else np.int32 -> pass": (

@@ -48,6 +48,19 @@ RELATED = {
         "comparators/test_contract",
     ),
     "comparators/_whitening": ("comparators/test_contract",),
+    "losses/_centroid_fairness": ("losses/test_arguments", "losses/test_score_map"),
+    "losses/_fair_vmf": ("losses/test_arguments",),
+    "losses/_fpr_penalty": (
+        *("losses/test_penalised", "losses/test_margins", "losses/test_arguments"),
+        *("losses/test_selection", "losses/test_second_derivatives"),
+    ),
+    "losses/_group_adversary": ("losses/test_arguments",),
+    "losses/_semi_hard": (),
+    "losses/_softmax": (
+        *("losses/test_held_out", "losses/test_second_derivatives"),
+        "losses/test_centroids",
+    ),
+    "losses/_triplet": ("losses/test_arguments",),
     "metrics/_pairs/_disparities": ("metrics/_pairs/test_disparity",),
     "metrics/_pairs/_group_rates": ("metrics/_pairs/test_group_gate",),
     "metrics/_pairs/_indices": (
@@ -56,13 +69,15 @@ RELATED = {
         "metrics/_pairs/test_group_gate",
     ),
     "metrics/_pairs/_rates": (),
-    "metrics/_roc/_analytic": (
+    "metrics/_roc/_evidence": (
         f"{ROC}/test_evidence",
         f"{ROC}/test_estimates",
         "report/test_needed",
         "report/test_verdicts",
+        f"{ROC}/test_analytic",
+        f"{ROC}/test_comparison",
+        f"{ROC}/test_by",
     ),
-    "metrics/_roc/_evidence": (f"{ROC}/test_comparison", f"{ROC}/test_by"),
     "metrics/_roc/_paired": (f"{ROC}/test_comparison", f"{ROC}/test_asymmetry"),
     "metrics/_worst_group": (),
     "report/_checks": (

@@ -29,7 +29,7 @@ ACCEPTED = {
     "_core/_few_errors: _over(4.0, reach, 0.0) * levels, -> _over(4.0, reach, 1.0) * levels,": (
         "Where there are no pairs the rate is nan in any case."
     ),
-    "_core/_running_sums: [int(unit.max(initial=0)) for unit in weights] -> [int(unit.max(initial=1)) for unit in weights]": (
+    "_core/_running_sums: most = [int(unit.max(initial=0)) for unit in weights] -> most = [int(unit.max(initial=1)) for unit in weights]": (
         "A wider integer where all weights are zero: what it costs."
     ),
     "_core/_running_sums: whole = min(start + CHUNK, left.size) <= position -> whole = min(start - CHUNK, left.size) <= position": (

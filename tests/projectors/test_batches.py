@@ -36,12 +36,6 @@ def test_an_epoch_has_each_row_once_beside_its_identity(size):
     assert_array_equal(x, data()[y - 100])
 
 
-def test_only_the_rows_of_the_index_are_taken():
-    index = np.array([2, 3, 5, 7, 11])
-    y = torch.cat([y for _, y in batches(2, index=index)])
-    assert sorted(y.tolist()) == (100 + index).tolist()
-
-
 def test_epochs_differ_and_come_again_with_the_seed():
     def orders(seed):
         one = batches(seed=seed)
@@ -50,10 +44,6 @@ def test_epochs_differ_and_come_again_with_the_seed():
     first, second = orders(0)
     assert first != second
     assert orders(0) == [first, second] and orders(1)[0] != first
-
-
-def test_a_batch_is_read_in_the_order_of_the_rows():
-    assert all(y.tolist() == sorted(y.tolist()) for _, y in batches())
 
 
 def test_a_sampler_chooses_the_rows_of_each_batch():
@@ -96,25 +86,6 @@ def test_rows_are_float32_of_any_array(dtype, writeable):
     assert_array_equal(torch.cat(list(rows.in_order(6))).numpy(), data())
 
 
-def test_what_is_taken_is_the_caller_s_to_change():
-    x = data()
-    DeviceRows(x, CPU).take(torch.arange(3)).zero_()
-    assert_array_equal(x, data())
-
-
-def test_rows_of_an_index_in_order():
-    index = np.array([9, 2, 2, 22])
-    parts = list(DeviceRows(data(), CPU).in_order(3, index))
-    assert [len(part) for part in parts] == [3, 1]
-    assert_array_equal(torch.cat(parts).numpy(), data()[index])
-
-
-def test_columns_of_a_larger_array_and_fortran_order():
-    wide = np.asfortranarray(np.hstack([data(), data()]))
-    rows = DeviceRows(wide[:, D:], CPU)
-    assert_array_equal(torch.cat(list(rows.in_order(10))).numpy(), data())
-
-
 def test_a_memory_map_is_never_held_whole(tmp_path):
     shape = (20_000, 64)
     written = np.lib.format.open_memmap(
@@ -132,22 +103,3 @@ def test_a_memory_map_is_never_held_whole(tmp_path):
     tracemalloc.stop()
     assert n_seen == shape[0]
     assert peak < 0.2 * x.nbytes
-
-
-@pytest.mark.parametrize(("free", "moves"), [(10**9, True), (100, False)])
-def test_an_accelerator_holds_the_rows_if_half_its_memory_does(
-    monkeypatch, free, moves
-):
-    """Its code on the CPU: the same rows, whole on the device or read by the batch."""
-    X = np.random.default_rng(0).standard_normal((50, 4))
-    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, free))
-    taken = {"dtype": torch.float32}
-    monkeypatch.setattr(torch, "tensor", lambda X, **_: torch.as_tensor(X, **taken))
-    rows = DeviceRows(X, SimpleNamespace(type="cuda"))
-    monkeypatch.undo()
-    rows.device = torch.device("cpu")
-    assert isinstance(rows._rows, torch.Tensor) is moves
-    index = torch.tensor([7, 3, 3])
-    assert_array_equal(rows.take(index), X[index.numpy()].astype(np.float32))
-    blocks = torch.cat(list(rows.in_order(16)))
-    assert_array_equal(blocks, X.astype(np.float32))

@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
-from skorch.callbacks import Callback, EarlyStopping, EpochTimer
 from skorch.history import History
 
-from skfairfr.projectors import _training
 from skfairfr.projectors._training import Monitor
 from tests.projectors.faces import (
     MORE,
@@ -91,20 +89,6 @@ def test_the_rate_falls_geometrically(n_epochs):
     assert_allclose(fitted.history_["lr"], np.geomspace(0.1, 1e-3, n_epochs))
 
 
-def test_a_fit_follows_the_schedule():
-    rates = module(lr=0.02, final_lr=0.005).fit(X, Y).history_["lr"]
-    assert_allclose(rates, [0.02, 0.01, 0.005])
-    assert module(lr=0.02).fit(X, Y).history_["lr"].tolist() == 3 * [0.02]
-
-
-def test_the_optimizer_is_given_the_rate():
-    still = module(
-        lr=1e-2, final_lr=1e-12, max_epochs=2, optimizer=torch.optim.SGD
-    ).fit(X, Y)
-    again = module(lr=1e-2, max_epochs=1, optimizer=torch.optim.SGD).fit(X, Y)
-    assert_allclose(still.transform(X), again.transform(X), atol=1e-6)
-
-
 def test_patience_stops_a_fit_and_the_best_weights_are_those_of_a_shorter_one():
     options = {"validation_fraction": 0.3, "lr": NOISY_LR}
     long = module(max_epochs=40, patience=3, **options).fit(NOISY, Y)
@@ -126,57 +110,3 @@ def test_every_monitor_chooses_its_own_best_epoch(monitor):
     best = values.index(min(values)) + 1
     short = module(max_epochs=best, **options).fit(MORE.X, MORE_Y)
     assert_array_equal(fitted.transform(X), short.transform(X))
-
-
-def test_a_bar_shows_the_epochs_where_asked(capsys):
-    module(validation_fraction=0.3, verbose=1).fit(X, Y)
-    shown = capsys.readouterr()
-    assert "train_loss" in shown.out and "valid_loss" in shown.out
-    assert len(shown.out.splitlines()) == 2 + 3
-    module().fit(X, Y)
-    assert capsys.readouterr() == ("", "")
-
-
-@pytest.mark.parametrize("given", [[5], [("name", 5)], ["early"], [object()]])
-def test_what_is_no_callback_is_refused(given):
-    with pytest.raises(ValueError, match="must be skorch callbacks"):
-        _training.check_callbacks(given)
-
-
-class Reader(Callback):
-    """Looks for an entry at the end of an epoch."""
-
-    def __init__(self, read):
-        self.read = read
-
-    def on_epoch_end(self, net, **kwargs):
-        self.read(net.history)
-
-
-@pytest.mark.parametrize(
-    ("callback", "options", "words"),
-    [
-        (EarlyStopping(), {}, "'valid_loss'"),
-        (
-            EarlyStopping(monitor="x"),
-            {"validation_fraction": 0.3},
-            "'x'.*'valid_loss'",
-        ),
-        (Reader(lambda history: history[-1, "nothing"]), {}, "'nothing'"),
-    ],
-)
-def test_a_callback_that_looks_for_what_is_not_there(callback, options, words):
-    stopping = module(callbacks=[callback], **options)
-    with pytest.raises(ValueError, match=f"callbacks: .*{words}.*validation_fraction"):
-        stopping.fit(X, Y)
-
-
-def test_other_faults_of_a_callback_stay_its_own():
-    with pytest.raises(KeyError, match=r"^'nothing'$"):
-        module(callbacks=[Reader(lambda history: {}["nothing"])]).fit(X, Y)
-
-
-def test_callbacks_come_as_objects_classes_and_pairs():
-    given = [EpochTimer(), EpochTimer, ("timer", EpochTimer())]
-    assert _training.check_callbacks(given) == given
-    assert _training.check_callbacks(None) == []

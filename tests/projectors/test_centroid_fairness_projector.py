@@ -1,25 +1,19 @@
 """CentroidFairnessProjector: the reference, groups, what the maps are made of, edges."""
 
-import inspect
-
 import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn import config_context
 
-from skfairfr import EthicalModule, face_labels, make_face_embeddings
+from skfairfr import face_labels, make_face_embeddings
 from skfairfr.losses import CentroidFairnessLoss
 from skfairfr.projectors import (
     CentroidFairnessProjector,
-    _centroid_fairness_projector,
 )
 from tests.projectors.faces import (
     GROUP,
     HALVES,
     IDENTITY,
-    MORE,
-    MORE_Y,
     Breaking,
     Stop,
     X,
@@ -54,15 +48,6 @@ def made(monkeypatch):
     return calls
 
 
-def test_the_signature_is_the_agreed_one():
-    parameters = inspect.signature(CentroidFairnessProjector).parameters
-    shared = list(inspect.signature(EthicalModule).parameters)
-    own = {"reference": None, "genuine_weight": 1.0, "min_agreement": None}
-    assert {name: parameters[name].default for name in own} == own
-    assert list(parameters) == [*own, *shared[shared.index("head") :]]
-    assert {p.kind for p in parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
-
-
 def test_fitted_attributes():
     assert FITTED.identities_.tolist() == sorted(set(IDENTITY.tolist()))
     assert FITTED.groups_.tolist() == ["female", "male"]
@@ -81,30 +66,6 @@ def test_the_reference_is_who_was_asked_for(reference, made):
     assert made[0][3]["reference"] == ["female", "male"].index(reference)
 
 
-def test_the_loss_is_made_from_all_people(made):
-    projector(genuine_weight=3.0).fit(X, Y)
-    (rows, y, group, options), *more = made
-    assert not more and options["genuine_weight"] == 3.0
-    # In the order of the groups.
-    order = np.r_[np.flatnonzero(GROUP == "female"), np.flatnonzero(GROUP == "male")]
-    assert_array_equal(rows, X[order])
-    assert_array_equal(y, IDENTITY[order])
-    assert_array_equal(np.array(["female", "male"])[group[y]], GROUP[order])
-    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
-    sums = np.stack([unit[IDENTITY == k].sum(0) for k in range(40)])
-    assert_allclose(options["before"], sums, atol=1e-6)
-
-
-def test_people_held_out_make_no_map(made):
-    fitted = projector(validation_fraction=0.3).fit(X, Y)
-    rows, _, group, options = made[0]
-    held = ~np.isin(IDENTITY, fitted.identities_)
-    assert 0 < held.sum() and len(rows) == (~held).sum()
-    seen = {row.tobytes() for row in rows}
-    assert not seen & {row.tobytes() for row in X[held]}
-    assert len(group) == len(options["before"]) == fitted.identities_.size
-
-
 def test_the_loss_sees_embeddings_as_they_come(monkeypatch):
     forward, seen = CentroidFairnessLoss.forward, []
 
@@ -120,39 +81,6 @@ def test_the_loss_sees_embeddings_as_they_come(monkeypatch):
         assert_array_equal(IDENTITY[found], y)
 
 
-def test_a_sample_of_each_group_makes_the_maps_where_images_are_many(monkeypatch, made):
-    monkeypatch.setattr(_centroid_fairness_projector, "MOST_IMAGES", 10)
-    projector().fit(X, Y)
-    rows, y, group, _ = made[0]
-    assert np.bincount(group[y]).tolist() == [10, 10]
-    places = {row.tobytes(): k for k, row in enumerate(X)}
-    found = [places[row.tobytes()] for row in rows]
-    assert len(set(found)) == 20
-    assert_array_equal(IDENTITY[found], y)
-
-
-def test_without_groups_a_warning_says_so():
-    with pytest.warns(UserWarning, match="Groups known: 0.*its own target"):
-        fitted = projector().fit(X, IDENTITY)
-    assert fitted.reference_ is None and fitted.groups_.size == 0
-    # Nothing to change: the head stays the identity map.
-    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
-    assert_allclose(fitted.transform(X), unit, atol=0.02)
-    assert max(losses(fitted)["train_loss"]) < 1e-4
-
-
-def test_one_group_is_its_own_reference():
-    with pytest.warns(UserWarning, match="Groups known: 1;"):
-        fitted = projector().fit(X, IDENTITY, np.full(len(X), "one"))
-    assert fitted.reference_ == "one"
-
-
-def test_all_doors_of_groups_are_one():
-    assert_same_bits(projector().fit(X, IDENTITY, GROUP), FITTED)
-    with config_context(enable_metadata_routing=True):
-        assert_same_bits(projector().fit(X, IDENTITY, sensitive_features=GROUP), FITTED)
-
-
 def test_people_of_unknown_group_are_left_out_where_asked():
     with pytest.raises(ValueError, match=r"identity 0, or is unknown.*min_agreement"):
         projector().fit(X, IDENTITY, UNKNOWN)
@@ -161,15 +89,6 @@ def test_people_of_unknown_group_are_left_out_where_asked():
     known = np.array([g is not None for g in UNKNOWN])
     alone = projector(min_agreement=0.75).fit(X[known], Y[known])
     assert_allclose(fitted.transform(X), alone.transform(X), atol=1e-5)
-
-
-def test_images_that_disagree_are_an_error_or_unified():
-    group = GROUP.copy()
-    group[np.flatnonzero(IDENTITY == 3)[0]] = "other"
-    with pytest.raises(ValueError, match="disagrees between the images of identity 3"):
-        projector().fit(X, IDENTITY, group)
-    fitted = projector(min_agreement=0.7, reference="male").fit(X, IDENTITY, group)
-    assert fitted.n_unified_ == 1 and fitted.groups_.tolist()[-1] == "other"
 
 
 @pytest.mark.parametrize(
@@ -232,20 +151,6 @@ def test_what_is_saved_comes_back(tmp_path):
     assert again.reference_ == FITTED.reference_
     assert_array_equal(again.transform(X), FITTED.transform(X))
     assert again.get_params() == FITTED.get_params()
-
-
-def test_warm_start_goes_on():
-    warm = projector(warm_start=True).fit(X, Y).fit(X, Y)
-    assert losses(warm)["epoch"] == [1, 2, 3, 4, 5, 6]
-    assert losses(warm)["train_loss"][3] < losses(warm)["train_loss"][0]
-
-
-@pytest.mark.parametrize("monitor", ["loss", "bfar", "bfrr", "frr_at_far"])
-def test_people_held_out_are_watched(monitor):
-    options = {"validation_fraction": 0.5, "monitor": monitor, "max_epochs": 2}
-    fitted = projector(**options).fit(MORE.X, MORE_Y)
-    assert np.isfinite(losses(fitted)["valid_loss"]).all()
-    assert len(losses(fitted)[f"valid_{monitor}"]) == 2
 
 
 def test_the_held_out_loss_is_that_of_the_loss_module():

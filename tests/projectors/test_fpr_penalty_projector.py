@@ -1,6 +1,5 @@
 """FPRPenaltyProjector: groups ignored in training, known to scorers; options; edges."""
 
-import inspect
 import math
 import pickle
 from functools import cache
@@ -14,17 +13,12 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from skfairfr import (
-    BestTradeOff,
-    EthicalModule,
     FPRPenaltyProjector,
     IdentityKFold,
     bfar_scorer,
     bfrr_scorer,
-    fairness_scores,
     far_max_geomean_scorer,
     frr_at_far_scorer,
     frr_max_geomean_scorer,
@@ -38,8 +32,6 @@ from tests.projectors.faces import (
     MORE,
     MORE_Y,
     NOISY,
-    Breaking,
-    Stop,
     X,
     Y,
     assert_same_bits,
@@ -62,24 +54,6 @@ def projector(**options):
 def trained():
     """A fit that many tests look at."""
     return projector().fit(X, IDENTITY)
-
-
-def test_the_signature_is_the_agreed_one():
-    parameters = inspect.signature(FPRPenaltyProjector).parameters
-    shared = list(inspect.signature(EthicalModule).parameters)
-    own = {
-        "penalty": "ratio",
-        "far": None,
-        "alpha": 0.1,
-        "base": "cosface",
-        "scale": 64.0,
-        "margin": 0.35,
-        "weighting": "count",
-        "momentum": 0.0,
-    }
-    assert {name: parameters[name].default for name in own} == own
-    assert list(parameters) == [*own, *shared[shared.index("head") :]]
-    assert {p.kind for p in parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
 
 
 def test_fitted_attributes():
@@ -227,28 +201,6 @@ def test_people_held_out_are_judged_by_the_base_alone(base):
     assert expected == plain if base == "softmax" else expected > plain
 
 
-@pytest.mark.parametrize("monitor", ["loss", "frr_at_far"])
-def test_people_held_out_are_watched(monitor):
-    fitted = projector(validation_fraction=0.4, monitor=monitor, patience=2)
-    fitted.fit(MORE.X, MORE.y)
-    assert np.isfinite(fitted.history_[f"valid_{monitor}"]).all()
-    assert len(fitted.identities_) == 72
-
-
-@pytest.mark.parametrize("penalty", PENALTIES)
-def test_a_fit_broken_off_goes_on_with_its_threshold(tmp_path, penalty):
-    options = {"penalty": penalty, "momentum": 0.9, "max_epochs": 4}
-    with pytest.raises(Stop):
-        projector(
-            checkpoint_dir=tmp_path, callbacks=[Breaking(2, at="batch")], **options
-        ).fit(X, IDENTITY)
-    resumed = projector(checkpoint_dir=tmp_path, **options).fit(X, Y)
-    whole = projector(**options).fit(X, IDENTITY)
-    assert_same_bits(resumed, whole)
-    assert resumed.threshold_ == whole.threshold_
-    assert list(tmp_path.iterdir()) == []
-
-
 OTHERS = {
     "plain": {},
     "without penalty": {"alpha": 0.0},
@@ -272,29 +224,6 @@ def test_saved_pickled_and_cloned(tmp_path, other):
     with pytest.raises(NotFittedError):
         fresh.transform(X)
     assert_same_bits(fresh.fit(X, IDENTITY), fitted)
-
-
-def test_another_class_refuses_the_file(tmp_path):
-    trained().save(tmp_path / "projector.safetensors")
-    with pytest.raises(ValueError, match="holds FPRPenaltyProjector, not Ethical"):
-        EthicalModule.load(tmp_path / "projector.safetensors")
-
-
-def test_a_warm_start_goes_on():
-    warm = projector(warm_start=True).fit(X, IDENTITY)
-    first = losses(warm)["train_loss"]
-    warm.fit(X, IDENTITY)
-    again = losses(warm)["train_loss"]
-    assert again[:3] == first and len(again) == 6 and again[-1] < first[0]
-
-
-@pytest.mark.parametrize("penalty", PENALTIES)
-@pytest.mark.parametrize("n_images", [1, 3])
-def test_two_people(penalty, n_images):
-    rows = np.random.default_rng(0).standard_normal((2 * n_images, 4))
-    fitted = projector(penalty=penalty).fit(rows, ["a", "b"] * n_images)
-    assert fitted.centroids_.shape == (2, 4)
-    assert np.isfinite(fitted.transform(rows)).all()
 
 
 FOLDS = IdentityKFold(2)
@@ -341,24 +270,6 @@ def test_scorers_know_the_groups_that_fit_does_not(scorer, routing):
     assert_array_equal(found.transform(X), found.best_estimator_.transform(X))
 
 
-@pytest.mark.parametrize("routing", [False, True])
-def test_in_a_pipeline_with_several_scores(routing):
-    pipeline = make_pipeline(StandardScaler(), projector())
-    grid = {f"fprpenaltyprojector__{name}": values for name, values in GRID.items()}
-    refit = BestTradeOff(("bfar", "frr_at_far"))
-    with config_context(enable_metadata_routing=routing):
-        beside = {"sensitive_features": MORE.sensitive_features} if routing else {}
-        found = search(pipeline, grid, scoring=fairness_scores(far=1e-2), refit=refit)
-        found.fit(MORE.X, MORE.y if routing else MORE_Y, **beside)
-    assert found.best_index_ == refit(found.cv_results_)
-    assert found.transform(MORE.X).shape == MORE.X.shape
-
-
-def test_a_search_without_groups_says_so():
-    with pytest.raises(ValueError, match="face_labels"):
-        search().fit(MORE.X, MORE.y)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -381,17 +292,3 @@ def test_a_search_without_groups_says_so():
 def test_bad_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         projector(**options).fit(X, IDENTITY)
-
-
-@pytest.mark.parametrize(
-    ("rows", "y", "message"),
-    [
-        (X, None, "y to be passed"),
-        (X, np.zeros(len(X)), "y holds one identity"),
-        (X, IDENTITY[1:], "y has 159 rows but X has 160"),
-        (X * np.nan, IDENTITY, "NaN"),
-    ],
-)
-def test_bad_data_are_errors(rows, y, message):
-    with pytest.raises(ValueError, match=message):
-        projector().fit(rows, y)

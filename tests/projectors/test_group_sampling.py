@@ -58,11 +58,6 @@ def test_fars_and_pairs_are_those_of_the_loop(domain):
     assert_allclose(list(found.values()), fars, atol=1e-12)
 
 
-def test_a_group_that_is_absent_is_named():
-    with pytest.raises(ValueError, match=r"do not resolve far=.*'b': 0"):
-        GroupFARs(people(), 0.05).check_for_dynamic(LABELS)
-
-
 def test_a_level_that_is_not_resolved_is_refused():
     codes = np.arange(len(FACES.y), dtype=np.int32) % 3
     measured = GroupFARs(people(codes=codes), 1e-6)
@@ -70,12 +65,6 @@ def test_a_level_that_is_not_resolved_is_refused():
     with pytest.raises(ValueError, match="do not resolve far=1e-06"):
         measured.check_for_dynamic(LABELS)
     GroupFARs(people(codes=codes), 1e-3).check_for_dynamic(LABELS)
-
-
-def test_without_known_groups_there_is_nothing_to_measure():
-    codes = np.full(len(FACES.y), -1, dtype=np.int32)
-    found = GroupFARs(people(codes=codes), 0.05).measure(FACES.X)
-    assert np.isnan(list(found.values())).all()
 
 
 @pytest.mark.parametrize(
@@ -156,11 +145,6 @@ def test_a_resumed_fit_goes_on_from_the_history():
     net = SimpleNamespace(history=History([*history[:3], {}]))
     resumed.on_epoch_begin(net)
     assert_array_equal(resumed.weights, weights[3])
-
-
-def test_fixed_weights_stay():
-    weights, _ = run(GroupSampling(people(), np.array([1.0, 0, 2])), [np.nan] * 3, 3)
-    assert_array_equal(weights, [[1, 0, 2]] * 3)
 
 
 def test_draws_go_by_the_weights_of_the_epoch():

@@ -9,7 +9,6 @@ from skfairfr.projectors import _head
 from skfairfr.projectors._head import (
     HEADS,
     ProjectionHead,
-    project,
     sums_by_identity,
 )
 from skfairfr.projectors._people import People
@@ -80,11 +79,6 @@ def test_output_may_have_fewer_features():
     assert head(sizes=(6, 4, 3)).sizes == (6, 4, 3)
 
 
-def test_residual_adds_only_what_has_its_shape():
-    with pytest.raises(ValueError, match=r"6 features of X; got output_dim=3.*'mlp'"):
-        head("residual", (6, 4, 3))
-
-
 def test_weights_are_drawn_with_the_generator_alone():
     before = torch.random.get_rng_state()
     one, same, other = head(), head(), head(seed=1)
@@ -107,24 +101,6 @@ def test_rows_are_float32_whatever_comes(dtype):
     assert head()(rows().to(dtype)).dtype == torch.float32
 
 
-def test_in_bfloat16_rows_still_have_unit_length_in_float32():
-    with torch.autocast("cpu", torch.bfloat16):
-        z = head()(rows())
-    assert z.dtype == torch.float32
-    assert_allclose(torch.linalg.vector_norm(z, dim=1).detach(), 1, atol=1e-6)
-
-
-def test_project_takes_one_block_after_another(monkeypatch):
-    net, x = head(), rows()
-    monkeypatch.setattr(_head, "BLOCK_ROWS", 7)
-    found = project(net, rows_of(x))
-    assert isinstance(found, np.ndarray) and found.dtype == np.float32
-    assert_allclose(found, net(x).detach(), atol=1e-6)
-    assert not net.training
-    some = np.arange(19, 3, -1)
-    assert_allclose(project(net, rows_of(x), some), found[some], atol=1e-6)
-
-
 def test_sums_are_those_of_each_identity(monkeypatch):
     net, x = head(), rows()
     monkeypatch.setattr(_head, "BLOCK_ROWS", 4)
@@ -134,7 +110,3 @@ def test_sums_are_those_of_each_identity(monkeypatch):
     z = net(x).detach().numpy()
     expected = [z[place[y == who]].sum(0) for who in range(3)]
     assert_allclose(sums_by_identity(rows_of(x), people, net), expected, atol=1e-6)
-
-
-def test_says_its_kind():
-    assert "kind='residual'" in repr(head("residual"))

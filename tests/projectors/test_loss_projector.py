@@ -90,18 +90,6 @@ def test_its_weights_are_trained_and_those_given_stay():
     assert not torch.equal(fitted.net_.criterion_.W.detach(), before)
 
 
-def test_a_seed_draws_what_a_factory_makes():
-    torch.manual_seed(1)
-    one = projector(Softmax).fit(X, Y)
-    after = torch.rand(1)
-    torch.manual_seed(1)
-    assert torch.equal(after, torch.rand(1))  # nobody else's draws are used up
-    again = projector(Softmax).fit(X, Y)
-    assert_array_equal(one.transform(X), again.transform(X))
-    other = projector(Softmax, random_state=1).fit(X, Y)
-    assert not np.array_equal(one.transform(X), other.transform(X))
-
-
 def test_people_held_out_have_a_loss_only_without_weights():
     held_out = {"validation_fraction": 0.5}
     fitted = projector(Contrastive(), **held_out).fit(X, Y)

@@ -5,24 +5,19 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from numpy.testing import assert_allclose, assert_array_equal
-from skorch.callbacks import Callback, EarlyStopping
+from numpy.testing import assert_allclose
+from skorch.callbacks import EarlyStopping
 from torch.nn.functional import cross_entropy, linear, normalize, relu
 
 from skfairfr._core._vmf import log_vmf_normalizer
-from skfairfr.projectors import _training
-from skfairfr.projectors._held_out import HeldOutRates
-from skfairfr.projectors._training import DeviceRows, history_columns
+from skfairfr.projectors._training import DeviceRows
 from tests.projectors.faces import (
     GROUP,
     IDENTITY,
-    MORE,
-    MORE_Y,
     Breaking,
     Counting,
     X,
     Y,
-    assert_same_bits,
     losses,
     module,
 )
@@ -93,40 +88,6 @@ def test_an_epoch_takes_its_batches_and_no_single_rows(monkeypatch):
     assert taken == 4 * [64, 64, 32]
 
 
-@pytest.mark.parametrize("at", ["epoch", "batch"])
-def test_an_error_of_a_callback_gets_out(at):
-    with pytest.raises(RuntimeError):
-        module(callbacks=[Breaking(2, RuntimeError, at)]).fit(X, Y)
-
-
-@pytest.mark.parametrize("held_out", [0.0, 0.3])
-def test_an_interruption_during_an_epoch_keeps_what_was_trained(held_out):
-    broken = module(
-        callbacks=[Breaking(3, KeyboardInterrupt, "batch")],
-        validation_fraction=held_out,
-    )
-    with pytest.warns(UserWarning, match="interrupted in epoch 3 of 3"):
-        broken.fit(X, Y)
-    assert len(broken.history_) == len(broken.net_.history) == 2
-    assert not np.array_equal(broken.transform(X), X)
-
-
-def test_an_interruption_of_the_first_epoch_gets_out():
-    broken = module(callbacks=[Breaking(1, KeyboardInterrupt, "batch")])
-    with pytest.raises(KeyboardInterrupt):
-        broken.fit(X, Y)
-    assert not [name for name in vars(broken) if name.endswith("_")]
-
-
-def test_an_interruption_during_the_measuring_is_one(monkeypatch):
-    def interrupted(self, embeddings):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(HeldOutRates, "measure", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        module(validation_fraction=0.5, monitor="bfar").fit(MORE.X, MORE_Y)
-
-
 def test_a_fit_that_fails_leaves_the_one_before():
     fitted = module().fit(X, Y)
     before = dict(vars(fitted))
@@ -137,48 +98,12 @@ def test_a_fit_that_fails_leaves_the_one_before():
     assert changed == {"kappa0", "callbacks"}
 
 
-def test_a_callback_stops_as_skorch_s_do():
-    seen = Counting()
-    callbacks = [seen, Breaking(2, KeyboardInterrupt)]
-    stopped = module(max_epochs=9, callbacks=callbacks).fit(X, Y)
-    assert (seen.n_begun, seen.n_ended) == (2, 2)
-    assert_same_bits(stopped, module(max_epochs=2).fit(X, Y))
-
-
 @pytest.mark.parametrize("patience", [1, 3])
 def test_skorch_s_early_stopping_stops(patience):
     stop = EarlyStopping("train_loss", patience=patience, lower_is_better=False)
     fitted = module(max_epochs=20, callbacks=[stop]).fit(X, Y)
     # The loss falls from the first epoch on, so that none after it is "better".
     assert len(fitted.history_) == 1 + patience
-
-
-def test_callbacks_may_carry_names():
-    seen = Counting()
-    module(callbacks=[("mine", seen)]).fit(X, Y)
-    assert seen.n_ended == 3
-
-
-def test_callbacks_record_what_they_like():
-    class Recorder(Callback):
-        def on_epoch_end(self, net, **kwargs):
-            net.history.record("number", np.float32(len(net.history)))
-            if len(net.history) > 1:
-                net.history.record("list", [1, 2])
-
-    table = module(callbacks=[Recorder()]).fit(X, Y).history_
-    assert table["number"].tolist() == [1, 2, 3]
-    assert table["list"].tolist() == [None, [1, 2], [1, 2]]
-
-
-def test_nothing_of_torch_s_is_left_changed():
-    before = torch.random.get_rng_state(), torch.get_float32_matmul_precision()
-    of_numpy = np.random.get_state()[1].copy()  # noqa: NPY002
-    module(precision="bfloat16").fit(X, Y)
-    assert torch.equal(torch.random.get_rng_state(), before[0])
-    assert torch.get_float32_matmul_precision() == before[1]
-    assert not torch.is_autocast_enabled("cpu")
-    assert_array_equal(np.random.get_state()[1], of_numpy)  # noqa: NPY002
 
 
 def test_bfloat16_is_close_to_float32():
@@ -189,20 +114,3 @@ def test_bfloat16_is_close_to_float32():
     )
     assert losses(rounded)["train_loss"] != losses(exact)["train_loss"]
     assert rounded.transform(X).dtype == rounded.centroids_.dtype == np.float32
-
-
-def test_ours_alone_are_the_default_callbacks():
-    assert _training.Callback is Callback
-    assert list(module().fit(X, Y).history_) == ["epoch", "lr", "dur", "train_loss"]
-
-
-def test_columns_of_a_history_leave_out_batches():
-    history = [
-        {"epoch": 1, "batches": [{}], "train_batch_count": 3, "a": 1.0},
-        {"epoch": 2, "batches": [{}], "train_batch_count": 3, "b": 2.0},
-    ]
-    assert history_columns(history) == {
-        "epoch": [1, 2],
-        "a": [1.0, None],
-        "b": [None, 2.0],
-    }

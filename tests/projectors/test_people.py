@@ -56,12 +56,6 @@ def test_agreement_is_counted_identity_by_identity(min_agreement, seed):
     assert (named, unified.tolist()) == brute_force(identity, group, min_agreement)
 
 
-def test_agreement_that_can_be_seen():
-    chosen, unified = agree_on_group(*labels(), 0.75)
-    assert chosen.tolist() == [0, 1, -1, -1]
-    assert unified.tolist() == [True, False, False, False]
-
-
 def test_without_min_agreement_the_identity_is_named():
     with pytest.raises(ValueError, match=r"identity 'a'.*: \{'f': 3, 'm': 1\}.*=0.75"):
         agree_on_group(*labels(), None)
@@ -69,13 +63,6 @@ def test_without_min_agreement_the_identity_is_named():
     known[[3, 7, 8]] = ["f", None, None]
     with pytest.raises(ValueError, match="identity 'c', or is unknown"):
         agree_on_group(*labels(group=known), None)
-
-
-def test_without_min_agreement_unknown_images_do_not_matter():
-    chosen, unified = agree_on_group(
-        *labels(IMAGES[:7], GROUPS[[0, 0, 0, 9, 4, 5, 6]]), None
-    )
-    assert chosen.tolist() == [0, 1] and not unified.any()
 
 
 def test_nobody_s_group_is_known():
@@ -89,18 +76,6 @@ def test_nobody_s_group_is_known():
 def test_mean_value_is_over_the_known_images():
     ages = np.array([10, 20, 30, 40, NAN, 7, NAN, 1, 2, 5])
     assert_allclose(mean_value(*labels(group=ages)), [25, 7, 1.5, 5])
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        (GROUPS, r"labels \['f', 'm'\]; give numbers"),
-        (np.r_[np.arange(9.0), NAN], "unknown for every image of identity 'd'"),
-    ],
-)
-def test_mean_value_says_what_it_lacks(values, message):
-    with pytest.raises(ValueError, match=message):
-        mean_value(*labels(group=values))
 
 
 def test_everyone_and_some_of_them():
@@ -134,18 +109,6 @@ def test_people_held_out_are_held_out_whole_and_in_every_group():
         assert_array_equal(part.identities[part.y], IDENTITY[part.rows])
 
 
-def test_people_held_out_by_a_value_are_any():
-    people = with_attribute(np.linspace(20, 60, 40))
-    training, held = hold_out(people, 0.3, np.random.RandomState(0))
-    assert (training.identities.size, held.identities.size) == (28, 12)
-
-
-@pytest.mark.parametrize("fraction", [0.01, 0.99])
-def test_too_few_are_held_out(fraction):
-    with pytest.raises(ValueError, match=f"validation_fraction={fraction} holds out"):
-        hold_out(with_attribute(), fraction, np.random.RandomState(0))
-
-
 def test_nobody_held_out_has_two_images():
     people = everyone(*read_labels(np.arange(20), None, None, 20))
     with pytest.raises(ValueError, match="0 of them with two images"):
@@ -166,19 +129,3 @@ def test_nobody_held_out_has_two_images():
 def test_labels_are_checked_at_the_door(y, group, message):
     with pytest.raises(ValueError, match=message):
         read_labels(y, group, None, 2)
-
-
-def test_labels_of_both_doors_are_the_same():
-    beside = labels()
-    inside = read_labels(face_labels(IMAGES, GROUPS), None, None, 10)
-    for one, other in zip(beside, inside[:2], strict=True):
-        assert one.values.tolist() == other.values.tolist()
-        assert_array_equal(one.codes, other.codes)
-    assert read_labels(IMAGES, None, None, 10)[1:] == (None, None)
-
-
-def test_everyone_has_the_domains_as_codes():
-    sides = np.array(["selfie", "document"])[np.arange(10) % 2]
-    people = everyone(*read_labels(IMAGES, None, sides, 10))
-    assert people.domain.tolist() == [1, 0] * 5 and people.domain.dtype == np.int8
-    assert people.groups is None and people.labels is None

@@ -9,7 +9,7 @@ from joblib import parallel_config
 from numpy.testing import assert_array_equal
 from sklearn import config_context
 from sklearn.model_selection import GridSearchCV, cross_validate
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfairfr import (
@@ -94,12 +94,6 @@ def test_in_a_pipeline(routing):
     assert np.isfinite(scores(fitted)).all()
 
 
-def test_a_pipeline_after_nothing_is_the_module_alone():
-    alone = Pipeline([("only", module())])
-    grid = {f"only__{name}": values for name, values in GRID.items()}
-    assert_array_equal(scores(search(alone, grid).fit(X, Y)), scores(chosen()))
-
-
 def test_several_scores_and_the_trade_off():
     refit = BestTradeOff(("bfar", "frr_at_far"))
     fitted = search(scoring=fairness_scores(), refit=refit).fit(X, Y)
@@ -116,27 +110,10 @@ def test_with_two_workers(backend):
         assert_array_equal(scores(search(n_jobs=2).fit(X, Y)), scores(chosen()))
 
 
-def test_a_search_over_the_training_options():
-    grid = {
-        "head": ["mlp", "residual"],
-        "max_epochs": [1],
-        "min_agreement": [None, 0.75],
-    }
-    fitted = search(grid=grid).fit(X, Y)
-    assert np.isfinite(scores(fitted)).all()
-
-
 def test_missing_groups_are_an_error_that_says_so():
     with pytest.warns(UserWarning, match="No groups were given"):
         with pytest.raises(ValueError, match="face_labels"):
             search().fit(X, FACES.y)
-
-
-def test_a_checkpoint_directory_may_be_shared(tmp_path):
-    shared = module().set_params(checkpoint_dir=tmp_path)
-    fitted = search(shared).fit(X, Y)
-    assert_array_equal(scores(fitted), scores(chosen()))
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_cross_validate_returns_estimators_that_pickle():

@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import warnings
 from functools import partial
 
 import numpy as np
@@ -18,20 +17,13 @@ from skorch.callbacks import (
     EarlyStopping,
     EpochScoring,
     LRScheduler,
-    PrintLog,
-    ProgressBar,
 )
 from torch import nn
 
-from skfairfr import EthicalModule, IdentityKFold
-from skfairfr.projectors import LossProjector
+from skfairfr import IdentityKFold
 from tests.projectors.faces import (
-    MORE,
-    MORE_Y,
     NOISY,
     NOISY_LR,
-    Breaking,
-    Stop,
     X,
     Y,
     assert_same_bits,
@@ -67,24 +59,6 @@ def test_net_is_a_fitted_net_of_skorch_s():
     assert_array_equal(again.transform(X), fitted.transform(X))
 
 
-@pytest.mark.parametrize(
-    "held_out", [{}, HELD_OUT], ids=["all fitted", "some held out"]
-)
-def test_a_fitted_net_predicts(held_out):
-    fitted = module(**held_out).fit(X, Y)
-    rows = X.astype(np.float32)
-    assert_array_equal(fitted.net_.predict(rows), fitted.transform(rows))
-    assert_array_equal(fitted.net_.forward(rows), fitted.transform(rows))
-
-
-def test_the_net_keeps_no_image():
-    few = pickle.dumps(module(**HELD_OUT, hidden_dim=2, max_epochs=1).fit(X, Y))
-    rows, y = np.repeat(X, 9, axis=0), np.repeat(Y, 9)
-    options = {**HELD_OUT, "hidden_dim": 2, "max_epochs": 1, "batch_size": 640}
-    many = pickle.dumps(module(**options).fit(rows, y))
-    assert len(many) < len(few) + 2000
-
-
 @pytest.mark.parametrize("step_every", ["epoch", "batch"])
 def test_a_schedule_of_the_caller_is_followed(step_every):
     seen = Rates()
@@ -94,19 +68,6 @@ def test_a_schedule_of_the_caller_is_followed(step_every):
     assert_allclose(seen.rates_, 0.02 * 0.5**steps)
     of_epoch = 0.02 * 0.5 ** steps[::3]
     assert_allclose(fitted.history_["lr"], of_epoch)
-
-
-def test_a_schedule_goes_on_after_a_fit_was_broken_off(tmp_path):
-    def cosine(*more):
-        return [LRScheduler("CosineAnnealingLR", T_max=4), *more]
-
-    options = {"max_epochs": 4, "checkpoint_dir": tmp_path}
-    with pytest.raises(Stop):
-        module(callbacks=cosine(Breaking(2, at="batch")), **options).fit(X, Y)
-    resumed = module(callbacks=cosine(), **options).fit(X, Y)
-    whole = module(callbacks=cosine(), max_epochs=4).fit(X, Y)
-    assert_allclose(resumed.history_["lr"], whole.history_["lr"])
-    assert len(set(whole.history_["lr"])) == 4
 
 
 @pytest.mark.parametrize("on_train", [True, False])
@@ -153,15 +114,6 @@ def test_training_stops_early_by_the_people_held_out(capsys):
     assert "Stopping since valid_loss" in capsys.readouterr().out
 
 
-def test_bars_and_logs_are_shown(capsys):
-    callbacks = [ProgressBar(detect_notebook=False), PrintLog()]
-    module(callbacks=callbacks, **HELD_OUT).fit(X, Y)
-    out, err = capsys.readouterr()
-    # Two batches of 112 images, and one of people held out.
-    assert "0/3" in err
-    assert "train_loss" in out and "valid_loss" in out and len(out.splitlines()) == 5
-
-
 OPTIMIZERS = {
     "a class": torch.optim.SGD,
     "a partial": partial(torch.optim.SGD, momentum=0.5),
@@ -190,13 +142,6 @@ def test_arguments_of_the_optimizer_are_searched():
     assert search.best_params_ == {"optimizer__weight_decay": 10.0, "lr": 0.01}
     decayed = np.abs(search.best_estimator_.head_.output.weight.numpy()).mean()
     assert decayed < np.abs(module().fit(X, Y).head_.output.weight.numpy()).mean()
-
-
-def test_a_rate_of_the_optimizer_s_own_is_taken_as_it_is():
-    made = module(head="residual").set_params(optimizer__lr=0.5)
-    assert losses(made.fit(X, Y))["lr"] == 3 * [0.5]
-    # 16 features, so that the rate is four times lr.
-    assert losses(module(head="residual").fit(X, Y))["lr"] == 3 * [0.04]
 
 
 @pytest.mark.parametrize("n_features", [32, 512])
@@ -245,12 +190,6 @@ def test_a_head_of_ones_own(head, tmp_path):
         fitted.save(tmp_path / "module")
 
 
-def test_a_head_of_ones_own_has_the_size_it_has():
-    fitted = module(head=lambda n: nn.Linear(n, 5), max_epochs=1).fit(X, Y)
-    assert fitted.transform(X).shape == (160, 5) and fitted.head_.sizes[2] == 5
-    assert len(fitted.get_feature_names_out()) == 5
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -262,22 +201,3 @@ def test_a_head_of_ones_own_has_the_size_it_has():
 def test_heads_that_are_refused(options, words):
     with pytest.raises(ValueError, match=words):
         module(**options).fit(X, Y)
-
-
-def test_few_people_or_steps_are_said():
-    with pytest.warns(UserWarning, match="has 40 people and 9 steps") as seen:
-        module().fit(X, Y)
-    assert seen[0].filename == __file__
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        LossProjector(max_epochs=1).fit(X, Y)  # the study is of the other's defaults
-
-
-def test_a_monitor_has_a_level_of_its_own():
-    options = {"validation_fraction": 0.5, "monitor": "bfar", "max_epochs": 1}
-    strict = module(**options).fit(MORE.X, MORE_Y)
-    loose = module(monitor_far=0.05, **options).fit(MORE.X, MORE_Y)
-    values = [losses(fitted)["valid_bfar"] for fitted in (strict, loose)]
-    assert values[0] != values[1]
-    with pytest.raises(ValueError, match="monitor_far"):
-        EthicalModule(monitor_far=1.0).fit(X, Y)

@@ -1,7 +1,5 @@
 """TripletProjector: domains, strategies, edges; scikit-learn, checkpoints, persistence."""
 
-import inspect
-import math
 import pickle
 
 import numpy as np
@@ -9,16 +7,13 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
-from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skfairfr import (
     IdentityKFold,
-    SimilarityROC,
     TripletProjector,
-    bfar_scorer,
     face_labels,
     frr_at_far_scorer,
     make_face_embeddings,
@@ -39,29 +34,6 @@ def projector(**options):
     """Three short epochs, the same in every run."""
     usual = {"max_epochs": 3, "device": "cpu", "random_state": 0}
     return TripletProjector(**(usual | options))
-
-
-def test_defaults_are_those_of_the_design():
-    given = {
-        "sampling": "natural",
-        "group_weights": None,
-        "homogeneous": False,
-        "margin": 0.6,
-        "selection_size": 10240,
-        "far": 1e-3,
-        "smoothing": 0.2,
-        "exponent": math.log10(4),
-        "head": "residual",
-        "batch_size": 32,
-        "lr": 1e-3,
-        "final_lr": 1e-5,
-        "validation_fraction": 0.2,
-        "max_epochs": 50,
-    }
-    parameters = inspect.signature(TripletProjector).parameters
-    assert {name: parameters[name].default for name in given} == given
-    assert list(parameters)[:8] == list(given)[:8]
-    assert all(p.kind is p.KEYWORD_ONLY for p in parameters.values())
 
 
 def test_training_across_domains_lowers_the_frr_across_them():
@@ -143,21 +115,6 @@ def test_dynamic_weights_move_towards_the_group_of_the_larger_far():
     assert (still.group_weights_ == 1).all()
 
 
-def test_without_groups_nothing_is_weighted():
-    fitted = projector().fit(X, IDENTITY)
-    assert fitted.groups_.size == 0
-    assert fitted.group_weights_.shape == fitted.group_fars_.shape == (3, 0)
-    unknown = projector().fit(X, face_labels(IDENTITY, [None] * len(X)))
-    assert_array_equal(unknown.transform(X), fitted.transform(X))
-
-
-def test_images_of_unknown_groups_are_trained_on():
-    some = np.where(np.arange(len(X)) % 5 == 0, None, GROUP)
-    fitted = projector(sampling="equal").fit(X, face_labels(IDENTITY, some, DOMAIN))
-    assert fitted.groups_.tolist() == ["AF", "AM", "EU"]
-    assert len(fitted.identities_) + fitted.n_left_out_ >= 110
-
-
 def test_people_without_a_pair_are_left_out_and_counted():
     lone = IDENTITY == 0
     domain = np.where(lone, "domain_0", DOMAIN)
@@ -169,28 +126,6 @@ def test_people_without_a_pair_are_left_out_and_counted():
     assert not {0, 1} & set(fitted.identities_.tolist())
     within = projector(validation_fraction=0.0).fit(X[keep], IDENTITY[keep])
     assert within.n_left_out_ == 1
-
-
-@pytest.mark.parametrize("values", [["selfie"], ["selfie", "document", "chip"]])
-def test_domains_must_be_two(values):
-    domain = np.resize(values, len(X))
-    with pytest.raises(ValueError, match=f"two values.*got {len(values)}"):
-        projector().fit(X, IDENTITY, domain=domain)
-
-
-def test_a_domain_given_twice_or_missing_is_refused():
-    with pytest.raises(ValueError, match="domain was given both inside y"):
-        projector().fit(X, Y, domain=DOMAIN)
-    with pytest.raises(ValueError, match="domain is missing"):
-        projector().fit(X, IDENTITY, domain=np.where(IDENTITY > 3, DOMAIN, None))
-
-
-def test_domains_that_no_person_has_both_of():
-    domain = np.where(IDENTITY % 2, "selfie", "document")
-    with pytest.raises(
-        ValueError, match=r"0 of 150 identities have two .* both domains"
-    ):
-        projector().fit(X, IDENTITY, domain=domain)
 
 
 SMALL = face_labels(IDENTITY, np.where(IDENTITY == 0, "rare", GROUP), DOMAIN)
@@ -264,14 +199,6 @@ def test_monitors_compare_across_domains(monitor):
     assert -frr_at_far_scorer(fitted, faces.X[held], y[held]) == pytest.approx(best)
 
 
-def test_centroids_are_the_mean_directions_of_those_trained_on():
-    fitted = projector().fit(X, Y)
-    Z = fitted.transform(X)
-    for label, centroid in zip(fitted.identities_, fitted.centroids_, strict=True):
-        mean = Z[IDENTITY == label].sum(0)
-        assert_allclose(centroid, mean / np.linalg.norm(mean), atol=1e-5)
-
-
 @pytest.mark.parametrize("options", [{}, DYNAMIC], ids=str)
 def test_a_killed_fit_goes_on_with_the_same_bits(tmp_path, options):
     whole = projector(max_epochs=4, **options).fit(X, Y)
@@ -281,14 +208,6 @@ def test_a_killed_fit_goes_on_with_the_same_bits(tmp_path, options):
     assert len(list(tmp_path.iterdir())) == 1
     assert_same_bits(halted.set_params(callbacks=None).fit(X, Y), whole)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_checkpoint_of_other_domains_is_not_taken(tmp_path):
-    halted = projector(checkpoint_dir=tmp_path, callbacks=[Breaking(2)])
-    for y in (Y, face_labels(IDENTITY, GROUP)):
-        with pytest.raises(Stop):
-            halted.fit(X, y)
-    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_saved_and_pickled_it_is_the_same(tmp_path):
@@ -305,21 +224,6 @@ def test_saved_and_pickled_it_is_the_same(tmp_path):
         assert_array_equal(again.transform(X), fitted.transform(X))
 
 
-def test_warm_start_goes_on():
-    fitted = projector(warm_start=True, **DYNAMIC).fit(X, Y)
-    before = fitted.transform(X)
-    fitted.fit(X, Y)
-    assert fitted.history_["epoch"].tolist() == [1, 2, 3, 4, 5, 6]
-    assert fitted.group_weights_.shape == (6, 3)
-    assert not np.array_equal(before, fitted.transform(X))
-
-
-@pytest.mark.parametrize("name", ["group_weights_", "group_fars_", "history_"])
-def test_before_fit_there_are_no_weights(name):
-    with pytest.raises(AttributeError, match="not fitted"):
-        getattr(projector(), name)
-
-
 def test_a_search_chooses_a_strategy():
     search = GridSearchCV(
         projector(max_epochs=1, far=0.05),
@@ -329,25 +233,3 @@ def test_a_search_chooses_a_strategy():
         error_score="raise",
     ).fit(X, Y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-
-
-def test_the_weights_of_the_parameter_are_left_alone():
-    weights = dict(HAND["group_weights"])
-    one = projector(sampling="dynamic", far=0.01, group_weights=weights)
-    assert_same_bits(one.fit(X, Y), clone(one).fit(X, Y))
-    assert weights == HAND["group_weights"]
-
-
-COUNTRIES = np.where(IDENTITY % 2, "north", "south")
-
-
-def test_trained_by_continent_judged_by_country_and_back():
-    inner = np.char.add(np.char.add(GROUP.astype(str), "-"), COUNTRIES)
-    for trained, judged in ((GROUP, inner), (inner, GROUP)):
-        fitted = projector(sampling="equal").fit(X, face_labels(IDENTITY, trained))
-        assert fitted.groups_.tolist() == sorted(set(trained.tolist()))
-        roc = SimilarityROC(n_resamples=2, resample="identities")
-        matrix = roc.fit(fitted.transform(X), IDENTITY, judged).far_matrix(0.01)
-        assert matrix.groups.tolist() == sorted(set(judged.tolist()))
-        score = bfar_scorer(fitted, X, IDENTITY, sensitive_features=COUNTRIES)
-        assert -np.inf < score <= -1

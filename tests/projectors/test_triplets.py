@@ -11,7 +11,6 @@ from skfairfr.projectors._triplet_projector import (
     Partners,
     TripletBatches,
     have_pairs,
-    partners_of,
 )
 from tests.projectors.faces import rows_of
 
@@ -44,11 +43,6 @@ def test_partners_are_drawn_uniformly_among_all_there_are(domain):
         assert set(drawn) == allowed
         for j in allowed:
             assert abs(drawn.count(j) / n - 1 / len(allowed)) < 0.08
-
-
-def test_the_first_domain_stands_on_the_left():
-    left, right = Partners(Y, DOMAIN).draw(torch.arange(8), seeded())
-    assert (DOMAIN[left] == 0).all() and (DOMAIN[right] == 1).all()
 
 
 @pytest.mark.parametrize("domain", BOTH)
@@ -110,40 +104,7 @@ def test_triplets_are_what_they_are_called(domain):
     assert (near + 0.6 > far - 1e-6).all()
 
 
-def test_minibatches_hold_so_many_triplets_and_each_image_once():
-    epoch, _, _, _ = batches(selection_size=60)
-    sizes = []
-    for rows, triplets in epoch:
-        sizes.append(len(triplets))
-        assert len(rows) == len(triplets.unique()) == triplets.max() + 1
-    assert sizes[:-1] == [8] * (len(sizes) - 1)
-
-
-def test_a_round_selects_among_its_own_pairs():
-    halves = [torch.arange(30), torch.arange(30, 60)]
-    epoch, X, _, _ = batches(
-        sampler=lambda generator: halves, n_people=6, batch_size=999
-    )
-    found = [images(X, batch) for batch in epoch]
-    assert len(found) == 2
-    assert epoch.n_triplets == sum(map(len, found))
-    for half, triplets in zip(halves, found, strict=True):
-        # Drawn images stand on the left: an anchor does, or else its negative.
-        anchor, _, negative = triplets.unbind(1)
-        assert (torch.isin(anchor, half) | torch.isin(negative, half)).all()
-
-
 def test_an_epoch_without_a_violation_costs_nothing():
     epoch, _, _, _ = batches(n_people=1)
     ((rows, triplets),) = list(epoch)
     assert rows.shape == (1, 6) and triplets.shape == (0, 3)
-
-
-def test_the_generator_decides():
-    one, same = ([b for _, b in batches()[0]] for _ in range(2))
-    assert all(map(torch.equal, one, same))
-
-
-def test_partners_of_people_know_their_domain():
-    left, _ = partners_of(people(DOMAIN)).all_once()
-    assert (DOMAIN[left] == 0).all()

@@ -6,35 +6,22 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_array_equal
-from skorch.callbacks import Callback
 
 from skfairfr import (
-    EthicalModule,
-    FPRPenaltyProjector,
-    TripletProjector,
-    face_labels,
     make_face_embeddings,
 )
-from skfairfr._core import _pair_tiles
-from skfairfr.losses import _fpr_penalty, _softmax, _triplet
 from skfairfr.metrics import all_pairs, bfar, frr_at_far
 from skfairfr.projectors import (
-    _base,
-    _ethical_module,
     _held_out,
-    _triplet_projector,
 )
 from skfairfr.projectors._head import ProjectionHead, project
 from skfairfr.projectors._held_out import (
-    FEWEST_IMAGES,
-    MOST_IMAGES,
-    MOST_PAIRS,
     STREAM,
     HeldOutRates,
     sample_to_compare,
 )
-from skfairfr.projectors._people import People, hold_out
-from tests.projectors.faces import losses, people_of, rows_of
+from skfairfr.projectors._people import People
+from tests.projectors.faces import people_of, rows_of
 
 
 def people_with(n_images, group=None, domain=None):
@@ -138,28 +125,11 @@ def test_the_sample_is_that_of_the_loop(case, seed, small):
         assert_array_equal(sample.attribute, people.attribute[sample.identities])
 
 
-def test_other_seeds_are_other_people(small):
-    people = CASES["one group"]
-    first, again, other = (sample_to_compare(people, seed).rows for seed in (0, 0, 1))
-    assert_array_equal(first, again)
-    assert first.tolist() != other.tolist()
-
-
 def test_people_are_whole_and_groups_have_their_share(small):
     people = people_with(np.full(90, 3), np.arange(90) >= 60)
     sample = sample_to_compare(people, 0)
     assert (np.bincount(sample.y) == 3).all()
     assert np.bincount(sample.groups).tolist() == [51, 24]
-
-
-def test_a_rare_group_keeps_its_images(small):
-    people = people_with(np.full(400, 2), np.arange(400) < 9)
-    assert np.bincount(sample_to_compare(people, 0).groups).tolist() == [64, 16]
-
-
-def test_people_of_two_images_stay_where_most_have_one(small):
-    sample = sample_to_compare(CASES["mostly single images"], 0)
-    assert (np.bincount(sample.y) == 2).sum() == 5
 
 
 def test_nobody_has_more_than_a_part_of_the_group(small):
@@ -168,14 +138,6 @@ def test_nobody_has_more_than_a_part_of_the_group(small):
     few = sample_to_compare(CASES["few people of many images"], 0)
     # Of fewer people than six, everybody has as many.
     assert np.bincount(few.y).tolist() == [24, 24, 31]
-
-
-def test_of_someone_s_images_both_domains_are_drawn(small):
-    domain = np.zeros(300, dtype=np.int8)
-    domain[::100] = 1  # one of a hundred
-    sample = sample_to_compare(people_with([100, 100, 100], None, domain), 0)
-    for who in range(3):
-        assert set(sample.domain[sample.y == who]) == {0, 1}
 
 
 def test_groups_are_known_from_images_where_people_have_none(small):
@@ -195,22 +157,6 @@ def test_groups_are_known_from_images_where_people_have_none(small):
     )
 
 
-@pytest.mark.parametrize("n_images", [2, 160, MOST_IMAGES])
-def test_small_sets_are_compared_whole(n_images):
-    people = people_with(np.full(n_images // 2, 2))
-    assert sample_to_compare(people, 0) is people
-
-
-def test_the_stated_numbers():
-    assert (MOST_PAIRS, MOST_IMAGES) == (2**24, 5792)
-    assert MOST_IMAGES**2 / 2 <= MOST_PAIRS < (MOST_IMAGES + 1) ** 2 / 2
-    assert FEWEST_IMAGES * (FEWEST_IMAGES - 1) // 2 == 130_816
-    sample = sample_to_compare(
-        people_with(np.full(20_000, 4), np.arange(20_000) < 200), 0
-    )
-    assert np.bincount(sample.groups).tolist() == [5280, 512]
-
-
 # ---- what is measured on them ----------------------------------------------------------
 
 FACES = make_face_embeddings(
@@ -218,7 +164,6 @@ FACES = make_face_embeddings(
 )
 NOISE = np.random.default_rng(0).standard_normal(FACES.X.shape)
 X = (FACES.X + 0.25 * NOISE).astype(np.float32)
-Y = face_labels(FACES.y, FACES.sensitive_features)
 HEAD = ProjectionHead(16, 32, 16, "residual", torch.Generator().manual_seed(0))
 
 
@@ -245,118 +190,3 @@ def test_metrics_are_those_of_all_pairs_of_the_sample(medium):
     for monitor, value in expected.items():
         measure = HeldOutRates(sample, monitor, 1e-3).measure
         assert measure(Z)[f"valid_{monitor}"] == pytest.approx(value, rel=1e-12)
-
-
-def ethical_module(**options):
-    options = {"groups": ("male", "female"), "validation_fraction": 0.5} | options
-    return EthicalModule(25, 15, max_epochs=3, random_state=0, device="cpu", **options)
-
-
-def triplets(**options):
-    options = {"sampling": "dynamic", "validation_fraction": 0.5, "far": 0.01} | options
-    return TripletProjector(max_epochs=3, random_state=0, device="cpu", **options)
-
-
-def fpr_penalty(**options):
-    options = {"validation_fraction": 0.5, "monitor": "frr_at_far"} | options
-    return FPRPenaltyProjector(max_epochs=3, random_state=0, device="cpu", **options)
-
-
-CHOICES = {
-    "loss": ethical_module(),
-    "bfar": ethical_module(monitor="bfar"),
-    "penalty": fpr_penalty(),
-    "triplets": triplets(),
-}
-
-
-@pytest.mark.parametrize("name", CHOICES)
-def test_the_training_does_not_know_of_the_sample(name, monkeypatch):
-    whole = losses(CHOICES[name].fit(X, Y))
-    assert CHOICES[name].n_validation_images_ == 600
-    monkeypatch.setattr(_held_out, "MOST_IMAGES", 240)
-    sampled = losses(CHOICES[name].fit(X, Y))
-    assert 200 < CHOICES[name].n_validation_images_ <= 240
-    assert list(whole) == list(sampled)
-    assert whole["valid_loss"] != sampled["valid_loss"]
-    if name != "triplets":  # dynamic weights follow what is measured
-        assert whole["train_loss"] == sampled["train_loss"]
-    else:
-        assert whole["train_loss"][0] == sampled["train_loss"][0]
-
-
-@pytest.mark.parametrize("most", [MOST_IMAGES, 240])
-def test_the_draws_of_the_fit_stay_as_they_are(most, monkeypatch):
-    """The seed, the people held out, then the seed of the training: nothing between."""
-    monkeypatch.setattr(_held_out, "MOST_IMAGES", most)
-    begun, new_generator = [], _base.new_generator
-
-    def spy(rng):
-        begun.append(new_generator(rng))
-        return begun[-1]
-
-    monkeypatch.setattr(_base, "new_generator", spy)
-    fitted = fpr_penalty().fit(X, FACES.y)
-    rng = np.random.RandomState(np.random.RandomState(0).randint(2**31 - 1))
-    trained, _ = hold_out(people_of(FACES.y), 0.5, rng)
-    assert_array_equal(fitted.identities_, trained.identities)
-    assert begun[0].initial_seed() == rng.randint(2**31 - 1)
-
-
-def test_every_epoch_compares_the_same_images(medium):
-    seen = []
-
-    class Watching(Callback):
-        def on_batch_begin(self, net, batch=None, training=False, **kwargs):
-            if not training:
-                seen.append(batch[0])
-
-    fitted = ethical_module(callbacks=[Watching()]).fit(X, Y)
-    assert len(seen) == 3 and len(seen[0]) == fitted.n_validation_images_
-    for rows in seen[1:]:
-        assert_array_equal(rows, seen[0])
-
-
-def test_nobody_held_out_is_no_image():
-    assert ethical_module(validation_fraction=0.0).fit(X, Y).n_validation_images_ == 0
-
-
-def test_the_number_is_saved(tmp_path):
-    fitted = ethical_module().fit(X, Y)
-    fitted.save(tmp_path / "module.safetensors")
-    loaded = EthicalModule.load(tmp_path / "module.safetensors")
-    assert loaded.n_validation_images_ == fitted.n_validation_images_ == 600
-
-
-@pytest.mark.parametrize(
-    ("name", "domain"),
-    [*((name, False) for name in CHOICES), ("triplets", True)],
-)
-def test_pairs_never_exceed_the_most(name, domain, monkeypatch):
-    """Every comparison of held-out people is counted, whatever compares them."""
-    monkeypatch.setattr(_held_out, "MOST_IMAGES", 240)
-    counted = Counter()
-    collect = _pair_tiles.collect_tail
-
-    def collected(probe, reference, *rest, **options):
-        n, m = probe.image.size, reference.image.size
-        counted["rates"] = n * (n - 1) // 2 if probe is reference else n * m
-        return collect(probe, reference, *rest, **options)
-
-    def with_means(embeddings, y, *, scale, **options):
-        judged = (torch.bincount(y)[y] > 1).sum()
-        counted["loss"] = int(judged) * len(scale)
-        return _softmax.held_out_cross_entropy(embeddings, y, scale=scale, **options)
-
-    def of_triplets(left, right, y, margin):
-        counted["loss"] = len(left) * len(right) // 2  # i with j's partner, j with i's
-        return _triplet.mean_triplet_loss(left, right, y, margin)
-
-    monkeypatch.setattr(_pair_tiles, "collect_tail", collected)
-    monkeypatch.setattr(_ethical_module, "held_out_cross_entropy", with_means)
-    monkeypatch.setattr(_fpr_penalty, "held_out_cross_entropy", with_means)
-    monkeypatch.setattr(_triplet_projector, "mean_triplet_loss", of_triplets)
-    given = {"domain": FACES.domain} if domain else {}
-    CHOICES[name].fit(X, Y, **given)
-    assert counted["loss"] > 0 and (counted["rates"] > 0) == (name != "loss")
-    assert max(counted.values()) <= 240**2 / 2

@@ -281,6 +281,7 @@ def test_systems_whose_files_have_names_that_are_not_utf8(harmed, tmp_path):
     assert table.count("bad?.npz") == len(changes)
 
 
+@pytest.mark.slow
 def test_no_change_is_tested_where_few_impostors_set_a_threshold():
     data = make_face_embeddings(60, 4, 32, random_state=0)
     noise = np.random.default_rng(0).normal(0, 0.15, data.X.shape)
@@ -303,6 +304,7 @@ def test_no_change_is_tested_where_few_impostors_set_a_threshold():
     assert is_valid(json.loads(found.to_json()), SystemsComparison.schema())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shift", "words"), [(-9, "no pair"), (9, "every pair")])
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_system_that_accepts_all_pairs_or_none_improves_nothing(shift, words, place):

@@ -164,7 +164,7 @@ def test_scored_pairs(files):
             "pairs",
             "age",
             {},
-            "'age_1' and 'age_2'\\), but 'gender'; name one of them as",
+            "attributes: .* holds no 'age_1' and no 'age_2', but 'gender_1', 'gender_2'; name one",
         ),
         ("pairs", "gender", {"domain": "x"}, "domain='x' is an option of embeddings"),
         ("pairs", "gender", {"labels": "x"}, "labels='x' is an option of embeddings"),

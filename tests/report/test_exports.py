@@ -65,6 +65,7 @@ def test_junit_names_a_given_threshold(distance):
     assert case.get("name") == f"max_fnmr 0.5 at {scale} 0.5"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "points",
     [
@@ -82,6 +83,7 @@ def test_every_output_at_extreme_points_is_valid(tmp_path, points):
     _assert_valid(report, tmp_path, None)
 
 
+@pytest.mark.slow
 def test_every_output_about_a_file_whose_name_is_no_text_is_valid(tmp_path):
     path = tmp_path / os.fsdecode(b"faces-\xff.npz")
     X, y, groups = synthetic()

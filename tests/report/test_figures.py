@@ -55,6 +55,7 @@ def test_no_pyplot_figure_is_left(written):
     assert plt.get_fignums() == []
 
 
+@pytest.mark.slow
 def test_same_measurement_writes_same_bytes(written, tmp_path):
     again = write(fitted(), Points.of([0.1, 0.05]), tmp_path)
     assert [p.read_bytes() for p in again] == [p.read_bytes() for p in written[1]]
@@ -119,6 +120,7 @@ def test_distances_are_named_as_such(monkeypatch):
     assert any("distance 0.4" in str(text) for text in found["error_rates"])
 
 
+@pytest.mark.slow
 def test_many_groups_have_axes_of_their_own(monkeypatch):
     X, y, _ = synthetic()
     many = np.array([f"g{i % 8}" for i in y])

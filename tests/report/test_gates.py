@@ -112,6 +112,7 @@ def test_eight_equal_groups_pass():
 BEYOND = "the threshold lies beyond all scores: {} pair is accepted"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("threshold", "accepted"),
     # Scores are 0 and 1, and one in a hundred errs.

@@ -8,7 +8,7 @@ from scipy.special import ndtri
 
 from skfairfr._core._few_errors import ErrorSums, genuine_sums, rate_bounds
 from skfairfr._core._planning import Setting, enlarged
-from skfairfr.metrics._roc._analytic import ComparedGroups
+from skfairfr.metrics._roc._evidence import ComparedGroups
 from skfairfr.report import audit_data
 from skfairfr.report._needed import MOST_PEOPLE, POWER, growth_of, people_needed
 from skfairfr.report._verdicts import Judged
@@ -53,10 +53,15 @@ def searched(sums, people, settles, growth):
     return None
 
 
-@pytest.mark.parametrize("growth", [1, 2])
 @pytest.mark.parametrize(
-    ("errors", "limit", "side"),
-    [(4, 0.012, 1), (0, 0.002, 1), (9, 0.02, 1), (10, 0.01, -1)],
+    ("errors", "limit", "side", "growth"),
+    [
+        (4, 0.012, 1, 1),
+        (0, 0.002, 1, 2),
+        (10, 0.01, -1, 2),
+        pytest.param(9, 0.02, 1, 1, marks=pytest.mark.slow),
+        pytest.param(10, 0.01, -1, 1, marks=pytest.mark.slow),
+    ],
 )
 def test_a_rate_is_settled_when_its_bound_is_that_of_unlucky_errors(
     errors, limit, side, growth

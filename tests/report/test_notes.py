@@ -153,7 +153,7 @@ def mixed_up(shared_data):
 
 
 def test_verdicts_are_withheld_where_scores_carry_no_information(mixed_up):
-    asked = {"far": 0.01, "limits": {"max_fmr": 0.1, "max_fnmr": 0.5}}
+    asked = {"far": 0.01, "limits": {"max_fmr": 0.1, "max_fnmr": 0.7}}
     told, withheld = (audit_data(d, **asked, n_resamples=20) for d in mixed_up)
     assert told.exit_code == 0
     assert {f.verdict for f in told.audits[0].levels[0].findings} != {"too few errors"}
@@ -171,6 +171,7 @@ def test_verdicts_are_withheld_where_scores_carry_no_information(mixed_up):
     assert any("hardly tell genuine pairs" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_systems_that_carry_no_information_are_not_compared(mixed_up):
     asked = {"far": 0.01, "n_resamples": 20, "fail_on_harm": True, "names": ("A", "B")}
     found = compare_systems(*mixed_up, **asked)
@@ -219,6 +220,7 @@ def noted(data, words, **options):
     return [n for audit in report.audits for n in audit.notes if words in n]
 
 
+@pytest.mark.slow
 def test_labels_that_differ_in_case_or_space_are_named_and_not_merged():
     X, y, groups = synthetic()
     labels = np.where(y % 3, groups, np.char.add(np.char.title(groups), " "))
@@ -236,6 +238,7 @@ def test_labels_that_differ_in_case_or_space_are_named_and_not_merged():
     assert not noted(EmbeddingData(X, y, {"sex": groups}), "differ only in case")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("listed", [False, True])
 @pytest.mark.parametrize(
     "options", [{}, {"impostors": "same_group", "average": "identity"}]

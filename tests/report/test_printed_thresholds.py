@@ -34,7 +34,7 @@ SCALES = {
 
 @pytest.fixture(scope="module")
 def faces():
-    return make_face_embeddings(n_identities=120, n_features=24, random_state=0)
+    return make_face_embeddings(n_identities=60, n_features=24, random_state=0)
 
 
 def listed(faces, scale):
@@ -84,11 +84,19 @@ def test_of_cosines(faces):
         assert level.rates[0].far.value == everyone
 
 
-@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize(
+    "scale",
+    [
+        "tight",
+        "integers",
+        *(pytest.param(s, marks=pytest.mark.slow) for s in ("sigmoid", "ratios")),
+    ],
+)
 def test_of_scores_on_any_scale(faces, scale):
     check_printed(listed(faces, SCALES[scale]))
 
 
+@pytest.mark.slow
 def test_of_distances(faces, tmp_path):
     data = listed(faces, lambda s: np.sqrt(2 - 2 * s))
     (one, other), (group, beside) = data.identities, data.columns["gender"]
@@ -130,7 +138,7 @@ def test_the_limits_of_the_worst_group_are_about_a_printed_threshold(faces):
         assert own.disparities[-1].far.value == level.disparities[0].far.value
 
 
-@pytest.mark.parametrize("seed", [*range(4), 7])
+@pytest.mark.parametrize("seed", [0, 7])
 def test_a_bound_of_the_fnmr_does_not_fall_with_the_far(seed):
     faces = make_face_embeddings(n_identities=60, n_features=24, random_state=seed)
     data = EmbeddingData(faces.X, faces.y, {"gender": faces.sensitive_features})

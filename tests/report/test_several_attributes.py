@@ -115,6 +115,7 @@ def of_pairs(pairs):
     return audit_data(PairData(scores, people, columns, images), **QUICK).to_json()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", [None, "pandas"])
 def test_scored_pairs_have_several_attributes_too(pairs, of_pairs, library):
     scores, people, columns, images = pairs
@@ -250,6 +251,7 @@ def test_other_data_are_of_the_same_kind_and_read_in_the_same_way(files, data, p
         audit_data(of(data, "age"), threshold_from=files["old"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rendered", [False, pytest.param(True, marks=pytest.mark.slow)]
 )

@@ -12,7 +12,7 @@ from skfairfr._core._few_errors import (
     genuine_sums,
     rate_bounds,
 )
-from skfairfr.metrics._roc._analytic import analyse
+from skfairfr.metrics._roc._evidence import analyse
 from skfairfr.report._verdicts import SHARE_OF_COMBINATIONS, judge
 from tests._core.test_few_errors import some_groups
 
@@ -198,7 +198,7 @@ def test_of_two_groups_the_worse_one_is_found():
 
 
 def test_all_groups_that_differ_are_found_the_worse_ones_first():
-    one = judged(groups_of(12, 60, 30, 1, 29))
+    one = judged(groups_of(12, 70, 40, 1, 39))
     places = one.found()
     differing = np.flatnonzero(one.p_adjusted <= 0.05).tolist()
     assert sorted(g for g, _ in places) == differing == [0, 1, 3]

@@ -57,12 +57,3 @@ def test_a_group_without_images_is_never_drawn():
 def test_nothing_to_draw_is_refused(weights):
     with pytest.raises(ValueError, match="No image belongs to a group with a weight"):
         GroupCells(np.array([0, 0, 2]), 3).probabilities(weights)
-
-
-def test_the_same_generator_draws_the_same():
-    cells = GroupCells(CODES, 2)
-    first, second, other = (
-        cells.draw([1, 1], 50, generator(seed)) for seed in (1, 1, 2)
-    )
-    assert torch.equal(first, second)
-    assert not torch.equal(first, other)

@@ -264,7 +264,7 @@ def test_plain_y_is_the_identities_and_groups_come_beside():
     ],
 )
 def test_several_columns_without_an_identity_are_an_error(y):
-    with pytest.raises(ValueError, match=r"y is a .* none is 'identity'"):
+    with pytest.raises(ValueError, match=r"y has the columns .* none is 'identity'"):
         split_labels(y)
 
 

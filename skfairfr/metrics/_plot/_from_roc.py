@@ -1,6 +1,7 @@
-"""A fitted SimilarityROC for displays, and default levels, groups and thresholds.
+"""From a fitted SimilarityROC to curves, and default levels, groups and thresholds.
 
-These functions use public methods only. Drawing lives in the displays and in ``_style``.
+These functions use public methods only, and change nothing of what is fitted. Drawing lives
+in the displays and in ``_style``.
 """
 
 import numpy as np
@@ -8,16 +9,13 @@ from sklearn.base import clone
 
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._roc._similarity_roc import SimilarityROC
-from skfairfr.utils._validation import (
-    check_group,
-    check_level,
-    check_threshold,
-    transform_rows,
-)
+from skfairfr.utils import _validation
 
 LEVELS_PER_DECADE = 8
 # At least this many impostor pairs lie above the threshold of a default level.
 PAIRS_ABOVE = 10
+# What legends say of values above far_max.
+SAMPLED = "from a sample"
 
 
 class FromEstimatorMixin:
@@ -70,39 +68,71 @@ class FromEstimatorMixin:
         return cls.from_roc(fitted, **kwargs)
 
 
+@_style.display
+class OverLevels(FromEstimatorMixin):
+    """What displays over FAR levels hold beside their values."""
+
+    far: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    band_low: np.ndarray
+    band_high: np.ndarray
+    supported: np.ndarray
+    operating_point: str = "overall"
+    name: str | None = None
+    far_max: float | None = None
+    beyond: str = ""
+
+    def _shade_sampled(self, place=np.asarray):
+        """Shade what lies above ``far_max``; ``place`` turns levels into positions."""
+        if self.far_max is not None:
+            start, end = place(np.array([self.far_max, self.far.max()]))
+            label = f"above far_max = {self.far_max:g},\n{self.beyond}"
+            _style.shade(self.ax_, (start, max(start, end)), label)
+
+
+@_style.display
+class BothRates(FromEstimatorMixin):
+    """Both rates and their intervals."""
+
+    far: np.ndarray
+    far_low: np.ndarray
+    far_high: np.ndarray
+    far_supported: np.ndarray
+    frr: np.ndarray
+    frr_low: np.ndarray
+    frr_high: np.ndarray
+    frr_supported: np.ndarray
+
+
 def fit_roc(estimator, X, y, sensitive_features=None, domain=None, roc=None):
     """A SimilarityROC fitted on the embeddings ``estimator.transform(X)``."""
     if isinstance(estimator, SimilarityROC):
         roc = estimator if roc is None else roc
     elif hasattr(estimator, "transform"):
-        X = transform_rows(estimator, X)
+        X = _validation.transform_rows(estimator, X)
     else:
-        raise ValueError(
-            f"estimator must have a transform method or be a SimilarityROC; got "
-            f"{estimator!r}."
-        )
+        expected = "must have a transform method or be a SimilarityROC"
+        raise ValueError(f"estimator {expected}; got {estimator!r}.")
     roc = SimilarityROC() if roc is None else clone(roc)
     return roc.fit(X, y, sensitive_features, domain=domain)
 
 
 def check_roc_groups(roc, groups, *, overall=True):
     """Groups to draw, None standing for overall; by default overall and every group."""
-    if groups is not None:
-        groups = _style.given_groups(groups)
-        for group in groups:
-            if group is not None:
-                check_group(group, roc.groups_, "groups")
-        return groups
-    return (*([None] if overall else []), *roc.groups_.tolist())
+    if groups is None:
+        return (*([None] if overall else []), *roc.groups_.tolist())
+    groups = _style.given_groups(groups)
+    for group in groups:
+        if group is not None:
+            _validation.check_group(group, roc.groups_, "groups")
+    return groups
 
 
 def default_levels(roc, operating_point="overall"):
     """FAR levels, (n_levels,), from what the data can resolve up to 0.1."""
-    counts = roc.n_impostor_[:1]
-    if operating_point != "overall":
-        counts = roc.n_impostor_[1:]
-    counts = counts[counts > 0]
-    n_pairs = counts.min() if counts.size else 1
+    scopes = slice(1) if operating_point == "overall" else slice(1, None)
+    n_pairs = min((n for n in roc.n_impostor_[scopes].tolist() if n), default=1)
     decade = np.clip(np.ceil(np.log10(PAIRS_ABOVE / n_pairs)), -6, -2)
     n_levels = round((-1 - decade) * LEVELS_PER_DECADE) + 1
     return np.logspace(decade, -1, n_levels)
@@ -112,21 +142,64 @@ def levels_of(roc, far, operating_point="overall"):
     """The levels given, checked and increasing, (n_levels,); the default ones for None."""
     if far is None:
         return default_levels(roc, operating_point)
-    return np.sort(check_level(far), axis=None)
+    return np.sort(_validation.check_level(far), axis=None)
 
 
-def beyond_far_max(*answers):
-    """What legends say of answers from a sample, above far_max; empty without any.
+INTERVAL = ("value", "low", "high", "supported")
+BANDS = ("band_low", "band_high")
+
+
+def curves_of(roc, questions, *, far=None, threshold=None, bands=False):
+    """What a fitted SimilarityROC answers, a row for each question.
 
     Parameters
     ----------
-    *answers : Estimate, ROCCurve or GroupFARMatrix
+    roc : SimilarityROC
+    questions : list of dict
+        Keywords of its ``estimate``.
+    far, threshold : ndarray, shape (n_points,), default=None
+        Levels or thresholds; one of them.
+    bands : bool, default=False
+        Whether bands that hold whole curves are needed.
+
+    Returns
+    -------
+    curves : dict of str -> ndarray, shape (n_questions, n_points)
+        "value", "low", "high" and "supported", with bands also their ends.
+    sampled : ndarray of bool, shape (n_points,)
+        Where a value comes from a sample, above ``far_max``.
     """
-    return "from a sample" if any(is_beyond(answer).any() for answer in answers) else ""
+    if bands:
+        answers = [roc.curve(far, **question) for question in questions]
+    else:
+        answers = [roc.estimate(far, threshold=threshold, **q) for q in questions]
+    fields = INTERVAL + BANDS * bands
+    curves = {f: np.stack([getattr(a, f) for a in answers]) for f in fields}
+    return curves, np.any([is_sampled(answer) for answer in answers], axis=0)
 
 
-def is_beyond(answer):
-    """Whether each value comes from a sample, (n_levels,)."""
+def over_levels(roc, questions, far, operating_point):
+    """Fields of OverLevels, and the values of the questions as "value"."""
+    levels = levels_of(roc, far, operating_point)
+    questions = [{**q, "operating_point": operating_point} for q in questions]
+    curves, sampled = curves_of(roc, questions, far=levels, bands=True)
+    beyond = {"far_max": roc.far_max, "beyond": SAMPLED} if sampled.any() else {}
+    return curves | beyond | {"far": levels, "operating_point": operating_point}
+
+
+def both_rates(roc, groups, **points):
+    """Fields of BothRates, (n_groups, n_points), and where the FAR is from a sample."""
+    columns = {}
+    for rate in ("frr", "far"):
+        questions = [{"rate": rate, "group": group} for group in groups]
+        found, sampled = curves_of(roc, questions, **points)
+        columns[rate] = found.pop("value")
+        columns |= {f"{rate}_{field}": values for field, values in found.items()}
+    return columns, sampled
+
+
+def is_sampled(answer):
+    """Whether each value of an answer comes from a sample, (n_points,)."""
     return np.ravel(answer.source) == "sample"
 
 
@@ -159,10 +232,11 @@ def operating_points(roc, far, thresholds):
     -------
     thresholds, levels : ndarrays, shape (n_levels,)
     """
-    levels = np.empty(0) if far is None else np.ravel(check_level(far))
+    levels = np.empty(0) if far is None else np.ravel(_validation.check_level(far))
     if thresholds is None:
         return (roc.threshold_at(levels) if levels.size else levels), levels
-    thresholds = np.ravel(check_threshold(thresholds, "operating_thresholds"))
+    thresholds = _validation.check_threshold(thresholds, "operating_thresholds")
+    thresholds = np.ravel(thresholds)
     if levels.size != thresholds.size:
         levels = np.full(thresholds.size, np.nan)
     return thresholds, levels

@@ -3,9 +3,14 @@
 import numpy as np
 
 from skfairfr.metrics._plot import _style
-from skfairfr.metrics._plot._from_roc import FromEstimatorMixin, beyond_far_max
+from skfairfr.metrics._plot._from_roc import SAMPLED, FromEstimatorMixin, is_sampled
+
+EMPTY = {"facecolor": "white", "edgecolor": "0.6", "hatch": "////", "linewidth": 0}
+DASHED = {"fill": False, "linestyle": (0, (3, 2))}
+FIELDS = ("groups", "far", "low", "high", "n_impostor", "supported")
 
 
+@_style.display
 class GroupFARDisplay(FromEstimatorMixin):
     """The FAR of the impostor pairs of every two groups, in percent.
 
@@ -62,28 +67,15 @@ class GroupFARDisplay(FromEstimatorMixin):
     ['2.4 %', '0.47 %']
     """
 
-    def __init__(
-        self,
-        *,
-        groups,
-        far,
-        low,
-        high,
-        n_impostor,
-        supported,
-        level=None,
-        name=None,
-        beyond="",
-    ):
-        self.groups = groups
-        self.far = far
-        self.low = low
-        self.high = high
-        self.n_impostor = n_impostor
-        self.supported = supported
-        self.level = level
-        self.name = name
-        self.beyond = beyond
+    groups: np.ndarray
+    far: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    n_impostor: np.ndarray
+    supported: np.ndarray
+    level: float | None = None
+    name: str | None = None
+    beyond: str = ""
 
     @classmethod
     def from_roc(cls, roc, *, far=None, threshold=None, ax=None, name=None, **kwargs):
@@ -116,18 +108,9 @@ class GroupFARDisplay(FromEstimatorMixin):
         """
         far = 1e-3 if far is None and threshold is None else far
         matrix = roc.far_matrix(far, threshold=threshold)
-        display = cls(
-            groups=matrix.groups,
-            far=matrix.far,
-            low=matrix.low,
-            high=matrix.high,
-            n_impostor=matrix.n_impostor,
-            supported=matrix.supported,
-            level=far,
-            name=name,
-            beyond=beyond_far_max(matrix),
-        )
-        return display.plot(ax, **kwargs)
+        beyond = SAMPLED if is_sampled(matrix).any() else ""
+        known = {field: getattr(matrix, field) for field in FIELDS}
+        return cls(level=far, name=name, beyond=beyond, **known).plot(ax, **kwargs)
 
     def plot(self, ax=None, *, name=None, colorbar=True, **kwargs):
         """Draw the matrix.
@@ -149,8 +132,7 @@ class GroupFARDisplay(FromEstimatorMixin):
             This one.
         """
         name = _style.name_of(self, name)
-        self.ax_ = ax = _style.get_axes(ax, matrix_size(self.groups))
-        self.figure_ = _style.figure_of(ax)
+        ax, *_ = _style.begin(self, ax, name, matrix_size(self.groups))
         logs = np.log10(np.where(self.far > 0, self.far, np.nan))
         style = {"cmap": "cividis_r", **_limits(logs, self.level), **kwargs}
         self.im_ = ax.imshow(np.ma.masked_invalid(logs), **style)
@@ -172,23 +154,20 @@ class GroupFARDisplay(FromEstimatorMixin):
 
         row, column = cell
         if self.n_impostor[cell] == 0:
-            square = (column - 0.5, row - 0.5), 1, 1
-            empty = {"facecolor": "white", "edgecolor": "0.6", "hatch": "////"}
-            self.ax_.add_patch(Rectangle(*square, **empty, linewidth=0))
+            self.ax_.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, **EMPTY))
             return
-        dark = np.isfinite(log) and _style.luminance(self.im_.to_rgba(log)) < 0.5
-        color = "white" if dark else "black"
         points = self._cell_points()
         text = _cell_text(self.far[cell], self.high[cell])
         size = np.clip(1.3 * points / max(4, longest), 3, 12)
-        self.text_[cell] = self.ax_.text(
-            column, row, text, ha="center", va="center", color=color, fontsize=size
-        )
+        written = _style.write_cell(self.ax_, self.im_, log, (column, row), text, size)
+        self.text_[cell] = written
         if not self.supported[cell]:
-            frame = (column - 0.43, row - 0.43), 0.86, 0.86
-            dashed = {"fill": False, "edgecolor": color, "linestyle": (0, (3, 2))}
-            width = np.clip(points / 25, 0.4, 1)
-            self.ax_.add_patch(Rectangle(*frame, **dashed, linewidth=width))
+            look = DASHED | {
+                "edgecolor": written.get_color(),
+                "lw": np.clip(points / 25, 0.4, 1),
+            }
+            place = column - 0.43, row - 0.43
+            self.ax_.add_patch(Rectangle(place, 0.86, 0.86, **look))
 
     def _cell_points(self):
         """Side of a cell in points."""
@@ -197,7 +176,7 @@ class GroupFARDisplay(FromEstimatorMixin):
 
     def _label_axes(self):
         ticks = range(len(self.groups))
-        labels = [_style.plain_text(group) for group in self.groups]
+        labels = [_style.row_label(group) for group in self.groups]
         crowded = len(labels) > 3 or max(map(len, labels)) > 10
         turned = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
         self.ax_.set_xticks(ticks, labels, **(turned if crowded else {}))
@@ -205,44 +184,38 @@ class GroupFARDisplay(FromEstimatorMixin):
         self.ax_.tick_params(length=0, labelsize=min(10, 0.75 * self._cell_points()))
         # Two sides make (g, h) and (h, g) different pairs.
         symmetric = np.allclose(self.far, self.far.T, equal_nan=True)
-        one, other = ("group", "group") if symmetric else ("reference", "probe")
-        self.ax_.set(xlabel=f"{one}".capitalize(), ylabel=f"{other}".capitalize())
+        labels = ("Group", "Group") if symmetric else ("Reference", "Probe")
+        self.ax_.set(xlabel=labels[0], ylabel=labels[1])
 
     def _explain_cells(self):
         from matplotlib.patches import Patch
 
         handles = []
         if (~self.supported & (self.n_impostor > 0)).any():
-            style = {
-                "facecolor": "white",
-                "edgecolor": "black",
-                "linestyle": (0, (3, 2)),
-            }
-            handles.append(Patch(**style, label=_style.NOT_SUPPORTED))
+            handles.append(Patch(**DASHED, label=_style.NOT_SUPPORTED))
         if (self.n_impostor == 0).any():
-            style = {"facecolor": "white", "edgecolor": "0.6", "hatch": "//////"}
-            handles.append(Patch(**style, label=_style.NO_PAIRS))
+            handles.append(Patch(**EMPTY, label=_style.NO_PAIRS))
         if self.beyond:
             label = f"beyond far_max,\n{self.beyond}"
             handles.append(Patch(facecolor="none", edgecolor="none", label=label))
         if handles:
-            where = {"loc": "lower left", "bbox_to_anchor": (0, 1.0)}
-            look = {"fontsize": "small", "frameon": False, "ncols": 2}
-            self.ax_.legend(handles=handles, **where, **look, borderaxespad=0.2)
+            where = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "ncols": 2}
+            look = {"fontsize": "small", "frameon": False, "borderaxespad": 0.2}
+            self.ax_.legend(handles=handles, **where, **look)
 
     def _draw_colorbar(self, name):
         bar = self.figure_.colorbar(self.im_, ax=self.ax_)
-        label = "FAR (FMR), log scale"
-        if self.level is not None:
-            label += "; line: overall"
         ends = [10.0**end for end in self.im_.get_clim()]
         places = _style.percent_places(ends)
         bar.set_ticks(np.log10(places), labels=[_style.percent(v) for v in places])
         bar.ax.minorticks_off()
-        bar.set_label(label if name is None else _style.plain_text(f"{name}: {label}"))
+        label = "" if name is None else f"{name}: "
+        label += "FAR (FMR), log scale"
         if self.level is not None:
-            bar.ax.axhline(np.log10(self.level), color="white", linewidth=3)
-            bar.ax.axhline(np.log10(self.level), color="black", linewidth=1)
+            label += "; line: overall"
+            for color, width in (("white", 3), ("black", 1)):
+                bar.ax.axhline(np.log10(self.level), color=color, linewidth=width)
+        bar.set_label(_style.plain_text(label))
 
 
 def matrix_size(groups):
@@ -254,9 +227,8 @@ def matrix_size(groups):
 
 def _limits(logs, level):
     """Ends of the colour scale: whole tenths about the values, at least a decade."""
-    shown = logs[np.isfinite(logs)]
-    if level is not None:
-        shown = np.append(shown, np.log10(level))
+    level = [] if level is None else [np.log10(level)]
+    shown = np.append(logs[np.isfinite(logs)], level)
     if shown.size == 0:
         return {}
     low, high = np.floor(10 * shown.min()) / 10, np.ceil(10 * shown.max()) / 10
@@ -266,11 +238,8 @@ def _limits(logs, level):
 
 def _cell_text(far, high):
     """A FAR in percent, with two digits; without an error, the upper end."""
-    bound = ""
     if np.isnan(far):
         return ""
-    if far == 0:
-        if not high > 0:
-            return "none"
-        far, bound = high, "<"
-    return f"{bound}{_style.percent(far, 2)}"
+    if far == 0 and not high > 0:
+        return "none"
+    return _style.percent(far, 2) if far else f"<{_style.percent(high, 2)}"

@@ -5,19 +5,20 @@ from collections.abc import Mapping
 import numpy as np
 
 from skfairfr.metrics._plot import _style
-from skfairfr.metrics._plot._from_roc import FromEstimatorMixin, check_roc_groups
+from skfairfr.metrics._plot._from_roc import BothRates, both_rates, check_roc_groups
 from skfairfr.utils._validation import check_option, check_sequence, to_array
 
 RATES = ("far", "frr")
 FIELDS = ("", "_low", "_high", "_supported")
 # A log axis spans at least this factor, so that two of its ticks are in view.
 LEAST_SPAN = 6.0
-# With more rows than this, values are not written beside their points.
-MAX_WRITTEN = 24
+# Values are written beside points that have so many points of height each.
+LEAST_HEIGHT = 11
 LIMIT_COLOUR = "#B00020"
 
 
-class GroupRatesDisplay(FromEstimatorMixin):
+@_style.display
+class GroupRatesDisplay(BothRates):
     """The FAR and the FRR of every group at operating points, with intervals.
 
     One panel for each rate and one row for each group: further right is worse. A rate
@@ -75,36 +76,11 @@ class GroupRatesDisplay(FromEstimatorMixin):
     ((None, 'female', 'male'), (1, 3))
     """
 
-    def __init__(
-        self,
-        *,
-        groups,
-        far,
-        far_low,
-        far_high,
-        far_supported,
-        frr,
-        frr_low,
-        frr_high,
-        frr_supported,
-        names,
-        limits=None,
-        name=None,
-        confidence_level=None,
-    ):
-        self.groups = groups
-        self.far = far
-        self.far_low = far_low
-        self.far_high = far_high
-        self.far_supported = far_supported
-        self.frr = frr
-        self.frr_low = frr_low
-        self.frr_high = frr_high
-        self.frr_supported = frr_supported
-        self.names = names
-        self.limits = limits
-        self.name = name
-        self.confidence_level = confidence_level
+    groups: tuple
+    names: tuple
+    limits: Mapping | None = None
+    name: str | None = None
+    confidence_level: float | None = None
 
     @classmethod
     def from_roc(
@@ -162,25 +138,15 @@ class GroupRatesDisplay(FromEstimatorMixin):
             key: None if values is None else np.atleast_1d(to_array(values, key))
             for key, values in (("far", far), ("threshold", threshold))
         }
-        columns = {}
-        for rate in RATES:
-            found = [roc.estimate(**points, rate=rate, group=g) for g in groups]
-            columns[rate] = np.stack([e.value for e in found], axis=1)
-            for field in ("low", "high", "supported"):
-                stacked = np.stack([getattr(e, field) for e in found], axis=1)
-                columns[f"{rate}_{field}"] = stacked
-        if points["far"] is not None and None in groups:
+        found, _ = both_rates(roc, groups, **points)
+        columns = {field: values.T for field, values in found.items()}
+        if far is not None and None in groups:
             # The overall FAR is the level itself, in every resample.
             row = groups.index(None)
             columns["far_low"][:, row] = columns["far_high"][:, row] = np.nan
-        display = cls(
-            groups=groups,
-            **columns,
-            names=_names_of(**points, distance=distance),
-            limits=limits,
-            name=name,
-            confidence_level=roc.confidence_level,
-        )
+        columns |= {"limits": limits, "name": name, "groups": groups}
+        columns["names"] = _names_of(**points, distance=distance)
+        display = cls(**columns, confidence_level=roc.confidence_level)
         return display.plot(ax, **kwargs)
 
     def plot(self, ax=None, *, name=None, rates=RATES, **kwargs):
@@ -226,20 +192,14 @@ class GroupRatesDisplay(FromEstimatorMixin):
     def _limits_of_levels(self):
         """Limits by rate, (n_levels,) each."""
         given = {} if self.limits is None else self.limits
-        if not isinstance(given, Mapping):
-            raise ValueError(
-                f"limits must be a dict such as {{'far': 1e-3}}; got {given!r}."
+        if not isinstance(given, Mapping) or not set(given) <= set(RATES):
+            example = (
+                "a dict with the largest 'far', 'frr' or both, such as {'far': 1e-3}"
             )
-        for rate in given:
-            if rate not in RATES:
-                raise ValueError(
-                    f"limits has the key {rate!r}; give the largest 'far', the largest "
-                    "'frr', or both."
-                )
+            raise ValueError(f"limits must be {example}; got {given!r}.")
         shape = (len(self.names),)
         return {
-            rate: np.broadcast_to(np.asarray(value, dtype=float), shape)
-            for rate, value in given.items()
+            rate: np.broadcast_to(given[rate], shape).astype(float) for rate in given
         }
 
     def _draw(self, ax, rate, limits, options):
@@ -253,61 +213,48 @@ class GroupRatesDisplay(FromEstimatorMixin):
         for level in range(n_levels):
             style = _style.line_style(level) | {"linestyle": "none", "zorder": 3}
             y = np.arange(n_groups) + _offset(level, n_levels)
-            shown = np.where(values[level] > 0, values[level], np.nan)
-            solid = supported[level]
-            (points,) = ax.plot(
-                np.where(solid, shown, np.nan),
-                y,
-                **{**style, "label": _style.plain_text(self.names[level]), **options},
-            )
-            self.points_[rate].append(points)
-            hollow = {**style, "markerfacecolor": "white", **options}
-            ax.plot(np.where(solid, np.nan, shown), y, **hollow)
-            none = values[level] == 0
-            ax.plot(
-                np.full(none.sum(), ends[0] * 1.06), y[none], **style | {"marker": "<"}
-            )
-            for dashes, which in (("-", solid), (":", ~solid)):
-                which = which & np.isfinite(low[level]) & np.isfinite(high[level])
-                edges = (np.maximum(e[level][which], ends[0]) for e in (low, high))
+            found, solid = values[level], supported[level]
+            for which, dashes in ((solid, "-"), (~solid, ":")):
+                look = {"markerfacecolor": "white"}
+                if which is solid:
+                    look = {"label": _style.plain_text(self.names[level])}
+                shown = np.where(which & (found > 0), found, np.nan)
+                lines = ax.plot(shown, y, **style | look | options)
+                self.points_[rate] += lines if which is solid else []
+                # A rate without an error stands at the left edge.
+                edge = np.where(which & (found == 0), ends[0] * 1.06, np.nan)
+                look |= {"marker": "<", "label": "_nolegend_"}
+                ax.plot(edge, y, **style | look)
+                known = which & np.isfinite(low[level]) & np.isfinite(high[level])
+                reach = (np.maximum(e[level][known], ends[0]) for e in (low, high))
                 look = {"color": style["color"], "linewidth": 1.8, "linestyle": dashes}
-                ax.hlines(y[which], *edges, **look, zorder=2)
-            self._write_values(ax, values[level], y, ends)
+                ax.hlines(y[known], *reach, **look, zorder=2)
+            self._write_values(ax, found, y, ends)
         self._draw_limits(ax, rate, limits)
         labels = [_style.row_label(group) for group in self.groups]
         ax.set_yticks(np.arange(n_groups), labels)
         ax.set(ylim=(n_groups - 0.5, -0.6), xlabel=_style.RATE_TITLES[rate])
         ax.tick_params(axis="y", length=0)
         _style.light_grid(ax)
-        for edge in ("top", "right", "left"):
-            ax.spines[edge].set_visible(False)
+        ax.spines[["top", "right", "left"]].set_visible(False)
         ax.grid(False, axis="y")
         for row in range(0, n_groups, 2):
             ax.axhspan(row - 0.5, row + 0.5, facecolor="0.96", zorder=-1)
 
     def _write_values(self, ax, values, y, ends):
-        if values.size * len(self.names) > MAX_WRITTEN:
+        if _style.size_of(ax)[1] < LEAST_HEIGHT * values.size * len(self.names):
             return
         from matplotlib.patheffects import withStroke
 
-        halo = [withStroke(linewidth=2.5, foreground="white")]
+        look = {"path_effects": [withStroke(linewidth=2.5, foreground="white")]}
+        look |= {"fontsize": "small", "va": "bottom", "zorder": 4}
         for value, row in zip(values, y, strict=True):
-            if value != value:
-                place, text = np.sqrt(ends[0] * ends[1]), _style.NO_PAIRS
-            else:
+            place, text = np.sqrt(ends[0] * ends[1]), _style.NO_PAIRS
+            if value == value:
                 place, text = max(value, ends[0] * 1.06), _style.percent(value)
             side = "left" if place < ends[0] * 1.3 else "center"
-            ax.annotate(
-                text,
-                (place, row),
-                (0, 4.5),
-                textcoords="offset points",
-                ha=side,
-                va="bottom",
-                fontsize="small",
-                path_effects=halo,
-                zorder=4,
-            )
+            where = {"xytext": (0, 4.5), "textcoords": "offset points", "ha": side}
+            ax.annotate(text, (place, row), **where, **look)
 
     def _draw_limits(self, ax, rate, limits):
         if limits is None:
@@ -318,56 +265,35 @@ class GroupRatesDisplay(FromEstimatorMixin):
             colour = _style.COLOURS[levels[0]] if several else LIMIT_COLOUR
             line = ax.axvline(limit, color=colour, linestyle=(0, (5, 2)), linewidth=1.5)
             self.limits_[rate].append(line)
-            at = ax.transData.transform((limit, 0))[0]
-            left, right = ax.transAxes.transform([(0, 0), (1, 0)])[:, 0]
-            rightwards = at < (left + right) / 2
-            ax.annotate(
-                f"limit {_style.percent(limit)}",
-                (limit, 1),
-                (3 if rightwards else -3, 1),
-                xycoords=("data", "axes fraction"),
-                textcoords="offset points",
-                ha="left" if rightwards else "right",
-                va="bottom",
-                color=colour,
-                fontsize="small",
-            )
+            side = "left" if limit**2 < np.prod(ax.get_xlim()) else "right"
+            text = f"limit {_style.percent(limit)}"
+            _style.write_above(ax, text, limit, ha=side, color=colour)
 
     def _entitle(self, name):
         """A title of what is shown, and legends of levels and of hollow markers."""
-        parts = [] if name is None else [_style.plain_text(name)]
-        if len(self.names) == 1:
-            parts.append(_style.plain_text(self.names[0]))
+        parts = [name, self.names[0] if len(self.names) == 1 else None]
         if self.confidence_level is not None:
             parts.append(f"{100 * self.confidence_level:g} % intervals")
+        parts = [_style.plain_text(part) for part in parts if part is not None]
         if len(self.axes_) > 1:
             self.figure_.suptitle(", ".join(parts), fontsize="medium")
-        hollow = any(
-            (~getattr(self, f"{rate}_supported") & (getattr(self, rate) >= 0)).any()
-            for rate in RATES
-        )
-        for ax, rate in zip(self.axes_, self.points_, strict=True):
-            if hollow:
-                _style.explain(ax, _style.NOT_SUPPORTED)
-            if ax is not self.axes_[0] and len(self.axes_) > 1:
-                # The first panel names the levels of both.
-                for points in self.points_[rate]:
-                    points.set_label("_nolegend_")
-            handles, labels = ax.get_legend_handles_labels()
-            if labels in ([], [_style.plain_text(self.names[0])]):
-                continue
-            ax.legend(
-                handles,
-                labels,
-                loc="lower right",
-                bbox_to_anchor=(1, 1.03),
-                ncols=2,
-                fontsize="small",
-                frameon=False,
-                borderaxespad=0.8,
-                handletextpad=0.2,
-                columnspacing=1.2,
-            )
+        # The first panel explains both.
+        first = self.axes_[0]
+        for points in list(self.points_.values())[1:]:
+            for line in points:
+                line.set_label("_nolegend_")
+        doubtful = [
+            ~getattr(self, f"{r}_supported") & (getattr(self, r) >= 0) for r in RATES
+        ]
+        if np.any(doubtful):
+            _style.explain(first, _style.NOT_SUPPORTED)
+        if first.get_legend_handles_labels()[1] not in (
+            [],
+            [_style.plain_text(self.names[0])],
+        ):
+            where = _style.stands_above(first, 0) | {"loc": "lower left", "ncols": 2}
+            look = {"fontsize": "small", "frameon": False}
+            first.legend(**where, **look, handletextpad=0.2, columnspacing=1.2)
 
 
 def panel_height(n_groups, n_levels):
@@ -400,8 +326,7 @@ def _ends(values):
     if values.size == 0:
         return 1e-3, 1.0
     low, high = values.min() / 1.35, min(values.max() * 1.35, 1.15)
-    lacking = LEAST_SPAN / (high / low)
-    if lacking > 1:
-        high = min(high * np.sqrt(lacking), 1.15)
-        low = min(low / np.sqrt(lacking), high / LEAST_SPAN)
+    widened = max(LEAST_SPAN * low / high, 1) ** 0.5
+    high = min(high * widened, 1.15)
+    low = min(low / widened, high / LEAST_SPAN)
     return float(low), float(high)

@@ -6,6 +6,7 @@ from skfairfr.metrics._plot import _style
 from skfairfr.utils._validation import check_option, plain
 
 
+@_style.display
 class GroupWeightsDisplay:
     """Sampling weights of groups over the epochs of a fit, or the FAR they follow.
 
@@ -47,10 +48,9 @@ class GroupWeightsDisplay:
     2
     """
 
-    def __init__(self, *, weights, groups, fars=None):
-        self.weights = weights
-        self.groups = groups
-        self.fars = fars
+    weights: np.ndarray
+    groups: tuple
+    fars: np.ndarray | None = None
 
     @classmethod
     def from_projector(cls, projector, *, ax=None, **kwargs):
@@ -77,15 +77,12 @@ class GroupWeightsDisplay:
             If the projector was fitted without groups or keeps no weights.
         """
         if not hasattr(projector, "group_weights_"):
-            raise ValueError(
-                "projector must be fitted and keep group_weights_, as a TripletProjector "
-                f"does; got {plain(projector)!r}."
+            expected = (
+                "must be fitted and keep group_weights_, as a TripletProjector does"
             )
-        display = cls(
-            weights=projector.group_weights_,
-            groups=projector.groups_.tolist(),
-            fars=projector.group_fars_,
-        )
+            raise ValueError(f"projector {expected}; got {plain(projector)!r}.")
+        weights, fars = projector.group_weights_, projector.group_fars_
+        display = cls(weights=weights, fars=fars, groups=projector.groups_.tolist())
         return display.plot(ax, **kwargs)
 
     def plot(self, ax=None, *, kind="weights", **kwargs):
@@ -115,28 +112,22 @@ class GroupWeightsDisplay:
         given = self.weights if kind == "weights" else self.fars
         values = np.array(np.nan if given is None else given, dtype=np.float64)
         if len(self.groups) == 0 or np.isnan(values).all():
-            raise ValueError(
-                f"There is nothing to draw for kind={kind!r}: fit with groups, and for "
-                "the FAR with people held out."
-            )
-        self.ax_ = ax = _style.get_axes(ax)
-        self.figure_ = _style.figure_of(ax)
+            remedy = "fit with groups, and for the FAR with people held out"
+            raise ValueError(f"There is nothing to draw for kind={kind!r}: {remedy}.")
+        ax, _, _ = _style.begin(self, ax)
         epochs = np.arange(1, len(values) + 1)
-        step = max(1, epochs.size // 12)
+        if kind == "far":
+            values = np.where(values > 0, values, np.nan)
         self.lines_ = []
-        for column, group, style in zip(
-            values.T, self.groups, _style.group_styles(self.groups), strict=True
-        ):
-            shown = np.where(column > 0, column, np.nan) if kind == "far" else column
-            label = _style.group_label(group, shown)
-            options = {"markevery": step, **style, **kwargs}
-            self.lines_ += ax.plot(epochs, shown, label=label, **options)
-        ax.set_xlabel("Epoch")
+        labels = _style.group_labels(self.groups, values.T)
+        styles = _style.group_styles(self.groups)
+        for column, label, style in zip(values.T, labels, styles, strict=True):
+            options = {"markevery": max(1, epochs.size // 12), **style, **kwargs}
+            self.lines_ += ax.plot(epochs, column, label=label, **options)
         ax.xaxis.get_major_locator().set_params(integer=True)
         if kind == "weights":
-            ax.set(ylabel="Sampling weight (mean 1)")
-        else:
-            ax.set(ylabel=f"{_style.RATE_LABELS['far']} within the group", yscale="log")
-        _style.light_grid(ax)
-        _style.add_legend(ax)
-        return self
+            return _style.finish(self, "Epoch", "Sampling weight (mean 1)")
+        ax.set_yscale("log")
+        _style.percent_ticks(ax.yaxis, ax.get_ylim())
+        ylabel = f"{_style.RATE_LABELS['far']} within the group"
+        return _style.finish(self, "Epoch", ylabel)

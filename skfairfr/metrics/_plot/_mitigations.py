@@ -7,9 +7,12 @@ import numpy as np
 from skfairfr.metrics._plot import _style
 
 METRICS = ("bfar", "bfrr")
+ALL = ("frr_at_far", *METRICS)
+NOTHING = "nothing"
 LABELS = {"bfar": "BFAR (1: equal FAR)", "bfrr": "BFRR (1: equal FRR)"}
 
 
+@_style.display
 class MitigationsDisplay:
     """FRR against BFAR and against BFRR, with an arrow from nothing to every method.
 
@@ -55,14 +58,13 @@ class MitigationsDisplay:
     ['BFAR (1: equal FAR)', 'BFRR (1: equal FRR)']
     """
 
-    def __init__(self, *, names, before, ratio, low, high, far, winner=None):
-        self.names = names
-        self.before = before
-        self.ratio = ratio
-        self.low = low
-        self.high = high
-        self.far = far
-        self.winner = winner
+    names: list
+    before: dict
+    ratio: dict
+    low: dict
+    high: dict
+    far: float
+    winner: str | None = None
 
     @classmethod
     def from_bench(cls, bench, *, axes=None):
@@ -86,28 +88,17 @@ class MitigationsDisplay:
             If no method has a result.
         """
         if not bench.methods:
-            raise ValueError(
-                "The bench has no method with a result; its left_out says why."
-            )
+            problem = "The bench has no method with a result"
+            raise ValueError(f"{problem}; its left_out says why.")
 
-        def column(name):
-            return {
-                metric: np.array(
-                    [getattr(m.changes[metric], name) for m in bench.methods]
-                )
-                for metric in ("frr_at_far", *METRICS)
-            }
-
-        display = cls(
-            names=[method.name for method in bench.methods],
-            before=bench.before,
-            ratio=column("ratio"),
-            low=column("low"),
-            high=column("high"),
-            far=bench.settings["far"],
-            winner=bench.winner,
-        )
-        return display.plot(axes)
+        changes = [method.changes for method in bench.methods]
+        columns = {
+            field: {m: np.array([getattr(c[m], field) for c in changes]) for m in ALL}
+            for field in ("ratio", "low", "high")
+        }
+        names = [method.name for method in bench.methods]
+        settings = {"before": bench.before, "far": bench.settings["far"]}
+        return cls(names=names, winner=bench.winner, **settings, **columns).plot(axes)
 
     def plot(self, axes=None):
         """Draw both panels.
@@ -136,18 +127,21 @@ class MitigationsDisplay:
         for ax, metric in zip(self.axes_, METRICS, strict=True):
             self._draw(ax, metric)
         # A method may be undefined in one panel and drawn in the other.
-        shown = {}
-        for ax in self.axes_:
-            for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-                shown.setdefault(label, handle)
-        self.figure_.legend(
-            shown.values(),
-            shown,
-            loc="outside right upper",
-            fontsize="small",
-            numpoints=1,
-        )
+        entries = [
+            zip(*ax.get_legend_handles_labels(), strict=True) for ax in self.axes_
+        ]
+        shown = {label: handle for of in entries for handle, label in of}
+        order = [*map(self._label, range(len(self.names))), NOTHING]
+        shown = {label: shown[label] for label in order if label in shown}
+        look = {"loc": "outside right upper", "fontsize": "small", "numpoints": 1}
+        self.figure_.legend(shown.values(), shown, **look)
         return self
+
+    def _label(self, row):
+        """A method in the legend: numbered where markers repeat."""
+        label = _style.plain_text(self.names[row])
+        numbered = len(self.names) > len(_style.MARKERS)
+        return f"{row + 1}  {label}" if numbered else label
 
     def _draw(self, ax, metric):
         """Draw the arrows of one disparity, over the FRR."""
@@ -155,34 +149,25 @@ class MitigationsDisplay:
         ends = [self._ends(name) for name in ("frr_at_far", metric)]
         known = np.isfinite(np.array(ends)).all(axis=(0, 1))
         if not known.all():
-            missing = [
-                str(n) for n, drawn in zip(self.names, known, strict=True) if not drawn
-            ]
-            ax.set_title(
-                textwrap.fill(f"undefined, not drawn: {', '.join(missing)}", 60),
-                fontsize="small",
-            )
-        for row, name in enumerate(self.names):
-            if not known[row]:
-                continue
+            missing = ", ".join(str(self.names[row]) for row in np.flatnonzero(~known))
+            title = textwrap.fill(f"undefined, not drawn: {missing}", 60)
+            ax.set_title(title, fontsize="small")
+        for row in np.flatnonzero(known):
             (x, *x_ends), (y, *y_ends) = (of[:, row] for of in ends)
             style = _style.line_style(row)
-            color = style["color"]
-            arrow = {"arrowstyle": "->", "color": color, "alpha": 0.5}
+            color = {"color": style["color"]}
+            arrow = {"arrowstyle": "->", **color, "alpha": 0.5}
             ax.annotate("", (x, y), start, arrowprops=arrow)
-            bars = {"color": color, "linewidth": 0.8, "alpha": 0.45}
-            ax.hlines(y, *x_ends, **bars)
-            ax.vlines(x, *y_ends, **bars)
-            star = name == self.winner
+            ax.hlines(y, *x_ends, **color, linewidth=0.8, alpha=0.45)
+            ax.vlines(x, *y_ends, **color, linewidth=0.8, alpha=0.45)
+            star = self.names[row] == self.winner
             marker, size = ("*", 15) if star else (style["marker"], 6)
-            ax.plot(x, y, linestyle="", marker=marker, markersize=size, color=color)
-            label = _style.plain_text(name)
+            look = {"linestyle": "", "marker": marker, "markersize": size, **color}
+            ax.plot(x, y, **look, label=self._label(row))
             if len(self.names) > len(_style.MARKERS):
-                label = f"{row + 1}  {label}"
                 self._number(ax, row + 1, (x, y))
-            ax.lines[-1].set_label(label)
-        ax.plot(*start, "s", color="black", markersize=8, label="nothing")
-        ax.axhline(1, color=_style.GREY, linewidth=1, linestyle=(0, (1, 1.5)))
+        ax.plot(*start, "s", color="black", markersize=8, label=NOTHING)
+        ax.axhline(1, **_style.REFERENCE)
         for axis, of in zip((ax.xaxis, ax.yaxis), ends, strict=True):
             _style.scale_by_ratio(axis, of[:, known].ravel())
         ax.set(xlabel=f"FRR (FNMR) at FAR {self.far:g}", ylabel=LABELS[metric])
@@ -192,15 +177,10 @@ class MitigationsDisplay:
         """Write the number of a method beside its point: markers repeat after seven."""
         from matplotlib.patheffects import withStroke
 
-        ax.annotate(
-            str(number),
-            point,
-            (5, 4),
-            textcoords="offset points",
-            fontsize="small",
-            fontweight="bold",
-            path_effects=[withStroke(linewidth=2.5, foreground="white")],
-        )
+        halo = [withStroke(linewidth=2.5, foreground="white")]
+        look = {"fontsize": "small", "fontweight": "bold", "path_effects": halo}
+        where = {"xytext": (5, 4), "textcoords": "offset points"}
+        ax.annotate(str(number), point, **where, **look)
 
     def _ends(self, metric):
         """Value, low and high of every method, (3, n_methods)."""

@@ -1,10 +1,11 @@
-"""Colours, lines and legends that all displays share.
+"""What all displays share: colours, lines, ticks, labels and legends.
 
 Groups differ by colour (Okabe and Ito's, safe for colour-blind readers), by line and by
-marker, so that a grey print is readable. Values that the data do not support have thin
-dotted lines, hollow markers and hatched bands. This module uses no SimilarityROC.
+marker, so that a grey print is readable. What the data do not support, and nothing else, has
+thin dotted lines, hollow markers and hatched bands. This module uses no SimilarityROC.
 """
 
+from dataclasses import dataclass
 from decimal import Decimal
 from weakref import WeakKeyDictionary
 
@@ -20,10 +21,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 OVERALL = {"color": "black", "linestyle": "-", "marker": "", "linewidth": 2.0}
 
 RATE_LABELS = {"far": "FAR (FMR)", "frr": "FRR (FNMR)"}
-RATE_TITLES = {
-    "far": "False acceptance rate (FAR, FMR)",
-    "frr": "False rejection rate (FRR, FNMR)",
-}
+ACCEPTANCE, REJECTION = "False acceptance rate", "False rejection rate"
+RATE_TITLES = {"far": f"{ACCEPTANCE} (FAR, FMR)", "frr": f"{REJECTION} (FRR, FNMR)"}
 NOT_SUPPORTED = "not supported by the data"
 NO_PAIRS = "no pairs"
 INFINITE = "infinite: a group without errors"
@@ -35,6 +34,8 @@ GREY = "0.35"
 GREYS = ("black", "0.45", "0.65")
 # Axes -> number of systems drawn there, and of styles that their groups use.
 _DRAWN = WeakKeyDictionary()
+# What is written above axes -> its ends as shares of their width, and its row.
+_ABOVE = WeakKeyDictionary()
 # More bands than this hide each other, and more entries hide the curves.
 MAX_BANDS = 3
 MAX_ENTRIES = 5
@@ -42,16 +43,24 @@ MAX_ENTRIES = 5
 MOST_BINS = 10_000
 # Ratio of the largest to the smallest value from which a log axis is used.
 SPAN = 5
+# Points of a letter of small text, of the handle in front of it, and of a line.
+LETTER, HANDLE, LINE = 4.4, 44.0, 12.0
+# Points that the label of a tick takes along the axis.
+TICK = {"x": 38.0, "y": 16.0}
+# Weights of red, green and blue in what a grey print shows.
+LUMINANCE = (0.299, 0.587, 0.114)
+# At infinity on an axis.
+INFINITY = r"$\infty$"
+REFERENCE = {"color": GREY, "linewidth": 1, "linestyle": (0, (1, 1.5))}
+
+display = dataclass(kw_only=True, eq=False, repr=False)
 
 
 def figure_of(ax, name="ax"):
     """The figure that axes are in; an error of what are no axes."""
     if not callable(getattr(ax, "set", None)) or not hasattr(ax, "figure"):
-        raise ArgumentError(
-            Argument(name),
-            f" must be axes of matplotlib, as plt.subplots() gives; got {kind_of_value(ax)}.",
-            value=ax,
-        )
+        problem = " must be axes of matplotlib, as plt.subplots() gives; got "
+        raise ArgumentError(Argument(name), f"{problem}{kind_of_value(ax)}.", value=ax)
     return ax.figure
 
 
@@ -66,26 +75,59 @@ def several_axes(given, n_axes, name, each):
         Of the argument.
     each : str
         What every one of them is for, for the message: ``"rate"``.
-
-    Raises
-    ------
-    ArgumentError
-        If there are not as many, or one of them is none.
     """
     try:
         axes = tuple(np.ravel(np.asarray(given, dtype=object)))
     except ValueError:  # of arrays of several shapes
         axes = (given,)
     if len(axes) != n_axes:
-        raise ArgumentError(
-            Argument(name),
-            f" must hold {n_axes} axes, one for each {each}; got {len(axes)}.",
-            remedy=f"Make them with plt.subplots(1, {n_axes}).",
-            value=given,
-        )
+        problem = f" must hold {n_axes} axes, one for each {each}; got {len(axes)}."
+        remedy = f"Make them with plt.subplots(1, {n_axes})."
+        raise ArgumentError(Argument(name), problem, remedy=remedy, value=given)
     for ax in axes:
         figure_of(ax, name)
     return axes
+
+
+def name_of(drawn, name):
+    """The name of a system: the one given, or that of the display, if it has one."""
+    name = getattr(drawn, "name", None) if name is None else name
+    check_line(name, "name")
+    return name
+
+
+def begin(drawn, ax, name=None, figsize=None):
+    """What every drawing begins with.
+
+    Parameters
+    ----------
+    drawn : display
+        Gets ``ax_`` and ``figure_``.
+    ax : matplotlib Axes or None
+        None makes a pyplot figure of (width, height) inches.
+    name : str or None
+        Of the system; None takes that of the display, if it has one.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+    name : str or None
+    earlier : tuple or None
+        Limits of axes on which something was drawn.
+    """
+    name = name_of(drawn, name)
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        ax = plt.subplots(figsize=figsize, layout="constrained")[1]
+    drawn.ax_, drawn.figure_ = ax, figure_of(ax)
+    return ax, name, (ax.get_xlim(), ax.get_ylim()) if ax.has_data() else None
+
+
+def size_of(ax):
+    """Width and height of axes in points, before the layout is known."""
+    box, inches = ax.get_position(), figure_of(ax).get_size_inches()
+    return 72 * box.width * inches[0], 72 * box.height * inches[1]
 
 
 def line_style(index):
@@ -101,46 +143,21 @@ def line_style(index):
 
 def group_styles(groups):
     """A style for each group; None, which stands for overall, is black and plain."""
-    index, styles = 0, []
-    for group in groups:
-        styles.append(OVERALL if group is None else line_style(index))
-        index += group is not None
-    return styles
-
-
-def name_of(display, name):
-    """The name of a display's system: the one given, or the stored one; None without.
-
-    Raises
-    ------
-    ArgumentError
-        If it is no text that can be drawn.
-    """
-    name = display.name if name is None else name
-    check_line(name, "name")
-    return name
+    known = [group for group in groups if group is not None]
+    order = iter(map(line_style, range(len(known))))
+    return [OVERALL if group is None else next(order) for group in groups]
 
 
 def given_groups(groups):
-    """Groups to draw as a tuple, None among them standing for all.
-
-    Raises
-    ------
-    ArgumentError
-        If they are no sequence, or an empty one.
-    """
+    """Groups to draw as a tuple, None among them standing for all."""
     groups = check_sequence(groups, "groups", "labels")
     if not groups:
-        raise ArgumentError(
-            Argument("groups"),
-            " names none;",
-            remedy="give one at least, or None for all.",
-            value=groups,
-        )
+        problem = " names none; give one at least, or None for all."
+        raise ArgumentError(Argument("groups"), problem, value=groups)
     return groups
 
 
-def styles_on(ax, groups, name=None):
+def styles_on(ax, groups, name=None, options=()):
     """Styles of groups on axes, unlike those of other systems drawn there before.
 
     Parameters
@@ -150,6 +167,8 @@ def styles_on(ax, groups, name=None):
         None is overall.
     name : str, default=None
         Of the system.
+    options : dict, default=()
+        Further keywords of every style.
 
     Returns
     -------
@@ -158,19 +177,15 @@ def styles_on(ax, groups, name=None):
         The name given; of a second system without a name, its number.
     """
     n_systems, used = _DRAWN.get(ax, (0, 0)) if ax.has_data() else (0, 0)
+    grey = {"color": GREYS[n_systems % 3], "linestyle": LINES[n_systems % len(LINES)]}
     styles = []
     for group in groups:
-        if group is None:
-            grey = GREYS[n_systems % len(GREYS)]
-            line = LINES[n_systems % len(LINES)]
-            styles.append(OVERALL | {"color": grey, "linestyle": line})
-            continue
-        styles.append(line_style(used))
-        used += 1
+        styles.append(OVERALL | grey if group is None else line_style(used))
+        used += group is not None
     _DRAWN[ax] = n_systems + 1, used
     if name is None and n_systems:
         name = f"system {n_systems + 1}"
-    return styles, name
+    return [style | dict(options) for style in styles], name
 
 
 def as_distances(ax):
@@ -204,21 +219,36 @@ def percent(rate, n_digits=3):
 
 
 def percent_ticks(axis, ends):
-    """Ticks of a log axis of rates, in percent: few where it spans decades."""
+    """Ticks of a log axis of rates, in percent: no more than have room."""
+    set_ticks(axis, percent_places(ends), percent)
+
+
+def set_ticks(axis, places, write):
+    """As many of the places as have room, from the largest on."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    axis.set_major_locator(FixedLocator(percent_places(ends)))
-    axis.set_major_formatter(FuncFormatter(lambda rate, _: percent(rate)))
+    length = size_of(axis.axes)[axis.axis_name == "y"]
+    n_fit = max(2, int(length // TICK[axis.axis_name]))
+    places = places[::-1][:: -(-len(places) // n_fit) or 1][::-1]
+    axis.set_major_locator(FixedLocator(places))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: write(value)))
     axis.set_minor_locator(NullLocator())
 
 
 def percent_places(ends):
-    """Rates for ticks between two ends: round numbers, few where they span decades."""
-    decades = np.arange(np.floor(np.log10(ends[0])), np.ceil(np.log10(ends[1])) + 1)
-    span = np.log10(ends[1] / ends[0])
-    parts = (1, 2, 5) if span < 1.7 else (1, 3) if span < 2.6 else (1,)
+    """Places for ticks between two ends: round numbers, few where they span decades."""
+    fine = (1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
+    by_span = {0.35: fine, 0.9: (1, 1.5, 2, 3, 5, 7), 1.7: (1, 2, 5), 2.6: (1, 3)}
+    low, high = np.log10(ends)
+    parts = next((p for span, p in by_span.items() if high - low < span), (1,))
+    decades = range(int(np.floor(low)), int(np.ceil(high)) + 1)
     places = np.array([part * 10.0**decade for decade in decades for part in parts])
     return places[(places >= ends[0]) & (places <= ends[1])]
+
+
+def ratio_ticks(axis, ends):
+    """Ticks of a log axis of ratios, as plain numbers."""
+    set_ticks(axis, percent_places(ends), "{:g}".format)
 
 
 def ends_of_ratios(values):
@@ -227,44 +257,12 @@ def ends_of_ratios(values):
     return min(values.min(), 1) / room, max(values.max(), 1) * room
 
 
-def ratio_ticks(axis, ends):
-    """Ticks of a log axis of ratios, as plain numbers."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
-    span = np.log10(ends[1] / ends[0])
-    fine = (1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
-    parts = fine if span < 0.35 else (1, 1.5, 2, 3, 5, 7) if span < 0.9 else (1, 2, 5)
-    parts = (1,) if span > 2.5 else parts
-    places = np.array(
-        [part * 10.0**decade for decade in range(-4, 5) for part in parts]
-    )
-    inside = places[(places >= ends[0]) & (places <= ends[1])]
-    axis.set_major_locator(FixedLocator(inside))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_locator(NullLocator())
-
-
-def group_label(group, values, name=None, missing=NO_PAIRS):
-    """Text of a legend entry, with a note if there is nothing to draw."""
-    label = "overall" if group is None else str(group)
-    if name is not None:
-        label = f"{name}, {label}"
-    label = plain_text(label)
-    return f"{label} ({missing})" if np.isnan(values).all() else label
-
-
-def get_axes(ax, figsize=None):
-    """The axes given, or those of a new pyplot figure of (width, height) inches."""
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=figsize, layout="constrained")[1]
-
-
-def earlier_limits(ax):
-    """Limits of axes that something was drawn on; None for empty axes."""
-    return (ax.get_xlim(), ax.get_ylim()) if ax.has_data() else None
+def group_labels(groups, values, name=None, missing=NO_PAIRS):
+    """Texts of legend entries, with a note where all values (n_groups, n_points) are nan."""
+    named = ("overall" if group is None else str(group) for group in groups)
+    labels = [plain_text(text if name is None else f"{name}, {text}") for text in named]
+    lacking = [f" ({missing})" * bool(np.isnan(of).all()) for of in values]
+    return [label + note for label, note in zip(labels, lacking, strict=True)]
 
 
 def set_limits(ax, earlier, xlim, ylim):
@@ -284,42 +282,34 @@ def smallest_positive(*arrays):
     return values.min() / 2 if values.size else 1e-6
 
 
-def draw_curve(ax, x, y, supported, style, label):
-    """Draw one curve: solid in its own style, and dotted where it is not supported.
+def draw_curves(drawn, x, rows, supported, styles, labels):
+    """Draw curves: each in its own style, and dotted where it is not supported.
 
     Parameters
     ----------
-    ax : matplotlib Axes
-    x, y : ndarrays, shape (n_points,)
-    supported : ndarray of bool, shape (n_points,)
-    style : dict
+    drawn : display
+        Gets ``lines_`` and ``unsupported_lines_``, None where all is supported.
+    x : ndarray, shape (n_points,)
+    rows : ndarray, shape (n_curves, n_points)
+    supported : ndarray of bool, shape (n_curves, n_points)
+    styles : list of dict
         Keywords of ``ax.plot``.
-    label : str
-
-    Returns
-    -------
-    line, doubtful : matplotlib Line2D, Line2D or None
-        The supported part, and the other; None where all is supported.
+    labels : list of str
     """
-    defined = np.isfinite(y)
-    step = max(1, x.size // 12)
-    (line,) = ax.plot(
-        x,
-        np.where(supported, y, np.nan),
-        **{"markevery": thinned(supported & defined, step), **style},
-        label=label,
-    )
-    if supported[defined].all():
-        return line, None
-    near = with_neighbours(~supported)
+    ax, step = drawn.ax_, max(1, x.size // 12)
+    drawn.lines_, drawn.unsupported_lines_ = [], []
     hollow = {"linestyle": ":", "linewidth": 1.3, "markerfacecolor": "white"}
-    (doubtful,) = ax.plot(
-        x,
-        np.where(near, y, np.nan),
-        **{**style, "markevery": thinned(~supported & defined, step), **hollow},
-    )
-    explain(ax, NOT_SUPPORTED)
-    return line, doubtful
+    for y, solid, style, label in zip(rows, supported, styles, labels, strict=True):
+        defined = np.isfinite(y)
+        whole = {"markevery": thinned(solid & defined, step), **style, "label": label}
+        drawn.lines_ += ax.plot(x, np.where(solid, y, np.nan), **whole)
+        if solid[defined].all():
+            drawn.unsupported_lines_.append(None)
+            continue
+        doubtful = style | {"markevery": thinned(~solid & defined, step)} | hollow
+        near = np.where(with_neighbours(~solid), y, np.nan)
+        drawn.unsupported_lines_ += ax.plot(x, near, **doubtful)
+        explain(ax, NOT_SUPPORTED)
 
 
 def thinned(mask, step):
@@ -339,12 +329,9 @@ def band_of(display, band):
     """Ends of the band of a display that ``band`` names; two None without one."""
     if band is None:
         return None, None
-    bands = {
-        "pointwise": (display.low, display.high),
-        "simultaneous": (display.band_low, display.band_high),
-    }
-    check_option(band, "band", tuple(bands))
-    return bands[band]
+    check_option(band, "band", ("pointwise", "simultaneous"))
+    prefix = "" if band == "pointwise" else "band_"
+    return getattr(display, f"{prefix}low"), getattr(display, f"{prefix}high")
 
 
 def draw_bands(ax, x, low, high, supported, lines):
@@ -364,70 +351,95 @@ def draw_bands(ax, x, low, high, supported, lines):
         if len(lines) <= MAX_BANDS:
             draw_band(ax, x, *edges, supported[row], color)
             continue
-        at = slice(row * every // len(lines), None, every)
-        ends = (end[at] for end in edges)
-        ax.vlines(x[at], *ends, color=color, linewidth=1.2, alpha=0.6)
+        at = np.arange(row * every // len(lines), x.size, every)
+        for dashes, kept in (("-", supported[row][at]), (":", ~supported[row][at])):
+            ends = (end[at][kept] for end in edges)
+            look = {"color": color, "linestyle": dashes, "alpha": 0.6}
+            ax.vlines(x[at][kept], *ends, **look, linewidth=1.2)
 
 
 def draw_band(ax, x, low, high, supported, color):
     """Fill between two curves, hatched where they are not supported."""
     known = np.isfinite(low) & np.isfinite(high)
-    ax.fill_between(
-        x, low, high, where=known & supported, color=color, alpha=0.2, linewidth=0
-    )
-    near = with_neighbours(~supported)
-    if (known & near).any():
-        ax.fill_between(
-            x,
-            low,
-            high,
-            where=known & near,
-            facecolor="none",
-            edgecolor=color,
-            alpha=0.35,
-            hatch="////",
-            linewidth=0,
-        )
+    plain = {"color": color, "alpha": 0.2, "linewidth": 0}
+    ax.fill_between(x, low, high, where=known & supported, **plain)
+    near = known & with_neighbours(~supported)
+    if near.any():
+        hatched = {"facecolor": "none", "edgecolor": color, "hatch": "////"}
+        ax.fill_between(x, low, high, where=near, **hatched, alpha=0.35, linewidth=0)
 
 
 def explain(ax, label, **style):
     """Add the legend entry of a convention, once for each axes."""
-    if label in ax.get_legend_handles_labels()[1]:
-        return
-    hollow = {"linestyle": ":", "marker": "o", "linewidth": 1.3, "markersize": 5}
-    ax.plot(
-        [], [], color=GREY, **{**hollow, **style}, markerfacecolor="white", label=label
-    )
+    if label not in ax.get_legend_handles_labels()[1]:
+        hollow = {"linestyle": ":", "marker": "o", "linewidth": 1.3, "markersize": 5}
+        look = {"color": GREY, "markerfacecolor": "white", **hollow, **style}
+        ax.plot([], [], **look, label=label)
+
+
+def write_once(ax, text, place, offset, **options):
+    """Write at a place of the data, in points away from it; once for each axes."""
+    if text not in [written.get_text() for written in ax.texts]:
+        look = {"va": "bottom", "fontsize": "small", "textcoords": "offset points"}
+        ax.annotate(text, place, offset, **look, **options)
 
 
 def add_legend(ax, n_above=0, above=False):
     """Add a legend with long handles, which show line styles; conventions come last.
 
-    A long legend stands above the axes, and above ``n_above`` lines of text there; any
-    does with ``above``.
+    Where it would hide much of the axes it stands above them, and above ``n_above`` lines of
+    text there and those of :func:`mark`; with ``above`` it always does.
     """
     handles, labels = ax.get_legend_handles_labels()
     last = [label in CONVENTIONS or label.startswith(SHADED) for label in labels]
     order = np.argsort(last, kind="stable")
+    lines = [line for label in labels for line in label.split("\n")]
+    longest, (width, height) = max(map(len, lines), default=0), size_of(ax)
+    small = HANDLE + LETTER * longest
     style = {"handlelength": 3.4, "fontsize": "small", "framealpha": 0.85}
-    if above or len(labels) > MAX_ENTRIES:
-        style |= {"loc": "lower center", "ncols": 2}
-        style["bbox_to_anchor"] = (0.5, 1.03 + 0.05 * n_above)
+    hides = LINE * len(lines) > 0.45 * height or small > 0.7 * width
+    if above or hides or len(labels) > MAX_ENTRIES:
+        style |= stands_above(ax, 0.5, n_above) | {"loc": "lower center"}
+        style["ncols"] = 2 if 2 * 0.8 * small < 1.3 * width else 1
+        if style["ncols"] * small > 1.3 * width:
+            style |= {"fontsize": "x-small", "handlelength": 2.2, "columnspacing": 1}
     ax.legend([handles[i] for i in order], [labels[i] for i in order], **style)
 
 
-def mark_thresholds(ax, thresholds, levels, distance=False):
-    """Draw a vertical line at each threshold, with the FAR level that set it above."""
-    mark(ax, thresholds, point_names(thresholds, levels, distance))
+def stands_above(ax, place, n_above=0):
+    """Keywords of a legend above axes, and above what is written there."""
+    from matplotlib.transforms import ScaledTranslation
+
+    lines = max([n_above, *(row + 1 for _, row in written_above(ax))])
+    up = ScaledTranslation(0, (4 + LINE * lines) / 72, ax.figure.dpi_scale_trans)
+    where = {"bbox_transform": ax.transAxes + up, "bbox_to_anchor": (place, 1)}
+    return where | {"borderaxespad": 0.0}
+
+
+def finish(drawn, xlabel, ylabel, above=False):
+    """Label the axes of a display, add a grid and a legend, and return the display."""
+    drawn.ax_.set(xlabel=xlabel, ylabel=ylabel)
+    light_grid(drawn.ax_)
+    add_legend(drawn.ax_, above=above)
+    return drawn
+
+
+def mark_thresholds(ax, drawn, name=None):
+    """Draw a line at each operating threshold, with the FAR level that set it above."""
+    marks = drawn.operating_thresholds, drawn.levels
+    names = point_names(*marks, drawn.distance)
+    if name is not None:
+        names = [plain_text(f"{name}, {text}") for text in names]
+    mark(ax, drawn.operating_thresholds, names)
 
 
 def point_names(thresholds, levels, distance=False):
     """Operating points by the levels that set them, or by thresholds where those are nan."""
     word, sign = ("distance", -1) if distance else ("threshold", 1)
     return [
-        f"{word} {in_digits(sign * threshold)}"
-        if np.isnan(level)
-        else f"FAR = {level:g}"
+        f"FAR = {level:g}"
+        if level == level
+        else f"{word} {in_digits(sign * threshold)}"
         for threshold, level in zip(thresholds, levels, strict=True)
     ]
 
@@ -438,25 +450,34 @@ def mark(ax, places, names):
     A place outside the axes is named at their edge, with an arrow.
     """
     low, high = sorted(ax.get_xlim())
-    for row, (at, text) in enumerate(zip(places, names, strict=True)):
+    for at, text in zip(places, names, strict=True):
         place, side = at, "center"
         if at > high:
             place, side, text = high, "right", f"{text} \N{RIGHTWARDS ARROW}"
         elif at < low:
             place, side, text = low, "left", f"\N{LEFTWARDS ARROW} {text}"
         else:
-            ax.axvline(at, color=GREY, linewidth=1, linestyle=(0, (1, 1.5)))
-        ax.annotate(
-            text,
-            (place, 1),
-            (0, 3 + 11 * (row % 2)),
-            xycoords=("data", "axes fraction"),
-            textcoords="offset points",
-            ha=side,
-            va="bottom",
-            fontsize="small",
-            color=GREY,
-        )
+            ax.axvline(at, **REFERENCE)
+        write_above(ax, text, place, ha=side, color=GREY)
+
+
+def write_above(ax, text, place, ha="center", **options):
+    """Write above axes at a place of the horizontal axis, over no other text there."""
+    at = ax.transAxes.inverted().transform(ax.transData.transform((place, 1)))[0]
+    width = 1.1 * LETTER * len(text) / size_of(ax)[0]
+    start = at - width * {"left": 0, "center": 0.5, "right": 1}[ha]
+    span, row, others = (start, start + width), 0, written_above(ax)
+    while any(r == row and s[0] < span[1] and span[0] < s[1] for s, r in others):
+        row += 1
+    look = {"va": "bottom", "ha": ha, "fontsize": "small", **options}
+    where = {"xytext": (0, 3 + 11 * row), "textcoords": "offset points"}
+    where["xycoords"] = "data", "axes fraction"
+    _ABOVE[ax.annotate(text, (place, 1), **where, **look)] = span, row
+
+
+def written_above(ax):
+    """Ends and rows of what is written above axes."""
+    return [_ABOVE[text] for text in ax.texts if text in _ABOVE]
 
 
 def shade(ax, ends, label):
@@ -467,9 +488,11 @@ def shade(ax, ends, label):
     ax.axvspan(*ends, facecolor="0.93", edgecolor="0.8", zorder=-1, label=label)
 
 
-def luminance(rgba):
-    """Perceived lightness of a colour in [0, 1], as a grey print shows it."""
-    return float(np.dot(rgba[:3], (0.299, 0.587, 0.114)))
+def write_cell(ax, image, value, place, text, size):
+    """Write on a coloured cell so that a grey print is readable too."""
+    dark = np.isfinite(value) and np.dot(image.to_rgba(value)[:3], LUMINANCE) < 0.5
+    look = {"color": "white" if dark else "black", "ha": "center", "va": "center"}
+    return ax.text(*place, text, **look, fontsize=size)
 
 
 def scale_by_ratio(axis, values):
@@ -483,12 +506,10 @@ def scale_by_ratio(axis, values):
     finite = values[np.isfinite(values)]
     if finite.size == 0 or finite.min() <= 0 or finite.max() < SPAN * finite.min():
         return
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_formatter(NullFormatter())
+    room = (finite.max() / finite.min()) ** 0.05
+    ends = finite.min() / room, finite.max() * room
+    axis.axes.set(**{f"{axis.axis_name}scale": "log", f"{axis.axis_name}lim": ends})
+    ratio_ticks(axis, ends)
 
 
 def light_grid(ax):

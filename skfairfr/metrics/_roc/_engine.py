@@ -6,25 +6,17 @@ unresolved values; ``_estimates`` turns a table into a value with its interval.
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from skfairfr._core import _equal_error
-from skfairfr._core._bootstrap import (
-    Query,
-    Resampling,
-    point_rates,
-    rate_table,
-)
-from skfairfr._core._intervals import Reason
+from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
 from skfairfr._core._rates import exceeds
 from skfairfr.metrics._roc import _estimates, _evidence
+from skfairfr.metrics._roc._estimates import joined
 from skfairfr.metrics._roc._question import parse_question
-from skfairfr.metrics._roc._records import (
-    EstimandWarning,
-    Estimate,
-)
-from skfairfr.utils._errors import plain
+from skfairfr.metrics._roc._records import EstimandWarning
 from skfairfr.utils._validation import warn_caller, warn_undefined
 
 # Resamples of identities that show whether an interval over images is far too narrow.
@@ -57,6 +49,20 @@ class Intervals:
     images_named: bool = True
 
 
+class Unresolved(NamedTuple):
+    """A FAR level below the smallest one that the impostor pairs of a group resolve."""
+
+    far: float
+    smallest: float
+    group: object
+
+    def __str__(self):
+        return (
+            f"far={self.far:g} is below 1 / n_impostor = {self.smallest:.3g}, "
+            "the smallest FAR these data can resolve"
+        )
+
+
 class Engine:
     """Computes rates, replicates and answers from fitted pairs.
 
@@ -69,6 +75,15 @@ class Engine:
         Largest level computed from all pairs; larger ones are computed from samples.
     intervals : Intervals, default=None
         None is enough for rates in the data: :meth:`points`, :meth:`thresholds`.
+
+    Attributes
+    ----------
+    question : callable
+        Checks the arguments of ``SimilarityROC.estimate``, and returns a Question.
+    two_sides : bool
+        Whether probes are compared with references.
+    resampling : Resampling or None
+        That of ``fit``; independent pairs are drawn whatever it names.
     """
 
     def __init__(self, pairs, groups, far_max, intervals=None):
@@ -76,79 +91,86 @@ class Engine:
         self.groups = groups
         self.far_max = far_max
         self.intervals = intervals
+        self.question = partial(parse_question, groups)
+        self.two_sides = pairs.images.side is not None
+        self.resampling = None
+        if intervals is not None:
+            independent = pairs.images.n_drawn is not None
+            self.resampling = Resampling(
+                "identities" if independent else intervals.resample,
+                "recentered" if intervals.method == "wilson" else intervals.method,
+                intervals.n_resamples,
+                intervals.entropy,
+                intervals.n_jobs,
+            )
         self._warned_of_estimand = False
 
-    @property
-    def two_sides(self):
-        """Whether probes are compared with references."""
-        return self.pairs.images.side is not None
+    # ---- what a question is about ----------------------------------------------------
 
-    @property
-    def _independent(self):
-        """Whether pairs were taken as independent, of people of their own."""
-        return self.pairs.images.n_drawn is not None
-
-    # ---- questions -------------------------------------------------------------------
-
-    def question(self, far, threshold, rate, group, how, operating_point):
-        """A checked Question from the arguments of ``SimilarityROC.estimate``."""
-        if operating_point in ("worst_group", "group"):
-            self.check_has_groups(f"operating_point={operating_point!r}")
-        arguments = (far, threshold, rate, group, how, operating_point)
-        return parse_question(*arguments, self.groups)
-
-    def check_has_groups(self, what):
-        """Raise if there are no groups; ``what`` names the argument that needs them."""
-        if self.groups.size == 0:
-            raise ValueError(
-                f"{what} needs groups, but fit was given none; pass sensitive_features= "
-                "to fit, or face_labels(identity, group) as y."
-            )
-
-    def groups_with_pairs(self, question):
-        """Groups that take part in a disparity: those with the pairs its rate needs."""
+    def scopes(self, question):
+        """Scopes whose rates a value is made of: of a disparity, groups with the pairs."""
         if question.how is None:
-            return ()
-        counts = [
-            self.pairs.count if question.rate == "far" else self.pairs.genuine.count
-        ]
+            return [question.scope]
+        far = question.rate == "far"
+        counts = [self.pairs.count if far else self.pairs.genuine.count]
         if question.operating_point == "group":
             counts.append(self.pairs.count)
-        return tuple(
-            g
-            for g in question.picked or range(self.groups.size)
-            if all(count((g, g)) for count in counts)
-        )
+        groups = question.picked or range(self.groups.size)
+        return [(g, g) for g in groups if all(count((g, g)) for count in counts)]
 
     def counts(self, question):
         """Numbers of genuine and of impostor pairs behind a question."""
-        genuine, impostor = self.pairs.genuine.count, self.pairs.count
-        if question.how is None:
-            return genuine(question.scope), impostor(question.scope)
-        scopes = [(g, g) for g in self.groups_with_pairs(question)]
-        return sum(map(genuine, scopes)), sum(map(impostor, scopes))
-
-    def unresolved(self, question):
-        """Why the data cannot resolve a question's smallest level; empty if they can."""
-        smallest = self._smallest_resolved(question)
-        if smallest is None:
-            return ""
-        return (
-            f"far={question.levels.min():g} is below 1 / n_impostor = {smallest:.3g}, "
-            "the smallest FAR these data can resolve"
+        scopes = self.scopes(question)
+        return tuple(
+            sum(map(count, scopes))
+            for count in (self.pairs.genuine.count, self.pairs.count)
         )
 
-    def _smallest_resolved(self, question):
-        """The smallest FAR that the data resolve if a level is below it; else None."""
+    def unresolved(self, question):
+        """What the data cannot resolve of a question's levels, Unresolved; or None."""
         if question.levels is None:
             return None
-        scopes = [question.scope]
-        if question.how is not None:
-            scopes = [(g, g) for g in self.groups_with_pairs(question)]
         query = self._query(question)
-        n_pairs = _estimates.hardest_to_resolve(self.pairs, query, scopes)
-        resolved = not n_pairs or not exceeds(1.0, question.levels.min() * n_pairs)
-        return None if resolved else 1 / n_pairs
+        setters = _estimates.setters_of(query, self.scopes(question))
+        n_pairs = {setter: self.pairs.count(setter) for setter in setters}
+        hardest = min(n_pairs, key=n_pairs.get, default=None)
+        smallest, n = question.levels.min(), n_pairs.get(hardest, 0)
+        if not n or not exceeds(1.0, smallest * n):
+            return None
+        group = None if hardest is None else self.groups[hardest[0]]
+        return Unresolved(float(smallest), 1 / n, group)
+
+    def _parts(self, question):
+        """The same question about runs of levels: those all pairs answer stay exact."""
+        if question.thresholds is None:
+            return question.parts(question.levels <= self.far_max)
+        exact = np.ones(question.thresholds.size, dtype=bool)
+        if question.rate == "far":
+            for scope in self._query(question).scopes:
+                exact &= self.pairs.holds(scope, question.thresholds)
+        return question.parts(exact)
+
+    def _query(self, question, scopes=None):
+        """What a table of rates must hold; common questions share one."""
+        groups, scope = range(self.groups.size), question.scope
+        own = tuple((g, g) for g in groups)
+        if scopes is None and scope is not None and scope[0] != scope[1]:
+            scopes = (scope,)
+        elif scopes is None and question.operating_point == "overall":
+            scopes = (None, *own)
+        elif scopes is None:
+            scopes = (None,) if scope is None and question.how is None else own
+        with_impostors = tuple(g for g in groups if self.pairs.count((g, g)))
+        asked = (question.levels, question.thresholds, question.operating_point)
+        query = Query(*asked, scopes, with_impostors)
+        if question.levels is None:
+            return replace(query, wanted=(question.rate,))
+        if question.levels.max() <= self.far_max:
+            return query
+        # A scope that is not held whole uses a sample for levels above far_max.
+        needed = {None, *((g, g) for g in with_impostors), *scopes}
+        sampled = frozenset(s for s in needed if not self.pairs.is_whole(s))
+        return replace(query, sampled=sampled)
 
     # ---- rates in the data -----------------------------------------------------------
 
@@ -158,7 +180,7 @@ class Engine:
         found = []
         for part in self._parts(question):
             query, point = point_rates(self.pairs, self._query(part))
-            row = 0 if part.scope is None else query.row_of[part.scope]
+            row = 0 if part.scope is None else query.scopes.index(part.scope)
             found.append(point.thresholds[row])
         return question.in_shape(np.concatenate(found))
 
@@ -174,40 +196,42 @@ class Engine:
         values : ndarray, shape (n_levels,)
             Levels in increasing order.
         errors : ndarray of int, shape (n_scopes, n_levels)
-            Accepted impostor pairs or rejected genuine pairs of ``scopes_of_points``.
+            Accepted impostor pairs or rejected genuine pairs of :meth:`scopes`.
         """
         self._warn_left_out(question)
-        used = self.groups_with_pairs(question)
-        found, errors = [], []
+        scopes, found, errors = self.scopes(question), [], []
         for part in self._parts(question):
             # The other rate may need pairs that are not held, and so a sample.
             query = replace(self._query(part), wanted=(part.rate,))
             query, point = point_rates(self.pairs, query)
-            found.append(_estimates.quantity(point, query, part, used))
-            errors.append(
-                [
-                    self._errors(query, point, part.rate, scope)
-                    for scope in self.scopes_of_points(question)
-                ]
-            )
+            found.append(_estimates.quantity(point, query, part, scopes))
+            columns = []
+            for scope in scopes:
+                row = query.scopes.index(scope)
+                at = point.thresholds[row]
+                if part.rate == "frr":
+                    columns.append(self.pairs.genuine.rejected(scope, at))
+                elif scope in query.sampled:
+                    n = np.rint(point.far[row] * self.pairs.count(scope))
+                    columns.append(n.astype(np.int64))
+                else:
+                    columns.append(self.pairs.impostors(scope).positions(at))
+            errors.append(columns)
         return np.concatenate(found), np.concatenate(errors, axis=1)
 
-    def scopes_of_points(self, question):
-        """Scopes whose rates a value is made of."""
-        if question.how is None:
-            return [question.scope]
-        return [(g, g) for g in self.groups_with_pairs(question)]
-
-    def _errors(self, query, point, rate, scope):
-        """Number of errors of a scope at each level, (n_levels,)."""
-        row = query.row_of[scope]
-        if rate == "frr":
-            return self.pairs.genuine.rejected(scope, point.thresholds[row])
-        if scope in query.sampled:
-            return np.rint(point.far[row] * self.pairs.count(scope)).astype(np.int64)
-        return self.pairs.impostors(scope).positions(point.thresholds[row])
-
     # ---- rates with replicates -------------------------------------------------------
+
+    def answer(self, question):
+        """Value, interval and support, levels in increasing order, with all warnings."""
+        self.check_answerable(question)
+        found = joined(self.answers(question, self.resampling))
+        self._warn_undefined_values(question, found)
+        if self.resampling.mode == "images" and not self._warned_of_estimand:
+            n_compared = min(self.intervals.n_resamples, N_COMPARED)
+            other = replace(self.resampling, mode="identities", n_resamples=n_compared)
+            over_people = joined(self.answers(question, other))
+            self._warn_of_estimand(found, over_people)
+        return found
 
     def check_answerable(self, question):
         """Warn of groups and levels that lack pairs; raise if resampling changes nothing."""
@@ -215,24 +239,9 @@ class Engine:
         self._warn_unresolved(question)
         self._check_something_to_draw()
 
-    def answer(self, question):
-        """Value, interval and support, levels in increasing order, with all warnings."""
-        self.check_answerable(question)
-        found = _estimates.Answer.joined(self.resampled(question, self.resampling()))
-        self._warn_undefined_values(question, found)
-        if self.resampling().mode == "images" and not self._warned_of_estimand:
-            n_compared = min(self.intervals.n_resamples, N_COMPARED)
-            other = replace(
-                self.resampling(), mode="identities", n_resamples=n_compared
-            )
-            self._warn_of_estimand(
-                found, _estimates.Answer.joined(self.resampled(question, other))
-            )
-        return found
-
-    def resampled(self, question, resampling, scopes=None):
+    def answers(self, question, resampling, scopes=None):
         """Answers about each run of levels or, of one level, about each of some scopes."""
-        answers = []
+        found = []
         for part in self._parts(question):
             query = self._query(part, scopes)
             known, key = self.pairs.known, (query.key, resampling)
@@ -240,31 +249,34 @@ class Engine:
                 known[key] = rate_table(self.pairs, query, resampling)
             for scope in scopes or [part.scope]:
                 about = replace(part, scope=scope)
-                made = self.groups_with_pairs(about), self.intervals, self.groups
-                evidence = partial(self._evidence_of, about)
-                found = _estimates.answer(
-                    self.pairs, known[key], about, *made, evidence
-                )
-                answers.append(found)
-        return answers
+                found.append(_estimates.answer(self, known[key], about))
+        return found
 
-    def compared(self, question, resampling):
-        """One answer by a resampling, without warnings about its values."""
-        return _estimates.Answer.joined(self.resampled(question, resampling))
+    def cells(self, question):
+        """Answers at one level about every two groups, by scope, from one table."""
+        self.check_answerable(question)
+        scopes = self._every_two_groups()
+        found = self.answers(question, self.resampling, scopes)
+        return dict(zip(scopes, found, strict=True))
+
+    def _every_two_groups(self):
+        """Scopes (g, h) of every two groups; without sides (h, g) is the same."""
+        groups = range(self.groups.size)
+        first = [0 if self.two_sides else g for g in groups]
+        return tuple((g, h) for g in groups for h in groups[first[g] :])
 
     def evidence(self, question):
         """Evidence about a question's rates in all scopes like its own; None of no pairs."""
-        parts = [self._evidence_of(part) for part in self._parts(question)]
+        parts = [self.evidence_of(part) for part in self._parts(question)]
         return None if None in parts else _evidence.Evidence.joined(parts)
 
-    def _evidence_of(self, part, as_far_as_held=False):
-        groups = range(self.groups.size)
-        scopes = tuple((g, g) for g in groups)
+    def evidence_of(self, part, as_far_as_held=False):
+        """The same about one part of a question."""
+        scopes = tuple((g, g) for g in range(self.groups.size))
         if part.how is None and part.scope is None:
             scopes = (None,)
         elif part.how is None and part.scope[0] != part.scope[1]:
-            first = [0] * self.groups.size if self.two_sides else groups
-            scopes = tuple((g, h) for g in groups for h in range(first[g], len(groups)))
+            scopes = self._every_two_groups()
         query = replace(self._query(part, scopes), wanted=(part.rate,))
         if as_far_as_held:
             query = replace(query, sampled=frozenset())
@@ -273,110 +285,30 @@ class Engine:
             known[key] = _evidence.gather(self.pairs, query, part.rate)
         return known[key]
 
-    def cells(self, question):
-        """Answers about every two groups, by scope, from one table."""
-        self.check_answerable(question)
-        n_groups = self.groups.size
-        scopes = tuple(
-            (g, h)
-            for g in range(n_groups)
-            for h in range(0 if self.two_sides else g, n_groups)
-        )
-        found = self.resampled(question, self.resampling(), scopes)
-        return dict(zip(scopes, found, strict=True))
-
     def equal_error_rate(self, question):
-        """Estimate of the equal error rate of the question's scope."""
-        scope = question.scope
-        counts = self.counts(question)
-        groups = () if scope is None else plain((self.groups[scope[0]],))
-        reasons = tuple(
-            Reason("no_pairs", groups, rate, found=0, needed=1)
-            for rate, n in zip(("frr", "far"), counts, strict=True)
-            if n == 0
-        )
-        if reasons:
-            reason = " and ".join(reason.words for reason in reasons)
-            where = f"in {str(groups[0])!r}" if groups else "overall"
+        """Answer about the equal error rate of the question's scope, as one level."""
+        scope, counts = question.scope, self.counts(question)
+        if not all(counts):
+            found = _estimates.no_equal_error(self, question, counts)
+            where = "overall" if scope is None else f"in {str(self.groups[scope[0]])!r}"
             warn_undefined(
-                f"There is {reason} {where}: the equal error rate is undefined and set "
-                "to nan."
+                f"There is {found.reason[0]} {where}: the equal error rate is undefined and "
+                "set to nan."
             )
-            return Estimate(
-                *((np.nan,) * 5),
-                *counts,
-                *(0, None, None, False),
-                *(reason, "all pairs", reasons),
-            )
+            return found
         self._check_something_to_draw()
         analytic = self.intervals.method == "wilson"
-        drawn = None if analytic else self.resampling()
+        drawn = None if analytic else self.resampling
         rates = _equal_error.equal_error_rates(self.pairs, scope, drawn)
-        at = replace(question, thresholds=np.array([rates.threshold]))
-        evidence = partial(self._evidence_of, at)
-        found = _estimates.answer_equal_error(
-            self.pairs, rates, question, self.intervals, self.groups, evidence
-        )
-        if analytic and 0 < rates.value < 1:
-            at_level = replace(
-                question,
-                levels=np.array([rates.value]),
-                thresholds=None,
-                operating_point="overall" if scope is None else "group",
-            )
-            at_level = self._evidence_of(at_level, as_far_as_held=True)
-            level = self.intervals.confidence_level
-            found = _estimates.with_equal_error_ends(found, at_level, scope, level)
-        return _estimates.to_estimate(found, question, counts)
-
-    def resampling(self):
-        """The resampling of ``fit``; independent pairs are drawn whatever it names."""
-        made = self.intervals
-        mode = "identities" if self._independent else made.resample
-        method = "recentered" if made.method == "wilson" else made.method
-        return Resampling(mode, method, made.n_resamples, made.entropy, made.n_jobs)
-
-    # ---- queries and tables ----------------------------------------------------------
-
-    def _parts(self, question):
-        """The parts of a question: levels that all pairs answer stay exact."""
-        if question.thresholds is None:
-            return question.parts(question.levels <= self.far_max)
-        exact = np.ones(question.thresholds.size, dtype=bool)
-        if question.rate == "far":
-            for scope in self._query(question).scopes:
-                exact &= self.pairs.holds(scope, question.thresholds)
-        return question.parts(exact)
-
-    def _query(self, question, scopes=None):
-        n_groups = self.groups.size
-        if scopes is None:
-            scopes = _estimates.scopes_of(question, n_groups)
-        with_impostors = tuple(g for g in range(n_groups) if self.pairs.count((g, g)))
-        query = Query(
-            question.levels,
-            question.thresholds,
-            question.operating_point,
-            scopes,
-            with_impostors,
-        )
-        if question.levels is None:
-            return replace(query, wanted=(question.rate,))
-        if question.levels.max() <= self.far_max:
-            return query
-        # A scope that is not held whole uses a sample for levels above far_max.
-        needed = {None, *((g, g) for g in with_impostors), *scopes}
-        sampled = frozenset(s for s in needed if not self.pairs.is_whole(s))
-        return replace(query, sampled=sampled)
+        return _estimates.answer_equal_error(self, rates, question)
 
     # ---- warnings --------------------------------------------------------------------
 
     def _check_something_to_draw(self):
         """Raise where resampling images would change nothing."""
         resample = self.intervals.resample
-        if resample == "identities" or self._independent:
+        if self.resampling.mode == "identities":
             return
-        check_draws(self.intervals.method, resample)
         if not self.intervals.images_named:
             raise ValueError(
                 f"resample={resample!r} draws images, but the pairs do not name them; give "
@@ -393,9 +325,9 @@ class Engine:
         """Warn of the groups that cannot take part in a disparity."""
         if question.how is None:
             return
-        used = self.groups_with_pairs(question)
+        used = self.scopes(question)
         wanted = question.picked or range(self.groups.size)
-        left_out = [repr(str(self.groups[g])) for g in wanted if g not in used]
+        left_out = [repr(str(self.groups[g])) for g in wanted if (g, g) not in used]
         if left_out:
             kind = "impostor" if question.rate == "far" else "genuine"
             if question.operating_point == "group" and kind == "genuine":
@@ -410,50 +342,37 @@ class Engine:
             )
 
     def _warn_unresolved(self, question):
-        reason = self.unresolved(question)
-        if reason:
+        unresolved = self.unresolved(question)
+        if unresolved is not None:
             warn_undefined(
-                f"{reason}: the threshold is the one just above the largest impostor "
+                f"{unresolved}: the threshold is the one just above the largest impostor "
                 "score. Give a larger far or more people.",
                 "below_resolution",
-                far=float(question.levels.min()),
-                smallest=self._smallest_resolved(question),
-                group=self._hardest_group(question),
+                **unresolved._asdict(),
             )
-
-    def _hardest_group(self, question):
-        """Label of the group whose pairs resolve the fewest levels; None for all pairs."""
-        n_pairs = round(1 / self._smallest_resolved(question))
-        if n_pairs == self.pairs.count(None):
-            return None
-        codes = range(self.groups.size)
-        of_groups = {self.pairs.count((g, g)): self.groups[g] for g in codes}
-        return of_groups.get(n_pairs)
 
     def _warn_undefined_values(self, question, found):
         """Say why values are nan, or a ratio over groups without any error is +inf."""
-        if question.how is None and np.isnan(found.value).any():
-            kinds = ["impostor"] if question.rate == "far" else ["genuine"]
-            if question.operating_point == "group":
-                kinds.append("impostor")
-            counts = {"genuine": self.pairs.genuine.count, "impostor": self.pairs.count}
-            missing = [
-                kind
-                for kind in dict.fromkeys(kinds)
-                if not counts[kind](question.scope)
-            ]
-            where = "" if question.scope is None else " in the group asked for"
+        rate = question.rate.upper()
+        if question.how is not None and not np.isfinite(found.value).all():
             warn_undefined(
-                f"No {' and no '.join(missing)} pair{where}: the {question.rate.upper()} is "
-                "undefined and set to nan."
-            )
-        elif question.how is not None and not np.isfinite(found.value).all():
-            warn_undefined(
-                f"A group has no error, so that the disparity of the {question.rate.upper()} is x/0 "
-                "(+inf) or 0/0 (nan). Ask for how='difference', a larger far, or more "
-                "people.",
+                f"A group has no error, so that the disparity of the {rate} is x/0 (+inf) "
+                "or 0/0 (nan). Ask for how='difference', a larger far, or more people.",
                 "no_error",
                 rate=question.rate,
+            )
+        elif question.how is None and np.isnan(found.value).any():
+            needed = ["impostor"] if question.rate == "far" else ["genuine"]
+            if question.operating_point == "group" and question.rate == "frr":
+                needed.append("impostor")
+            counts = dict(
+                zip(("genuine", "impostor"), self.counts(question), strict=True)
+            )
+            missing = [kind for kind in needed if not counts[kind]]
+            where = "" if question.scope is None else " in the group asked for"
+            warn_undefined(
+                f"No {' and no '.join(missing)} pair{where}: the {rate} is undefined and "
+                "set to nan."
             )
 
     def _warn_of_estimand(self, found, over_people):
@@ -472,13 +391,3 @@ class Engine:
                 "estimand",
                 ratio=float(ratio.max()),
             )
-
-
-def check_draws(method, resample):
-    """Raise where a method of intervals is not about what is drawn."""
-    if method == "wilson" and resample != "identities":
-        raise ValueError(
-            "method='wilson' is about other people of the same population, and "
-            f"resample={resample!r} draws photographs of these; use "
-            "resample='identities', or method='recentered'."
-        )

@@ -1,20 +1,34 @@
-"""Checks of a caller's arrays, and the pairs that SimilarityROC makes of them."""
+"""Checks of a caller's arrays, and the pairs that SimilarityROC makes of them.
+
+``compare_embeddings`` and ``compare_listed`` return what was compared with its attributes,
+which gives the pairs by any of them and by their combinations.
+"""
 
 import re
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import numpy as np
 
 from skfairfr._core._device_tiles import is_at_hand
 from skfairfr._core._memory import available_bytes, comparison_bytes
 from skfairfr._core._pair_tiles import unit_rows
-from skfairfr._core._pairs import DEPTH, WHOLE, WHOLE_GROUP, HeldPairs, ListedScores
+from skfairfr._core._pairs import (
+    DEPTH,
+    WHOLE,
+    WHOLE_GROUP,
+    EmbeddingPairs,
+    Expected,
+    HeldPairs,
+    ListedPairs,
+    ListedScores,
+)
 from skfairfr._core._prepared import PreparedImages
 from skfairfr._core._rates import count_at_least, next_above
 from skfairfr._core._resampling import Images
+from skfairfr._core._totals import Totals
 from skfairfr.metrics._pairs._checks import check_pairs
-from skfairfr.metrics._roc._attributes import EmbeddingAttributes, ListedAttributes
 from skfairfr.metrics._roc._records import ReversedScoresWarning
 from skfairfr.utils._errors import (
     FAILED_EXTRACTIONS,
@@ -27,12 +41,14 @@ from skfairfr.utils._labels import (
     Labels,
     check_length,
     encode,
+    intersect,
     join_columns,
     names_of,
+    split_labels,
     to_column,
     to_columns,
 )
-from skfairfr.utils._validation import check_scores, plain, warn_caller
+from skfairfr.utils._validation import check_rows, check_scores, plain, warn_caller
 
 SIMILARITIES = ("cosine", "dot")
 # Scores look reversed if the share of genuine scores above impostor ones is this many
@@ -42,38 +58,44 @@ CHANCE = 2.0
 NO_INFORMATION = 0.05
 
 
-def join_sides(probe, reference):
-    """Labels of probes and references, coded together."""
-    # A side whose labels are all unknown has none, and so no type.
-    known = [side.values for side in (probe, reference) if side.values.size]
-    values = encode(join_columns(known or [probe.values]), "y").values
-    # Code -1, of an unknown label, takes the last place.
-    codes = [
-        np.append(np.searchsorted(values, side.values), -1)[side.codes]
-        for side in (probe, reference)
-    ]
-    return Labels(values, np.concatenate(codes).astype(np.int32))
+def join_reference(probe, reference):
+    """Rows, identities and attributes of probes and references in one, and their sides.
 
+    Parameters
+    ----------
+    probe : tuple of X, y, sensitive features and domain, as ``fit`` is given them
+        X is checked.
+    reference : tuple of X, y and sensitive features
 
-def join_attributes(probe, reference):
-    """Attributes of probes and references, coded together; dicts of Labels."""
-    if not probe and not reference:
-        return {}
-    if not probe or not reference:
-        missing = "sensitive_features_reference" if probe else "sensitive_features"
+    Returns
+    -------
+    X, identity, attributes, side
+        As :func:`compare_embeddings` takes them.
+    """
+    X, *labels = probe
+    X_reference, y_reference, features = reference
+    if X_reference is None or y_reference is None:
+        missing = "X_reference" if X_reference is None else "y_reference"
+        raise ValueError(f"{missing} is missing; give X_reference and y_reference.")
+    options = {"dtype": (np.float32, np.float64), "input_name": "X_reference"}
+    X_reference = check_rows(X_reference, **options)
+    if X_reference.shape[1] != X.shape[1]:
         raise ValueError(
-            f"{missing} is missing: with a reference side, give the groups of both "
-            "sides or of none."
+            f"X_reference has {X_reference.shape[1]} features but X has {X.shape[1]}; "
+            "both sides need embeddings of one encoder."
         )
-    alike = len(probe) == len(reference) == 1 or list(probe) == list(reference)
-    if not alike:
+    identity, group, domain = split_labels(*labels)
+    if domain is not None:
         raise ValueError(
-            f"sensitive_features has the columns {plain(list(probe))}, "
-            f"sensitive_features_reference {plain(list(reference))}; give the same "
-            "attributes of both sides, in one order."
+            "domain and X_reference both say which pairs are compared; give one."
         )
-    sides = zip(probe.values(), reference.values(), strict=True)
-    return {name: join_sides(*both) for name, both in zip(probe, sides, strict=True)}
+    others, group_of_others, _ = split_labels(y_reference, features)
+    of = (("X", len(X)), ("X_reference", len(X_reference)))
+    identity = _encode_both((identity, others), ("y", "y_reference"), of)
+    names = ("sensitive_features", "sensitive_features_reference")
+    attributes = _attributes_of_both((group, group_of_others), names, of)
+    side = np.repeat(np.array([0, 1], dtype=np.int8), (len(X), len(X_reference)))
+    return np.concatenate([X, X_reference]), identity, attributes, side
 
 
 def compare_embeddings(
@@ -86,7 +108,6 @@ def compare_embeddings(
     similarity="cosine",
     n_jobs=None,
     device="cpu",
-    n_probes=None,
     expected=None,
     far_name="far_max",
 ):
@@ -100,8 +121,6 @@ def compare_embeddings(
     side : ndarray of int8, shape (n_images,), or None
     far_max, similarity, n_jobs, device
         Parameters of SimilarityROC.
-    n_probes : int, default=None
-        Number of rows of X before those of X_reference, for messages.
     expected : Expected, default=None
         Questions that the pass should answer too.
     far_name : str, default="far_max"
@@ -116,23 +135,36 @@ def compare_embeddings(
     ArgumentError
         If no two people can be compared, or not within the memory.
     """
-    images = _images(identity.codes, side, identity.values.size)
-    _check_people(images)
-    _check_rows(X, similarity)
-    check_memory(X.shape[1], identity, attributes, side, Argument(far_name, far_max))
-    vectors, adjustment = prepare(X, similarity, attributes, side)
-    compared = HeldPairs(
-        vectors,
-        images,
-        [labels.codes for labels in attributes.values()],
-        "dot" if is_comparator(similarity) else similarity,
-        n_jobs,
-        device,
-        adjustment,
-    )
+    unknown = np.full(len(X), -1, dtype=np.int32)
+    images = Images(identity.codes, unknown, side, identity.values.size, 0)
+    people = [images.identity] * 2
     if side is not None:
-        _check_no_photograph_twice(compared, n_probes)
-    return EmbeddingAttributes(attributes, images, compared, far_max, expected)
+        people = [images.identity[side == s] for s in (0, 1)]
+    if not all(p.size for p in people) or np.union1d(*people).size < 2:
+        raise ArgumentError(
+            Argument("y"),
+            " holds no two people to compare; a FAR needs impostor pairs, across the two "
+            "sides if there are sides.",
+            remedy="Give the embeddings of more people.",
+        )
+    groupings = [labels.codes for labels in attributes.values()]
+    held = (DEPTH * far_max, (WHOLE, WHOLE_GROUP))
+    needed = comparison_bytes(identity.codes, groupings, side, X.shape[1], *held)
+    available = available_bytes()
+    if needed > available:
+        raise ArgumentError(
+            Argument(far_name, far_max),
+            f" (the largest FAR asked about) needs about {needed / 1e9:.2g} GB of memory, "
+            f"and {available / 1e9:.2g} GB are available;",
+            remedy="lower it, or compare fewer images.",
+        )
+    vectors, adjustment = prepare(X, similarity, attributes, side)
+    compared = HeldPairs(vectors, images, groupings, n_jobs, device, adjustment)
+    if side is not None:
+        _check_no_photograph_twice(compared)
+    return EmbeddingAttributes(
+        attributes, images, compared, far_max, expected or Expected()
+    )
 
 
 def is_comparator(similarity):
@@ -142,9 +174,9 @@ def is_comparator(similarity):
 
 def check_similarity(similarity):
     """Raise unless this is the name of a similarity or a comparator."""
-    if is_comparator(similarity):
-        return
     if isinstance(similarity, str) and similarity in SIMILARITIES:
+        return
+    if is_comparator(similarity) and not isinstance(similarity, type):
         return
     remedy = (
         "Fit one of skfairfr.comparators on other people, such as "
@@ -159,12 +191,23 @@ def check_similarity(similarity):
     )
 
 
+def check_draws(method, resample):
+    """Raise where a method of intervals is not about what is drawn."""
+    if method == "wilson" and resample != "identities":
+        raise ValueError(
+            "method='wilson' is about other people of the same population, and "
+            f"resample={resample!r} draws photographs of these; use "
+            "resample='identities', or method='recentered'."
+        )
+
+
 def check_device(device, similarity):
     """Raise unless the pass over all pairs can run on this device.
 
     Parameters
     ----------
     device : str
+        Other than "cpu".
     similarity : {"cosine", "dot"} or comparator
 
     Raises
@@ -174,27 +217,23 @@ def check_device(device, similarity):
     ImportError
         If torch is missing, which every device but the CPU needs.
     """
-    if device == "cpu":
-        return
     if not re.fullmatch("cuda(:[0-9]+)?", device):
         raise ValueError(
             f"device must be 'cpu', 'cuda' or 'cuda:' with an index; got {device!r}."
         )
     if is_comparator(similarity):
         raise ValueError(
-            f"device={device!r} and a comparator as similarity were both given, and "
-            "adjusted scores are computed on the CPU alone; use device='cpu'."
+            f"device={device!r} takes no comparator as similarity; use device='cpu'."
         )
     if missing(("torch",)):
         raise ImportError(
-            f"device={device!r} needs torch, which is not installed. Install the extra "
-            "'mitigate': pip install \"skfairfr[mitigate]\"; or use device='cpu'.",
+            f'device={device!r} needs torch: pip install "skfairfr[mitigate]"; or use '
+            "device='cpu'.",
             name="torch",
         )
     if not is_at_hand(device):
         raise ValueError(
-            f"device={device!r} was asked for, but torch finds no such CUDA device; use "
-            "device='cpu', or install a torch build with CUDA."
+            f"device={device!r} is no CUDA device that torch finds; use device='cpu'."
         )
 
 
@@ -215,17 +254,25 @@ def prepare(X, similarity, attributes, side=None):
     -------
     prepared : PreparedImages
     """
-    if not is_comparator(similarity):
+    if similarity == "dot":
+        largest = float(np.abs(X).max()) * np.sqrt(X.shape[1])
+        if largest**2 > np.finfo(np.float32).max:
+            raise ValueError(
+                f"X reaches {np.abs(X).max():.3g}, so that inner products exceed float32; "
+                "divide all embeddings by one constant, or use similarity='cosine'."
+            )
+    elif similarity == "cosine":
+        zero = np.flatnonzero(~X.any(axis=1))
+        if zero.size:
+            raise ArgumentError(
+                Argument("X"),
+                f" has a zero row ({zero[0]}, {zero.size} in all), whose cosine similarity "
+                "is undefined;",
+                remedy=FAILED_EXTRACTIONS,
+            )
+    if isinstance(similarity, str):
         return PreparedImages(unit_rows(X, similarity), None)
-    if isinstance(similarity, type):
-        name = similarity.__name__
-        raise ValueError(
-            f"similarity is the class {name}; give a fitted instance, {name}().fit(...)."
-        )
-    groups = {
-        name: np.append(labels.values.astype(object), None)[labels.codes]
-        for name, labels in attributes.items()
-    }
+    groups = {name: labels.of_rows() for name, labels in attributes.items()}
     sides = {"side": side} if getattr(similarity, "takes_side", False) else {}
     with warnings.catch_warnings():
         # X was a frame before it came here; check_names compares its columns.
@@ -242,7 +289,7 @@ def check_names(similarity, names):
 
     Parameters
     ----------
-    similarity : {"cosine", "dot"} or comparator
+    similarity : comparator
     names : ndarray of str, shape (n_features,), or None
         Of the columns of X.
     """
@@ -276,64 +323,17 @@ def _check_prepared(similarity, vectors, adjustment, n_images):
         raise ValueError(f"{type(similarity).__name__}.prepare(X) returned {problem}.")
 
 
-def check_memory(n_features, identity, attributes, side, far_max):
-    """Raise where the pairs that far_max holds do not fit into the memory.
-
-    Parameters
-    ----------
-    n_features : int
-    identity, attributes, side
-        As in :func:`compare_embeddings`.
-    far_max : Argument
-    """
-    groupings = [labels.codes for labels in attributes.values()]
-    held = (DEPTH * far_max.value, (WHOLE, WHOLE_GROUP))
-    needed = comparison_bytes(identity.codes, groupings, side, n_features, *held)
-    available = available_bytes()
-    if needed > available:
-        raise ArgumentError(
-            far_max,
-            f" (the largest FAR asked about) needs about {needed / 1e9:.2g} GB of memory, "
-            f"and {available / 1e9:.2g} GB are available;",
-            remedy="lower it, or compare fewer images.",
-        )
-
-
-def features_of_pairs(of_both, of_each):
-    """Groups of the first and of the second image of each pair, and their arguments.
-
-    Parameters
-    ----------
-    of_both : array-like, frame or dict, shape (n_pairs,), or None
-        Groups that both images have.
-    of_each : tuple of two such
-
-    Returns
-    -------
-    features : tuple of two array-likes, frames or dicts
-    names : tuple of two str
-    """
-    names = ("sensitive_features_1", "sensitive_features_2")
-    if of_both is None:
-        return of_each, names
-    given = [n for n, f in zip(names, of_each, strict=True) if f is not None]
-    if given:
-        raise ValueError(
-            f"sensitive_features and {given[0]} were both given; give the group of both "
-            "images, or that of each."
-        )
-    return (of_both, of_both), ("sensitive_features", "sensitive_features")
-
-
-def compare_listed(y_score, identities, features, images, y_true=None):
+def compare_listed(y_score, identities, of_both, of_each, images, y_true=None):
     """Pairs of a protocol file.
 
     Parameters
     ----------
     y_score : array-like, shape (n_pairs,)
     identities, images : tuples of two array-likes, shape (n_pairs,), or Nones
-    features : tuple
-        Of :func:`features_of_pairs`.
+    of_both : array-like, frame or dict, shape (n_pairs,), or None
+        Groups that both images have.
+    of_each : tuple of two such
+        Those of either.
     y_true : array-like, shape (n_pairs,), default=None
         Instead of identities: pairs are taken as independent.
 
@@ -341,28 +341,49 @@ def compare_listed(y_score, identities, features, images, y_true=None):
     -------
     compared : ListedAttributes
     identity : Labels
-    images_named : bool
-        Whether images are named, so that they can be resampled.
     """
     scores = check_scores(y_score, "y_score")
     if scores.size == 0:
         raise ValueError("y_score is empty; give at least one pair.")
-    n_drawn = None
+    n_drawn, of = None, (("y_score", scores.size),) * 2
     if y_true is None:
         names = ("identity_1", "identity_2")
         remedy = "give both by position or as identity_1=, identity_2="
-        identity = _encode_both(identities, names, scores.size, remedy=remedy)
+        identity = _encode_both(identities, names, of, remedy=remedy)
         if identity is None:
             raise ValueError(
                 "identity_1 and identity_2 are missing; give whom the images of each pair "
                 "show or, where that is not known, y_true."
             )
     else:
-        _check_alone(identities, images)
+        given = (*identities, *images)
+        names = ("identity_1", "identity_2", "image_1", "image_2")
+        beside = [n for n, g in zip(names, given, strict=True) if g is not None]
+        if beside:
+            raise ValueError(
+                f"y_true and {beside[0]} were both given, and y_true is for pairs of which "
+                "no person is known; give identity_1 and identity_2 instead of y_true, "
+                "which tell the genuine pairs, or y_true alone."
+            )
         is_genuine, _ = check_pairs(y_true, scores)
-        identity, n_drawn = _own_people(is_genuine), scores.size
-    attributes = _attributes_of_both(*features, scores.size)
-    image = _encode_both(images, ("image_1", "image_2"), scores.size)
+        # People of their own: one in a genuine pair, two in another. The first are
+        # numbered as the pairs are, and resamples draw among these alone.
+        n_drawn = scores.size
+        first = np.arange(n_drawn)
+        second = np.where(is_genuine, first, first[-1] + np.cumsum(~is_genuine))
+        people = np.arange(n_drawn + np.count_nonzero(~is_genuine))
+        identity = Labels(people, np.concatenate([first, second]).astype(np.int32))
+    names = ("sensitive_features_1", "sensitive_features_2")
+    if of_both is not None:
+        beside = [n for n, g in zip(names, of_each, strict=True) if g is not None]
+        if beside:
+            raise ValueError(
+                f"sensitive_features and {beside[0]} were both given; give the group of "
+                "both images, or that of each."
+            )
+        of_each, names = (of_both, of_both), ("sensitive_features",) * 2
+    attributes = _attributes_of_both(of_each, names, of)
+    image = _encode_both(images, ("image_1", "image_2"), of)
     members = identity if image is None else image
     codes = members.codes.reshape(2, -1)
     of_image = np.empty(members.values.size, dtype=np.int32)
@@ -370,39 +391,11 @@ def compare_listed(y_score, identities, features, images, y_true=None):
     if image is not None:
         _check_images(of_image, identity, image)
     listed = ListedScores(scores, *codes, of_image)
-    universe = replace(_images(of_image, None, identity.values.size), n_drawn=n_drawn)
+    unknown = np.full(of_image.size, -1, dtype=np.int32)
+    universe = Images(of_image, unknown, None, identity.values.size, 0, n_drawn)
     names = None if image is None else image.values
     compared = ListedAttributes(attributes, universe, listed, names)
-    return compared, identity, image is not None
-
-
-def _check_alone(identities, images):
-    """Raise if people or images were named beside y_true."""
-    names = ("identity_1", "identity_2", "image_1", "image_2")
-    for name, column in zip(names, (*identities, *images), strict=True):
-        if column is not None:
-            raise ValueError(
-                f"y_true and {name} were both given, and y_true is for pairs of which no "
-                "person is known; give identity_1 and identity_2 instead of y_true, which "
-                "tell the genuine pairs, or y_true alone."
-            )
-
-
-def _own_people(is_genuine):
-    """Labels of the people in independent pairs: one in a genuine pair, two in another.
-
-    The first are numbered as the pairs are, and resamples draw among these alone.
-    """
-    first = np.arange(is_genuine.size)
-    second = np.where(is_genuine, first, first[-1] + np.cumsum(~is_genuine))
-    n_people = is_genuine.size + np.count_nonzero(~is_genuine)
-    return Labels(np.arange(n_people), np.concatenate([first, second]).astype(np.int32))
-
-
-def _images(identity, side, n_identities):
-    """Images without groups."""
-    unknown = np.full(identity.size, -1, dtype=np.int32)
-    return Images(identity, unknown, side, n_identities, 0)
+    return compared, identity
 
 
 def warn_of_scores(pairs):
@@ -452,52 +445,44 @@ def _share_larger(genuine, impostor):
     return float(1 - (at_least + above) / 2 / impostor.size)
 
 
-def _encode_both(columns, names, n_pairs, allow_unknown=False, remedy="give both"):
-    """Labels of both members of every pair, coded together; None where not given."""
+def _encode_both(columns, names, of, allow_unknown=False, remedy="give both"):
+    """Labels of two columns, coded together, one after the other; None where not given.
+
+    ``of`` has, for each, the argument whose rows it is of, and how many these are.
+    """
     if columns[0] is None and columns[1] is None:
         return None
     for column, name, other in zip(columns, names, names[::-1], strict=True):
         if column is None:
             raise ValueError(f"{name} is missing while {other} was given; {remedy}.")
     columns = [to_column(c, n) for c, n in zip(columns, names, strict=True)]
-    for column, name in zip(columns, names, strict=True):
-        check_length(column, n_pairs, name, "y_score")
+    for column, name, (other, n_rows) in zip(columns, names, of, strict=True):
+        check_length(column, n_rows, name, other)
     joint = join_columns(columns)
     return encode(joint, " or ".join(dict.fromkeys(names)), allow_unknown=allow_unknown)
 
 
-def _attributes_of_both(features, names, n_pairs):
-    """Labels of every attribute of both members of every pair, by name."""
+def _attributes_of_both(features, names, of):
+    """Labels of every attribute of two columns of features, as _encode_both, by name."""
     if features[0] is None or features[1] is None:
-        _encode_both(features, names, n_pairs)  # raises where one is given
+        _encode_both(features, names, of)  # raises where one is given
         return {}
     columns = [to_columns(f, n) for f, n in zip(features, names, strict=True)]
-    first, second = (
-        names_of(f, len(c)) for f, c in zip(features, columns, strict=True)
-    )
-    if len(first) != len(second):
-        raise ValueError(
-            f"{names[0]} and {names[1]} have {len(first)} and {len(second)} columns; give "
-            "the same attributes of both images."
-        )
-    together = {}
-    for place, name in enumerate(_common_names(first, second)):
-        both = [of_side[place] for of_side in columns]
-        together[name] = _encode_both(both, names, n_pairs, allow_unknown=True)
-    return together
+    called = [names_of(f, len(c)) for f, c in zip(features, columns, strict=True)]
+    both = [_encode_both(c, names, of, True) for c in zip(*columns, strict=False)]
+    return dict(zip(_common_names(*called, names), both, strict=True))
 
 
-def _common_names(first, second):
+def _common_names(first, second, arguments):
     """Names of attributes whose columns are called alike, or NAME_1 and NAME_2."""
     stems = [str(name).removesuffix("_1") for name in first]
     if [f"{stem}_2" for stem in stems] == [str(name) for name in second]:
         return stems
-    if len(first) == 1 or first == second:
+    if len(first) == len(second) == 1 or first == second:
         return first
     raise ValueError(
-        f"sensitive_features_1 and sensitive_features_2 have the columns "
-        f"{plain(list(first))} and {plain(list(second))}; give the same attributes of both "
-        "images, in one order."
+        f"{arguments[0]} has the columns {plain(first)}, {arguments[1]} {plain(second)}; "
+        "give the same attributes of both images, in one order."
     )
 
 
@@ -519,41 +504,7 @@ def _check_images(of_image, identity, image):
         )
 
 
-def _check_people(images):
-    people = [images.identity] * 2
-    if images.side is not None:
-        people = [images.identity[images.side == s] for s in (0, 1)]
-    if not all(p.size for p in people) or np.union1d(*people).size < 2:
-        raise ArgumentError(
-            Argument("y"),
-            " holds no two people to compare; a FAR needs impostor pairs, across the two "
-            "sides if there are sides.",
-            remedy="Give the embeddings of more people.",
-        )
-
-
-def _check_rows(X, similarity):
-    if is_comparator(similarity):
-        return  # it checks them itself
-    if similarity == "dot":
-        largest = float(np.abs(X).max()) * np.sqrt(X.shape[1])
-        if largest**2 > np.finfo(np.float32).max:
-            raise ValueError(
-                f"X reaches {np.abs(X).max():.3g}, so that inner products exceed float32; "
-                "divide all embeddings by one constant, or use similarity='cosine'."
-            )
-        return
-    zero = np.flatnonzero(~X.any(axis=1))
-    if zero.size:
-        raise ArgumentError(
-            Argument("X"),
-            f" has a zero row ({zero[0]}, {zero.size} in all), whose cosine similarity is "
-            "undefined;",
-            remedy=FAILED_EXTRACTIONS,
-        )
-
-
-def _check_no_photograph_twice(compared, n_probes):
+def _check_no_photograph_twice(compared):
     genuine, own = compared.genuine, compared.own_scores
     # Equal rows score exactly as a row with itself: only such pairs are compared.
     suspects = np.flatnonzero(genuine.scores == own[genuine.left])
@@ -562,10 +513,136 @@ def _check_no_photograph_twice(compared, n_probes):
     if same.any():
         row = int(np.flatnonzero(same)[0])
         probe, reference = int(left[row]), int(right[row])
-        where = f"rows {probe} and {reference} of X"
-        if n_probes is not None:
-            where = f"row {probe} of X and row {reference - n_probes} of X_reference"
         raise ValueError(
-            f"The same photograph stands on both sides ({where}; {int(same.sum())} such "
-            "pairs): its genuine pair would always be accepted. Remove it from one side."
+            f"X has the same photograph on both sides (rows {probe} and {reference}, those "
+            f"of X_reference counted after its own; {int(same.sum())} such pairs), whose "
+            "genuine pair would always be accepted. Remove it from one side."
         )
+
+
+@dataclass
+class Attributes:
+    """Attributes of what was compared, Labels by name; images without groups."""
+
+    columns: dict
+    images: Images
+
+    def names(self, attributes):
+        """Names of some columns: of a name, or a list or tuple of names.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column.
+        """
+        if not isinstance(attributes, (list, tuple)):
+            attributes = (attributes,)
+        unknown = [name for name in attributes if name not in self.columns]
+        if unknown or len(set(attributes)) < len(attributes):
+            problem = f"no attribute {plain(unknown[0])!r}" if unknown else "one twice"
+            raise ValueError(
+                f"sensitive_features={plain(attributes)!r} names {problem}; fit was given "
+                f"{plain(list(self.columns))}. Give some of these names, each once."
+            )
+        return tuple(attributes)
+
+    def labels(self, names):
+        """Combinations of attributes, Labels; None of no attribute."""
+        columns = [self.columns[name] for name in names]
+        return intersect(columns) if columns else None
+
+
+@dataclass
+class EmbeddingAttributes(Attributes):
+    """Attributes of compared embeddings."""
+
+    compared: HeldPairs
+    far_max: float
+    expected: Expected
+    images_named = True
+    _made: dict = field(default_factory=dict)
+
+    def hold_all(self, average, impostors):
+        """Hold, by one pass, what every attribute, combination and average needs."""
+        sizes = self.images.per_stratum()
+        averages = [average]
+        if sizes.min() < sizes.max():  # else both averages weigh all pairs alike
+            averages = ["identity", "pair"]
+        names = tuple(self.columns)
+        for size in range(min(1, len(names)), len(names) + 1):
+            for chosen in combinations(names, size):
+                for asked in averages:
+                    self.pairs(chosen, asked, impostors)
+        self.compared.tail()
+
+    def pairs(self, names, average, impostors):
+        """Pairs by the combinations of attributes, EmbeddingPairs.
+
+        Raises
+        ------
+        ValueError
+            If no two people share a group where only such pairs are compared.
+        """
+        key = (names, average, impostors)
+        totals, floors = self._made.get(key, (None, None))
+        if totals is None:
+            group, images = self.labels(names), self.images
+            if group is not None:
+                n_groups = group.values.size
+                images = replace(images, group=group.codes, n_groups=n_groups)
+            totals = Totals(images, average, impostors)
+        options = (self.far_max, self.expected, floors)
+        pairs = EmbeddingPairs(self.compared, totals, *options)
+        if pairs.count(None) == 0:
+            raise ArgumentError(
+                Argument("impostors", "same_group"),
+                " leaves no impostor pair: no two people share a known group.",
+                remedy=(
+                    *("Give ", Argument("sensitive_features")),
+                    *(", or use ", Argument("impostors", "all"), "."),
+                ),
+            )
+        self._made[key] = (totals, pairs.floors)
+        return pairs
+
+
+@dataclass
+class ListedAttributes(Attributes):
+    """Attributes of listed pairs: of the first images of all pairs, then of the second.
+
+    ``image_names`` are sorted; None where images are people.
+    """
+
+    listed: ListedScores
+    image_names: np.ndarray | None = None
+
+    @property
+    def images_named(self):
+        """Whether images can be resampled."""
+        return self.image_names is not None
+
+    def pairs(self, names, average, impostors):
+        """Pairs by the combinations of attributes, ListedPairs.
+
+        Raises
+        ------
+        ValueError
+            If there is no impostor pair.
+        """
+        group, images = self.labels(names), self.images
+        groups = np.full((2, self.listed.n_pairs), -1)
+        if group is not None:
+            images = replace(images, n_groups=group.values.size)
+            groups = group.codes.reshape(2, -1)
+        pairs = ListedPairs(self.listed, tuple(groups), images, average, impostors)
+        if pairs.count(None) == 0:
+            within = " within a group" if impostors == "same_group" else ""
+            lists = (Argument("identity_1"), " and ", Argument("identity_2"), " list")
+            if images.n_drawn is not None:
+                lists = (Argument("y_true"), " lists")
+            raise ArgumentError(
+                *lists,
+                f" no impostor pair{within};",
+                remedy="a FAR needs pairs of two people.",
+            )
+        return pairs

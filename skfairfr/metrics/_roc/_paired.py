@@ -7,6 +7,7 @@ sum.
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -19,7 +20,11 @@ from skfairfr._core._differences import (
     ratio_ends,
     student,
 )
-from skfairfr.metrics._roc._analytic import place_of
+from skfairfr._core._few_errors import holm
+from skfairfr._core._intervals import percentile
+from skfairfr.metrics._roc._estimates import joined
+from skfairfr.metrics._roc._evidence import place_of
+from skfairfr.metrics._roc._records import Comparison, FARAsymmetry, to_objects
 from skfairfr.utils._errors import Argument, ArgumentError, plain
 
 
@@ -56,29 +61,24 @@ def _labels_seen(roc):
     """What was compared by name, ndarrays of objects; unknown groups are None."""
     compared, identities = roc._attributes, roc.identities_.astype(object)
     images, groups = compared.images, compared.labels(roc._names)
-    if groups is not None:
-        groups = np.append(groups.values.astype(object), None)[groups.codes]
     listed = getattr(compared, "listed", None)
     if listed is None:
         seen = {"identities of embeddings (y)": identities[images.identity]}
         if images.side is not None:
             seen["sides (domain or reference)"] = images.side
         if groups is not None:
-            seen["groups (sensitive_features)"] = groups
+            seen["groups (sensitive_features)"] = groups.of_rows()
         return seen
     ends = np.empty((2, listed.n_pairs), dtype=np.int64)
     ends[:, listed.genuine_rows] = listed.genuine.left, listed.genuine.right
     ends[:, listed.impostor_rows] = listed.impostors.left, listed.impostors.right
-    columns = {"identities of pairs": identities[images.identity][ends]}
+    columns, codes = {}, np.zeros_like(ends)
     if compared.image_names is not None:
-        columns = {
-            "images of pairs": compared.image_names[ends].astype(object),
-            **columns,
-        }
-    codes = np.zeros_like(ends)
+        columns["images of pairs"] = compared.image_names[ends].astype(object)
+    columns["identities of pairs"] = identities[images.identity][ends]
     if groups is not None:
-        columns["groups of pairs"] = groups.reshape(2, -1)
-        codes = compared.labels(roc._names).codes.reshape(2, -1)
+        columns["groups of pairs"] = groups.of_rows().reshape(2, -1)
+        codes = groups.codes.reshape(2, -1)
     # A list has no sides: (i, j) is (j, i), and stands where its codes put it.
     turned = (ends[0] > ends[1]) | ((ends[0] == ends[1]) & (codes[0] > codes[1]))
     ends, codes = (np.where(turned, both[::-1], both) for both in (ends, codes))
@@ -98,14 +98,8 @@ def _differs(problem):
     )
 
 
-def is_summed(engine, question):
-    """Whether a comparison is about other people, and of rates."""
-    return engine.intervals.resample == "identities" and question.how is None
-
-
-@dataclass(frozen=True)
-class PairedRates:
-    """A rate of two systems on the same people; each (n_levels,), levels increasing.
+class PairedRates(NamedTuple):
+    """A rate, or disparity, of two systems; each (n_levels,), levels increasing.
 
     Attributes
     ----------
@@ -123,11 +117,68 @@ class PairedRates:
     ratio_low: np.ndarray
     ratio_high: np.ndarray
 
-    def in_place_of(self, comparison, question):
-        """A Comparison with these intervals and this p-value in place of its own."""
-        names = ("low", "high", "p_value", "ratio_low", "ratio_high")
-        found = {name: question.in_shape(getattr(self, name)) for name in names}
-        return replace(comparison, **found)
+
+def compare(first, second, question):
+    """Comparison of two engines about the same images.
+
+    Rates of other people are a sum of what every person and every two people add; else both
+    take the same resamples.
+    """
+    answers = []
+    for engine in (first, second):
+        engine.check_answerable(question)
+        answers.append(joined(engine.answers(question, first.resampling)))
+    one, other = answers
+    if first.intervals.resample == "identities" and question.how is None:
+        rates = PairedSystems(first, second).compare(question, (one.value, other.value))
+    else:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            difference, ratio = one.value - other.value, one.value / other.value
+            differences = one.adjusted - other.adjusted
+            ratios = one.adjusted / other.adjusted
+        level = first.intervals.confidence_level
+        low, high, _ = percentile(differences, level, (-np.inf, np.inf))
+        ratio_low, ratio_high, _ = percentile(ratios, level, (0.0, np.inf))
+        rates = PairedRates(
+            *(difference, low, high, p_values(differences)),
+            *(ratio, ratio_low, ratio_high),
+        )
+    columns = (
+        *rates,
+        one.supported & other.supported,
+        _both_in_words(one.reason, other.reason),
+        to_objects(map(max, one.source, other.source)),
+        to_objects(map(_both_reasons, one.reasons, other.reasons)),
+    )
+    return Comparison(*(question.in_shape(values) for values in columns))
+
+
+def _both_in_words(first, second):
+    """The reasons of both systems in words at each level, (n_levels,)."""
+    words = []
+    for both in zip(first, second, strict=True):
+        named = zip(("first", "second"), both, strict=True)
+        words.append("; ".join(f"{name}: {reason}" for name, reason in named if reason))
+    return to_objects(words)
+
+
+def _both_reasons(first, second):
+    return tuple(
+        replace(reason, system=name)
+        for name, reasons in (("first", first), ("second", second))
+        for reason in reasons
+    )
+
+
+def p_values(differences):
+    """Two-sided bootstrap p-values of differences (n_levels, n_resamples).
+
+    An undefined replicate may lie on either side: it counts on both.
+    """
+    undefined = np.isnan(differences)
+    sides = [undefined | (differences <= 0), undefined | (differences >= 0)]
+    counts = np.minimum(*(side.sum(axis=-1) for side in sides))
+    return np.minimum(2 * (counts + 1) / (differences.shape[-1] + 1), 1.0)
 
 
 class PairedSystems:
@@ -216,10 +267,10 @@ class _System:
         scope = self.evidence.scopes[self.place]
         setter = self.evidence.setters[row][self.place]
         slope = self.evidence.slope[row, self.place]
-        found = self._accepted(setter, row) * -slope
-        return found + self._accepted(scope, row) if self.rate == "far" else found
+        found = self.accepted(setter, row) * -slope
+        return found + self.accepted(scope, row) if self.rate == "far" else found
 
-    def _accepted(self, scope, row):
+    def accepted(self, scope, row):
         """Shares of every two people in the accepted impostor pairs of a scope."""
         threshold = self.evidence.thresholds[row, self.place]
         key = (id(self.engine), scope, float(threshold))
@@ -261,7 +312,8 @@ def _covariance(systems, row):
     influence, single, people, together = [], [], [], []
     for system in systems:
         evidence, place = system.evidence, system.place
-        rate, sums = evidence.rate[row, place], evidence.sums
+        sums = evidence.sums
+        rate = sums.rate[row, place]
         influence.append(rate * evidence.with_threshold(place)[row])
         single.append(sums.single[row, place] / sums.pairs[row, place])
         people.append(sums.people[row, place])
@@ -273,16 +325,37 @@ def _covariance(systems, row):
     return found, max(people - 1, 1.0)
 
 
-def asymmetry(engine, question, pairs_of_groups):
-    """Test whether the FAR of two groups depends on which is the probe's.
+def asymmetry(engine, question):
+    """FARAsymmetry about the FAR at one level, of an engine with two sides and groups."""
+    answers, codes = engine.cells(question), range(engine.groups.size)
+    pairs = [(g, h) for g in codes for h in codes[g + 1 :]]
+    both = [[answers[g, h] for g, h in pairs], [answers[h, g] for g, h in pairs]]
+    values = [np.array([a.value[0] for a in side]) for side in both]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        difference = np.log10(values[0]) - np.log10(values[1])
+        replicates = [np.log10([a.adjusted[0] for a in side]) for side in both]
+        differences = replicates[0] - replicates[1]
+    if engine.intervals.resample == "identities":
+        low, high, p_value = _by_people(engine, question, pairs)
+    else:
+        level = engine.intervals.confidence_level
+        low, high, _ = percentile(differences, level, (-np.inf, np.inf))
+        # There is nothing to test if a side has no pair, if neither side accepts one, or
+        # if too many resamples are undefined to give an interval.
+        untestable = np.isnan(difference) | np.isnan(low) | np.isnan(high)
+        p_value = np.where(untestable, np.nan, p_values(differences))
+    alone = ~np.isnan(p_value)
+    p_holm = p_value.copy()
+    p_holm[alone] = holm(p_value[alone])
+    labels = engine.groups[np.array(pairs).T]
+    return FARAsymmetry(*labels, *values, difference, low, high, p_value, p_holm)
 
-    Parameters
-    ----------
-    engine : Engine
-        With two sides and groups.
-    question : Question
-        About the FAR at one level.
-    pairs_of_groups : list of (g, h)
+
+def _by_people(engine, question, pairs_of_groups):
+    """Test the two directions of every two groups by what people add to either.
+
+    The threshold is common to both directions, whose rates it moves alike. Student's
+    distribution allows for a variance that is estimated from the people of both groups.
 
     Returns
     -------
@@ -291,11 +364,6 @@ def asymmetry(engine, question, pairs_of_groups):
         one direction has no error, nan where the two cannot be compared.
     p_value : ndarray, shape (n_pairs,)
         Of either two groups on their own; nan where they cannot be compared.
-
-    Notes
-    -----
-    The threshold is common to both directions, whose rates it moves alike. Student's
-    distribution allows for a variance that is estimated from the people of both groups.
     """
     evidence = engine.evidence(replace(question, scope=pairs_of_groups[0]))
     low, high, p_value = np.full((3, len(pairs_of_groups)), np.nan)
@@ -311,22 +379,12 @@ def asymmetry(engine, question, pairs_of_groups):
         if len(both) < 2 or min(people[g], people[h]) < 2:
             continue
         places = [evidence.scopes.index(scope) for scope in both]
-        errors, pairs = (
-            [getattr(evidence.sums, name)[0, [p]] for p in places]
-            for name in ("errors", "pairs")
-        )
+        sums = evidence.sums
+        errors, pairs = ([n[0, [p]] for p in places] for n in (sums.errors, sums.pairs))
         if not any(e[0] for e in errors):
             continue
         one, other = (
-            clumps(
-                *accepted_by_people(
-                    engine.pairs,
-                    scope,
-                    evidence.thresholds[0, place],
-                    scope in evidence.sampled[0],
-                ),
-                images.n_identities,
-            )
+            _System(engine, evidence, place, "far", {}).accepted(scope, 0)
             for scope, place in zip(both, places, strict=True)
         )
         influence = evidence.influence[places[0]] - evidence.influence[places[1]]

@@ -85,8 +85,8 @@ class Question:
         return restored.item() if self.shape == () else restored
 
 
-def parse_question(far, threshold, rate, group, how, operating_point, groups):
-    """A Question from the arguments of ``estimate`` and the groups of the data.
+def parse_question(groups, far, threshold, rate, group, how, operating_point):
+    """A Question from the groups of the data and the arguments of ``estimate``.
 
     Raises
     ------
@@ -111,9 +111,13 @@ def parse_question(far, threshold, rate, group, how, operating_point, groups):
             f"group={plain(group)!r} and how={plain(how)!r} exclude each other: a disparity is over "
             "all groups, a rate of one group has none."
         )
-    scope = _scope(group, rate, groups)
-    disparity, picked = _disparity(how, groups)
-    if operating_point == "group" and disparity is None and not _within_one(scope):
+    if len(groups) == 0 and (how is not None or operating_point != "overall"):
+        asked = f"operating_point={operating_point!r}"
+        raise no_groups(asked if how is None else f"how={plain(how)!r}")
+    scope = None if group is None else _scope(group, rate, groups)
+    disparity, picked = (None, None) if how is None else _disparity(how, groups)
+    within_one = scope is not None and scope[0] == scope[1]
+    if operating_point == "group" and disparity is None and not within_one:
         raise ValueError(
             "operating_point='group' gives every group its own threshold, so that there "
             "is no overall or cross-group rate; give group= or how=."
@@ -121,38 +125,23 @@ def parse_question(far, threshold, rate, group, how, operating_point, groups):
     values = check_level(far) if far is not None else check_threshold(threshold)
     order = np.argsort(values, axis=None, kind="stable")
     ordered = values.ravel()[order]
-    levels, thresholds = (ordered, None) if far is not None else (None, ordered)
-    return Question(
-        levels,
-        thresholds,
-        order,
-        values.shape,
-        rate,
-        scope,
-        disparity,
-        picked,
-        operating_point,
+    given = (ordered, None) if far is not None else (None, ordered)
+    about = (rate, scope, disparity, picked, operating_point)
+    return Question(*given, order, values.shape, *about)
+
+
+def no_groups(asked):
+    """The error that what was asked needs groups, and fit was given none."""
+    return ValueError(
+        f"{asked} needs groups, but fit was given none; pass sensitive_features= to fit, or "
+        "face_labels(identity, group) as y."
     )
 
 
-def check_one_group(group):
-    """Raise where two groups are given to a question about one."""
-    if isinstance(group, (tuple, list)):
-        raise ValueError(f"group must be one group here; got {plain(group)!r}.")
-
-
-def _within_one(scope):
-    return scope is not None and scope[0] == scope[1]
-
-
 def _scope(group, rate, groups):
-    if group is None:
-        return None
-    if isinstance(group, list):
-        group = tuple(group)
-    if not isinstance(group, tuple):
-        code = check_group(group, groups)
-        return (code, code)
+    """Codes (g, h) of one group or of two."""
+    if not isinstance(group, list | tuple):
+        return (check_group(group, groups),) * 2
     if len(group) != 2:
         raise ValueError(
             f"group must be one group or two, (g, h); got {plain(group)!r}."
@@ -167,13 +156,7 @@ def _scope(group, rate, groups):
 
 
 def _disparity(how, groups):
-    if how is None:
-        return None, None
-    if len(groups) == 0:
-        raise ValueError(
-            f"how={plain(how)!r} compares groups, but fit was given none; pass "
-            "sensitive_features= to fit, or face_labels(identity, group) as y."
-        )
+    """The measure, and the codes of the two groups that it is of; None of all."""
     if callable(how):
         return DisparityMeasure(how, np.nan, (-np.inf, np.inf)), None
     name, *named = how if isinstance(how, tuple) and how else (how,)

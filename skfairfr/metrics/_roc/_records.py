@@ -1,11 +1,9 @@
-"""Records that SimilarityROC returns, and comparisons of two answers."""
+"""Records that SimilarityROC returns, and its warnings."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from skfairfr._core._few_errors import holm
-from skfairfr._core._intervals import percentile
 from skfairfr.utils._frames import Framed
 
 
@@ -314,48 +312,6 @@ class Comparison(Framed):
         return {**self._level_columns, **super()._columns()}
 
 
-def paired(first, second, question, confidence_level):
-    """Comparison of two answers to one question over the same resamples."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        difference = first.value - second.value
-        differences = first.adjusted - second.adjusted
-        ratio = first.value / second.value
-        ratios = first.adjusted / second.adjusted
-    low, high, _ = percentile(differences, confidence_level, (-np.inf, np.inf))
-    ratio_low, ratio_high, _ = percentile(ratios, confidence_level, (0.0, np.inf))
-    columns = (
-        difference,
-        low,
-        high,
-        p_values(differences),
-        ratio,
-        ratio_low,
-        ratio_high,
-        first.supported & second.supported,
-        _both_in_words(first.reason, second.reason),
-        to_objects(map(max, first.source, second.source)),
-        to_objects(map(_both_reasons, first.reasons, second.reasons)),
-    )
-    return Comparison(*(question.in_shape(values) for values in columns))
-
-
-def _both_in_words(first, second):
-    """The reasons of both systems in words at each level, (n_levels,)."""
-    words = []
-    for both in zip(first, second, strict=True):
-        named = zip(("first", "second"), both, strict=True)
-        words.append("; ".join(f"{name}: {reason}" for name, reason in named if reason))
-    return to_objects(words)
-
-
-def _both_reasons(first, second):
-    return tuple(
-        replace(reason, system=name)
-        for name, reasons in (("first", first), ("second", second))
-        for reason in reasons
-    )
-
-
 def to_objects(values):
     """A one-dimensional array of objects, one for each value of any shape."""
     values = list(values)
@@ -363,17 +319,6 @@ def to_objects(values):
     for place, value in enumerate(values):
         objects[place] = value
     return objects
-
-
-def p_values(differences):
-    """Two-sided bootstrap p-values of differences (n_levels, n_resamples).
-
-    An undefined replicate may lie on either side: it counts on both.
-    """
-    undefined = np.isnan(differences)
-    sides = [undefined | (differences <= 0), undefined | (differences >= 0)]
-    counts = np.minimum(*(side.sum(axis=-1) for side in sides))
-    return np.minimum(2 * (counts + 1) / (differences.shape[-1] + 1), 1.0)
 
 
 @dataclass(frozen=True)
@@ -437,52 +382,3 @@ class FARAsymmetry(Framed):
     high: np.ndarray
     p_value: np.ndarray
     p_holm: np.ndarray
-
-
-def to_asymmetry(answers, groups, confidence_level, tested=None):
-    """FARAsymmetry from the answers about every two groups, by scope.
-
-    ``tested`` has the ends of the intervals and the p-values; None takes replicates.
-    """
-    pairs = pairs_of_groups(len(groups))
-    both = [[answers[g, h] for g, h in pairs], [answers[h, g] for g, h in pairs]]
-    values = [np.array([a.value[0] for a in side]) for side in both]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        difference = np.log10(values[0]) - np.log10(values[1])
-    if tested is None:
-        tested = _by_replicates(difference, both, confidence_level)
-    low, high, p_value = tested
-    places = np.array(pairs, dtype=int).reshape(-1, 2)
-    alone = ~np.isnan(p_value)
-    p_holm = p_value.copy()
-    p_holm[alone] = holm(p_value[alone])
-    return FARAsymmetry(
-        groups[places[:, 0]],
-        groups[places[:, 1]],
-        *values,
-        difference,
-        low,
-        high,
-        p_value,
-        p_holm,
-    )
-
-
-def pairs_of_groups(n_groups):
-    """Codes (g, h) of every two groups, g < h."""
-    return [(g, h) for g in range(n_groups) for h in range(g + 1, n_groups)]
-
-
-def _by_replicates(difference, both, confidence_level):
-    """Ends and p-values of the differences of both directions, over the same resamples."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        replicates = [
-            np.log10(np.array([a.adjusted[0] for a in side]).reshape(len(side), -1))
-            for side in both
-        ]
-        differences = replicates[0] - replicates[1]
-    low, high, _ = percentile(differences, confidence_level, (-np.inf, np.inf))
-    # There is nothing to test if a side has no pair, if neither side accepts one, or if
-    # too many resamples are undefined to give an interval.
-    untestable = np.isnan(difference) | np.isnan(low) | np.isnan(high)
-    return low, high, np.where(untestable, np.nan, p_values(differences))

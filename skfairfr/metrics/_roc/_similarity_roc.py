@@ -4,7 +4,7 @@ The class checks its arguments and keeps the fitted state; ``_engine`` and ``_es
 compute answers, and ``skfairfr._core`` holds the functions of arrays.
 """
 
-from dataclasses import replace
+from dataclasses import fields
 from numbers import Integral, Real
 
 import numpy as np
@@ -14,39 +14,26 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._compat import Interval, StrOptions, fit_context
-from skfairfr._core._intervals import METHODS
+from skfairfr._core._intervals import METHODS, simultaneous
 from skfairfr._core._pairs import Expected
 from skfairfr._core._resampling import MODES
 from skfairfr._core._score_moments import score_moments
-from skfairfr.metrics._roc import _estimates, _inputs
-from skfairfr.metrics._roc._engine import Engine, Intervals, check_draws
-from skfairfr.metrics._roc._paired import (
-    PairedSystems,
-    asymmetry,
-    check_same_images,
-    is_summed,
-)
-from skfairfr.metrics._roc._question import check_one_group
-from skfairfr.metrics._roc._records import (
-    ScoreSummary,
-    paired,
-    pairs_of_groups,
-    to_asymmetry,
-)
+from skfairfr.metrics._roc import _inputs
+from skfairfr.metrics._roc._engine import Engine, Intervals
+from skfairfr.metrics._roc._estimates import to_matrix
+from skfairfr.metrics._roc._inputs import check_draws
+from skfairfr.metrics._roc._paired import asymmetry, check_same_images, compare
+from skfairfr.metrics._roc._question import no_groups
+from skfairfr.metrics._roc._records import Estimate, ROCCurve, ScoreSummary
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
 from skfairfr.utils._frames import framed, library_of
-from skfairfr.utils._labels import label_attributes, label_images
-from skfairfr.utils._validation import check_rows, plain, to_array, validate_rows
+from skfairfr.utils._labels import label_images
+from skfairfr.utils._validation import plain, validate_rows
 
 # Parameters that one fit answers with other values.
 ANSWERED = (
-    "average",
-    "impostors",
-    "resample",
-    "method",
-    "n_resamples",
-    "confidence_level",
-    "n_jobs",
+    *("average", "impostors", "resample", "method"),
+    *("n_resamples", "confidence_level", "n_jobs"),
 )
 
 
@@ -253,51 +240,34 @@ default="recentered"
         self._forget()
         _inputs.check_similarity(self.similarity)
         check_draws(self.method, self.resample)
-        _inputs.check_device(self.device, self.similarity)
-        library = library_of(
-            *(X, y, sensitive_features, domain),
-            *(X_reference, y_reference, sensitive_features_reference),
-        )
-        fewest = 2 if X_reference is None else 1
-        X = validate_rows(
-            self, X, dtype=(np.float32, np.float64), ensure_min_samples=fewest
-        )
-        _inputs.check_names(self.similarity, getattr(self, "feature_names_in_", None))
-        attributes = label_attributes(y, sensitive_features, len(X))
-        identity, _, domain_labels = label_images(
-            y, None, domain, len(X), fields=("identity", "domain")
-        )
-        side = None if domain_labels is None else domain_labels.codes.astype(np.int8)
-        n_probes = None
-        if X_reference is not None or y_reference is not None:
-            n_probes = len(X)
-            X, identity, attributes, side = self._join_reference(
-                (X, identity, attributes, domain_labels),
-                (X_reference, y_reference, sensitive_features_reference),
+        if self.device != "cpu":
+            _inputs.check_device(self.device, self.similarity)
+        given = (X, y, sensitive_features, domain, X_reference, y_reference)
+        library = library_of(*given, sensitive_features_reference)
+        options = {"ensure_min_samples": 2 if X_reference is None else 1}
+        X = validate_rows(self, X, dtype=(np.float32, np.float64), **options)
+        if not isinstance(self.similarity, str):
+            names = getattr(self, "feature_names_in_", None)
+            _inputs.check_names(self.similarity, names)
+        probe = (X, y, sensitive_features, domain)
+        reference = (X_reference, y_reference, sensitive_features_reference)
+        if any(part is not None for part in reference):
+            X, identity, attributes, side = _inputs.join_reference(probe, reference)
+        else:
+            identity, attributes, domain = label_images(
+                y, sensitive_features, domain, len(X), by_attribute=True
             )
-        elif sensitive_features_reference is not None:
-            raise ValueError(
-                "sensitive_features_reference was given without X_reference and "
-                "y_reference; give the three together."
-            )
-        partitions = _inputs.compare_embeddings(
-            X,
-            identity,
-            attributes,
-            side,
+            side = None if domain is None else domain.codes.astype(np.int8)
+        compared = _inputs.compare_embeddings(
+            *(X, identity, attributes, side),
             far_max=float(self.far_max),
             similarity=self.similarity,
             n_jobs=self.n_jobs,
             device=self.device,
-            n_probes=n_probes,
             expected=self._expected,
         )
-        names = partitions.names(None)
-        pairs = partitions.pairs(names, self.average, self.impostors)
-        partitions.hold_all(self.average, self.impostors)
-        partitions.compared.tail()
-        self._keep(partitions, pairs, identity, library)
-        return self
+        compared.hold_all(self.average, self.impostors)
+        return self._keep(compared, identity, library)
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit_pairs(
@@ -377,21 +347,15 @@ shape (n_pairs,), default=None
         _inputs.check_similarity(self.similarity)
         check_draws(self.method, self.resample)
         of_each = (sensitive_features_1, sensitive_features_2)
-        partitions, identity, images_named = _inputs.compare_listed(
-            y_score,
-            (identity_1, identity_2),
-            _inputs.features_of_pairs(sensitive_features, of_each),
-            (image_1, image_2),
-            y_true,
+        identities, images = (identity_1, identity_2), (image_1, image_2)
+        compared, identity = _inputs.compare_listed(
+            y_score, identities, sensitive_features, of_each, images, y_true
         )
         library = library_of(
-            *(y_score, identity_1, identity_2, y_true),
-            *(sensitive_features, *of_each, image_1, image_2),
+            *(y_score, *identities, y_true, sensitive_features, *of_each, *images)
         )
-        names = partitions.names(None)
-        pairs = partitions.pairs(names, self.average, self.impostors)
-        _inputs.warn_of_scores(pairs)
-        self._keep(partitions, pairs, identity, library, images_named)
+        self._keep(compared, identity, library)
+        _inputs.warn_of_scores(self._engine.pairs)
         return self
 
     def by(self, sensitive_features=None, **parameters):
@@ -444,18 +408,18 @@ shape (n_pairs,), default=None
                 )
         other = clone(self).set_params(**parameters)
         other._validate_params()
+        check_draws(other.method, other.resample)
         for name in ("n_features_in_", "feature_names_in_", "identities_", "_library"):
             if hasattr(self, name):
                 setattr(other, name, getattr(self, name))
-        names, pairs = self._names, self._engine.pairs
+        names, engine, pairs = self._names, self._engine, None
         if sensitive_features is not None:
             names = self._attributes.names(sensitive_features)
-        kept = (names, other.average, other.impostors)
-        if kept != (self._names, self.average, self.impostors):
-            pairs = self._attributes.pairs(*kept)
-        asked = (self._engine.far_max, self._engine.intervals)
-        other._ask(self._attributes, names, pairs, *asked)
-        return other
+        asked = (names, other.average, other.impostors)
+        if asked == (self._names, self.average, self.impostors):
+            pairs = engine.pairs
+        entropy = engine.intervals.entropy
+        return other._ask(self._attributes, names, engine.far_max, entropy, pairs)
 
     def threshold_at(self, far, *, operating_point="overall", group=None):
         """Threshold that meets a FAR level.
@@ -490,7 +454,6 @@ shape (n_pairs,), default=None
                 f"with it alone; got group={plain(group)!r}, "
                 f"operating_point={operating_point!r}."
             )
-        check_one_group(group)
         question = self._engine.question(far, None, "far", group, None, operating_point)
         return self._engine.thresholds(question)
 
@@ -545,12 +508,11 @@ shape (n_pairs,), default=None
         UndefinedMetricWarning
             Where a rate, or a group's, is undefined, or a level cannot be resolved.
         """
-        asked = (far, threshold, rate, group, how, operating_point)
         check_is_fitted(self)
+        asked = (far, threshold, rate, group, how, operating_point)
         question = self._engine.question(*asked)
         found = self._engine.answer(question)
-        counts = self._engine.counts(question)
-        return self._framed(_estimates.to_estimate(found, question, counts), question)
+        return self._record(Estimate, found, question)
 
     def curve(
         self,
@@ -581,17 +543,19 @@ shape (n_pairs,), default=None
             As :meth:`estimate`, and if far is a single number.
         """
         check_is_fitted(self)
-        if to_array(far, "far").ndim != 1:
+        question = self._engine.question(far, None, rate, group, how, operating_point)
+        if len(question.shape) != 1:
             raise ValueError(
                 f"far must be several levels, (n_levels,); got {plain(far)!r}. estimate() "
                 "answers for one."
             )
-        asked = (far, None, rate, group, how, operating_point)
-        check_is_fitted(self)
-        question = self._engine.question(*asked)
         found = self._engine.answer(question)
         level = self._engine.intervals.confidence_level
-        return self._framed(_estimates.to_curve(found, question, level))
+        bounds = (0.0, 1.0) if question.how is None else question.how.bounds
+        ends = (found.low, found.high)
+        low, high = simultaneous(found.adjusted, found.value, ends, level, bounds)
+        bands = {"far": question.levels, "band_low": low, "band_high": high}
+        return self._record(ROCCurve, found, question, **bands)
 
     def compare(
         self,
@@ -645,18 +609,10 @@ shape (n_pairs,), default=None
             )
         check_is_fitted(other)
         check_same_images(self, other)
-        engine = self._engine
-        question = engine.question(far, threshold, rate, group, how, operating_point)
-        answers = []
-        for one in (engine, other._engine):
-            one.check_answerable(question)
-            answers.append(one.compared(question, engine.resampling()))
-        comparison = paired(*answers, question, engine.intervals.confidence_level)
-        if is_summed(engine, question):
-            systems = PairedSystems(engine, other._engine)
-            found = systems.compare(question, tuple(a.value for a in answers))
-            comparison = found.in_place_of(comparison, question)
-        return self._framed(comparison, question)
+        asked = (far, threshold, rate, group, how, operating_point)
+        question = self._engine.question(*asked)
+        found = compare(self._engine, other._engine, question)
+        return framed(found, self._library, **question.level_columns())
 
     def resamples(
         self,
@@ -689,8 +645,8 @@ shape (n_pairs,), default=None
         ValueError
             As :meth:`estimate`.
         """
-        asked = (far, threshold, rate, group, how, operating_point)
         check_is_fitted(self)
+        asked = (far, threshold, rate, group, how, operating_point)
         question = self._engine.question(*asked)
         found = self._engine.answer(question)
         replicates = np.empty_like(found.replicates)
@@ -722,8 +678,7 @@ shape (n_pairs,), default=None
         engine = self._engine
         answers = engine.cells(question)
         counts = {scope: engine.pairs.count(scope) for scope in answers}
-        matrix = _estimates.to_matrix(answers, counts, self.groups_, engine.two_sides)
-        return self._framed(matrix)
+        return framed(to_matrix(answers, counts, self.groups_), self._library)
 
     def far_asymmetry(self, far=None, *, threshold=None):
         """Test whether the FAR of two groups depends on which is the probe's.
@@ -758,12 +713,7 @@ shape (n_pairs,), default=None
                 "far_asymmetry needs probes and references, of which (a, b) and (b, a) are "
                 "different pairs; pass domain= or X_reference= to fit."
             )
-        engine = self._engine
-        answers, tested = engine.cells(question), None
-        if is_summed(engine, question):
-            tested = asymmetry(engine, question, pairs_of_groups(self.groups_.size))
-        level = engine.intervals.confidence_level
-        return self._framed(to_asymmetry(answers, self.groups_, level, tested))
+        return framed(asymmetry(self._engine, question), self._library)
 
     def equal_error_rate(self, group=None):
         """The rate at which FAR = FRR, overall or of one group at its own threshold.
@@ -787,9 +737,11 @@ shape (n_pairs,), default=None
             If the group is unknown, or resampling has nothing to draw.
         """
         check_is_fitted(self)
-        check_one_group(group)
+        if isinstance(group, tuple | list):
+            raise ValueError(f"group must be one group here; got {plain(group)!r}.")
         question = self._engine.question(None, 0.0, "frr", group, None, "overall")
-        return self._framed(self._engine.equal_error_rate(question))
+        found = self._engine.equal_error_rate(question)
+        return self._record(Estimate, found, question, named=False)
 
     def score_summary(self):
         """Mean and standard deviation of genuine and impostor scores, overall and by group.
@@ -810,7 +762,8 @@ shape (n_pairs,), default=None
         scopes = (None, *((g, g) for g in range(self.groups_.size)))
         moments = [score_moments(self._engine.pairs, scope) for scope in scopes]
         columns = [np.array(column) for column in zip(*moments, strict=True)]
-        return self._framed(ScoreSummary((None, *self.groups_.tolist()), *columns))
+        summary = ScoreSummary((None, *self.groups_.tolist()), *columns)
+        return framed(summary, self._library)
 
     def _evidence_by_group(self, far, threshold, rate, operating_point):
         """Evidence about the rate of every group, and the caller's place of each level."""
@@ -822,13 +775,13 @@ shape (n_pairs,), default=None
     def _question_of_cells(self, name, far, threshold):
         """A question at one level or threshold, about every two groups."""
         check_is_fitted(self)
-        given = far if threshold is None else threshold
-        if to_array(given, "far" if threshold is None else "threshold").ndim != 0:
-            raise ValueError(
-                f"{name} takes one level or threshold; got {plain(given)!r}."
-            )
-        self._engine.check_has_groups(name)
-        return self._engine.question(far, threshold, "far", None, None, "overall")
+        question = self._engine.question(far, threshold, "far", None, None, "overall")
+        if question.shape != ():
+            given = plain(far if threshold is None else threshold)
+            raise ValueError(f"{name} takes one level or threshold; got {given!r}.")
+        if not self.groups_.size:
+            raise no_groups(name)
+        return question
 
     def _forget(self):
         """Delete the state of an earlier fit, so that a failed fit leaves none of it."""
@@ -836,67 +789,50 @@ shape (n_pairs,), default=None
         for name in (*fitted, "_engine", "_library", "_attributes", "_names"):
             vars(self).pop(name, None)
 
-    def _join_reference(self, probe, reference):
-        X, identity, attributes, domain = probe
-        X_reference, y_reference, features = reference
-        if X_reference is None or y_reference is None:
-            missing = "X_reference" if X_reference is None else "y_reference"
-            raise ValueError(f"{missing} is missing; give X_reference and y_reference.")
-        if domain is not None:
-            raise ValueError(
-                "domain and X_reference both say which pairs are compared; give one."
-            )
-        X_reference = check_rows(
-            X_reference, dtype=(np.float32, np.float64), input_name="X_reference"
-        )
-        if X_reference.shape[1] != X.shape[1]:
-            raise ValueError(
-                f"X_reference has {X_reference.shape[1]} features but X has {X.shape[1]}; "
-                "both sides need embeddings of one encoder."
-            )
-        sizes = (len(X), len(X_reference))
-        other = label_images(y_reference, None, None, sizes[1], fields=("identity",))
-        return (
-            np.concatenate([X, X_reference]),
-            _inputs.join_sides(identity, other[0]),
-            _inputs.join_attributes(
-                attributes, label_attributes(y_reference, features, sizes[1])
-            ),
-            np.repeat(np.array([0, 1], dtype=np.int8), sizes),
-        )
-
-    def _keep(self, partitions, pairs, identity, library, images_named=True):
+    def _keep(self, compared, identity, library):
         """Keep what was compared, and draw the seed of the resamples."""
-        self.identities_ = identity.values
-        self._library = library
+        self.identities_, self._library = identity.values, library
         random_state = check_random_state(self.random_state)
         entropy = int(random_state.randint(np.iinfo(np.int32).max))
-        drawn = Intervals(
-            **self._settings(), entropy=entropy, images_named=images_named
-        )
-        self._ask(partitions, partitions.names(None), pairs, float(self.far_max), drawn)
+        names = tuple(compared.columns)
+        return self._ask(compared, names, float(self.far_max), entropy)
 
-    def _ask(self, partitions, names, pairs, far_max, intervals):
+    def _ask(self, compared, names, far_max, entropy, pairs=None):
         """Answer by these attributes, with intervals from the same resamples."""
-        group = partitions.labels(names)
+        group = compared.labels(names)
         self.groups_ = np.empty(0) if group is None else group.values
-        self._attributes = partitions
-        self._names = names
-        intervals = replace(intervals, **self._settings())
+        self._attributes, self._names = compared, names
+        if pairs is None:
+            pairs = compared.pairs(names, self.average, self.impostors)
+        # Python's numbers: narrow ones round.
+        intervals = Intervals(
+            self.resample,
+            self.method,
+            int(self.n_resamples),
+            float(self.confidence_level),
+            self.n_jobs,
+            entropy,
+            compared.images_named,
+        )
         self._engine = Engine(pairs, self.groups_, far_max, intervals)
         scopes = (None, *((g, g) for g in range(self.groups_.size)))
         self.n_genuine_ = np.array([pairs.genuine.count(scope) for scope in scopes])
         self.n_impostor_ = np.array([pairs.count(scope) for scope in scopes])
+        return self
 
-    def _settings(self):
-        """Parameters of intervals; numbers as Python's, since narrow ones round."""
-        names = ("resample", "method", "n_resamples", "confidence_level", "n_jobs")
-        return {name: plain(getattr(self, name)) for name in names}
-
-    def _framed(self, record, question=None):
-        """The record, with the caller's frame library and the levels of the question."""
-        columns = {} if question is None else question.level_columns()
-        return framed(record, self._library, **columns)
+    def _record(self, kind, found, question, named=True, **more):
+        """Estimate or ROCCurve of an answer, in the caller's order, shape and frames."""
+        counts = zip(
+            ("n_genuine", "n_impostor"), self._engine.counts(question), strict=True
+        )
+        more |= {name: np.full(found.value.size, n) for name, n in counts}
+        values = [
+            more[field.name] if field.name in more else getattr(found, field.name)
+            for field in fields(kind)
+        ]
+        values = [None if v is None else question.in_shape(v) for v in values]
+        levels = question.level_columns() if named else {}
+        return framed(kind(*values), self._library, **levels)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

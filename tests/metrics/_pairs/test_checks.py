@@ -10,7 +10,6 @@ from skfairfr.metrics._pairs._checks import (
     SplitScores,
     check_pair_groups,
     check_pairs,
-    name_groups,
     operating_thresholds,
 )
 
@@ -53,18 +52,6 @@ def test_pairs_that_are_none(y_true, y_score, message):
         check_pairs(y_true, y_score)
 
 
-def test_a_tensor_that_is_trained_is_refused_by_name():
-    torch = pytest.importorskip("torch")
-    for arguments in (
-        (torch.ones(2, requires_grad=True), [1, 2]),
-        ([0, 1], torch.ones(2, requires_grad=True)),
-    ):
-        with pytest.raises(
-            ValueError, match=r"y_(true|score) is a torch.Tensor.*detach"
-        ):
-            check_pairs(*arguments)
-
-
 TWO_COLUMNS = [["m", "f"], ["m", "m"], ["f", "f"], ["f", None]]
 
 
@@ -84,13 +71,6 @@ def test_a_pair_is_in_a_group_when_both_images_are(sensitive_features):
     assert labels.codes.tolist() == [-1, 1, 0, -1]
 
 
-def test_both_columns_share_their_labels():
-    # "b" is the first label of the one column and the second of the other.
-    labels = check_pair_groups([["b", "a"], ["b", "b"], ["c", "c"]], 3)
-    assert labels.values.tolist() == ["a", "b", "c"]
-    assert labels.codes.tolist() == [-1, 1, 2]
-
-
 @pytest.mark.parametrize(
     "sensitive_features",
     [
@@ -101,11 +81,6 @@ def test_both_columns_share_their_labels():
 )
 def test_numbers_of_two_types_meet(sensitive_features):
     assert check_pair_groups(sensitive_features, 3).codes.tolist() == [0, 1, -1]
-
-
-def test_one_column_is_the_group_of_both_images():
-    labels = check_pair_groups(pd.Series(["m", None, "f"], index=[5, 5, 5]), 3)
-    assert labels.codes.tolist() == [1, -1, 0]
 
 
 @pytest.mark.parametrize(
@@ -147,8 +122,3 @@ def test_unresolved_groups_are_named_with_their_counts():
         operating_thresholds(
             a, [a, b], np.array(["a", "b"]), far=0.1, operating_point="worst_group"
         )
-
-
-def test_long_lists_of_groups_are_cut():
-    assert name_groups(["f"]) == "group 'f'"
-    assert name_groups(list(range(12))).endswith("'9' and 2 more")

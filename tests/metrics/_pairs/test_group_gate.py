@@ -38,16 +38,6 @@ def test_a_perfect_gate_and_a_blind_one():
     assert blind.far == blind.far_within == blind.far_between == pytest.approx(5e-4)
 
 
-def test_a_gate_that_is_always_wrong_and_one_that_lets_nobody_in():
-    """Of two groups, everybody is taken for the other one: pairs of one group still pass."""
-    rates = group_gate_rates(far=1e-3, frr=1.0, error=1.0)
-    assert (rates.far_within, rates.far_between, rates.frr) == (1e-3, 0.0, 1.0)
-
-
-def test_a_frame_has_one_row():
-    assert group_gate_rates().to_frame("pandas").shape == (1, 4)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 
 from skfairfr.metrics import (
     DisparityCurveDisplay,
     ErrorRateDisplay,
+    GroupFARDisplay,
     GroupRatesDisplay,
     ScoreHistogramDisplay,
     SimilarityROCDisplay,
@@ -133,18 +135,42 @@ def test_score_range_holds_nearly_all():
     assert fitted().estimate(threshold=high, rate="far").value == 0
 
 
-def test_levels_beyond_far_max_are_those_that_a_sample_answers():
-    roc = fitted_beyond_far_max()
-    found = roc.estimate([0.1, 0.03, 0.2], rate="far", how="max_min")
-    assert _from_roc.is_beyond(found).tolist() == [True, False, True]
-    assert not _from_roc.is_beyond(fitted().estimate([0.1, 0.2])).any()
+def test_curves_are_the_answers_and_say_which_are_sampled():
+    roc, levels = fitted_beyond_far_max(), np.array([0.02, 0.1, 0.2])
+    questions = [{"rate": "far", "how": "max_min"}, {"rate": "frr"}]
+    curves, sampled = _from_roc.curves_of(roc, questions, far=levels)
+    for row, question in enumerate(questions):
+        for field, values in curves.items():
+            expected = getattr(roc.estimate(levels, **question), field)
+            assert np.array_equal(values[row], expected, equal_nan=True)
+    assert sampled.tolist() == [False, True, True]
 
 
-def test_where_values_beyond_far_max_come_from():
-    ask = fitted_beyond_far_max().estimate
-    exact, beyond = (ask(far, rate="far", group="male") for far in (0.03, 0.1))
-    assert _from_roc.beyond_far_max(exact) == ""
-    assert _from_roc.beyond_far_max(exact, beyond) == "from a sample"
+DISPLAYS = [
+    DisparityCurveDisplay,
+    ErrorRateDisplay,
+    GroupFARDisplay,
+    GroupRatesDisplay,
+    ScoreHistogramDisplay,
+    SimilarityROCDisplay,
+]
+
+
+@pytest.mark.parametrize("beyond", [False, True])
+def test_drawing_changes_no_answer_of_what_is_fitted(beyond):
+    roc = fitted_beyond_far_max() if beyond else unfitted().fit(*synthetic())
+    questions = [{"rate": "far", "how": "max_min"}, {"rate": "frr", "group": "male"}]
+
+    def state():
+        answers = [roc.estimate(LEVELS, **question) for question in questions]
+        told = [(a.value.tolist(), a.low.tolist(), a.source.tolist()) for a in answers]
+        return repr(told), repr(roc.get_params()), sorted(vars(roc))
+
+    before = state()
+    for display in DISPLAYS:
+        n_axes = 2 if display is GroupRatesDisplay else 1
+        display.from_roc(roc, far=0.1, ax=Figure().subplots(1, n_axes))
+    assert state() == before
 
 
 @pytest.mark.parametrize("display", [SimilarityROCDisplay, DisparityCurveDisplay])

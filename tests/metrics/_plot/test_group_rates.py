@@ -116,22 +116,7 @@ def test_the_title_says_what_is_drawn():
 def test_bad_arguments_name_a_remedy():
     with pytest.raises(ValueError, match=r"2 axes, one for each rate; got 1\. Make"):
         arrays([[0.1]], [[0.2]]).plot(axes(1))
-    with pytest.raises(ValueError, match=r"limits has the key 'fmr'; give"):
+    with pytest.raises(
+        ValueError, match=r"limits must be a dict with the largest 'far'.*'fmr'"
+    ):
         arrays([[0.1]], [[0.2]], limits={"fmr": 0.1}).plot(axes())
-
-
-@pytest.mark.parametrize(
-    ("rate", "text"),
-    [
-        (0.5, "50 %"),
-        (1, "100 %"),
-        (0.0123456, "1.23 %"),
-        (1e-6, "0.0001 %"),
-        (1.234e-8, "0.00000123 %"),
-        (0.000999055, "0.0999 %"),
-        (0, "0 %"),
-        (0.659, "65.9 %"),
-    ],
-)
-def test_percent(rate, text):
-    assert _style.percent(rate) == text

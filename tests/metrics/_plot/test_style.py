@@ -1,4 +1,6 @@
-"""Groups are told apart without colour, and what is not supported is marked."""
+"""One style: groups differ without colour, hollow means not supported, no text overlaps."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,30 +17,14 @@ from skfairfr.utils import ArgumentError
 from tests.metrics._plot.drawn import axes, fitted, legend_texts, synthetic, unfitted
 
 X = np.arange(6.0)
+CURVES = [SimilarityROCDisplay, ErrorRateDisplay, DisparityCurveDisplay]
 
 
-def test_no_two_styles_are_alike():
-    styles = [str(sorted(_style.line_style(i).items())) for i in range(210)]
-    assert len(set(styles)) == 210
-
-
-def test_neighbours_differ_without_colour():
-    looks = [_style.line_style(i) for i in range(12)]
-    without = {(str(s["linestyle"]), s["marker"]) for s in looks}
-    assert len(without) == 12
-
-
-def test_a_distance_of_zero_has_no_sign():
-    ax = axes()
-    ax.plot([-2, 0], [0, 1])
-    _style.as_distances(ax)
-    shown = [ax.xaxis.get_major_formatter()(value, 0) for value in (-2.0, -0.5, 0.0)]
-    assert shown == ["2", "0.5", "0"]
-
-
-def test_overall_does_not_use_up_a_style():
-    styles = _style.group_styles([None, "a", "b"])
-    assert styles == [_style.OVERALL, _style.line_style(0), _style.line_style(1)]
+def test_no_two_styles_are_alike_and_neighbours_differ_without_colour():
+    looks = [_style.line_style(i) for i in range(210)]
+    assert len({str(sorted(look.items())) for look in looks}) == 210
+    assert len({(str(s["linestyle"]), s["marker"]) for s in looks[:12]}) == 12
+    assert _style.group_styles([None, "a", "b"]) == [_style.OVERALL, *looks[:2]]
 
 
 def test_systems_on_one_axes_have_styles_of_their_own():
@@ -48,24 +34,87 @@ def test_systems_on_one_axes_have_styles_of_their_own():
     ax.plot(X, X)
     second, name = _style.styles_on(ax, [None, "a", "b"])
     assert name == "system 2"
-    looks = [str(sorted(style.items())) for style in first + second]
-    assert len(set(looks)) == 6
+    assert len({str(sorted(style.items())) for style in first + second}) == 6
     assert _style.styles_on(ax, ["a"], "other")[1] == "other"
     ax.clear()
     assert _style.styles_on(ax, [None, "a", "b"]) == (first, None)
 
 
-@pytest.mark.parametrize(
-    ("group", "values", "name", "expected"),
-    [
-        (None, 1.0, None, "overall"),
-        ("a", 1.0, None, "a"),
-        (3, 1.0, "net", "net, 3"),
-        ("a", np.nan, None, "a (no pairs)"),
-    ],
-)
-def test_label(group, values, name, expected):
-    assert _style.group_label(group, np.array([values]), name) == expected
+@pytest.mark.parametrize("n_unsupported", [0, 3])
+def test_what_is_not_supported_is_dotted_and_hollow_and_explained(n_unsupported):
+    drawn, supported = SimpleNamespace(ax_=axes()), n_unsupported <= X
+    style = _style.line_style(0)
+    _style.draw_curves(drawn, X, X[None], supported[None], [style], ["a"])
+    _style.add_legend(drawn.ax_)
+    (line,), (doubtful,) = drawn.lines_, drawn.unsupported_lines_
+    assert np.isfinite(line.get_ydata()).tolist() == supported.tolist()
+    assert line.get_markerfacecolor() == style["color"]
+    if not n_unsupported:
+        assert doubtful is None and legend_texts(drawn.ax_) == ["a"]
+        return
+    assert doubtful.get_linestyle() == ":"
+    assert doubtful.get_markerfacecolor() == "white"
+    # No point has both a filled and a hollow marker.
+    assert not set(line.get_markevery()) & set(doubtful.get_markevery())
+    assert legend_texts(drawn.ax_) == ["a", _style.NOT_SUPPORTED]
+
+
+@pytest.mark.parametrize("n_lines", [3, 4])
+@pytest.mark.parametrize("supported", [True, False])
+def test_bands_are_hatched_and_bars_dotted_where_not_supported(n_lines, supported):
+    ax, low = axes(), np.zeros((n_lines, 6))
+    lines = [ax.plot(X, X)[0] for _ in range(n_lines)]
+    _style.draw_bands(ax, X, low, low + 1, np.full(low.shape, supported), lines)
+    drawn = [c for c in ax.collections if c.get_paths()]
+    hatched = {c.get_hatch() is not None for c in drawn}
+    dotted = {c.get_linestyle()[0][1] is not None for c in drawn}
+    assert (hatched if n_lines == 3 else dotted) == {not supported}
+
+
+@pytest.mark.parametrize("size", [(3.4, 2.8), (6.4, 4.8), (10.0, 6.5)])
+@pytest.mark.parametrize("display", CURVES)
+def test_no_text_overlaps_another_at_any_size(display, size):
+    """Two systems, marked levels and a legend; ticks of either axis too."""
+    figure = Figure(figsize=size, layout="constrained")
+    ax = figure.subplots()
+    marks = {"far": [0.1, 0.09]} if display is ErrorRateDisplay else {}
+    for name in ("before", "after"):
+        display.from_roc(fitted(), ax=ax, name=name, **marks)
+    figure.draw_without_rendering()
+    texts = [t for t in ax.texts if t.get_text()]
+    above = [t.get_window_extent() for t in texts if t in _style._ABOVE]
+    if ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1:
+        above.append(ax.get_legend().get_window_extent())
+    ticks = [
+        [
+            t.get_window_extent()
+            for t in axis.get_ticklabels()
+            if t.get_text() and t.get_visible()
+        ]
+        for axis in (ax.xaxis, ax.yaxis)
+    ]
+    for boxes in (above, *ticks):
+        for i, box in enumerate(boxes):
+            assert not any(box.overlaps(other) for other in boxes[:i])
+    assert len({t.get_text() for t in texts}) == len(texts)
+
+
+def test_conventions_and_shades_are_explained_once_and_last():
+    ax = axes()
+    _style.explain(ax, _style.NOT_SUPPORTED)
+    _style.shade(ax, (0, 1), "left")
+    ax.plot(X, X, label="a")
+    _style.explain(ax, _style.NOT_SUPPORTED)
+    _style.shade(ax, (2, 3), "left")
+    _style.add_legend(ax)
+    assert legend_texts(ax) == ["a", _style.NOT_SUPPORTED, _style.SHADED + "left"]
+    assert [p.get_x() for p in ax.patches] == [0, 2]
+
+
+def test_limits_hold_what_was_drawn_before():
+    ax = axes()
+    _style.set_limits(ax, ((0, 5), (1, 2)), (1, 6), (0, 1))
+    assert (ax.get_xlim(), ax.get_ylim()) == ((0, 6), (0, 2))
 
 
 @pytest.mark.parametrize(
@@ -74,90 +123,6 @@ def test_label(group, values, name, expected):
 )
 def test_zeros_are_drawn_below_everything(arrays, expected):
     assert _style.smallest_positive(*arrays) == pytest.approx(expected)
-
-
-def test_supported_curve_is_one_line():
-    ax = axes()
-    line, doubtful = _style.draw_curve(
-        ax, X, X, np.ones(6, bool), _style.line_style(0), "a"
-    )
-    assert doubtful is None
-    assert ax.get_lines() == [line]
-    assert np.array_equal(line.get_ydata(), X)
-
-
-def test_unsupported_part_is_dotted_and_hollow_and_explained():
-    ax, supported = axes(), X < 3
-    line, doubtful = _style.draw_curve(ax, X, X, supported, _style.line_style(0), "a")
-    _style.add_legend(ax)
-    assert np.array_equal(np.isfinite(line.get_ydata()), supported)
-    assert doubtful.get_linestyle() == ":"
-    assert doubtful.get_markerfacecolor() == "white"
-    assert np.isfinite(doubtful.get_ydata()).tolist() == [False] * 2 + [True] * 4
-    assert legend_texts(ax) == ["a", _style.NOT_SUPPORTED]
-
-
-@pytest.mark.parametrize(("supported", "hatches"), [(True, [None]), (False, ["////"])])
-def test_unsupported_bands_are_hatched(supported, hatches):
-    ax = axes()
-    _style.draw_band(ax, X, X, X + 1, np.full(6, supported), "black")
-    drawn = [c for c in ax.collections if c.get_paths()]
-    assert [c.get_hatch() for c in drawn] == hatches
-
-
-@pytest.mark.parametrize(("n_lines", "hatched"), [(3, True), (4, False)])
-def test_many_bands_become_bars(n_lines, hatched):
-    ax, low = axes(), np.zeros((n_lines, 6))
-    lines = [ax.plot(X, X)[0] for _ in range(n_lines)]
-    _style.draw_bands(ax, X, low, low + 1, low > 0, lines)
-    assert any(c.get_hatch() for c in ax.collections) == hatched
-
-
-def test_conventions_are_explained_once_and_last():
-    ax = axes()
-    _style.explain(ax, _style.NOT_SUPPORTED)
-    ax.plot(X, X, label="a")
-    _style.explain(ax, _style.NOT_SUPPORTED)
-    _style.add_legend(ax)
-    assert legend_texts(ax) == ["a", _style.NOT_SUPPORTED]
-
-
-def test_limits_hold_what_was_drawn_before():
-    ax = axes()
-    assert _style.earlier_limits(ax) is None
-    ax.plot(X, X)
-    _style.set_limits(ax, ((0, 5), (1, 2)), (1, 6), (0, 1))
-    assert (ax.get_xlim(), ax.get_ylim()) == ((0, 6), (0, 2))
-
-
-@pytest.mark.parametrize(
-    ("level", "text"), [(0.01, "FAR = 0.01"), (np.nan, "threshold 0.5")]
-)
-def test_thresholds_are_marked(level, text):
-    ax = axes()
-    _style.mark_thresholds(ax, [0.5], [level])
-    assert [t.get_text() for t in ax.texts] == [text]
-    assert np.array_equal(ax.get_lines()[0].get_xdata(), [0.5, 0.5])
-
-
-def test_axes_given_are_kept():
-    ax = axes()
-    assert _style.get_axes(ax) is ax
-
-
-def test_shades_are_explained_once_and_last():
-    ax = axes()
-    _style.shade(ax, (0, 1), "left")
-    _style.shade(ax, (2, 3), "left")
-    ax.plot(X, X, label="a")
-    _style.add_legend(ax)
-    assert legend_texts(ax) == ["a", _style.SHADED + "left"]
-    assert [p.get_x() for p in ax.patches] == [0, 2]
-
-
-@pytest.mark.parametrize(("rgba", "lightness"), [((1, 1, 1, 1), 1), ((0, 0, 0, 1), 0)])
-def test_luminance_is_that_of_grey(rgba, lightness):
-    assert _style.luminance(rgba) == pytest.approx(lightness)
 
 
 @pytest.mark.parametrize(
@@ -170,12 +135,29 @@ def test_ratios_scale_where_they_span_a_lot(values, scale):
     assert ax.get_yscale() == scale
 
 
+@pytest.mark.parametrize(
+    ("rate", "text"),
+    [
+        *((0.5, "50 %"), (1, "100 %"), (0.0123456, "1.23 %"), (1e-6, "0.0001 %")),
+        *((0.000999055, "0.0999 %"), (0, "0 %"), (0.659, "65.9 %")),
+    ],
+)
+def test_percent(rate, text):
+    assert _style.percent(rate) == text
+
+
+def test_a_distance_of_zero_has_no_sign():
+    ax = axes()
+    ax.plot([-2, 0], [0, 1])
+    _style.as_distances(ax)
+    shown = [ax.xaxis.get_major_formatter()(value, 0) for value in (-2.0, -0.5, 0.0)]
+    assert shown == ["2", "0.5", "0"]
+
+
 FORMULA = r"$\frac{$"
 
 
-@pytest.mark.parametrize(
-    "display", [SimilarityROCDisplay, ErrorRateDisplay, ScoreHistogramDisplay]
-)
+@pytest.mark.parametrize("display", [*CURVES[:2], ScoreHistogramDisplay])
 def test_no_name_hides_from_the_legend_or_is_a_formula(display):
     data, y, groups = synthetic()
     names = np.where(groups == groups[0], "_hidden", FORMULA)
@@ -187,19 +169,9 @@ def test_no_name_hides_from_the_legend_or_is_a_formula(display):
     assert any(f"_{FORMULA}" in text and text.count(FORMULA) > 1 for text in shown)
 
 
-def test_neither_do_names_of_systems():
-    ax = axes()
-    DisparityCurveDisplay.from_roc(fitted(), ax=ax, name=f"_{FORMULA}")
-    ax.figure.draw_without_rendering()
-    assert all("frac" in text for text in legend_texts(ax)[:2])
-
-
 @pytest.mark.parametrize(
     "wrong",
-    [
-        *(3, None, [], ["x", "y"], [[1], 2, 3], np.zeros((1, 2)), "axes"),
-        *([np.zeros((2, 3)), np.zeros((2, 4))], [[1, 2], [3]], {"a": 1}),
-    ],
+    [3, None, [], ["x", "y"], [[1], 2, 3], np.zeros((1, 2)), "axes", [[1, 2], [3]]],
     ids=repr,
 )
 def test_what_is_not_as_many_axes_is_refused_by_name(wrong):
@@ -213,7 +185,3 @@ def test_axes_in_any_order_of_nesting():
     for given in ([one, other], (one, other), np.array([[one], [other]])):
         assert _style.several_axes(given, 2, "ax", "rate") == (one, other)
     assert _style.several_axes(one, 1, "ax", "rate") == (one,)
-    with pytest.raises(
-        ArgumentError, match=r"axes must be axes of matplotlib.*got int"
-    ):
-        _style.several_axes([one, 3], 2, "axes", "rate")

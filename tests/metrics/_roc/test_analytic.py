@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core._few_errors import ErrorSums, contrasts, genuine_sums, rate_bounds
-from skfairfr.metrics._roc._analytic import ComparedGroups, place_of
+from skfairfr.metrics._roc._evidence import ComparedGroups, place_of
 from tests._core.test_few_errors import some_groups
 
 DATA = [

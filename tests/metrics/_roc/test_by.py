@@ -179,6 +179,7 @@ def test_references_have_the_attributes_of_probes():
 # ---- passes --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_attributes", "n_audits"), [(2, 3), pytest.param(3, 7, marks=pytest.mark.slow)]
 )
@@ -200,6 +201,7 @@ def test_all_attributes_and_their_combinations_take_one_pass(
     assert passes == ["tail"]
 
 
+@pytest.mark.slow
 def test_three_attributes_and_all_combinations_sort_the_held_pairs_once(
     monkeypatch, passes
 ):
@@ -294,9 +296,9 @@ def test_resamples_are_drawn_once(monkeypatch):
     from skfairfr._core import _resampling
 
     drawn = []
-    original = _resampling._draw
+    original = _resampling._generators
     monkeypatch.setattr(
-        _resampling, "_draw", lambda *a: drawn.append(a[1:]) or original(*a)
+        _resampling, "_generators", lambda *a: drawn.append(a) or original(*a)
     )
     X, y, columns = make()
     roc = SimilarityROC(**OPTIONS).fit(X, y, columns)
@@ -367,8 +369,11 @@ def test_frames_of_both_images_must_have_the_same_columns():
     scores = np.linspace(0, 1, 40)
     first = pd.DataFrame({"gender": people[0] % 2, "age": people[0] % 3})
     for second, words in [
-        (first["age"], "2 and 1 columns"),
-        (first.rename(columns={"age": "old"}), "'age'] and"),
+        (first["age"], "sensitive_features_2 ['age']; give the same"),
+        (
+            first.rename(columns={"age": "old"}),
+            "sensitive_features_1 has the columns ['gender', 'age']",
+        ),
     ]:
         with pytest.raises(ValueError, match=words.replace("[", r"\[")):
             SimilarityROC(**OPTIONS).fit_pairs(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skfairfr.metrics._roc._records import p_values
+from skfairfr.metrics._roc._paired import p_values
 from tests.metrics import designs
 from tests.metrics.designs import GROUP, IDENTITY, X, roc_of
 

@@ -19,7 +19,7 @@ def drawn(seed, n_pairs):
     return roc.fit_pairs(scores, y_true=y_true).equal_error_rate()
 
 
-@pytest.mark.parametrize("n_pairs", [100, 1000])
+@pytest.mark.parametrize("n_pairs", [100, pytest.param(1000, marks=pytest.mark.slow)])
 def test_of_independent_normal_scores_it_covers_the_truth(n_pairs):
     found = [drawn(seed, n_pairs) for seed in range(300)]
     missed = sum(not f.low <= TRUTH <= f.high for f in found)

@@ -224,7 +224,7 @@ def test_parts_are_joined():
     found = Evidence.joined(parts)
     assert_allclose(found.added, whole.added)
     assert_allclose(found.with_threshold(1), whole.with_threshold(1))
-    assert_allclose(found.rate, whole.rate)
+    assert_allclose(found.sums.rate, whole.sums.rate)
 
 
 def test_far_within_two_groups_and_of_their_own_thresholds(fitted):
@@ -249,7 +249,7 @@ def test_far_within_two_groups_and_of_their_own_thresholds(fitted):
                 ],
                 axis=-1,
             )
-            assert_allclose(found.rate, values)
+            assert_allclose(found.sums.rate, values)
     # A rate that its own threshold sets has little variance left.
     question = engine.question(LEVELS, None, "far", None, "gini", "group")
     found = engine.evidence(question)

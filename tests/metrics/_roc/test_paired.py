@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from skfairfr import SimilarityROC
-from skfairfr.metrics._roc._analytic import place_of
+from skfairfr.metrics._roc._evidence import place_of
 
 LEVELS = [1e-3, 1e-2, 1e-1]
 QUESTIONS = [
@@ -51,7 +51,7 @@ def influence_of(roc, threshold, rate, group):
     question = engine.question(None, threshold, rate, group, None, "overall")
     evidence = engine.evidence(question)
     place = place_of(evidence, question.scope)
-    return evidence.rate[0, place] * evidence.with_threshold(place)[0]
+    return evidence.sums.rate[0, place] * evidence.with_threshold(place)[0]
 
 
 @pytest.mark.parametrize(("rate", "group"), list(product(("far", "frr"), (None, 1))))

@@ -91,7 +91,7 @@ def test_recentring_changes_no_scale_free_disparity_if_all_have_as_many_images(h
     roc = roc_of(designs.exact_rows(36, rng), identity, group, resample="images")
     engine = roc._engine
     question = engine.question(None, 0.5, "frr", None, how, "overall")
-    query, resampling = engine._query(question), engine.resampling()
+    query, resampling = engine._query(question), engine.resampling
     table = rate_table(engine.pairs, query, resampling)
     point, centre = (rates_of.frr[1:, 0] for rates_of in (table.point, table.centre))
     assert_allclose(centre, point * (1 - 1 / 3), rtol=1e-12)

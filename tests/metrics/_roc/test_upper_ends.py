@@ -17,7 +17,7 @@ LEVELS = np.geomspace(2e-4, 0.3, 12)
 THRESHOLDS = np.linspace(-0.3, 0.95, 12)
 # Up to a FAR of .02 all pairs are held; beyond it thresholds are set on the same ones.
 OPTIONS = {"method": "wilson", "n_resamples": 1, "random_state": 0, "far_max": 0.02}
-few = settings(max_examples=8, deadline=None)
+few = settings(max_examples=2, deadline=None)
 
 
 def fitted(seed, kind):
@@ -90,7 +90,7 @@ def test_at_levels_that_set_thresholds(kind, seed, operating_point):
 
 @given(st.integers(0, 10_000))
 @pytest.mark.parametrize("kind", ["embeddings", "pairs"])
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=1, deadline=None)
 def test_an_audit_of_a_printed_threshold_is_that_of_the_levels(kind, seed):
     """Its rates, tables and checks, whatever other levels are asked about."""
     X, y, group = draw((15, 20), seed)

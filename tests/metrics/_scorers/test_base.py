@@ -23,10 +23,6 @@ def test_a_signed_ratio_is_best_at_one(how):
     assert scores == pytest.approx([-np.log(4), 0, -np.log(4), -np.inf])
 
 
-def test_a_rate_of_zero_scores_plain_zero():
-    assert not np.signbit(_greater_is_better(np.zeros(1), None)).any()
-
-
 def test_no_square_of_scores_is_held():
     n_images = 12000
     rng = np.random.default_rng(0)

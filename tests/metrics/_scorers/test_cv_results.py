@@ -1,6 +1,5 @@
 """Scores of a search are found by name, or the error lists the names there."""
 
-import numpy as np
 import pytest
 
 from skfairfr.metrics._scorers import is_signed, mean_score
@@ -25,10 +24,6 @@ def test_a_missing_score_is_an_error(results, words):
         ValueError, match=f"'bfrr' is not a score of the search; .*{words}"
     ):
         mean_score(results, "bfrr")
-
-
-def test_a_search_that_never_scored_has_only_nan():
-    assert np.isnan(mean_score({"mean_test_score": [np.nan] * 3}, "bfar")).all()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from skfairfr import face_labels
 from skfairfr.metrics import (
     FewErrorsWarning,
     _scorers,
@@ -88,9 +87,3 @@ def test_a_scorer_says_it_once(scoring):
     assert len(set(said)) == len(said)
     assert all("fewer than 30" in words for words in said)
     assert warned_of(lambda: search(fresh).fit(X, Y)) == []
-
-
-def test_a_search_with_enough_errors_does_not_warn():
-    y = face_labels(IDENTITY, GROUP)
-    scorer = make_fairness_scorer(far=0.2)
-    assert warned_of(lambda: search(scorer, n_jobs=2).fit(X, y)) == []

@@ -6,11 +6,10 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, cross_validate
-from sklearn.preprocessing import FunctionTransformer
 
 from skfairfr import face_labels
 from skfairfr._core import _pair_tiles, _pairs
-from skfairfr.metrics import bfar_scorer, frr_at_far_scorer, make_fairness_scorer
+from skfairfr.metrics import make_fairness_scorer
 from tests.metrics.searches import FAR, FOLDS, GROUP, IDENTITY, WEIGHTS, Stretch, X, Y
 
 OVERALL = {"rate": "frr", "how": None, "operating_point": "overall"}
@@ -132,35 +131,6 @@ def test_scorers_of_different_groups_share_the_transform(counted):
         assert found[f"test_{name}"].tolist() == expected
 
 
-def test_nothing_is_shared_between_calls(counted):
-    """An estimator may be fitted again, and X be changed in place."""
-    estimator, rows = Stretch(3.0), X.copy()
-    scorer = check_scoring(estimator, DICT)
-    first = scorer(estimator, rows, Y)
-    estimator.weight = 0.2
-    assert scorer(estimator, rows, Y) != first
-    estimator.weight = 3.0
-    rows[:, :4] *= 5
-    assert scorer(estimator, rows, Y) != first
-    assert scorer(estimator, X, Y) == first
-    assert counted["transforms"] == 4
-
-
-def test_scorers_of_other_kinds_may_be_among_them(counted):
-    def mean(estimator, X, y):
-        return float(np.mean(estimator.transform(X)))
-
-    found = of_dict({"mean": mean, **DICT}, X, Y)
-    assert counted == {"transforms": 2, "passes": 1}
-    assert found.pop("mean") == mean(Stretch(3.0), X, Y)
-    assert found == alone(DICT, X, Y)
-
-
-def test_an_error_of_a_dict_names_the_scorer_s_remedy():
-    with pytest.raises(ValueError, match="face_labels"):
-        of_dict(DICT, X, IDENTITY)
-
-
 def test_without_transform_a_dict_is_refused():
     class NoTransform(BaseEstimator):
         def fit(self, X, y=None):
@@ -168,18 +138,3 @@ def test_without_transform_a_dict_is_refused():
 
     with pytest.raises(AttributeError, match="transform"):
         of_dict(DICT, X, Y, estimator=NoTransform())
-
-
-def test_messages_name_rows_of_x():
-    rows = X.copy()
-    rows[77] = 0
-    with pytest.raises(ValueError, match=r"zero row \(77, 1 in all\)"):
-        bfar_scorer(FunctionTransformer(), rows, Y)
-    images = np.flatnonzero(IDENTITY == IDENTITY[0])[:2]
-    domain = np.full(len(X), "document")
-    domain[images[1]] = "selfie"
-    rows = X.copy()
-    rows[images[1]] = rows[images[0]]
-    words = f"rows {images[0]} and {images[1]} of X"
-    with pytest.raises(ValueError, match=words):
-        frr_at_far_scorer(FunctionTransformer(), rows, IDENTITY, domain=domain)

@@ -1,0 +1,471 @@
+"""Displays over FAR levels: the FRR, and disparities with their uncertainty."""
+
+from functools import partial
+
+import numpy as np
+
+from skfairfr._core._disparities import DISPARITIES
+from skfairfr.metrics._plot import _from_roc, _style
+from skfairfr.utils._validation import check_option, check_sequence
+
+DET_TICKS = (*10.0 ** np.arange(-6, -1), 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.99)
+FAR_LABELS = {
+    "overall": "FAR (FMR) over all impostor pairs",
+    "worst_group": "FAR (FMR) of the group where it is largest",
+    "group": "FAR (FMR) of the group itself",
+}
+HOW_LABELS = {
+    "max_min": "max / min",
+    "max_geomean": "max / geomean",
+    "log_geomean": "log-geomean",
+    "gini": "Gini",
+    "difference": "max \N{MINUS SIGN} min",
+    "std": "sd",
+    "ratio": "ratio",
+}
+
+
+@_style.display
+class SimilarityROCDisplay(_from_roc.OverLevels):
+    """The frr over the far with its uncertainty, overall and by group.
+
+    Build it with :meth:`from_roc` or :meth:`from_estimator`; parameters are kept as
+    attributes. Lower curves are better.
+
+    Parameters
+    ----------
+    far : ndarray, shape (n_levels,)
+        FAR levels in (0, 1), increasing.
+    frr : ndarray, shape (n_curves, n_levels)
+        FRR in [0, 1] at each level; lower is better.
+    low, high : ndarrays, shape (n_curves, n_levels)
+        Interval at each level on its own.
+    band_low, band_high : ndarrays, shape (n_curves, n_levels)
+        Band meant to hold a whole curve at once.
+    supported : ndarray of bool, shape (n_curves, n_levels)
+        Whether there are enough errors, of enough people.
+    groups : tuple, shape (n_curves,)
+        Label of each curve; None is overall.
+    operating_point : {"overall", "worst_group", "group"}, default="overall"
+        Which FAR the levels are of.
+    name : str, default=None
+        Name of the system, put before the labels of the legend.
+    far_max : float in (0, 1), default=None
+        Level above which not all pairs were counted, shaded; None where all were.
+    beyond : str, default=""
+        Where values and intervals come from there, for the legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+    lines_ : list of matplotlib Line2D
+        One for each curve, its supported part.
+    unsupported_lines_ : list of matplotlib Line2D or None
+        The rest of each curve; None where all is supported.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.curve : Computes a curve.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> from skfairfr.metrics import SimilarityROCDisplay
+    >>> data = make_face_embeddings(n_identities=100, random_state=0)
+    >>> roc = SimilarityROC(n_resamples=100, random_state=0)
+    >>> roc = roc.fit(data.X, data.y, data.sensitive_features)
+    >>> display = SimilarityROCDisplay.from_roc(roc, ax=Figure().subplots())
+    >>> display.groups
+    (None, 'female', 'male')
+    """
+
+    frr: np.ndarray
+    groups: tuple
+
+    @classmethod
+    def from_roc(
+        cls,
+        roc,
+        *,
+        far=None,
+        groups=None,
+        operating_point="overall",
+        ax=None,
+        name=None,
+        **kwargs,
+    ):
+        """Compute curves with a fitted SimilarityROC and draw them.
+
+        Parameters
+        ----------
+        roc : SimilarityROC
+            Fitted.
+        far : array-like, shape (n_levels,), default=None
+            FAR levels in (0, 1); by default eight a decade, from the first power of ten
+            with ten impostor pairs above its threshold up to 0.1.
+        groups : sequence of labels, shape (n_curves,), default=None
+            Groups to draw, None among them standing for overall; by default overall and
+            every group, and with ``operating_point="group"`` every group.
+        operating_point : {"overall", "worst_group", "group"}, default="overall"
+            Whether the levels are of the overall FAR, of the largest of the groups', or
+            of each group's own.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        name : str, default=None
+            Name of the system, put before the labels of the legend.
+        **kwargs : dict
+            Further arguments of :meth:`plot`.
+
+        Returns
+        -------
+        display : SimilarityROCDisplay
+            Already drawn.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`~skfairfr.metrics.SimilarityROC.curve`, and if there is nothing to
+            draw: no groups, and each at its own threshold.
+        """
+        overall = operating_point != "group"
+        groups = _from_roc.check_roc_groups(roc, groups, overall=overall)
+        if not groups:
+            problem = "There is no group to draw a curve for: pass sensitive_features= to fit of"
+            raise ValueError(f"{problem} roc, or use operating_point='overall'.")
+        questions = [{"group": group} for group in groups]
+        fields = _from_roc.over_levels(roc, questions, far, operating_point)
+        display = cls(frr=fields.pop("value"), groups=groups, name=name, **fields)
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax=None, *, name=None, scale="log", band="pointwise", **kwargs):
+        """Draw the curves.
+
+        A rate of zero has no place on either scale: it is drawn at the lower edge, half
+        the smallest positive number shown; the stored arrays keep the zero.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        name : str, default=None
+            Name of the system; None takes the stored one.
+        scale : {"log", "det"}, default="log"
+            Logarithms of both rates, or normal deviates, in which the scores of two
+            normal distributions give a straight line.
+        band : {"pointwise", "simultaneous"} or None, default="pointwise"
+            Which band is drawn: filled, or for more than three curves as bars.
+        **kwargs : dict
+            Keywords of ``ax.plot``, for every curve.
+
+        Returns
+        -------
+        display : SimilarityROCDisplay
+            This one.
+
+        Raises
+        ------
+        ValueError
+            If scale or band is not one of its options.
+        """
+        check_option(scale, "scale", ("log", "det"))
+        low, high = _style.band_of(self, band)
+        ax, name, earlier = _style.begin(self, ax, name)
+        shown = [self.frr] if band is None else [self.frr, low]
+        floor = _style.smallest_positive(*shown)
+        place = partial(_place, scale, floor)
+        x = _place(scale, 0.0, self.far)
+        styles, name = _style.styles_on(ax, self.groups, name, kwargs)
+        labels = _style.group_labels(self.groups, self.frr, name)
+        _style.draw_curves(self, x, place(self.frr), self.supported, styles, labels)
+        if band is not None:
+            edges = place(low), place(high)
+            _style.draw_bands(ax, x, *edges, self.supported, self.lines_)
+        _set_axes(ax, scale, (x.min(), x.max()), place(0.0), earlier)
+        self._shade_sampled(partial(_place, scale, 0.0))
+        return _style.finish(self, FAR_LABELS[self.operating_point], "FRR (FNMR)")
+
+
+@_style.display
+class DisparityCurveDisplay(_from_roc.OverLevels):
+    """One or several disparities over FAR levels, with their uncertainty.
+
+    Build it with :meth:`from_roc` or :meth:`from_estimator`; parameters are kept as
+    attributes. Larger disparities are less fair; the dotted line shows equal groups.
+
+    Parameters
+    ----------
+    far : ndarray, shape (n_levels,)
+        FAR levels in (0, 1), increasing.
+    value : ndarray, shape (n_curves, n_levels)
+        Disparities; larger is less fair.
+    low, high : ndarrays, shape (n_curves, n_levels)
+        Interval at each level on its own.
+    band_low, band_high : ndarrays, shape (n_curves, n_levels)
+        Band meant to hold a whole curve at once.
+    normalized_uncertainty : ndarray, shape (n_curves, n_levels)
+        Standard deviation over value, lower being more certain.
+    supported : ndarray of bool, shape (n_curves, n_levels)
+        Whether every group has enough errors, of enough people.
+    curves : tuple of (str, str), shape (n_curves,)
+        The rate, "far" or "frr", and the disparity of each curve.
+    operating_point : {"overall", "worst_group", "group"}, default="overall"
+        Which FAR the levels are of.
+    name : str, default=None
+        Name of the system, put before the labels of the legend.
+    far_max : float in (0, 1), default=None
+        Level above which not all pairs were counted, shaded; None where all were.
+    beyond : str, default=""
+        Where values and intervals come from there, for the legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+    lines_ : list of matplotlib Line2D
+        One for each curve, its supported part.
+    unsupported_lines_ : list of matplotlib Line2D or None
+        The rest of each curve; None where all is supported.
+
+    See Also
+    --------
+    skfairfr.metrics.disparity : The formulas.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> from skfairfr.metrics import DisparityCurveDisplay
+    >>> data = make_face_embeddings(n_identities=100, random_state=0)
+    >>> roc = SimilarityROC(n_resamples=100, random_state=0)
+    >>> roc = roc.fit(data.X, data.y, data.sensitive_features)
+    >>> display = DisparityCurveDisplay.from_roc(
+    ...     roc, rate="far", how=("max_min", "max_geomean"), ax=Figure().subplots()
+    ... )
+    >>> display.curves
+    (('far', 'max_min'), ('far', 'max_geomean'))
+    """
+
+    value: np.ndarray
+    normalized_uncertainty: np.ndarray
+    curves: tuple
+
+    @classmethod
+    def from_roc(
+        cls,
+        roc,
+        *,
+        far=None,
+        rate=("far", "frr"),
+        how="max_min",
+        operating_point="overall",
+        ax=None,
+        name=None,
+        **kwargs,
+    ):
+        """Compute disparities with a fitted SimilarityROC and draw them.
+
+        Parameters
+        ----------
+        roc : SimilarityROC
+            Fitted, with groups.
+        far : array-like, shape (n_levels,), default=None
+            FAR levels in (0, 1); by default eight a decade, from the first power of ten
+            with ten impostor pairs above its threshold up to 0.1.
+        rate : {"far", "frr"} or sequence, shape (n_rates,), default=("far", "frr")
+            Rates whose disparity is drawn.
+        how : str, callable or sequence, shape (n_disparities,), default="max_min"
+            Disparities, as ``how`` of :meth:`~skfairfr.metrics.SimilarityROC.estimate`;
+            a sequence gives a curve for each, except ``("ratio", a, b)``, which is one.
+        operating_point : {"overall", "worst_group", "group"}, default="overall"
+            Whether the levels are of the overall FAR, of the largest of the groups', or
+            of each group's own.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        name : str, default=None
+            Name of the system, put before the labels of the legend.
+        **kwargs : dict
+            Further arguments of :meth:`plot`.
+
+        Returns
+        -------
+        display : DisparityCurveDisplay
+            Already drawn.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`~skfairfr.metrics.SimilarityROC.curve`.
+        """
+        one = isinstance(rate, str)
+        rates = (rate,) if one else check_sequence(rate, "rate", "names of rates")
+        several = isinstance(how, list | tuple) and how[0] != "ratio"
+        hows = tuple(how) if several else (how,)
+        questions = [{"rate": r, "how": h} for r in rates for h in hows]
+        fields = _from_roc.over_levels(roc, questions, far, operating_point)
+        asked = {"far": fields["far"], "operating_point": operating_point}
+        spread = [roc.estimate(**asked, **q).normalized_uncertainty for q in questions]
+        curves = tuple((q["rate"], _how_name(q["how"])) for q in questions)
+        fields |= {"normalized_uncertainty": np.stack(spread), "name": name}
+        return cls(curves=curves, **fields).plot(ax, **kwargs)
+
+    def plot(self, ax=None, *, name=None, quantity="value", band="pointwise", **kwargs):
+        """Draw the curves.
+
+        Infinite disparities (a group without errors) have their sign at the upper edge, and
+        bands may leave the axes, whose limits are those of the curves and of the
+        supported bands; the stored arrays keep everything.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        name : str, default=None
+            Name of the system; None takes the stored one.
+        quantity : {"value", "normalized_uncertainty"}, default="value"
+            Whether the disparities themselves are drawn, or their uncertainty, on a
+            log axis whose limits are those of the supported levels.
+        band : {"pointwise", "simultaneous"} or None, default="pointwise"
+            Which band of the values is drawn: filled, or for more than three curves as
+            bars.
+        **kwargs : dict
+            Keywords of ``ax.plot``, for every curve.
+
+        Returns
+        -------
+        display : DisparityCurveDisplay
+            This one.
+
+        Raises
+        ------
+        ValueError
+            If quantity or band is not one of its options.
+        """
+        check_option(quantity, "quantity", ("value", "normalized_uncertainty"))
+        low, high = _style.band_of(self, band)
+        drawn = getattr(self, quantity)
+        ax, name, earlier = _style.begin(self, ax, name)
+        styles, name = self._styles(ax, name)
+        styles = [{**style, **kwargs} for style in styles]
+        labels = [self._label(row, values, name) for row, values in enumerate(drawn)]
+        shown = np.where(np.isfinite(drawn), drawn, np.nan)
+        _style.draw_curves(self, self.far, shown, self.supported, styles, labels)
+        for values, line in zip(drawn, self.lines_, strict=True):
+            self._draw_infinite(np.isposinf(values), line.get_color())
+        # Unsupported levels are too uncertain to set the scale of uncertainties.
+        trusted = np.where(self.supported, drawn, np.nan)
+        by_all = quantity == "value" or not np.isfinite(trusted).any()
+        shown = [drawn if by_all else trusted]
+        if quantity == "value" and band is not None:
+            self._draw_bands(low, high)
+            shown += [np.where(self.supported, b, np.nan) for b in (low, high)]
+        self._finish(quantity, np.concatenate([np.ravel(s) for s in shown]), earlier)
+        return self
+
+    def _styles(self, ax, name):
+        """Colour and marker show the disparity, the line shows the rate."""
+        hows = list(dict.fromkeys(how for _, how in self.curves))
+        rates = list(dict.fromkeys(rate for rate, _ in self.curves))
+        by_how = len(hows) > 1
+        own, name = _style.styles_on(ax, hows if by_how else rates, name)
+        places = [(rates.index(rate), hows.index(how)) for rate, how in self.curves]
+        lines = [{"linestyle": _style.LINES[rate]} for rate, _ in places]
+        return [
+            own[p[by_how]] | line for p, line in zip(places, lines, strict=True)
+        ], name
+
+    def _label(self, row, drawn, name):
+        rate, how = self.curves[row]
+        label = f"{rate.upper()}: {HOW_LABELS.get(how, how)}"
+        label = label if name is None else _style.plain_text(f"{name}, {label}")
+        return f"{label} (undefined)" if np.isnan(drawn).all() else label
+
+    def _draw_infinite(self, infinite, color):
+        if infinite.any():
+            style = {"linestyle": "", "marker": _style.INFINITY, "markersize": 9}
+            edge = {"transform": self.ax_.get_xaxis_transform(), "clip_on": False}
+            ones = np.ones(infinite.sum())
+            self.ax_.plot(self.far[infinite], ones, **style, **edge, color=color)
+            solid = {"markerfacecolor": _style.GREY}
+            _style.explain(self.ax_, _style.INFINITE, **style, **solid)
+
+    def _draw_bands(self, low, high):
+        # An infinite end reaches beyond any axes.
+        largest = np.max(self.value, initial=1.0, where=np.isfinite(self.value))
+        largest = np.max(high, initial=largest, where=np.isfinite(high))
+        high = np.where(np.isposinf(high), 10 * largest, high)
+        _style.draw_bands(self.ax_, self.far, low, high, self.supported, self.lines_)
+
+    def _neutral(self):
+        """Value of equal groups; None if it differs between the disparities."""
+        names = {how.split()[0] for _, how in self.curves}
+        values = {DISPARITIES[n].neutral if n in DISPARITIES else None for n in names}
+        return values.pop() if len(values) == 1 else None
+
+    def _finish(self, quantity, values, earlier):
+        ax = self.ax_
+        values = values[np.isfinite(values)]
+        neutral = self._neutral() if quantity == "value" else None
+        if neutral is not None:
+            values = np.append(values, neutral)
+            ax.axhline(neutral, **_style.REFERENCE)
+        ylim, label = (0.0, 1.0), "Standard error / disparity\n(lower is more certain)"
+        if quantity == "value":
+            label = "Disparity of the groups"
+        if neutral == 1 and (values > 0).all():
+            ylim, label = _style.ends_of_ratios(values), f"{label}, log scale"
+            ax.set_yscale("log")
+        elif quantity == "value" and values.size:
+            room = 0.06 * (np.ptp(values) or 1.0)
+            ylim = values.min() - room, values.max() + room
+        elif quantity != "value" and (values > 0).any():
+            ylim = values[values > 0].min() / 1.3, values.max() * 1.3
+            ax.set_yscale("log")
+        ax.set_xscale("log")
+        _style.set_limits(ax, earlier, (self.far.min(), self.far.max()), ylim)
+        _style.percent_ticks(ax.xaxis, sorted(ax.get_xlim()))
+        if ax.get_yscale() == "log":
+            _style.ratio_ticks(ax.yaxis, ax.get_ylim())
+        self._shade_sampled()
+        _style.finish(self, FAR_LABELS[self.operating_point], label, above=True)
+
+
+def _place(scale, floor, rates):
+    """Positions of rates, zero at the floor: themselves, or normal deviates (finite)."""
+    kept = np.clip(rates, floor, 1.0)
+    if scale == "log":
+        return kept
+    from scipy.stats import norm
+
+    return norm.ppf(np.minimum(kept, 1 - 1e-6))
+
+
+def _set_axes(ax, scale, xlim, lowest, earlier):
+    """Set scales, limits and ticks of both axes of rates."""
+    if scale == "log":
+        ax.set(xscale="log", yscale="log")
+    top = _place(scale, 0.0, 1.0 if scale == "log" else 0.99)
+    _style.set_limits(ax, earlier, xlim, (lowest, min(ax.get_ylim()[1], top)))
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = axis.get_view_interval()
+        if scale == "log":
+            _style.percent_ticks(axis, (low, high))
+            continue
+        from scipy.stats import norm
+
+        ticks = [at for at in norm.ppf(DET_TICKS) if low - 1e-9 <= at <= high + 1e-9]
+        _style.set_ticks(axis, ticks, lambda at: _style.percent(norm.cdf(at)))
+
+
+def _how_name(how):
+    """A printable name of a disparity."""
+    if isinstance(how, str):
+        return how
+    if isinstance(how, tuple):
+        return f"{how[0]} {how[2]} / {how[1]}" if how[1:] else how[0]
+    return getattr(how, "__name__", "disparity")

@@ -1,0 +1,554 @@
+"""Displays of a fitted search: candidates by two metrics, and a ratio over two parameters."""
+
+from numbers import Real
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skfairfr.metrics._plot import _style
+from skfairfr.metrics._scorers import is_signed, mean_score
+
+# Axis labels of the entries of fairness_scores.
+METRIC_LABELS = {
+    "bfar": "BFAR (max / min of FAR)",
+    "bfrr": "BFRR (max / min of FRR)",
+    "frr_at_far": "FRR",
+    "far_max_geomean": "max / geometric mean of FAR",
+    "frr_max_geomean": "max / geometric mean of FRR",
+}
+# Both ends differ from the middle equally in lightness, and in hue for all readers.
+COLOUR_MAP = "PuOr_r"
+# Ticks of the scale are powers of the first base with at most MAX_TICKS a side.
+TICK_BASES = (1.1, 1.25, 1.5, 2, 3, 5, 10, 100)
+MAX_TICKS = 3
+
+
+@_style.display
+class KappaGridDisplay:
+    """Ratio of a rate of two groups over a grid of two parameters, on a log scale about 1.
+
+    Each cell is a candidate of a search; 1 is equal treatment, 2 means twice the errors
+    for the group named first, 0.5 half of them. A black line runs between cells above and
+    below 1, and a frame marks the chosen candidate. Several levels are drawn side by side,
+    so that a choice at one can be judged at another. Build it with :meth:`from_search`;
+    parameters are kept as attributes.
+
+    Parameters
+    ----------
+    ratio : ndarray, shape (n_levels, n_y, n_x)
+        Ratio in each cell; 1 is equal, and the further from 1, the less fair. nan where
+        there is no candidate, or no value.
+    x, y : ndarrays, shape (n_x,) and (n_y,)
+        Values of the parameters, in increasing order.
+    labels : tuple of two str, default=("kappa0", "kappa1")
+        Names of the parameters.
+    titles : sequence of str, shape (n_levels,), default=None
+        What each map shows.
+    chosen : tuple of two int, default=None
+        Row and column of the chosen candidate.
+
+    Attributes
+    ----------
+    axes_ : ndarray of matplotlib Axes, shape (n_levels,)
+        Axes drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+    im_ : list of matplotlib AxesImage
+        The coloured cells of each level.
+    text_ : ndarray of matplotlib Text or None, shape (n_levels, n_y, n_x)
+        The numbers; None in cells without a value.
+
+    See Also
+    --------
+    skfairfr.fairness_scores : With ``ratio=(a, b)``, scores the ratio of b to a.
+    TradeOffDisplay : Two metrics over all candidates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> from skfairfr.metrics import KappaGridDisplay
+    >>> display = KappaGridDisplay(
+    ...     ratio=np.array([[[2.0, 3.5], [0.8, 1.6]]]), x=[10, 20], y=[15, 30])
+    >>> display = display.plot(Figure().subplots())
+    >>> [[cell.get_text() for cell in row] for row in display.text_[0]]
+    [['2.0', '3.5'], ['0.80', '1.6']]
+    """
+
+    ratio: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    labels: tuple = ("kappa0", "kappa1")
+    titles: list | None = None
+    chosen: tuple | None = None
+
+    @classmethod
+    def from_search(
+        cls,
+        search,
+        *,
+        metric="far_log_ratio",
+        param_x="kappa0",
+        param_y="kappa1",
+        ax=None,
+        **kwargs,
+    ):
+        """Read a fitted search over a grid and draw it.
+
+        Parameters
+        ----------
+        search : GridSearchCV or similar
+            Fitted, with ``scoring=fairness_scores(far, ratio=(a, b))``.
+        metric : str or sequence of str, shape (n_levels,), default="far_log_ratio"
+            Names of scores, each drawn as one map: logarithms of a signed ratio, or minus
+            a ratio, such as "bfar". With several levels of ``far``,
+            ["far_log_ratio@1e-3", "far_log_ratio@1e-4"].
+        param_x, param_y : str, default="kappa0" and "kappa1"
+            Searched parameters along the axes; of a pipeline, with or without the step, as
+            in "ethicalmodule__kappa0". The label of a kappa names the group it belongs to
+            in the search's ``best_estimator_``, as in "kappa0 (female)".
+        ax : matplotlib Axes or sequence of Axes, shape (n_levels,), default=None
+            Axes to draw on; None makes a new figure.
+        **kwargs : dict
+            Further arguments of :meth:`plot`.
+
+        Returns
+        -------
+        display : KappaGridDisplay
+            Already drawn.
+
+        Raises
+        ------
+        ValueError
+            If a name is not a score or parameter of the search, or several candidates
+            share a cell because more was searched than two parameters.
+        """
+        metrics = [metric] if isinstance(metric, str) else list(metric)
+        values = [metric_of_search(search, name) for name in metrics]
+        named = [find_parameter(search, name) for name in (param_x, param_y)]
+        x, column = _steps(search, named[0])
+        y, row = _steps(search, named[1])
+        _check_cells(search, named, row * len(x) + column)
+        ratio = np.full((len(metrics), len(y), len(x)), np.nan)
+        ratio[:, row, column] = values
+        best = getattr(search, "best_index_", None)
+        chosen = None if best is None else (int(row[best]), int(column[best]))
+        labels = tuple(_label(search, name) for name in named)
+        titles = [_title(search, name) for name in metrics]
+        told = {"labels": labels, "titles": titles, "chosen": chosen}
+        return cls(ratio=ratio, x=x, y=y, **told).plot(ax, **kwargs)
+
+    def plot(self, ax=None, *, colorbar=True, **kwargs):
+        """Draw one map for each level.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or sequence of Axes, shape (n_levels,), default=None
+            Axes to draw on; None makes a new figure.
+        colorbar : bool, default=True
+            Whether to draw the scale of the colours, which all levels share.
+        **kwargs : dict
+            Keywords of ``ax.imshow``.
+
+        Returns
+        -------
+        display : KappaGridDisplay
+            This one.
+
+        Raises
+        ------
+        ValueError
+            If there are not as many axes as levels.
+        """
+        self.axes_ = self._get_axes(ax)
+        self.figure_ = _style.figure_of(self.axes_[0])
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.asarray(self.ratio, dtype=float))
+        shown = np.abs(logs[np.isfinite(logs)])
+        limit = np.max(shown, initial=np.log(TICK_BASES[0]))
+        style = {"cmap": COLOUR_MAP, "vmin": -limit, "vmax": limit, **kwargs}
+        logs = np.clip(logs, -limit, limit)
+        logs = np.ma.array(logs, mask=np.isnan(logs))
+        self.im_, self.text_ = [], np.full(logs.shape, None, dtype=object)
+        for level, ax in enumerate(self.axes_):
+            ax.patch.set(hatch="////", edgecolor="0.6")
+            image = ax.imshow(logs[level], origin="lower", aspect="auto", **style)
+            self.im_.append(image)
+            for cell in zip(*np.nonzero(~logs.mask[level]), strict=True):
+                self._write(level, cell, logs[level][cell])
+            _draw_border(ax, logs[level].filled(np.nan))
+            self._finish(ax, level)
+        if colorbar:
+            self._draw_colorbar(limit)
+        return self
+
+    def _get_axes(self, ax):
+        n_levels = len(self.ratio)
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            width = max(3.2, 0.5 * len(self.x) + 1.0) * n_levels + 1.2
+            size = {"figsize": (width, max(3.2, 0.38 * len(self.y) + 1.4))}
+            ax = plt.subplots(1, n_levels, sharey=True, layout="constrained", **size)[1]
+        return _style.several_axes(ax, n_levels, "ax", "level")
+
+    def _write(self, level, cell, log):
+        row, column = cell
+        ax, image = self.axes_[level], self.im_[level]
+        width, height = _style.size_of(ax)
+        side = min(width / len(self.x), 1.6 * height / len(self.y))
+        text = ratio_text(np.asarray(self.ratio)[level, row, column])
+        place, size = (column, row), np.clip(0.36 * side, 3, 11)
+        written = _style.write_cell(ax, image, log, place, text, size)
+        self.text_[level, row, column] = written
+
+    def _finish(self, ax, level):
+        from matplotlib.patches import Rectangle
+
+        if self.chosen is not None:
+            # Inside the cell: along its edges runs the line between above and below 1.
+            row, column = self.chosen
+            square = (column - 0.38, row - 0.38), 0.76, 0.76
+            for color, width in (("white", 4.0), ("black", 2.0)):
+                frame = {"fill": False, "edgecolor": color, "linewidth": width}
+                ax.add_patch(Rectangle(*square, **frame, zorder=4))
+        ax.set_xticks(range(len(self.x)), [f"{v:g}" for v in self.x])
+        ax.set_yticks(range(len(self.y)), [f"{v:g}" for v in self.y])
+        ax.tick_params(length=0)
+        ax.set_xlabel(self.labels[0])
+        if level == 0:
+            ax.set_ylabel(self.labels[1])
+        if self.titles is not None:
+            ax.set_title(self.titles[level], fontsize="medium")
+
+    def _draw_colorbar(self, limit):
+        bar = self.figure_.colorbar(self.im_[-1], ax=list(self.axes_))
+        powers, names = scale_ticks(limit)
+        bar.set_ticks(powers, labels=names)
+        bar.minorticks_off()
+        chosen = "; frame: chosen" if self.chosen is not None else ""
+        hatched = "; hatched: none" if np.isnan(self.ratio).any() else ""
+        bar.set_label(f"Ratio (log scale); 1: equal{chosen}{hatched}")
+
+
+@_style.display
+class TradeOffDisplay:
+    """Candidates of a search by two metrics, with those that no other beats in both.
+
+    A disparity seldom falls for free: a point further down is less disparate, one further
+    left has fewer errors, and nothing in the data prefers one point of the front to
+    another. Build it with :meth:`from_search`; parameters are kept as attributes.
+
+    Parameters
+    ----------
+    x, y : ndarrays, shape (n_candidates,)
+        Mean metric of each candidate over the test folds; lower is better. nan where a
+        candidate has none, which is not drawn.
+    front : ndarray of bool, shape (n_candidates,)
+        Whether no candidate is at least as good in both and better in one.
+    params : list of dict, shape (n_candidates,)
+        Parameters of each candidate.
+    chosen : int, default=None
+        Row of the candidate that the search chose.
+    baseline : tuple of two floats, default=None
+        Metrics without any of the candidates, as of the embeddings as they were.
+    labels : tuple of two str, default=("x", "y")
+        Labels of the axes.
+    name : str, default=None
+        Name of the system, put before the labels of the legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+    points_, front_, chosen_, baseline_ : matplotlib Line2D
+        What was drawn; None where there was nothing to draw.
+
+    See Also
+    --------
+    skfairfr.model_selection.BestTradeOff : Chooses one of the candidates.
+    KappaGridDisplay : One metric over two parameters.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from skfairfr.metrics import TradeOffDisplay
+    >>> display = TradeOffDisplay(
+    ...     x=[0.10, 0.12, 0.2], y=[6.0, 3.0, 4.0], front=[True, True, False],
+    ...     params=[{"kappa1": k} for k in (10, 20, 30)], chosen=1)
+    >>> display.plot(Figure().subplots()).chosen_.get_label()
+    'chosen: kappa1=20'
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    front: np.ndarray
+    params: list
+    chosen: int | None = None
+    baseline: tuple | None = None
+    labels: tuple = ("x", "y")
+    name: str | None = None
+
+    @classmethod
+    def from_search(
+        cls,
+        search,
+        *,
+        x="frr_at_far",
+        y="bfar",
+        baseline=None,
+        ax=None,
+        name=None,
+        **kwargs,
+    ):
+        """Read a fitted search and draw it.
+
+        Parameters
+        ----------
+        search : GridSearchCV, RandomizedSearchCV or similar
+            Fitted, with several negated scores, as ``scoring=fairness_scores()`` gives.
+        x, y : str, default="frr_at_far" and "bfar"
+            Names of the scores.
+        baseline : dict of str -> float or array-like, shape (n_splits,), default=None
+            The same scores of what the candidates are compared with: what
+            ``cross_validate`` returned for it on the same folds, or what the scorer did.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        name : str, default=None
+            Name of the system, put before the labels of the legend.
+        **kwargs : dict
+            Further arguments of :meth:`plot`.
+
+        Returns
+        -------
+        display : TradeOffDisplay
+            Already drawn.
+
+        Raises
+        ------
+        ValueError
+            If a name is not a score of the search or of the baseline, or is the logarithm
+            of a signed ratio.
+        """
+        for metric in filter(is_signed, (x, y)):
+            problem = "is a signed ratio, which has no better end"
+            raise ValueError(f"{metric!r} {problem}; draw it with KappaGridDisplay.")
+        values = [metric_of_search(search, metric) for metric in (x, y)]
+        if baseline is not None:
+            baseline = tuple(_of_baseline(baseline, metric) for metric in (x, y))
+        labels = tuple(metric_label(n, level_of(search, n)) for n in (x, y))
+        x, y = values
+        found = {"x": x, "y": y, "front": pareto_front(x, y), "baseline": baseline}
+        found["chosen"] = getattr(search, "best_index_", None)
+        found |= {"params": search.cv_results_["params"], "labels": labels}
+        return cls(name=name, **found).plot(ax, **kwargs)
+
+    def plot(self, ax=None, *, name=None, **kwargs):
+        """Draw the candidates.
+
+        An axis is logarithmic where its values are positive and span a factor of five.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        name : str, default=None
+            Name of the system; None takes the stored one.
+        **kwargs : dict
+            Keywords of ``ax.plot``, for the candidates and their front.
+
+        Returns
+        -------
+        display : TradeOffDisplay
+            This one.
+        """
+        ax, name, _ = _style.begin(self, ax, name)
+        prefix = _style.plain_text(f"{name}, ") if name else ""
+        x, y = (np.asarray(values, dtype=float) for values in (self.x, self.y))
+        defined = np.isfinite(x + y)
+        color = {"color": _style.COLOURS[0], **kwargs}
+        missing = f" ({(~defined).sum()} without a value)" * (not defined.all())
+        light = {"linestyle": "", "marker": "o", "markersize": 5, "alpha": 0.4, **color}
+        (self.points_,) = ax.plot(x, y, **light, label=f"{prefix}candidates{missing}")
+        self.front_ = self._draw_front(x, y, color, prefix)
+        self.baseline_ = self.chosen_ = None
+        if self.baseline is not None:
+            look = {"linestyle": "", "marker": "s", "color": "black", "markersize": 8}
+            look["label"] = f"{prefix}baseline"
+            (self.baseline_,) = ax.plot(*self.baseline, **look)
+        if self.chosen is not None and defined[self.chosen]:
+            text = _style.plain_text(parameter_text(self.params[self.chosen]))
+            look = {"linestyle": "", "marker": "*", "markersize": 16, "zorder": 4}
+            look |= {"color": _style.COLOURS[1], "markeredgecolor": "black"}
+            look["label"] = f"{prefix}chosen{': ' * bool(text)}{text}"
+            (self.chosen_,) = ax.plot(x[self.chosen], y[self.chosen], **look)
+        baseline = (np.nan, np.nan) if self.baseline is None else self.baseline
+        for axis, of, value in zip((ax.xaxis, ax.yaxis), (x, y), baseline, strict=True):
+            _style.scale_by_ratio(axis, np.append(of, value))
+        return _style.finish(self, *self.labels, above=True)
+
+    def _draw_front(self, x, y, color, label_prefix):
+        """Draw the front: filled candidates and the staircase through them."""
+        front = np.flatnonzero(self.front)
+        if front.size == 0:
+            return None
+        order = front[np.lexsort((-y[front], x[front]))]
+        steps = {"drawstyle": "steps-post", "marker": "o", "markersize": 6}
+        steps = {"linewidth": 1.2, **steps, **color}
+        label = f"{label_prefix}no candidate better in both"
+        return self.ax_.plot(x[order], y[order], **steps, label=label)[0]
+
+
+def metric_of_search(search, name):
+    """Mean metric of each candidate, (n_candidates,): a negated score with its own sign.
+
+    The logarithm of a signed ratio becomes the ratio: the geometric mean over folds.
+    """
+    check_is_fitted(search, "cv_results_")
+    score = mean_score(search.cv_results_, name)
+    return np.exp(score) if is_signed(name) else 0.0 - score
+
+
+def level_of(search, name):
+    """FAR level of a score as text, or None: from its name, or from the scorer."""
+    if "@" in name:
+        return name.split("@")[1]
+    far = getattr(getattr(search, "scorer_", None), "far", None)
+    return None if far is None or np.ndim(far) else f"{far:g}"
+
+
+def metric_label(name, level):
+    """Axis label of a metric; an unknown name is its own label."""
+    label = METRIC_LABELS.get(name.split("@")[0])
+    if label is None:
+        return name
+    return label if level is None else f"{label} at FAR = {level}"
+
+
+def parameter_text(parameters):
+    """Parameters of a candidate, without the steps of a pipeline before their names."""
+    texts = []
+    for name, value in parameters.items():
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        shown = f"{value:g}" if is_number else value
+        texts.append(f"{name.split('__')[-1]}={shown}")
+    return ", ".join(texts)
+
+
+def find_parameter(search, name):
+    """Full name of a searched parameter, from that name or from its end."""
+    searched = _searched(search)
+    if name in searched:
+        return name
+    ending = [full for full in searched if full.endswith(f"__{name}")]
+    if len(ending) != 1:
+        problem = f"{name!r} is not a parameter of the search, or of several steps"
+        known = ", ".join(map(repr, searched)) or "none"
+        raise ValueError(f"{problem}; the parameters are: {known}.")
+    return ending[0]
+
+
+def _searched(search):
+    return [key[6:] for key in search.cv_results_ if key.startswith("param_")]
+
+
+def scale_ticks(limit):
+    """Logarithms up to ``limit`` on either side of 0, and their ratios as text."""
+    for base in TICK_BASES:
+        n_ticks = int(limit / np.log(base) + 1e-9)
+        if n_ticks <= MAX_TICKS:
+            break
+    steps = range(1, n_ticks + 1)
+    up = [f"{base**k:.3g}" for k in steps]
+    logs = [k * np.log(base) for k in range(-n_ticks, n_ticks + 1)]
+    return logs, [*(f"1/{text}" for text in up[::-1]), "1", *up]
+
+
+def ratio_text(ratio):
+    """A ratio with two digits, and infinity as such."""
+    if np.isinf(ratio):
+        return "\N{INFINITY}"
+    if ratio >= 9.95:
+        return f"{ratio:.0f}"
+    return f"{ratio:.1f}" if ratio >= 0.995 else f"{ratio:.2f}"
+
+
+def _draw_border(ax, logs):
+    """Draw a line along the edges between cells above and below 1."""
+    above = np.where(np.isnan(logs), np.nan, logs > 0)
+    line = {"colors": "black", "linewidths": 1.6}
+    row, column = np.nonzero(np.abs(np.diff(above, axis=1)) == 1)
+    ax.vlines(column + 0.5, row - 0.5, row + 0.5, **line)
+    row, column = np.nonzero(np.abs(np.diff(above, axis=0)) == 1)
+    ax.hlines(row + 0.5, column - 0.5, column + 0.5, **line)
+
+
+def _steps(search, name):
+    """Sorted values of a searched parameter, and each candidate's place among them."""
+    values = np.ma.getdata(search.cv_results_[f"param_{name}"])
+    try:
+        return np.unique(values.astype(float), return_inverse=True)
+    except (TypeError, ValueError):
+        problem = "is not a number for every candidate, and has no place on an axis"
+        raise ValueError(f"{name!r} {problem}; search it apart.") from None
+
+
+def _check_cells(search, named, cells):
+    if np.unique(cells).size < cells.size:
+        others = [repr(name) for name in _searched(search) if name not in named]
+        raise ValueError(
+            f"Several candidates share values of {named[0]!r} and {named[1]!r}: the search "
+            f"also varied {', '.join(others) or 'nothing else'}. A map needs one candidate "
+            "a cell; search over these two alone."
+        )
+
+
+def _label(search, name):
+    """A parameter without its step; kappa0 and kappa1 with the group of the best estimator."""
+    *step, name = name.split("__")
+    best = getattr(search, "best_estimator_", None)
+    if best is not None and step:
+        best = best.get_params()["__".join(step)]
+    of_each = zip(("kappa0", "kappa1"), getattr(best, "groups_", ()), strict=False)
+    group = dict(of_each).get(name)
+    return name if group is None else f"{name} ({group})"
+
+
+def _title(search, metric):
+    level = level_of(search, metric)
+    groups = getattr(getattr(search, "scorer_", None), "ratio", None)
+    rate = metric.split("_")[0].upper()
+    if not is_signed(metric) or groups is None:
+        return metric_label(metric, level)
+    title = f"{rate} of {groups[1]} / {rate} of {groups[0]}"
+    return title if level is None else f"{title}\nno group's FAR above {level}"
+
+
+def pareto_front(x, y):
+    """Whether no candidate is at least as good (as low) in both and better in one.
+
+    Parameters
+    ----------
+    x, y : ndarrays, shape (n_candidates,)
+        nan where a candidate has no value, which is then not in the front.
+
+    Returns
+    -------
+    front : ndarray of bool, shape (n_candidates,)
+    """
+    front = np.isfinite(x) & np.isfinite(y)
+    for i in np.flatnonzero(front):
+        as_good = (x <= x[i]) & (y <= y[i])
+        front[i] = not (as_good & ((x < x[i]) | (y < y[i]))).any()
+    return front
+
+
+def _of_baseline(baseline, metric):
+    """Minus a score of a baseline, averaged over folds."""
+    for key in (f"test_{metric}", metric):
+        if key in baseline:
+            return 0.0 - float(np.mean(baseline[key]))
+    known = ", ".join(map(repr, baseline)) or "none"
+    raise ValueError(f"baseline has no {metric!r}; its entries are: {known}.")

@@ -1,0 +1,467 @@
+"""Displays over scores: both error rates at thresholds, and the scores themselves."""
+
+import numpy as np
+
+from skfairfr.metrics._plot import _from_roc, _style
+from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.utils._validation import check_count, check_threshold, to_array
+
+RATES = ("far", "frr")
+PAIR_KINDS = ("impostor", "genuine")
+FEW_PAIRS = 30
+
+
+@_style.display
+class AtThresholds(_from_roc.FromEstimatorMixin):
+    """What displays over scores hold beside their values."""
+
+    groups: tuple
+    operating_thresholds: np.ndarray = ()
+    levels: np.ndarray = ()
+    name: str | None = None
+    distance: bool = False
+
+    def _finish(self, name, xlabel, ylabel):
+        """Mark the thresholds, label the axes and add a legend."""
+        score = "Distance" if self.distance else "Similarity"
+        if self.distance:
+            _style.as_distances(self.ax_)
+        _style.mark_thresholds(self.ax_, self, name)
+        return _style.finish(self, f"{score}{xlabel}", ylabel)
+
+
+@_style.display
+class ErrorRateDisplay(_from_roc.BothRates, AtThresholds):
+    """The FAR and the FRR of every group over thresholds.
+
+    A deployed system has one threshold for everybody: at a vertical line, read how far
+    the curves of one kind lie apart. Build it with :meth:`from_roc` or
+    :meth:`from_estimator`; parameters are kept as attributes.
+
+    Parameters
+    ----------
+    threshold : ndarray, shape (n_thresholds,)
+        Similarities from which on a pair is accepted, increasing.
+    far, frr : ndarrays, shape (n_curves, n_thresholds)
+        Rates, each in [0, 1]; lower is better.
+    far_low, far_high, frr_low, frr_high : ndarrays, shape (n_curves, n_thresholds)
+        Intervals at each threshold on its own.
+    far_supported, frr_supported : ndarrays of bool, shape (n_curves, n_thresholds)
+        Whether there are enough errors, of enough people.
+    groups : tuple, shape (n_curves,)
+        Label of each curve; None is overall.
+    operating_thresholds : ndarray, shape (n_levels,), default=()
+        Thresholds to mark, at which a pair of that similarity is accepted.
+    levels : ndarray, shape (n_levels,), default=()
+        FAR levels that set them; nan where they were given.
+    name : str, default=None
+        Name of the system, put before the labels of the legend.
+    distance : bool, default=False
+        Whether scores are minus distances, which the axis then shows.
+    sampled_to : float, default=None
+        Largest threshold at which not all impostor pairs were counted, shaded up to it;
+        None where all were. The FRR is exact everywhere.
+    beyond : str, default=""
+        Where the FAR and its interval come from there, for the legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+    lines_ : list of matplotlib Line2D
+        Supported parts, the FAR of every group, then the FRR.
+    unsupported_lines_ : list of matplotlib Line2D or None
+        The rest of each curve; None where all is supported.
+
+    See Also
+    --------
+    SimilarityROCDisplay : One rate over the other, without thresholds.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> from skfairfr.metrics import ErrorRateDisplay
+    >>> data = make_face_embeddings(n_identities=100, random_state=0)
+    >>> roc = SimilarityROC(n_resamples=100, random_state=0)
+    >>> roc = roc.fit(data.X, data.y, data.sensitive_features)
+    >>> display = ErrorRateDisplay.from_roc(roc, far=1e-2, ax=Figure().subplots())
+    >>> display.far.shape == (2, display.threshold.size)
+    True
+    """
+
+    threshold: np.ndarray
+    sampled_to: float | None = None
+    beyond: str = ""
+
+    @classmethod
+    def from_roc(
+        cls,
+        roc,
+        *,
+        threshold=None,
+        far=1e-3,
+        operating_thresholds=None,
+        groups=None,
+        ax=None,
+        name=None,
+        distance=False,
+        **kwargs,
+    ):
+        """Compute rates at thresholds with a fitted SimilarityROC and draw them.
+
+        Parameters
+        ----------
+        roc : SimilarityROC
+            Fitted.
+        threshold : array-like, shape (n_thresholds,), default=None
+            Similarities from which on a pair is accepted; by default 41 of them, from
+            where the overall FAR is 0.2 to where it is as low as the data can resolve.
+        far : float in (0, 1) or array-like, shape (n_levels,), default=1e-3
+            Levels of the overall FAR whose thresholds are marked; None marks nothing.
+        operating_thresholds : array-like, shape (n_levels,), default=None
+            Thresholds to mark instead, at which a pair of that similarity is accepted:
+            those of a deployed system or, with ``far``, those that other data set.
+        groups : sequence of labels, shape (n_curves,), default=None
+            Groups to draw, None among them standing for overall; by default every group,
+            or overall where there is none.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        name : str, default=None
+            Name of the system, put before the labels of the legend.
+        distance : bool, default=False
+            Whether scores are minus distances, which the axis then shows.
+        **kwargs : dict
+            Further arguments of :meth:`plot`.
+
+        Returns
+        -------
+        display : ErrorRateDisplay
+            Already drawn.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`~skfairfr.metrics.SimilarityROC.estimate`.
+        """
+        groups = _from_roc.check_roc_groups(roc, groups, overall=False) or (None,)
+        marked, levels = _from_roc.operating_points(roc, far, operating_thresholds)
+        grid = threshold
+        if threshold is None:
+            grid = _from_roc.default_thresholds(roc, marked)
+        grid = np.sort(check_threshold(grid), axis=None)
+        columns, sampled = _from_roc.both_rates(roc, groups, threshold=grid)
+        if sampled.any():
+            columns["sampled_to"] = float(grid[sampled].max())
+            columns["beyond"] = _from_roc.SAMPLED
+        columns |= {"operating_thresholds": marked, "levels": levels, "name": name}
+        display = cls(threshold=grid, groups=groups, distance=distance, **columns)
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax=None, *, name=None, band=None, **kwargs):
+        """Draw the curves: the FAR with filled markers, the FRR with a thinner line.
+
+        A rate of zero has no place on a log axis: it is drawn at the lower edge, half the
+        smallest positive number shown; the stored arrays keep the zero.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        name : str, default=None
+            Name of the system; None takes the stored one.
+        band : {"pointwise"} or None, default=None
+            Whether intervals are drawn: filled, or for more than three curves as bars.
+        **kwargs : dict
+            Keywords of ``ax.plot``, for every curve.
+
+        Returns
+        -------
+        display : ErrorRateDisplay
+            This one.
+        """
+        ax, name, earlier = _style.begin(self, ax, name)
+        floor = _style.smallest_positive(self.far, self.frr)
+        styles, name = _style.styles_on(ax, self.groups, name, kwargs)
+        thin = {"linewidth": 1.0, "markersize": 4.0}
+        styles += [{**style, **thin} for style in styles]
+        labels = _style.group_labels(self.groups, self.far, name, "no impostor pairs")
+        # Both curves of a group share its style and one legend entry.
+        labels += ["_nolegend_"] * len(labels)
+        rows, supported, low, high = (
+            np.concatenate([getattr(self, rate + field) for rate in RATES])
+            for field in ("", "_supported", "_low", "_high")
+        )
+        drawn = np.maximum(rows, floor)
+        _style.draw_curves(self, self.threshold, drawn, supported, styles, labels)
+        low, high = np.maximum(low, floor), np.maximum(high, floor)
+        n_groups = 0 if band is None else len(self.groups)
+        for part in (slice(n_groups), slice(n_groups, 2 * n_groups)):
+            edges = low[part], high[part], supported[part]
+            _style.draw_bands(ax, self.threshold, *edges, self.lines_[part])
+        for rate in RATES:
+            self._name_rate(rate)
+        ax.set_yscale("log")
+        ends = self.threshold.min(), self.threshold.max()
+        _style.set_limits(ax, earlier, ends, (floor, 3.0))
+        _style.percent_ticks(ax.yaxis, (ax.get_ylim()[0], 1.0))
+        if self.sampled_to is not None:
+            label = f"FAR beyond far_max,\n{self.beyond}"
+            _style.shade(ax, (ends[0], self.sampled_to), label)
+        return self._finish(name, " threshold", "Rate of the group")
+
+    def _name_rate(self, rate):
+        """Write the name of a rate above the end where it is large."""
+        values = getattr(self, rate)
+        if np.isnan(values).all():
+            return
+        # Of distances, the axis runs the other way.
+        side = "left" if (rate == "far") != self.distance else "right"
+        n_near = max(self.threshold.size // 5, 1)
+        near = values[:, :n_near] if rate == "far" else values[:, -n_near:]
+        end = self.threshold[0 if rate == "far" else -1]
+        place = end, min(np.nanmax(near), 0.9)
+        offset = (4 if side == "left" else -4, 7)
+        _style.write_once(self.ax_, _style.RATE_LABELS[rate], place, offset, ha=side)
+
+
+@_style.display
+class ScoreHistogramDisplay(AtThresholds):
+    """Distributions of genuine and impostor scores by group, with the threshold.
+
+    Impostor pairs at or above the threshold are falsely accepted, genuine pairs below it
+    falsely rejected. Build it with :meth:`from_roc` or :meth:`from_estimator`; parameters
+    are kept as attributes.
+
+    Parameters
+    ----------
+    edges : ndarray, shape (n_bins + 1,)
+        Ends of the bins of the similarity, increasing.
+    genuine, impostor : ndarrays, shape (n_curves, n_bins)
+        Densities, which times the width of a bin give the share of pairs in it; nan
+        without a pair.
+    n_genuine, n_impostor : ndarrays of int, shape (n_curves,)
+        Number of pairs; of fewer than 30 no density is drawn, but marks at the bottom
+        where a bin holds any.
+    groups : tuple, shape (n_curves,)
+        Label of each curve; None is overall.
+    operating_thresholds : ndarray, shape (n_levels,), default=()
+        Thresholds to mark, at which a pair of that similarity is accepted.
+    levels : ndarray, shape (n_levels,), default=()
+        FAR levels that set them; nan where they were given.
+    name : str, default=None
+        Name of the system, put before the labels of the legend.
+    distance : bool, default=False
+        Whether scores are minus distances, which the axis then shows.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes drawn on.
+    figure_ : matplotlib Figure
+        Figure of the axes.
+    lines_ : list of matplotlib Line2D
+        The impostor scores of every group, then the genuine.
+
+    See Also
+    --------
+    skfairfr.metrics.SimilarityROC.score_summary : Means and deviations of the scores.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from skfairfr import SimilarityROC, make_face_embeddings
+    >>> from skfairfr.metrics import ScoreHistogramDisplay
+    >>> data = make_face_embeddings(n_identities=100, random_state=0)
+    >>> roc = SimilarityROC(n_resamples=100, random_state=0)
+    >>> roc = roc.fit(data.X, data.y, data.sensitive_features)
+    >>> display = ScoreHistogramDisplay.from_roc(roc, ax=Figure().subplots())
+    >>> display.genuine.shape
+    (2, 60)
+    """
+
+    edges: np.ndarray
+    genuine: np.ndarray
+    impostor: np.ndarray
+    n_genuine: np.ndarray
+    n_impostor: np.ndarray
+
+    @classmethod
+    def from_roc(
+        cls,
+        roc,
+        *,
+        edges=None,
+        far=1e-3,
+        operating_thresholds=None,
+        groups=None,
+        ax=None,
+        name=None,
+        distance=False,
+        **kwargs,
+    ):
+        """Count the pairs in each bin with a fitted SimilarityROC and draw them.
+
+        Parameters
+        ----------
+        roc : SimilarityROC
+            Fitted.
+        edges : int or array-like, shape (n_bins + 1,), default=None
+            Ends of the bins; a number of bins spreads them over the scores, of which
+            those beyond five deviations from every group's mean are left out. None takes
+            twice the square root of the number of genuine pairs, between 20 and 60.
+        far : float in (0, 1) or array-like, shape (n_levels,), default=1e-3
+            Levels of the overall FAR whose thresholds are marked; None marks nothing.
+        operating_thresholds : array-like, shape (n_levels,), default=None
+            Thresholds to mark instead, at which a pair of that similarity is accepted:
+            those of a deployed system or, with ``far``, those that other data set.
+        groups : sequence of labels, shape (n_curves,), default=None
+            Groups to draw, None among them standing for overall; by default every group,
+            or overall where there is none.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        name : str, default=None
+            Name of the system, put before the labels of the legend.
+        distance : bool, default=False
+            Whether scores are minus distances, which the axis then shows.
+        **kwargs : dict
+            Further arguments of :meth:`plot`.
+
+        Returns
+        -------
+        display : ScoreHistogramDisplay
+            Already drawn.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`~skfairfr.metrics.SimilarityROC.estimate`.
+        """
+        groups = _from_roc.check_roc_groups(roc, groups, overall=False) or (None,)
+        summary = roc.score_summary()
+        rows = [summary.groups.index(group) for group in groups]
+        if edges is None:
+            edges = int(np.clip(2 * np.sqrt(summary.n_genuine[0]), 20, 60))
+        edges = _edges(roc, groups, edges)
+        marked, levels = _from_roc.operating_points(roc, far, operating_thresholds)
+        fields = {f"n_{k}": getattr(summary, f"n_{k}")[rows] for k in PAIR_KINDS}
+        fields |= {k: _densities(roc, groups, edges, k) for k in PAIR_KINDS}
+        fields |= {"operating_thresholds": marked, "levels": levels, "name": name}
+        display = cls(edges=edges, groups=groups, distance=distance, **fields)
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax=None, *, name=None, **kwargs):
+        """Draw the histograms: impostor scores filled, genuine scores as lines.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+        name : str, default=None
+            Name of the system; None takes the stored one.
+        **kwargs : dict
+            Keywords of ``ax.plot``, for every line.
+
+        Returns
+        -------
+        display : ScoreHistogramDisplay
+            This one.
+        """
+        ax, name, _ = _style.begin(self, ax, name)
+        styles, name = _style.styles_on(ax, self.groups, name, kwargs)
+        self.lines_ = []
+        for kind in PAIR_KINDS:
+            for row, style in enumerate(styles):
+                self._draw(kind, row, style, name)
+        ax.set(xlim=(self.edges[0], self.edges[-1]), ylim=(0, 1.15 * self._top()))
+        for kind in PAIR_KINDS:
+            self._name_hump(kind)
+        return self._finish(name, "", "Density of pairs within the group")
+
+    def _draw(self, kind, row, style, name):
+        density = getattr(self, kind)[row]
+        steps = np.append(density, density[-1])
+        known = self.groups, self.impostor, name, "no impostor pairs"
+        labels = _style.group_labels(*known)
+        label = labels[row] if kind == "impostor" else "_nolegend_"
+        if getattr(self, f"n_{kind}")[row] < FEW_PAIRS:
+            self.lines_.append(self._mark_bins(row, density, style, label))
+            return
+        high = steps > 0.02 * np.nanmax(steps, initial=0.0)
+        markers = {"markevery": _style.thinned(high, max(1, density.size // 12))}
+        look = {**markers, **style, "drawstyle": "steps-post", "label": label}
+        (line,) = self.ax_.plot(self.edges, steps, **look)
+        if kind == "impostor":
+            filled = {"step": "post", "color": line.get_color(), "alpha": 0.15}
+            self.ax_.fill_between(self.edges, steps, **filled)
+        self.lines_.append(line)
+
+    def _mark_bins(self, row, density, style, label):
+        """Draw hollow marks near the bottom, a row for each group, in bins with pairs."""
+        held = density > 0
+        middles = (self.edges[:-1] + self.edges[1:]) / 2
+        hollow = {**style, "linestyle": "", "markerfacecolor": "white", "label": label}
+        if held.any():
+            _style.explain(self.ax_, _style.FEW, linestyle="")
+        height = np.full(held.sum(), 0.03 + 0.035 * row)
+        look = {"marker": "|", **hollow, "transform": self.ax_.get_xaxis_transform()}
+        return self.ax_.plot(middles[held], height, **look)[0]
+
+    def _enough(self, kind):
+        """Densities of the groups with enough pairs, or of all if none has enough."""
+        densities, enough = getattr(self, kind), getattr(self, f"n_{kind}") >= FEW_PAIRS
+        return densities[enough] if enough.any() else densities
+
+    def _top(self):
+        tops = [np.nanmax(self._enough(kind), initial=0.0) for kind in PAIR_KINDS]
+        return max(tops) or 1.0
+
+    def _name_hump(self, kind):
+        densities = self._enough(kind)
+        if np.isnan(densities).all():
+            return
+        row, column = np.unravel_index(np.nanargmax(densities), densities.shape)
+        middle = (self.edges[column] + self.edges[column + 1]) / 2
+        place = middle, densities[row, column]
+        _style.write_once(self.ax_, f"{kind} pairs", place, (0, 6), ha="center")
+
+
+def _densities(roc, groups, edges, kind):
+    """Share of the pairs in each bin over its width, (n_groups, n_bins).
+
+    The share at or above an edge is a FAR, the share below it an FRR.
+    """
+    rate, sign = ("far", -1) if kind == "impostor" else ("frr", 1)
+    shares = [roc.estimate(threshold=edges, rate=rate, group=g).value for g in groups]
+    # Differences of running shares may be negative by rounding.
+    return np.maximum(sign * np.diff(np.stack(shares), axis=1), 0) / np.diff(edges)
+
+
+def _edges(roc, groups, edges):
+    """Ends of bins, increasing, from the ends or from the number of bins."""
+    given = to_array(edges, "edges")
+    if given.ndim == 0:
+        return _trimmed(roc, groups, check_count(edges, "edges", 1, _style.MOST_BINS))
+    problem = None
+    if given.ndim > 1 or given.size < 2 or given.dtype.kind not in "fiu":
+        problem = (
+            " must be a number of bins, or the ends of bins, (n_bins + 1,), two or "
+        )
+        problem += f"more numbers; got {given.dtype} of shape {given.shape}."
+    elif not np.isfinite(given).all() or np.unique(given).size < given.size:
+        problem = f" must be finite and all different; got {plain(given.tolist())}."
+    if problem is not None:
+        raise ArgumentError(Argument("edges"), problem, value=edges)
+    return np.sort(given.astype(np.float64))
+
+
+def _trimmed(roc, groups, n_bins):
+    """Edges of ``n_bins`` bins, where bins at the ends are not empty for everyone."""
+    edges = np.linspace(*_from_roc.score_range(roc), n_bins + 1)
+    held = [np.nan_to_num(_densities(roc, groups, edges, k)) for k in PAIR_KINDS]
+    filled = np.flatnonzero(np.sum(held, axis=(0, 1)))
+    if filled.size == 0:
+        return edges
+    return np.linspace(edges[filled[0]], edges[filled[-1] + 1], n_bins + 1)

@@ -1,0 +1,226 @@
+"""The drawn FRR and disparities are the curves that were asked for."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from skfairfr.metrics import DisparityCurveDisplay, SimilarityROCDisplay
+from skfairfr.metrics._plot import _style
+from tests.metrics._plot.drawn import (
+    BEYOND,
+    LEVELS,
+    axes,
+    bands,
+    fitted,
+    fitted_beyond_far_max,
+    legend_texts,
+    synthetic,
+    unfitted,
+)
+
+
+def roc_display(**options):
+    return SimilarityROCDisplay.from_roc(
+        fitted(), **{"far": LEVELS, "ax": axes(), **options}
+    )
+
+
+@pytest.mark.parametrize("point", ["overall", "worst_group", "group"])
+@pytest.mark.parametrize("group", ["female", "male"])
+def test_stored_arrays_are_those_of_the_curve(point, group):
+    display = roc_display(operating_point=point)
+    curve = fitted().curve(LEVELS, group=group, operating_point=point)
+    row = display.groups.index(group)
+    assert np.array_equal(display.frr[row], curve.value)
+    assert np.array_equal(display.supported[row], curve.supported)
+    for field in ("low", "high", "band_low", "band_high"):
+        assert np.array_equal(getattr(display, field)[row], getattr(curve, field))
+
+
+@pytest.mark.parametrize("band", ["pointwise", "simultaneous", None])
+@pytest.mark.parametrize("scale", ["log", "det"])
+def test_plot_draws_a_line_for_each_curve(scale, band):
+    display, ax = roc_display(), axes()
+    assert display.plot(ax, scale=scale, band=band) is display
+    assert display.ax_ is ax
+    assert display.figure_ is ax.figure
+    assert len(display.lines_) == len(display.groups) == 3
+    assert ax.get_xscale() == ("log" if scale == "log" else "linear")
+    assert np.isfinite([*ax.get_xlim(), *ax.get_ylim()]).all()
+    assert "FAR (FMR)" in ax.get_xlabel()
+    assert ax.get_ylabel() == "FRR (FNMR)"
+
+
+def test_own_operating_points_have_no_overall_curve():
+    display = roc_display(operating_point="group")
+    assert display.groups == ("female", "male")
+    assert "group itself" in display.ax_.get_xlabel()
+
+
+@pytest.mark.parametrize("scale", ["log", "det"])
+def test_zero_and_one_are_drawn_and_kept(scale):
+    display = roc_display(groups=[None])
+    display.frr = np.array([[1.0, 0.5, 0.1, 0.0]])
+    display.plot(axes(), scale=scale)
+    drawn = np.concatenate([line.get_ydata() for line in display.ax_.get_lines()])
+    assert not np.isinf(drawn).any()
+    assert display.frr[0, -1] == 0
+
+
+@pytest.mark.parametrize("wrong", [{"scale": "linear"}, {"band": "both"}])
+def test_unknown_options_are_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        roc_display().plot(axes(), **wrong)
+
+
+def test_without_axes_pyplot_makes_a_figure():
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    display = roc_display(ax=None)
+    assert plt.get_fignums() == [display.figure_.number]
+    plt.close(display.figure_)
+    roc_display()
+    assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize("scale", ["log", "det"])
+def test_levels_above_far_max_are_shaded_and_explained(scale):
+    display = SimilarityROCDisplay.from_roc(
+        fitted_beyond_far_max(), far=LEVELS, ax=axes(), scale=scale
+    )
+    ends = np.array([0.03, 0.2])
+    (band,) = bands(display.ax_)
+    assert band == pytest.approx(tuple(ends if scale == "log" else norm.ppf(ends)))
+    assert band[1] == pytest.approx(display.ax_.get_xlim()[1])
+    words = f"{_style.SHADED}{BEYOND}from a sample"
+    assert legend_texts(display.ax_)[-1] == words
+
+
+def test_without_groups_none_has_a_threshold_of_its_own():
+    X, y, _ = synthetic()
+    roc = unfitted().fit(X, y)
+    with pytest.raises(ValueError, match="no group to draw"):
+        SimilarityROCDisplay.from_roc(roc, far=LEVELS, operating_point="group")
+
+
+def test_two_systems_on_one_axes_are_told_apart():
+    ax = axes()
+    first = SimilarityROCDisplay.from_roc(fitted(), ax=ax, name="old")
+    second = SimilarityROCDisplay.from_roc(fitted(), ax=ax, name="new")
+    looks = [
+        (line.get_color(), line.get_linestyle(), line.get_marker())
+        for line in first.lines_ + second.lines_
+    ]
+    assert len(set(looks)) == 6
+    texts = legend_texts(ax)
+    assert {"old, female", "new, female", "old, overall", "new, overall"} <= set(texts)
+
+
+def disparities(**options):
+    return DisparityCurveDisplay.from_roc(
+        fitted(), **{"far": LEVELS, "ax": axes(), **options}
+    )
+
+
+@pytest.mark.parametrize("point", ["overall", "worst_group"])
+def test_stored_disparities_are_those_of_the_curve(point):
+    hows = ("max_min", "gini")
+    display = disparities(how=hows, operating_point=point)
+    for row, (rate, how) in enumerate(display.curves):
+        question = {"rate": rate, "how": how, "operating_point": point}
+        curve = fitted().curve(LEVELS, **question)
+        estimate = fitted().estimate(LEVELS, **question)
+        for field in ("value", "low", "high", "band_low", "band_high", "supported"):
+            assert np.array_equal(getattr(display, field)[row], getattr(curve, field))
+        uncertainty = display.normalized_uncertainty[row]
+        expected = estimate.normalized_uncertainty
+        assert np.array_equal(uncertainty, expected, equal_nan=True)
+
+
+def test_rates_differ_by_line_and_disparities_by_colour():
+    display = disparities(how=["max_min", "gini"])
+    colors = [line.get_color() for line in display.lines_]
+    assert colors[:2] == colors[2:]
+    assert colors[0] != colors[1]
+    far, frr = (display.lines_[row].get_linestyle() for row in (0, 2))
+    assert (far, frr) == ("-", "--")
+
+
+@pytest.mark.parametrize(
+    ("how", "scale"), [("max_min", "log"), ("gini", "linear"), ("difference", "linear")]
+)
+def test_ratios_are_on_a_log_axis(how, scale):
+    display = disparities(how=how)
+    assert display.ax_.get_yscale() == scale
+    low, high = display.ax_.get_ylim()
+    values = display.value[np.isfinite(display.value)]
+    assert low <= values.min() and values.max() <= high
+    # The legend stands above the axes, and so over no band.
+    display.figure_.draw_without_rendering()
+    legend = display.ax_.get_legend().get_window_extent()
+    assert legend.y0 >= display.ax_.get_window_extent().y1
+
+
+def spread(rates):
+    return rates.max(axis=-1) - rates.min(axis=-1)
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        (("ratio", "male", "female"), "ratio female / male"),
+        ([("ratio", "female", "male")], "ratio male / female"),
+        ("ratio", "ratio"),
+        (spread, "spread"),
+    ],
+)
+def test_curves_are_named(how, expected):
+    assert disparities(rate="far", how=how).curves == (("far", expected),)
+
+
+@pytest.mark.parametrize(
+    ("how", "neutral"),
+    [
+        (("ratio", "male", "female"), 1),
+        (["max_min", "ratio"], 1),
+        (["gini", "difference"], 0),
+        (["gini", "max_min"], None),
+        (spread, None),
+    ],
+)
+def test_equal_groups_are_marked_where_that_is_one_place(how, neutral):
+    lines = disparities(how=how, band=None).ax_.get_lines()
+    level = [line.get_ydata()[0] for line in lines if list(line.get_xdata()) == [0, 1]]
+    assert level == ([] if neutral is None else [neutral])
+
+
+def test_infinite_values_are_marked_at_the_upper_edge():
+    display = disparities(rate="far")
+    display.value = np.array([[np.inf, 3.0, 2.0, 1.5]])
+    display.high = np.full((1, 4), np.inf)
+    display.plot(axes())
+    assert _style.INFINITE in legend_texts(display.ax_)
+    assert np.isfinite(display.ax_.get_ylim()).all()
+
+
+def test_undefined_curve_says_so():
+    display = disparities(rate="far")
+    for field in ("value", "low", "high", "normalized_uncertainty"):
+        setattr(display, field, np.full((1, 4), np.nan))
+    for quantity in ("value", "normalized_uncertainty"):
+        display.plot(axes(), quantity=quantity)
+        assert legend_texts(display.ax_)[0] == "FAR: max / min (undefined)"
+
+
+@pytest.mark.parametrize("quantity", ["value", "normalized_uncertainty"])
+def test_disparities_above_far_max_are_shaded_and_explained(quantity):
+    display = DisparityCurveDisplay.from_roc(
+        fitted_beyond_far_max(), far=LEVELS, quantity=quantity, ax=axes()
+    )
+    assert bands(display.ax_) == [pytest.approx((0.03, 0.2))]
+    words = f"{_style.SHADED}{BEYOND}from a sample"
+    assert legend_texts(display.ax_)[-1] == words
+    assert bands(disparities().ax_) == []

@@ -1,0 +1,388 @@
+"""What is drawn of a search is what it holds."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from skfairfr import fairness_scores
+from skfairfr.metrics import KappaGridDisplay, TradeOffDisplay
+from skfairfr.metrics._plot import _search
+from tests.metrics._plot.drawn import axes, legend_texts
+from tests.metrics._plot.searched import (
+    CHOOSE,
+    SCORES,
+    STEPS,
+    Towards,
+    baseline,
+    search,
+)
+from tests.metrics.searches import FOLDS, Stretch, X, Y
+
+
+@pytest.mark.parametrize("name", ["bfar@1e-2", "frr_at_far@2e-2"])
+def test_a_metric_is_minus_its_score(name):
+    scores = search().cv_results_[f"mean_test_{name}"]
+    assert np.array_equal(_search.metric_of_search(search(), name), -scores)
+
+
+def test_a_signed_ratio_is_the_geometric_mean_of_folds():
+    found = _search.metric_of_search(search(), "far_log_ratio@1e-2")
+    splits = [
+        search().cv_results_[f"split{k}_test_far_log_ratio@1e-2"] for k in range(3)
+    ]
+    assert found == pytest.approx(np.prod(np.exp(splits), axis=0) ** (1 / 3))
+
+
+def test_an_unfitted_search_is_refused():
+    unfitted = GridSearchCV(Towards(), {}, scoring=fairness_scores())
+    with pytest.raises(NotFittedError):
+        _search.metric_of_search(unfitted, "bfar")
+
+
+def test_the_level_comes_from_the_name_or_the_scorer():
+    assert _search.level_of(search(), "bfar@1e-2") == "1e-2"
+    options = {"scoring": fairness_scores(0.02), "cv": FOLDS, "refit": False}
+    single = GridSearchCV(Towards(), {"kappa0": [1.0]}, **options).fit(X, Y)
+    assert _search.level_of(single, "bfar") == "0.02"
+    assert _search.level_of(object(), "bfar") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "level", "label"),
+    [
+        ("frr_at_far@1e-2", "1e-2", "FRR at FAR = 1e-2"),
+        ("bfar", "0.001", "BFAR (max / min of FAR) at FAR = 0.001"),
+        ("bfrr", None, "BFRR (max / min of FRR)"),
+        ("mine", "0.001", "mine"),
+    ],
+)
+def test_labels(name, level, label):
+    assert _search.metric_label(name, level) == label
+
+
+@pytest.mark.parametrize("pipeline", [False, True])
+@pytest.mark.parametrize("name", ["kappa0", "towards__kappa0"])
+def test_parameters_are_found_with_and_without_their_step(pipeline, name):
+    if not pipeline and "__" in name:
+        with pytest.raises(ValueError, match="'kappa0', 'kappa1'"):
+            _search.find_parameter(search(), name)
+        return
+    full = "towards__kappa0" if pipeline else "kappa0"
+    assert _search.find_parameter(search(pipeline), name) == full
+
+
+def test_parameters_as_text():
+    parameters = {"step__kappa0": 20.0, "head": "mlp", "warm": True, "n": np.int64(3)}
+    assert _search.parameter_text(parameters) == "kappa0=20, head=mlp, warm=True, n=3"
+
+
+METRICS = ["far_log_ratio@2e-2", "far_log_ratio@1e-2"]
+
+
+def grid_of(fitted=None, metric=METRICS[0], **options):
+    options = {"ax": axes(), **options}
+    return KappaGridDisplay.from_search(fitted or search(), metric=metric, **options)
+
+
+def cells(ratio, **options):
+    ratio = np.array(ratio, dtype=float)
+    x, y = np.arange(ratio.shape[1]), np.arange(ratio.shape[0])
+    return KappaGridDisplay(ratio=ratio[None], x=x, y=y, **options).plot(axes())
+
+
+def texts(display):
+    return [[t and t.get_text() for t in row] for row in display.text_[0]]
+
+
+@pytest.mark.parametrize("pipeline", [False, True])
+def test_cells_hold_their_candidates(pipeline):
+    fitted = search(pipeline)
+    display = grid_of(fitted)
+    assert display.x.tolist() == STEPS["kappa0"]
+    assert display.y.tolist() == STEPS["kappa1"]
+    found = {
+        tuple(p.values()): s
+        for p, s in zip(
+            fitted.cv_results_["params"],
+            fitted.cv_results_[f"mean_test_{METRICS[0]}"],
+            strict=True,
+        )
+    }
+    for row, column in np.ndindex(display.ratio.shape[1:]):
+        score = found[display.x[column], display.y[row]]
+        assert display.ratio[0, row, column] == pytest.approx(np.exp(score))
+    row, column = display.chosen
+    best = list(fitted.best_params_.values())
+    assert [display.x[column], display.y[row]] == best
+    assert display.labels == ("kappa0", "kappa1")
+
+
+class Grouped(Towards):
+    """Knows to whom each kappa belongs, as an EthicalModule does."""
+
+    def fit(self, X, y):
+        self.groups_ = np.unique(y["group"])
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "step", "refit", "labels"),
+    [
+        (Grouped(), "", CHOOSE, ("kappa0 (female)", "kappa1 (male)")),
+        (
+            make_pipeline(Grouped()),
+            "grouped__",
+            CHOOSE,
+            ("kappa0 (female)", "kappa1 (male)"),
+        ),
+        (Grouped(), "", False, ("kappa0", "kappa1")),
+    ],
+)
+def test_labels_name_the_groups_that_the_best_estimator_knows(
+    estimator, step, refit, labels
+):
+    grid = {step + name: values for name, values in STEPS.items()}
+    fitted = GridSearchCV(estimator, grid, scoring=SCORES, cv=FOLDS, refit=refit)
+    assert grid_of(fitted.fit(X, Y)).labels == labels
+
+
+def test_axes_can_be_swapped():
+    swapped = grid_of(param_x="kappa1", param_y="kappa0")
+    assert np.array_equal(swapped.ratio[0].T, grid_of().ratio[0])
+    assert swapped.chosen == grid_of().chosen[::-1]
+
+
+def test_levels_stand_side_by_side_with_one_scale():
+    display = grid_of(metric=METRICS, ax=Figure().subplots(1, 2))
+    assert display.ratio.shape == (2, 2, 3)
+    for level, name in enumerate(METRICS):
+        assert np.array_equal(display.ratio[level], grid_of(metric=name).ratio[0])
+    titles = [ax.get_title() for ax in display.axes_]
+    assert titles == [
+        f"FAR of female / FAR of male\nno group's FAR above {level}"
+        for level in ("2e-2", "1e-2")
+    ]
+    limits = {im.get_clim() for im in display.im_}
+    assert len(limits) == 1
+    low, high = limits.pop()
+    assert low == -high
+    assert len(display.figure_.axes) == 3
+
+
+def test_a_disparity_is_drawn_with_its_label():
+    display = grid_of(metric="bfar@1e-2")
+    assert np.nanmin(display.ratio) >= 1
+    assert display.axes_[0].get_title().startswith("BFAR")
+
+
+def test_numbers_can_be_read_on_every_colour():
+    display = cells([[0.05, 1.0, 20.0]])
+    colors = [t.get_color() for t in display.text_[0, 0]]
+    assert colors == ["white", "black", "white"]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (0.126, "0.13"),
+        (1.0, "1.0"),
+        (0.999, "1.0"),
+        (1.55, "1.6"),
+        (9.96, "10"),
+        (33.3, "33"),
+    ],
+)
+def test_numbers_have_two_digits(ratio, text):
+    assert _search.ratio_text(ratio) == text
+
+
+def test_infinite_and_missing_cells_differ():
+    display = cells([[np.inf, 2.0, np.nan, 0.0]])
+    assert texts(display) == [["\N{INFINITY}", "2.0", None, "0.00"]]
+    assert display.axes_[0].patch.get_hatch()
+    assert display.im_[0].origin == "lower"
+    masked = display.im_[0].get_array().mask
+    assert masked.tolist() == [[False, False, True, False]]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "n_edges"),
+    [
+        ([[2, 0.5], [0.5, 0.5]], 2),
+        ([[2, 3]], 0),
+        ([[2, np.nan, 0.5]], 0),
+        ([[2, 1, 3]], 2),
+    ],
+)
+def test_a_line_runs_between_above_and_below_one(ratio, n_edges):
+    collections = cells(ratio).axes_[0].collections
+    assert sum(len(c.get_segments()) for c in collections) == n_edges
+
+
+@pytest.mark.parametrize(
+    ("limit", "names"),
+    [
+        (np.log(1.15), ["1/1.1", "1", "1.1"]),
+        (np.log(6), ["1/4", "1/2", "1", "2", "4"]),
+        (np.log(40), ["1/27", "1/9", "1/3", "1", "3", "9", "27"]),
+    ],
+)
+def test_ticks_are_powers(limit, names):
+    logs, found = _search.scale_ticks(limit)
+    assert found == names
+    assert logs == pytest.approx(-np.array(logs[::-1]))
+
+
+def test_the_chosen_cell_has_a_frame():
+    patches = cells([[1.0, 2.0]], chosen=(0, 1)).axes_[0].patches
+    assert {p.get_xy() for p in patches} == {(0.62, -0.38)}
+    assert not cells([[1.0, 2.0]]).axes_[0].patches
+
+
+def searched_over(grid, estimator=None):
+    options = {"scoring": fairness_scores(2e-2), "cv": FOLDS, "refit": False}
+    return GridSearchCV(estimator or Towards(), grid, **options).fit(X, Y)
+
+
+def test_several_candidates_a_cell_are_refused():
+    fitted = search()
+    results = dict(fitted.cv_results_)
+    results["param_kappa1"] = np.full(6, 1.0)
+    results["param_head"] = np.array(["mlp", "residual"] * 3)
+    copy = GridSearchCV(Towards(), {})
+    copy.cv_results_ = results
+    with pytest.raises(ValueError, match="'head'"):
+        grid_of(copy)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"param_x": "alpha"}, "'alpha' is not a parameter"),
+        ({"metric": "far_log_ratio"}, "is not a score"),
+        ({"metric": METRICS}, "must hold 2 axes"),
+    ],
+)
+def test_grids_refuse(options, message):
+    with pytest.raises(ValueError, match=message):
+        grid_of(**options)
+
+
+def test_a_parameter_that_is_no_number_is_refused():
+    fitted = searched_over({"weight": [1.0, 2.0]}, Stretch())
+    fitted.cv_results_["param_kappa0"] = np.array(["a", "b"], dtype=object)
+    with pytest.raises(ValueError, match="not a number"):
+        grid_of(fitted, metric="bfar", param_x="kappa0", param_y="weight")
+
+
+NAMES = {"x": "frr_at_far@1e-2", "y": "bfar@1e-2"}
+
+
+def trade_off(fitted=None, **options):
+    options = {"ax": axes(), **NAMES, **options}
+    return TradeOffDisplay.from_search(fitted or search(), **options)
+
+
+def candidates(x=(1.0, 2.0, 3.0), y=(3.0, 1.0, 2.0), **options):
+    x, y = np.array(x), np.array(y)
+    params = [{"kappa0": k} for k in range(len(x))]
+    return TradeOffDisplay(
+        x=x, y=y, front=_search.pareto_front(x, y), params=params, **options
+    ).plot(axes())
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "front"),
+    [
+        ([1, 2, 3], [3, 2, 1], [1, 1, 1]),
+        ([1, 2, 3], [1, 2, 3], [1, 0, 0]),
+        ([1, 1, 2], [2, 1, 1], [0, 1, 0]),
+        ([1, 1], [1, 1], [1, 1]),
+        ([np.nan, 2, 3], [0, 2, 1], [0, 1, 1]),
+        ([np.nan], [1], [0]),
+    ],
+)
+def test_the_front_is_what_nothing_beats(x, y, front):
+    x, y = np.array(x, float), np.array(y, float)
+    assert _search.pareto_front(x, y).tolist() == [bool(f) for f in front]
+
+
+@pytest.mark.parametrize("pipeline", [False, True])
+def test_stored_arrays_are_those_of_the_search(pipeline):
+    fitted = search(pipeline)
+    display = trade_off(fitted)
+    for values, name in ((display.x, NAMES["x"]), (display.y, NAMES["y"])):
+        assert np.array_equal(values, -fitted.cv_results_[f"mean_test_{name}"])
+    assert display.chosen == fitted.best_index_
+    assert display.params == fitted.cv_results_["params"]
+    assert np.array_equal(display.front, _search.pareto_front(display.x, display.y))
+
+
+def test_the_chosen_candidate_and_the_baseline_are_marked():
+    display = trade_off(baseline=baseline())
+    found = display.chosen_.get_xydata()[0]
+    assert found.tolist() == [display.x[display.chosen], display.y[display.chosen]]
+    folds = [baseline()[f"test_{NAMES[axis]}"] for axis in "xy"]
+    assert display.baseline == pytest.approx([-np.mean(f) for f in folds])
+    texts = legend_texts(display.ax_)
+    best = search().best_params_
+    assert f"chosen: kappa0={best['kappa0']:g}, kappa1={best['kappa1']:g}" in texts
+    assert "baseline" in texts
+
+
+def test_a_baseline_may_be_what_the_scorer_returned():
+    scores = SCORES(Stretch(), X, Y)
+    display = trade_off(baseline=scores)
+    assert display.baseline == (-scores[NAMES["x"]], -scores[NAMES["y"]])
+
+
+def test_axes_say_the_metric_and_the_level():
+    ax = trade_off().ax_
+    assert ax.get_xlabel() == "FRR at FAR = 1e-2"
+    assert ax.get_ylabel() == "BFAR (max / min of FAR) at FAR = 1e-2"
+
+
+def test_the_front_is_drawn_as_steps_from_the_left():
+    line = candidates().front_
+    assert line.get_xydata().tolist() == [[1, 3], [2, 1]]
+    assert line.get_drawstyle() == "steps-post"
+
+
+def test_a_search_that_chose_nothing_has_no_star():
+    assert trade_off(search(refit=False)).chosen_ is None
+
+
+def test_candidates_without_a_value_are_counted():
+    display = candidates(x=(1, np.nan, 2), chosen=1)
+    assert display.chosen_ is None
+    assert "candidates (1 without a value)" in legend_texts(display.ax_)
+
+
+@pytest.mark.parametrize(
+    ("y", "scale"), [((1, 2, 6), "log"), ((1, 2, 4), "linear"), ((0, 2, 6), "linear")]
+)
+def test_wide_ranges_are_logarithmic(y, scale):
+    ax = candidates(y=y).ax_
+    assert (ax.get_xscale(), ax.get_yscale()) == ("linear", scale)
+
+
+def test_names_and_styles_can_be_given():
+    display = trade_off(name="A", color="red", marker="x")
+    assert all(t.startswith("A, ") for t in legend_texts(display.ax_))
+    assert display.points_.get_color() == display.front_.get_color() == "red"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"x": "bfar"}, "'bfar' is not a score"),
+        ({"y": "far_log_ratio@1e-2"}, "KappaGridDisplay"),
+        ({"baseline": {"test_bfar": [1]}}, "baseline has no"),
+    ],
+)
+def test_trade_offs_refuse(options, message):
+    with pytest.raises(ValueError, match=message):
+        trade_off(**options)

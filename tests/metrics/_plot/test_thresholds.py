@@ -1,0 +1,199 @@
+"""The drawn rates and densities are those at the thresholds."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfairfr.metrics import ErrorRateDisplay, ScoreHistogramDisplay, all_pairs
+from skfairfr.metrics._plot import _style
+from tests.metrics._plot.drawn import (
+    axes,
+    bands,
+    fitted,
+    fitted_beyond_far_max,
+    fitted_with_lone_person,
+    legend_texts,
+    synthetic,
+)
+
+GRID = np.linspace(0.2, 0.8, 7)
+
+
+def rates_display(**options):
+    return ErrorRateDisplay.from_roc(
+        fitted(), **{"threshold": GRID, "far": 0.05, "ax": axes(), **options}
+    )
+
+
+@pytest.mark.parametrize("rate", ["far", "frr"])
+def test_stored_arrays_are_those_of_the_estimates(rate):
+    display = rates_display()
+    for row, group in enumerate(display.groups):
+        estimate = fitted().estimate(threshold=GRID, rate=rate, group=group)
+        assert np.array_equal(getattr(display, rate)[row], estimate.value)
+        for field in ("low", "high", "supported"):
+            stored = getattr(display, f"{rate}_{field}")[row]
+            assert np.array_equal(stored, getattr(estimate, field))
+
+
+@pytest.mark.parametrize("band", ["pointwise", None])
+def test_plot_draws_both_rates_of_each_group(band):
+    display, ax = rates_display(), axes()
+    assert display.plot(ax, band=band) is display
+    assert len(display.lines_) == 4
+    assert ax.get_yscale() == "log"
+    assert ax.get_xlim() == (GRID[0], GRID[-1])
+    assert legend_texts(ax)[:2] == ["female", "male"]
+    assert {"FAR (FMR)", "FRR (FNMR)"} <= {text.get_text() for text in ax.texts}
+
+
+@pytest.mark.parametrize("n_thresholds", [1, 2, 4])
+def test_few_thresholds_are_drawn_too(n_thresholds):
+    """The names of the rates stand above the ends of the curves."""
+    display = rates_display(threshold=GRID[:n_thresholds])
+    places = {text.get_text(): text.xy for text in display.ax_.texts}
+    assert places["FAR (FMR)"][0] == GRID[0]
+    assert places["FAR (FMR)"][1] == min(display.far[:, 0].max(), 0.9)
+    assert places["FRR (FNMR)"][0] == GRID[n_thresholds - 1]
+    assert places["FRR (FNMR)"][1] == min(display.frr[:, -1].max(), 0.9)
+
+
+@pytest.mark.parametrize("far", [None, 0.05, [0.1, 0.05]])
+def test_thresholds_of_levels_are_marked(far):
+    display = rates_display(far=far)
+    levels = [] if far is None else np.atleast_1d(far).tolist()
+    marks = [f"FAR = {level:g}" for level in levels]
+    assert [t.get_text() for t in display.ax_.texts if "=" in t.get_text()] == marks
+    expected = [fitted().threshold_at(level) for level in levels]
+    assert list(display.operating_thresholds) == expected
+
+
+def test_distances_run_from_the_left():
+    """The same curves, read the other way, with positive numbers."""
+    display = rates_display(distance=True, far=None, operating_thresholds=[0.4])
+    ax = display.ax_
+    assert ax.get_xlabel() == "Distance threshold"
+    assert ax.get_xlim() == (GRID[-1], GRID[0])
+    assert "distance -0.4" in [t.get_text() for t in ax.texts]
+    ax.figure.draw_without_rendering()
+    written = [
+        t.get_text().replace("\N{MINUS SIGN}", "-") for t in ax.get_xticklabels()
+    ]
+    assert [float(t) for t in written] == pytest.approx((-ax.get_xticks()).tolist())
+
+
+@pytest.mark.parametrize("threshold", [-5.0, 5.0])
+def test_a_threshold_outside_is_named_at_the_edge(threshold):
+    display = rates_display(far=None, operating_thresholds=[threshold])
+    (text,) = (t for t in display.ax_.texts if "threshold" in t.get_text())
+    assert text.xy[0] in (GRID[0], GRID[-1])
+    assert display.ax_.get_xlim() == (GRID[0], GRID[-1])
+
+
+def test_group_without_impostor_pairs_says_so():
+    roc = fitted_with_lone_person()
+    with pytest.warns(UndefinedMetricWarning, match="No impostor pair"):
+        display = ErrorRateDisplay.from_roc(roc, threshold=GRID, far=None, ax=axes())
+    assert legend_texts(display.ax_)[0] == "alone (no impostor pairs)"
+
+
+def test_default_grid():
+    assert rates_display(threshold=None, groups=[None]).far.shape == (1, 41)
+
+
+def test_thresholds_that_a_sample_answers_are_shaded_and_explained():
+    roc = fitted_beyond_far_max()
+    display = ErrorRateDisplay.from_roc(roc, threshold=GRID, far=0.02, ax=axes())
+    reasons = roc.estimate(threshold=GRID, rate="far", group="female").reason
+    sampled = ["sample" in reason for reason in reasons]
+    assert any(sampled) and not all(sampled)
+    assert bands(display.ax_) == [pytest.approx((GRID[0], max(GRID[sampled])))]
+    words = "FAR beyond far_max,\nfrom a sample"
+    assert legend_texts(display.ax_)[-1] == _style.SHADED + words
+    assert bands(rates_display().ax_) == []
+
+
+EDGES = np.linspace(-1, 1.001, 12)
+
+
+def histogram(roc=None, **options):
+    return ScoreHistogramDisplay.from_roc(
+        roc or fitted(), **{"far": 0.05, "ax": axes(), **options}
+    )
+
+
+@pytest.mark.parametrize("kind", ["genuine", "impostor"])
+@pytest.mark.parametrize("group", [None, "female", "male"])
+def test_densities_are_numpys(kind, group):
+    display = histogram(edges=EDGES, groups=[group])
+    X, y, groups = synthetic()
+    is_genuine, scores, pair_groups = all_pairs(X, y, sensitive_features=groups)
+    kept = np.asarray(is_genuine) == (kind == "genuine")
+    if group is not None:
+        kept &= (pair_groups == group).all(axis=1)
+    expected = np.histogram(scores[kept], EDGES, density=True)[0]
+    assert getattr(display, kind)[0] == pytest.approx(expected, abs=1e-9)
+    assert getattr(display, f"n_{kind}")[0] == kept.sum()
+
+
+def test_densities_beyond_far_max_are_near_numpys():
+    roc = fitted_beyond_far_max()
+    display = histogram(roc, edges=EDGES, groups=[None], far=None)
+    assert "sample" in roc.estimate(threshold=EDGES, rate="far").source
+    X, y, groups = synthetic()
+    is_genuine, scores, _ = all_pairs(X, y, sensitive_features=groups)
+    impostor = scores[np.asarray(is_genuine) == 0]
+    share = np.histogram(impostor, EDGES)[0] / impostor.size
+    found = display.impostor[0] * np.diff(EDGES)
+    # A share is the difference of two rates, each of 20,000 draws or exact.
+    assert found == pytest.approx(share, abs=8 * np.sqrt(0.25 / 20000))
+
+
+def test_default_bins_hold_all_pairs():
+    display = histogram()
+    width = np.diff(display.edges)
+    for density in (*display.genuine, *display.impostor):
+        assert (density * width).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        (0, "edges must be at least 1"),
+        (2.5, "edges must be an integer"),
+        ([0.5], r"edges must be a number of bins.*of shape \(1,\)"),
+        ([EDGES, EDGES], r"edges must be a number of bins.*of shape \(2, 12\)"),
+        (["a", "b"], "edges must be a number of bins"),
+        ([{"a": 1}, {"a": 1}], "edges must be a number of bins.*got object"),
+        ([0, 0.5, np.inf], "edges must be finite"),
+        ([0, 0.5, 0.5], "edges must be finite and all different"),
+    ],
+)
+def test_edges_are_a_number_or_different_numbers(edges, message):
+    with pytest.raises(ValueError, match=message):
+        histogram(edges=edges)
+
+
+def test_edges_may_stand_in_any_order():
+    given, sorted_ = histogram(edges=EDGES[::-1]), histogram(edges=EDGES)
+    assert np.array_equal(given.genuine, sorted_.genuine)
+
+
+def test_histograms_of_both_kinds_of_each_group():
+    display, ax = histogram(), axes()
+    assert display.plot(ax) is display
+    assert len(display.lines_) == 4
+    assert legend_texts(ax) == ["female", "male"]
+    texts = [text.get_text() for text in ax.texts]
+    assert texts == ["impostor pairs", "genuine pairs", "FAR = 0.05"]
+
+
+def test_few_pairs_are_marks_and_missing_ones_are_named():
+    with pytest.warns(UndefinedMetricWarning, match="No impostor pair"):
+        display = histogram(fitted_with_lone_person(), edges=EDGES)
+    assert display.n_impostor[0] == 0
+    labels = legend_texts(display.ax_)
+    assert labels[0] == "alone (no impostor pairs)"
+    assert labels[-1] == _style.FEW
+    assert len(display.lines_) == 6
+    assert display.lines_[3].get_linestyle() == "None"
