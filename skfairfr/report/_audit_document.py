@@ -12,6 +12,7 @@ from skfairfr.report._common_parts import (
     about_rows,
     facts_of_data,
     glossary,
+    lines_of,
     place_of,
     reason_in_words,
     settings_of,
@@ -897,19 +898,7 @@ def _intervals(settings):
 
 def _limits(audit):
     """What the page does not say."""
-    texts = [
-        "Rates hold for these data, these groups and these operating points. Another "
-        "population, camera, lighting or threshold may give others.",
-        "An interval covers sampling alone: not how people were chosen or labelled.",
-        "The data tell nothing of kinds of people that they lack: of a group of n people, "
-        "nothing of kinds rarer than about 3/n.",
-        "Labels of groups are taken as given. Wrong labels usually make groups look more "
-        "alike.",
-        "Finding no difference does not mean that there is none.",
-        "Nobody tried to look like somebody else. Attacks, such as masks or morphed images, are not "
-        "measured.",
-        "No number here says that a system is fit for a purpose or lawful.",
-    ]
+    texts = lines_of("limits")
     if audit.settings.get("independent_pairs"):
         texts.insert(
             1,

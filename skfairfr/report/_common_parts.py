@@ -50,14 +50,19 @@ WITHHELD = {
 }
 
 
+def lines_of(name):
+    """Lines of a text that is the same on every page."""
+    file = files("skfairfr.report") / "texts" / f"{name}.txt"
+    return file.read_text(encoding="utf-8").splitlines()
+
+
 def glossary(settings, without=()):
     """Words of the page."""
     accepted = "similarity from which on"
     if settings.get("distance"):
         accepted = "distance up to which"
-    file = files("skfairfr.report") / "texts" / "glossary.txt"
-    text = file.read_text(encoding="utf-8").replace("{accepted}", accepted)
-    terms = (line.split(": ", 1) for line in text.splitlines())
+    lines = (line.replace("{accepted}", accepted) for line in lines_of("glossary"))
+    terms = (line.split(": ", 1) for line in lines)
     return Facts(
         [(t, said) for t, said in terms if not t.startswith(without)], long=True
     )

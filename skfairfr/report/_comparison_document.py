@@ -23,6 +23,7 @@ from skfairfr.report._common_parts import (
     about_rows,
     facts_of_data,
     glossary,
+    lines_of,
     place_of,
     settings_of,
     short_place,
@@ -90,7 +91,7 @@ def document_of(found):
         Section("open", "What the data cannot tell", _unsupported(found)),
         Section("notes", "Notes", notes),
         Section("method", "How it was computed", _method(found)),
-        Section("limits", "Limits", [LIMITS]),
+        Section("limits", "Limits", [lines_of("comparison_limits")]),
         Section("glossary", "Glossary", [terms]),
     ]
     subtitle = f"{', '.join(others)} against {first}"
@@ -426,11 +427,3 @@ def _method(found):
         "Disparities are not among these tests.",
     ]
     return [texts, Section("method-settings", "Settings", [settings_of(settings)])]
-
-
-LIMITS = [
-    "A group that is not named may have changed too.",
-    "Rates hold for these data, these groups and these operating points.",
-    "An interval covers sampling alone: not how people were chosen or labelled.",
-    "No number here says that a system is fit for a purpose or lawful.",
-]
