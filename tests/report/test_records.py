@@ -54,7 +54,7 @@ def test_notes_name_arguments_in_the_caller_s_words():
     report = Report((replace(make_audit(Figure.undefined()), notes=("far", note)),))
     spelled = report.spelled(lambda argument: f"--{argument.name}")
     assert report.audits[0].notes == ("far", "Give a larger far.")
-    assert spelled.audits[0].notes == ("far", "Give a larger --fmr.")
+    assert spelled.audits[0].notes == ("far", "Give a larger --far.")
     assert json.loads(report.to_json())["audits"][0]["notes"][1] == "Give a larger far."
 
 
