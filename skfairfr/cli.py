@@ -3,9 +3,9 @@
 import argparse
 import difflib
 import os
-import re
 import sys
 import tempfile
+import time
 import traceback
 import warnings
 from contextlib import nullcontext
@@ -33,17 +33,17 @@ a row for each image, in Python, and run the audit:
 READING = (
     *("labels", "embedding", "identity", "domain"),
     *("score", "identity_1", "identity_2", "y_true"),
-    *("image_1", "image_2", "distance"),
-    "fte",
+    *("image_1", "image_2", "distance", "fte"),
 )
 MEASUREMENT = (
     *("far", "threshold", "threshold_from", "policy"),
-    *("average", "impostors", "n_resamples", "confidence_level"),
+    *("average", "impostors", "n_resamples", "confidence_level", "bands"),
 )
 LIMITS = (
-    *("max_fmr", "max_fnmr"),
-    *("max_bfar", "max_bfrr", "max_far_ratio", "max_frr_ratio"),
+    *("max_fmr", "max_fnmr", "max_bfar", "max_bfrr", "max_fmr_ratio"),
+    *("max_fnmr_ratio", "max_fmr_geomean_ratio", "max_fnmr_geomean_ratio"),
 )
+ABOUT = ("title", "system", "dataset", "organisation")
 # Options of compare_systems, which measures for other people alone.
 COMPARISON = (
     *("far", "threshold", "average", "impostors"),
@@ -54,38 +54,32 @@ PLANNING = (
     *("certify_fmr", "certify_fnmr", "detect_factor", "rate", "far", "frr", "assumed"),
     *("groups", "images_per_person", "power", "confidence_level", "comparisons"),
 )
-RATIOS = ("max_far_ratio", "max_frr_ratio")
+RATIOS = ("max_fmr_ratio", "max_fnmr_ratio")
 # Options of compare_mitigations.
 BENCH = (
-    "far",
-    "metrics",
-    "max_cost",
-    "n_splits",
-    "inner_splits",
-    "n_resamples",
-    "confidence_level",
+    *("far", "max_cost", "n_splits", "inner_splits"),
+    *("n_resamples", "confidence_level"),
 )
 # What it leaves in its folder.
 OF_BENCH = Contents(("bench.json",), ("bench.txt", "bench.svg", "bench.png"))
+# Seconds between two lines of progress in a file.
+EVERY = 10
+# Rates as the command and as Python call them.
+PYTHON = {"fmr": "far", "fnmr": "frr"}
 # What the command calls an argument of Python whose flag has another name, or that has none.
 OTHER_NAMES = {
-    "X": "embedding",
-    "y": "identity",
-    "path": "path",
-    "figures": "--out",
-    "folder": "--out",
-    "attributes": "--attribute",
-    "columns": "--attribute",
-    "sensitive_features": "--attribute",
-    "before": "BEFORE",
-    "after": "AFTER",
-    "random_state": "--seed",
-    "far_max": "--far",
-    "others": "--other",
+    **{"X": "embedding", "y": "identity", "path": "path", "random_state": "--seed"},
+    **dict.fromkeys(("figures", "folder"), "--out"),
+    **dict.fromkeys(("attributes", "columns", "sensitive_features"), "--attribute"),
+    **{"before": "BEFORE", "after": "AFTER", "others": "--other"},
+    **{"far": "--fmr", "frr": "--fnmr", "far_max": "--fmr"},
     "n_splits": "--splits",
     "inner_splits": "--inner-splits",
     "metrics": "--metric",
 }
+STATUS = """\
+Exit status: 0 done, 2 unusable input or too little memory or disk, 4 a fault of the program, 130
+interrupted."""
 WRITTEN = "report.html, audit.json, rates.csv, disparities.csv and the figures are"
 AUDIT_DESCRIPTION = """\
 Error rates by group and their disparities, with intervals, from embeddings or scored pairs. Exit
@@ -95,20 +89,18 @@ PLAN_DESCRIPTION = """\
 How many people per group a test needs: to certify that every group's FMR or FNMR is within a
 limit, to detect that two groups' rates differ by a factor, or to show that all ratios of rates
 are within a limit. Each number is given as if pairs were independent, and with errors that
-depend on each other as a pilot shows. Exit status: 0 done, 2 unusable input or too little memory
-or disk, 4 a fault of the program, 130 interrupted."""
-
+depend on each other as a pilot shows. """
+PLAN_DESCRIPTION += STATUS
 COMPARE_DESCRIPTION = """\
 Which groups another system treats better or worse than BEFORE, on the same people: rates and
-disparities with paired intervals, and one family of tests. Exit status: 0 done, 2 unusable input
-or too little memory or disk, 4 a fault of the program, 130 interrupted; with --fail-on-harm also
-1 harm was found, 3 no verdict, since scores look like distances or are no better than chance."""
-
+disparities with paired intervals, and one family of tests. """
+COMPARE_DESCRIPTION += f"""{STATUS} With --fail-on-harm also 1 harm was found, 3 no verdict, since
+scores look like distances or are no better than chance."""
 BENCH_DESCRIPTION = """\
 Which mitigation lowers a disparity on these embeddings, at which cost, or that none does: every
 method is chosen and fitted on some people and judged on others, and compared with doing nothing
-on the same resamples of people. Exit status: 0 done, 2 unusable input or too little memory or disk,
-4 a fault of the program, 130 interrupted."""
+on the same resamples of people. """
+BENCH_DESCRIPTION += STATUS
 
 
 class _ListPolicies(argparse.Action):
@@ -178,7 +170,8 @@ def _fault(name, error):
 
 def _parse(argv):
     """The arguments of a command; what is not known ends the process."""
-    parser = _parser()
+    given = sys.argv[1:] if argv is None else argv
+    parser = _parser(full="--help-all" in given)
     arguments, unknown = parser.parse_known_args(argv)
     if unknown:
         message = f"unrecognized arguments: {' '.join(unknown)}"
@@ -199,504 +192,6 @@ def _meant(unknown, options):
     longer = [option for option in options if option.startswith(name)]
     near = dict.fromkeys(longer + difflib.get_close_matches(name, options, 3, 0.7))
     return f"; did you mean {' or '.join(near)}?" if near else ""
-
-
-def _parser():
-    parser = _Parser(
-        prog="skfairfr",
-        description="Assess demographic disparities of face (or other) verification.",
-    )
-    parser.add_argument("--version", action="version", version=__version__)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    _add_audit(commands)
-    _add_plan(commands)
-    _add_compare(commands)
-    _add_bench(commands)
-    _add_demo(commands)
-    for command in commands.choices.values():
-        command.set_defaults(options=re.findall(r"--[\w-]+", command.format_usage()))
-    return parser
-
-
-def _add_audit(commands):
-    audit = commands.add_parser(
-        "audit",
-        help="which groups a system treats worse, by how much, and how sure that is",
-        description=AUDIT_DESCRIPTION,
-    )
-    audit.add_argument(
-        "data",
-        metavar="DATA",
-        help="embeddings (.npz, .npy), one row for each image, or scored pairs (.csv, .tsv, "
-        ".csv.gz, .tsv.gz, .parquet)",
-    )
-    audit.add_argument(
-        "--attribute",
-        action="append",
-        metavar="NAME",
-        help="column of the groups, of pairs the columns NAME_1 and NAME_2, or NAME where "
-        "both images have the same group; give it again "
-        "for other attributes, which are audited each and in combination; required unless "
-        "the policy names attributes",
-    )
-    embeddings = audit.add_argument_group("embeddings")
-    _add_embeddings(embeddings)
-    embeddings.add_argument(
-        "--fte",
-        metavar="COLUMN",
-        help="column that says which rows gave no template: fte (or 1) where enrolment "
-        "failed, fta where acquisition failed, else 0 or empty. They are counted by group, "
-        "and generalised rates are added",
-    )
-    _add_pairs(audit.add_argument_group("scored pairs"), without_people=True)
-    _add_points(audit.add_argument_group("operating points"))
-    _add_measurement(audit.add_argument_group("measurement"))
-    _add_checks(
-        audit.add_argument_group(
-            "checks",
-            "Judged at every level and by every attribute: failed where a bound says that a "
-            "limit is exceeded, passed where one says that it is kept, else undetermined. "
-            "Each check is nominally wrong in at most the share 1 - P of audits.",
-        )
-    )
-    _add_common(audit, formats=("text", "json", "html", "card", "junit"))
-    audit.set_defaults(run=_audit)
-
-
-def _add_compare(commands):
-    compare = commands.add_parser(
-        "compare",
-        help="which groups another system harms or helps, on the same people",
-        description=COMPARE_DESCRIPTION,
-    )
-    for name, options, meaning in (
-        ("before", {}, "embeddings or scored pairs of the first system, as of audit"),
-        ("after", {}, "those of another system, of the same images"),
-        # With a default it is not called required.
-        ("more", {"nargs": "*", "default": []}, "those of further systems"),
-    ):
-        compare.add_argument(name, metavar=name.upper(), help=meaning, **options)
-    compare.add_argument(
-        "--attribute",
-        required=True,
-        action="append",
-        metavar="NAME",
-        help="column of the groups, of pairs the columns NAME_1 and NAME_2; give it again "
-        "for other attributes, which are compared each and in combination",
-    )
-    embeddings = compare.add_argument_group("embeddings")
-    _add_embeddings(embeddings)
-    embeddings.add_argument(
-        "--image",
-        metavar="COLUMN",
-        help="column that names the images, by which rows are paired; images that a system "
-        "lacks are left out. By default rows stand in the same order",
-    )
-    _add_pairs(compare.add_argument_group("scored pairs"))
-    points = compare.add_argument_group("operating points")
-    _add_levels(points)
-    _add_threshold(points)
-    measurement = compare.add_argument_group("measurement")
-    _add_weights(measurement)
-    _add_resamples(measurement)
-    compare.add_argument_group("checks").add_argument(
-        "--fail-on-harm",
-        action="store_true",
-        help="exit with status 1 where a rate of a group got worse, and 3 where verdicts are "
-        "withheld, since scores look like distances or are no better than chance",
-    )
-    written = "report.html, comparison.json, comparison.txt and changes.csv are"
-    _add_common(compare, written)
-    compare.set_defaults(run=_compare)
-
-
-def _add_bench(commands):
-    bench = commands.add_parser(
-        "bench",
-        help="which mitigation lowers a disparity, at which cost",
-        description=BENCH_DESCRIPTION,
-    )
-    bench.add_argument(
-        "data", metavar="DATA", help="embeddings (.npz, .npy), one row for each image"
-    )
-    bench.add_argument(
-        "--attribute",
-        required=True,
-        metavar="NAME",
-        help="column of the groups whose disparity is to fall",
-    )
-    bench.add_argument(
-        "--other",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="column of another attribute, whose disparities must not grow; may be given "
-        "again",
-    )
-    bench.add_argument(
-        "--methods",
-        nargs="+",
-        metavar="NAME",
-        help="methods to try (default: all whose libraries are installed); one that is "
-        "unknown lists those that are known",
-    )
-    _add_embeddings(bench.add_argument_group("embeddings"), domain=False)
-    measurement = bench.add_argument_group("measurement")
-    measurement.add_argument(
-        "--far",
-        type=_number(float, lambda far: 0 < far < 1, "a number in (0, 1)"),
-        default=1e-3,
-        metavar="LEVEL",
-        help="FAR level to operate at (default: %(default)s)",
-    )
-    measurement.add_argument(
-        "--metric",
-        nargs="+",
-        dest="metrics",
-        default=("bfar", "frr_at_far"),
-        metavar="NAME",
-        help="what is to fall, and what parameters are chosen by along with it: bfar, bfrr, "
-        "frr_at_far, far_max_geomean, frr_max_geomean (default: bfar frr_at_far)",
-    )
-    measurement.add_argument(
-        "--max-cost",
-        type=_number(float, lambda cost: cost >= 1, "a number of at least 1"),
-        default=1.25,
-        metavar="FACTOR",
-        help="a method wins only if its FRR is at most this times that of doing nothing; inf "
-        "allows any (default: %(default)s)",
-    )
-    for flag, name, default, meaning in (
-        ("splits", "n_splits", 5, "splits of the people; everybody is judged in one"),
-        ("inner-splits", "inner_splits", 3, "splits that parameters are chosen by"),
-    ):
-        measurement.add_argument(
-            f"--{flag}",
-            dest=name,
-            type=_number(int, lambda n: n >= 2, "an integer of at least 2"),
-            default=default,
-            metavar="N",
-            help=f"{meaning} (default: %(default)s)",
-        )
-    _add_resamples(measurement, n_resamples=500)
-    _add_common(
-        bench,
-        "bench.json, bench.txt, the figure (SVG, PNG), finished fits, from which the same "
-        "command goes on, and the fitted winner are",
-        formats=("text", "json"),
-        how="",
-    )
-    bench.set_defaults(run=_bench)
-
-
-def _add_embeddings(group, domain=True):
-    for name, default, meaning in (
-        ("embedding", "embedding or X", "array of the embeddings in an .npz file"),
-        ("identity", "identity or y", "column of the people"),
-    ):
-        group.add_argument(
-            f"--{name}", metavar="NAME", help=f"{meaning}; by default {default}"
-        )
-    group.add_argument(
-        "--labels",
-        metavar="FILE",
-        help="table of the labels (.csv, .tsv, .csv.gz, .tsv.gz, .parquet), one row for each "
-        "image; by default those in the .npz file, or beside the .npy file under the same "
-        "name",
-    )
-    if not domain:
-        return
-    group.add_argument(
-        "--domain",
-        metavar="COLUMN",
-        help="column with two values, such as selfie and document: only pairs across them "
-        "are compared",
-    )
-
-
-def _add_pairs(group, without_people=False):
-    columns = [
-        ("score", "score or, of distances, distance", "column of the similarities"),
-        ("identity-1", "identity_1", "column of the first image's person"),
-        ("identity-2", "identity_2", "column of the second image's person"),
-        ("image-1", "image_1 if there", "column that names the first image"),
-        ("image-2", "image_2 if there", "column that names the second image"),
-    ]
-    if without_people:
-        columns.append(
-            (
-                "y-true",
-                "y_true, genuine or label, where no column names people",
-                "column that says which pairs are genuine, instead of people: pairs are "
-                "then taken as independent",
-            )
-        )
-    for name, default, meaning in columns:
-        group.add_argument(
-            f"--{name}", metavar="NAME", help=f"{meaning}; by default {default}"
-        )
-    group.add_argument(
-        "--distance",
-        action="store_true",
-        help="scores are distances, smaller meaning more alike",
-    )
-
-
-def _add_points(group):
-    _add_levels(group)
-    given = group.add_mutually_exclusive_group()
-    _add_threshold(given)
-    given.add_argument(
-        "--threshold-from",
-        metavar="OTHER",
-        help="file of the same kind as DATA, on which the thresholds of the levels are set",
-    )
-
-
-def _add_levels(group):
-    group.add_argument(
-        "--far",
-        nargs="+",
-        type=_number(float, lambda far: 0 < far < 1, "a number in (0, 1)"),
-        metavar="LEVEL",
-        help="FAR levels to operate at (default: 1e-2 1e-3, and 1e-4 where two groups of "
-        "every attribute have 300,000 impostor pairs)",
-    )
-
-
-def _add_threshold(group):
-    group.add_argument(
-        "--threshold",
-        type=float,
-        metavar="T",
-        help="score from which on a deployed system accepts (of distances, up to which), "
-        "instead of levels",
-    )
-
-
-def _add_checks(group):
-    group.add_argument(
-        "--policy",
-        metavar="FILE_OR_NAME",
-        help="file (.toml) of levels, limits, confidence and attributes, which must not be "
-        "given too; or the name of one that is shipped",
-    )
-    group.add_argument(
-        "--list-policies",
-        action=_ListPolicies,
-        nargs=0,
-        help="print the names of the policies that are shipped, and exit",
-    )
-    for name, meaning in (("max-fmr", "FMR (FAR)"), ("max-fnmr", "FNMR (FRR)")):
-        group.add_argument(
-            f"--{name}",
-            type=float,
-            metavar="RATE",
-            help=f"largest {meaning} allowed of each group, at the overall threshold",
-        )
-    for name, meaning in (
-        ("max-bfar", "FAR, at the threshold where no group's FAR exceeds the level"),
-        ("max-bfrr", "FRR, there"),
-        ("max-far-ratio", "FAR, at the overall threshold"),
-        ("max-frr-ratio", "FRR, there"),
-    ):
-        group.add_argument(
-            f"--{name}",
-            type=float,
-            metavar="X",
-            help=f"largest max / min allowed of the groups' {meaning}",
-        )
-
-
-def _add_measurement(audit):
-    _add_weights(audit)
-    # None, so that a policy may set it.
-    _add_resamples(audit, None)
-
-
-def _add_weights(group):
-    group.add_argument(
-        "--average",
-        choices=("pair", "identity"),
-        default="pair",
-        help="what weighs the same (default: %(default)s)",
-    )
-    group.add_argument(
-        "--impostors",
-        choices=("all", "same_group"),
-        default="all",
-        help="pairs whose FAR sets the threshold (default: %(default)s)",
-    )
-
-
-def _add_resamples(group, confidence_level=0.95, n_resamples=1000):
-    group.add_argument(
-        "--n-resamples",
-        type=_number(int, lambda n: n >= 1, "an integer of at least 1"),
-        default=n_resamples,
-        metavar="N",
-        help="bootstrap resamples (default: %(default)s)",
-    )
-    group.add_argument(
-        "--confidence-level",
-        type=_number(float, lambda p: 0 < p < 1, "a number in (0, 1)"),
-        default=confidence_level,
-        metavar="P",
-        help="of the intervals and the verdicts (default: 0.95)",
-    )
-
-
-def _add_demo(commands):
-    demo = commands.add_parser(
-        "demo",
-        help="an audit of synthetic embeddings",
-        description="Audit synthetic embeddings of two groups that differ on purpose.",
-    )
-    _add_common(demo, formats=("text", "json", "html", "card", "junit"))
-    demo.set_defaults(run=_demo)
-
-
-def _add_plan(commands):
-    plan = commands.add_parser(
-        "plan",
-        help="how many people a test needs to get an answer",
-        description=PLAN_DESCRIPTION,
-    )
-    _add_questions(plan.add_argument_group("questions"))
-    _add_truth(plan.add_argument_group("what is assumed to be true"))
-    _add_size(plan.add_argument_group("the test"))
-    pilot = plan.add_argument_group(
-        "pilot", "Data whose errors show how they depend on each other."
-    )
-    pilot.add_argument(
-        "--pilot",
-        metavar="FILE",
-        help="embeddings or scored pairs, as audit reads them",
-    )
-    pilot.add_argument(
-        "--attribute",
-        action="append",
-        metavar="NAME",
-        help="column of the pilot's groups; of several, their combinations are the groups",
-    )
-    _add_embeddings(plan.add_argument_group("a pilot of embeddings"))
-    _add_pairs(plan.add_argument_group("a pilot of scored pairs"))
-    plan.set_defaults(run=_plan)
-
-
-def _add_questions(group):
-    group.add_argument(
-        "--policy",
-        metavar="FILE_OR_NAME",
-        help="show that every limit of a policy is kept, or with --assumed above 1 that one is "
-        "not; a file, or a name that skfairfr audit --list-policies prints",
-    )
-    for name, meaning in (
-        ("certify-fmr", "certify that every group's FMR is at most X"),
-        ("certify-fnmr", "certify that every group's FNMR is at most X"),
-        ("detect-factor", "detect that one group's rate is X times that of another"),
-        ("max-far-ratio", "show that all ratios of two groups' FMR are at most X"),
-        ("max-frr-ratio", "show that all ratios of two groups' FNMR are at most X"),
-    ):
-        group.add_argument(f"--{name}", type=float, metavar="X", help=meaning)
-    group.add_argument(
-        "--rate",
-        choices=("far", "frr"),
-        default="far",
-        help="what --detect-factor is about (default: %(default)s)",
-    )
-
-
-def _add_truth(group):
-    group.add_argument(
-        "--assumed",
-        type=float,
-        default=0.5,
-        metavar="SHARE",
-        help="of the way from no error, or from equal groups, to the limit; above 1 a limit "
-        "of a policy or of ratios is to be shown to be exceeded (default: %(default)g)",
-    )
-    group.add_argument(
-        "--far",
-        nargs="+",
-        type=_number(float, lambda far: 0 < far < 1, "a number in (0, 1)"),
-        metavar="LEVEL",
-        help="the smaller FMR, of ratios and of --detect-factor (default: 0.001)",
-    )
-    group.add_argument(
-        "--frr",
-        type=float,
-        metavar="RATE",
-        help="the smaller FNMR, of the same (default: the pilot's, or 0.01)",
-    )
-
-
-def _add_size(group):
-    for name, default, meaning in (
-        ("groups", None, "number of groups (default: the pilot's, or 2)"),
-        ("images-per-person", 2, "images of everybody (default: %(default)s)"),
-        (
-            "comparisons",
-            None,
-            "tests of groups that share the error rate (default: those of an audit of both "
-            "rates at its levels)",
-        ),
-    ):
-        group.add_argument(
-            f"--{name}",
-            type=_number(int, lambda n: n >= 1, "an integer of at least 1"),
-            default=default,
-            metavar="N",
-            help=meaning,
-        )
-    group.add_argument(
-        "--power",
-        type=float,
-        default=0.8,
-        metavar="P",
-        help="probability with which the answer is to be got (default: %(default)s)",
-    )
-    group.add_argument(
-        "--confidence-level",
-        type=float,
-        metavar="P",
-        help="of bounds and tests (default: that of the policy, or 0.95)",
-    )
-
-
-def _add_common(
-    parser,
-    written=WRITTEN,
-    formats=("text", "json", "html", "junit"),
-    how=", all at once",
-):
-    parser.add_argument(
-        "--out", metavar="DIR", help=f"folder that {written} written to{how}"
-    )
-    parser.add_argument(
-        "--replace",
-        action="store_true",
-        help="replace an older report in the folder of --out",
-    )
-    parser.add_argument(
-        "--format",
-        choices=formats,
-        default="text",
-        help="what is printed (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--seed",
-        type=_number(int, lambda n: 0 <= n < 2**32, "an integer in [0, 2**32)"),
-        default=0,
-        help="of all that is random (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--n-jobs",
-        type=_number(int, lambda n: n != 0, "an integer other than 0"),
-        metavar="N",
-        help="workers of joblib (default: one process, which uses all cores)",
-    )
-    parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
 def _number(kind, is_allowed, meaning):
@@ -723,6 +218,382 @@ def _number(kind, is_allowed, meaning):
     return convert
 
 
+LEVEL = _number(float, lambda far: 0 < far < 1, "a number in (0, 1)")
+COUNT = _number(int, lambda n: n >= 1, "an integer of at least 1")
+
+
+def _parser(full=False):
+    parser = _Parser(
+        prog="skfairfr",
+        description="Assess demographic disparities of face (or other) verification.",
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    for add in (_add_audit, _add_compare, _add_plan, _add_bench, _add_demo):
+        add(commands, full)
+    for command in commands.choices.values():
+        flags = (flag for action in command._actions for flag in action.option_strings)
+        command.set_defaults(options=[flag for flag in flags if flag[:2] == "--"])
+    return parser
+
+
+def _command(commands, name, help, description, run, full):
+    """A command, whose ``--help`` leaves out rare options unless the help is full."""
+    files = {"audit": " DATA", "bench": " DATA", "compare": " BEFORE AFTER [MORE ...]"}
+    files = files.get(name, "")
+    usage = f"skfairfr {name} [options]{files}"
+    about = {"help": help, "description": description}
+    command = commands.add_parser(name, usage=usage, **about)
+    command.set_defaults(run=run)
+    text = "show this help with the options that few need, and exit"
+    command.add_argument("--help-all", action="help", help=text)
+    command.rare = lambda text: text if full else argparse.SUPPRESS
+    return command
+
+
+def _add(group, *rows, **common):
+    """Options from rows of a flag, its metavar and its meaning."""
+    for flag, metavar, meaning in rows:
+        group.add_argument(flag, metavar=metavar, help=meaning, **common)
+
+
+def _add_audit(commands, full):
+    about = "which groups a system treats worse, by how much, and how sure that is"
+    audit = _command(commands, "audit", about, AUDIT_DESCRIPTION, _audit, full)
+    audit.add_argument(
+        "data",
+        metavar="DATA",
+        help="embeddings (.npz, .npy), one row for each image, or scored pairs (.csv, .tsv, "
+        ".csv.gz, .tsv.gz, .parquet)",
+    )
+    audit.add_argument(
+        "--attribute",
+        action="append",
+        metavar="NAME",
+        help="column of the groups, of pairs NAME_1 and NAME_2, or NAME where both images "
+        "have the same group; give it again for other attributes, which are audited each "
+        "and in combination; required unless the policy names attributes",
+    )
+    embeddings = audit.add_argument_group("embeddings")
+    _add_embeddings(embeddings)
+    meaning = (
+        "column that says which rows gave no template: fte (or 1) where enrolment failed, "
+        "fta where acquisition failed, else 0 or empty; they are counted by group"
+    )
+    _add(embeddings, ("--fte", "COLUMN", meaning))
+    _add_pairs(audit.add_argument_group("scored pairs"), without_people=True)
+    points = audit.add_argument_group("operating points")
+    _add_levels(points)
+    given = points.add_mutually_exclusive_group()
+    _add_threshold(given)
+    meaning = "file of the same kind as DATA, on which the levels set their thresholds"
+    _add(given, ("--threshold-from", "OTHER", meaning))
+    _add_checks(audit)
+    # None, so that a policy may set it.
+    _add_measurement(audit, confidence_level=None)
+    audit.add_argument(
+        "--bands",
+        action="store_true",
+        help=audit.rare(
+            "draw the FNMR over the FMR with bands that hold for whole curves, which takes "
+            "long"
+        ),
+    )
+    _add_common(audit, formats=("text", "json", "html", "card", "junit"))
+    _add_about(audit)
+
+
+def _add_compare(commands, full):
+    about = "which groups another system harms or helps, on the same people"
+    compare = _command(commands, "compare", about, COMPARE_DESCRIPTION, _compare, full)
+    for name, options, meaning in (
+        ("before", {}, "embeddings or scored pairs of the first system, as of audit"),
+        ("after", {}, "those of another system, of the same images"),
+        # With a default it is not called required.
+        ("more", {"nargs": "*", "default": []}, "those of further systems"),
+    ):
+        compare.add_argument(name, metavar=name.upper(), help=meaning, **options)
+    meaning = (
+        "column of the groups, of pairs the columns NAME_1 and NAME_2; give it again for "
+        "other attributes, which are compared each and in combination"
+    )
+    row = ("--attribute", "NAME", meaning)
+    _add(compare, row, required=True, action="append")
+    embeddings = compare.add_argument_group("embeddings")
+    _add_embeddings(embeddings)
+    meaning = (
+        "column that names the images, by which rows are paired; images that a system "
+        "lacks are left out. By default rows stand in the same order"
+    )
+    _add(embeddings, ("--image", "COLUMN", meaning))
+    _add_pairs(compare.add_argument_group("scored pairs"))
+    points = compare.add_argument_group("operating points")
+    _add_levels(points)
+    _add_threshold(points)
+    compare.add_argument_group("checks").add_argument(
+        "--fail-on-harm",
+        action="store_true",
+        help="exit with status 1 where a rate of a group got worse, and 3 where verdicts are "
+        "withheld, since scores look like distances or are no better than chance",
+    )
+    _add_measurement(compare)
+    _add_common(
+        compare, "report.html, comparison.json, comparison.txt and changes.csv are"
+    )
+    _add_about(compare)
+
+
+def _add_bench(commands, full):
+    about = "which mitigation lowers a disparity, at which cost"
+    bench = _command(commands, "bench", about, BENCH_DESCRIPTION, _bench, full)
+    bench.add_argument(
+        "data", metavar="DATA", help="embeddings (.npz, .npy), one row for each image"
+    )
+    meaning = "column of the groups whose disparity is to fall"
+    _add(bench, ("--attribute", "NAME", meaning), required=True)
+    meaning = "column of another attribute, whose disparities must not grow; may be given again"
+    _add(bench, ("--other", "NAME", meaning), action="append", default=[])
+    meaning = (
+        "methods to try (default: all whose libraries are installed); one that is unknown "
+        "lists those that are known"
+    )
+    _add(bench, ("--methods", "NAME", meaning), nargs="+")
+    _add_embeddings(bench.add_argument_group("embeddings"), domain=False)
+    group = bench.add_argument_group("measurement")
+    meaning = "FMR level to operate at (default: %(default)s)"
+    _add(group, ("--fmr", "LEVEL", meaning), dest="far", type=LEVEL, default=1e-3)
+    meaning = (
+        "what is to fall, and what parameters are chosen by along with it: bfar, bfrr, "
+        "fnmr_at_fmr, fmr_max_geomean, fnmr_max_geomean (default: bfar fnmr_at_fmr)"
+    )
+    usual = ("bfar", "fnmr_at_fmr")
+    row = ("--metric", "NAME", meaning)
+    _add(group, row, nargs="+", dest="metrics", default=usual)
+    meaning = (
+        "a method wins only if its FNMR is at most this times that of doing nothing; inf "
+        "allows any (default: %(default)s)"
+    )
+    cost = _number(float, lambda cost: cost >= 1, "a number of at least 1")
+    _add(group, ("--max-cost", "FACTOR", meaning), type=cost, default=1.25)
+    for flag, name, default, meaning in (
+        ("splits", "n_splits", 5, "splits of the people; everybody is judged in one"),
+        ("inner-splits", "inner_splits", 3, "splits that parameters are chosen by"),
+    ):
+        row = (f"--{flag}", "N", f"{meaning} (default: %(default)s)")
+        two = _number(int, lambda n: n >= 2, "an integer of at least 2")
+        _add(group, row, dest=name, type=two, default=default)
+    _add_resamples(group, bench, n_resamples=500)
+    _add_common(
+        bench,
+        "bench.json, bench.txt, the figure (SVG, PNG), finished fits, from which the same "
+        "command goes on, and the fitted winner are",
+        formats=("text", "json"),
+        how="",
+    )
+
+
+def _add_demo(commands, full):
+    description = "Audit synthetic embeddings of two groups that differ on purpose."
+    about = "an audit of synthetic embeddings"
+    demo = _command(commands, "demo", about, description, _demo, full)
+    _add_common(demo, formats=("text", "json", "html", "card", "junit"))
+
+
+def _add_plan(commands, full):
+    about = "how many people a test needs to get an answer"
+    plan = _command(commands, "plan", about, PLAN_DESCRIPTION, _plan, full)
+    group = plan.add_argument_group("questions")
+    meaning = (
+        "show that every limit of a policy is kept, or with --assumed above 1 that one is "
+        "not; a file, or a name that skfairfr audit --list-policies prints"
+    )
+    _add(group, ("--policy", "FILE_OR_NAME", meaning))
+    _add(
+        group,
+        ("--certify-fmr", "X", "certify that every group's FMR is at most X"),
+        ("--certify-fnmr", "X", "certify that every group's FNMR is at most X"),
+        ("--detect-factor", "X", "detect that one group's rate is X times another's"),
+        ("--max-fmr-ratio", "X", "show that all ratios of groups' FMR are at most X"),
+        ("--max-fnmr-ratio", "X", "show that all ratios of groups' FNMR are at most X"),
+        type=float,
+    )
+    meaning = "what --detect-factor is about (default: %(default)s)"
+    group.add_argument("--rate", choices=("fmr", "fnmr"), default="fmr", help=meaning)
+    group = plan.add_argument_group("what is assumed to be true")
+    meaning = (
+        "of the way from no error, or from equal groups, to the limit; above 1 a limit of a "
+        "policy or of ratios is to be shown to be exceeded (default: %(default)g)"
+    )
+    _add(group, ("--assumed", "SHARE", meaning), type=float, default=0.5)
+    meaning = "the smaller FMR, of ratios and of --detect-factor (default: 0.001)"
+    _add(group, ("--fmr", "LEVEL", meaning), dest="far", nargs="+", type=LEVEL)
+    meaning = "the smaller FNMR, of the same (default: the pilot's, or 0.01)"
+    _add(group, ("--fnmr", "RATE", meaning), dest="frr", type=float)
+    group = plan.add_argument_group("the test")
+    meaning = "number of groups (default: the pilot's, or 2)"
+    _add(group, ("--groups", "N", meaning), type=COUNT)
+    meaning = "images of everybody (default: %(default)s)"
+    _add(group, ("--images-per-person", "N", meaning), type=COUNT, default=2)
+    meaning = (
+        "tests of groups that share the error rate (default: those of an audit of both "
+        "rates at its levels)"
+    )
+    _add(group, ("--comparisons", "N", meaning), type=COUNT)
+    meaning = "probability with which the answer is to be got (default: %(default)s)"
+    _add(group, ("--power", "P", meaning), type=float, default=0.8)
+    meaning = "of bounds and tests (default: that of the policy, or 0.95)"
+    _add(group, ("--confidence-level", "P", meaning), type=float)
+    pilot = plan.add_argument_group(
+        "pilot", "Data whose errors show how they depend on each other."
+    )
+    meaning = "embeddings or scored pairs, as audit reads them"
+    _add(pilot, ("--pilot", "FILE", meaning))
+    meaning = (
+        "column of the pilot's groups; of several, their combinations are the groups"
+    )
+    _add(pilot, ("--attribute", "NAME", meaning), action="append")
+    _add_embeddings(plan.add_argument_group("a pilot of embeddings"))
+    _add_pairs(plan.add_argument_group("a pilot of scored pairs"))
+
+
+def _add_embeddings(group, domain=True):
+    _add(
+        group,
+        ("--embedding", "NAME", "array of the embeddings (default: embedding or X)"),
+        ("--identity", "NAME", "column of the people (default: identity or y)"),
+        (
+            "--labels",
+            "FILE",
+            "table of the labels (.csv, .tsv, .csv.gz, .tsv.gz, .parquet), one row for each "
+            "image (default: those in the .npz file, or beside the .npy file)",
+        ),
+    )
+    if domain:
+        meaning = (
+            "column with two values, such as selfie and document: only pairs across them "
+            "are compared"
+        )
+        _add(group, ("--domain", "COLUMN", meaning))
+
+
+def _add_pairs(group, without_people=False):
+    _add(
+        group,
+        ("--score", "NAME", "column of the similarities (default: score; or distance)"),
+        ("--identity-1", "NAME", "column of the first image's person"),
+        ("--identity-2", "NAME", "column of the second image's person"),
+        ("--image-1", "NAME", "column that names the first image"),
+        ("--image-2", "NAME", "column that names the second image"),
+    )
+    if without_people:
+        meaning = (
+            "column that says which pairs are genuine (default: y_true, genuine or label), "
+            "instead of people: pairs are then taken as independent"
+        )
+        _add(group, ("--y-true", "NAME", meaning))
+    meaning = "scores are distances, smaller meaning more alike"
+    group.add_argument("--distance", action="store_true", help=meaning)
+
+
+def _add_levels(group):
+    meaning = (
+        "FMR levels to operate at (default: 1e-2 1e-3, and 1e-4 where two groups of every "
+        "attribute have 300,000 impostor pairs)"
+    )
+    _add(group, ("--fmr", "LEVEL", meaning), dest="far", nargs="+", type=LEVEL)
+
+
+def _add_threshold(group):
+    meaning = (
+        "score from which on a deployed system accepts (of distances, up to which), "
+        "instead of levels"
+    )
+    _add(group, ("--threshold", "T", meaning), type=float)
+
+
+def _add_checks(audit):
+    group = audit.add_argument_group(
+        "checks",
+        "Judged at every level and by every attribute: failed where a bound says that a "
+        "limit is exceeded, passed where one says that it is kept, else undetermined. "
+        "Each check is nominally wrong in at most the share 1 - P of audits.",
+    )
+    meaning = (
+        "file (.toml) of levels, limits, confidence and attributes, which must not be given "
+        "too; or the name of one that is shipped"
+    )
+    _add(group, ("--policy", "FILE_OR_NAME", meaning))
+    group.add_argument(
+        "--list-policies",
+        action=_ListPolicies,
+        nargs=0,
+        help="print the names of the policies that are shipped, and exit",
+    )
+    at_worst = "with the threshold set where no group's FMR exceeds the level"
+    _add(
+        group,
+        ("--max-fmr", "RATE", "largest FMR allowed of each group"),
+        ("--max-fnmr", "RATE", "largest FNMR allowed of each group"),
+        ("--max-fmr-ratio", "X", "largest over smallest FMR of the groups"),
+        ("--max-fnmr-ratio", "X", "largest over smallest FNMR of the groups"),
+        ("--max-fmr-geomean-ratio", "X", "largest FMR over the groups' geometric mean"),
+        ("--max-fnmr-geomean-ratio", "X", "largest FNMR over their geometric mean"),
+        ("--max-bfar", "X", f"largest over smallest FMR (BFAR), {at_worst}"),
+        ("--max-bfrr", "X", "largest over smallest FNMR (BFRR), there"),
+        type=float,
+    )
+
+
+def _add_measurement(command, confidence_level=0.95):
+    group = command.add_argument_group("measurement")
+    for flag, choices, meaning in (
+        ("--average", ("pair", "identity"), "what weighs the same"),
+        ("--impostors", ("all", "same_group"), "pairs whose FMR sets the threshold"),
+    ):
+        usual, meaning = choices[0], f"{meaning} (default: %(default)s)"
+        group.add_argument(flag, choices=choices, default=usual, help=meaning)
+    _add_resamples(group, command, confidence_level)
+
+
+def _add_resamples(group, command, confidence_level=0.95, n_resamples=1000):
+    meaning = command.rare("bootstrap resamples (default: %(default)s)")
+    _add(group, ("--n-resamples", "N", meaning), type=COUNT, default=n_resamples)
+    meaning = "of the intervals and the verdicts (default: 0.95)"
+    share = _number(float, lambda p: 0 < p < 1, "a number in (0, 1)")
+    row = ("--confidence-level", "P", meaning)
+    _add(group, row, type=share, default=confidence_level)
+
+
+def _add_common(
+    command,
+    written=WRITTEN,
+    formats=("text", "json", "html", "junit"),
+    how=", all at once",
+):
+    _add(command, ("--out", "DIR", f"folder that {written} written to{how}"))
+    meaning = "replace an older report in the folder of --out"
+    command.add_argument("--replace", action="store_true", help=meaning)
+    meaning = "what is printed (default: %(default)s)"
+    command.add_argument("--format", choices=formats, default="text", help=meaning)
+    meaning = command.rare("of all that is random (default: %(default)s)")
+    seed = _number(int, lambda n: 0 <= n < 2**32, "an integer in [0, 2**32)")
+    command.add_argument("--seed", type=seed, default=0, help=meaning)
+    meaning = "workers of joblib (default: one process, which uses all cores)"
+    jobs = _number(int, lambda n: n != 0, "an integer other than 0")
+    _add(command, ("--n-jobs", "N", command.rare(meaning)), type=jobs)
+    command.add_argument("--quiet", action="store_true", help="no progress shown")
+
+
+def _add_about(command):
+    _add(
+        command.add_argument_group("printed on the report and kept in its JSON"),
+        ("--title", "TEXT", "title of the report"),
+        ("--system", "TEXT", "what was tested, with its version"),
+        ("--dataset", "TEXT", "what it was tested on"),
+        ("--organisation", "TEXT", "who tested"),
+    )
+
+
 # ---- commands ------------------------------------------------------------------------
 
 
@@ -742,7 +613,13 @@ def _audit(arguments):
         raise ValueError(_about_policy(error, arguments.policy)) from None
     limits = {name: given[name] for name in LIMITS if given[name] is not None} or None
     measurement = {name: given[name] for name in MEASUREMENT}
-    return _report(arguments, data, arguments.data, limits=limits, **measurement)
+    measurement |= {"limits": limits, "about": _about(given)}
+    return _report(arguments, data, arguments.data, **measurement)
+
+
+def _about(given):
+    """What is to be printed on a report; None without any."""
+    return {name: given[name] for name in ABOUT if given[name] is not None} or None
 
 
 def _about_policy(error, policy):
@@ -779,14 +656,15 @@ def _plan(arguments):
     given = vars(arguments)
     limits = {name: given[name] for name in RATIOS if given[name] is not None}
     options = {name: given[name] for name in PLANNING}
+    options["rate"] = PYTHON[options["rate"]]
     policy = limits or None
     if arguments.policy is not None:
         policy = Policy.read(arguments.policy)
         flags = [f"--{name.replace('_', '-')} {v:g}" for name, v in limits.items()]
         if options["confidence_level"] is not None:
             flags.append(f"--confidence-level {options['confidence_level']:g}")
-        if options["far"] is not None and policy.far:
-            flags.append(f"--far {' '.join(f'{v:g}' for v in options['far'])}")
+        if options["far"] is not None and policy.fmr:
+            flags.append(f"--fmr {' '.join(f'{v:g}' for v in options['far'])}")
         if flags:
             raise ValueError(
                 f"--policy {policy.name} sets its levels, limits and confidence_level, and "
@@ -803,16 +681,16 @@ def _plan(arguments):
 
 
 def _check_rates_are_asked(given, limits):
-    """Raise where --far or --frr is given and no question is about it."""
+    """Raise where --fmr or --fnmr is given and no question is about it."""
     detected = given["detect_factor"] is not None
     # A pilot is asked at the threshold of the level, unless only an FMR is to be certified.
     of_pilot = given["pilot"] is not None and (
         detected or given["certify_fnmr"] is not None or set(limits) - {"max_fmr"}
     )
-    for rate in ("far", "frr"):
+    for rate, name in PYTHON.items():
         asked = f"max_{rate}_ratio" in limits or (detected and given["rate"] == rate)
-        if given[rate] is not None and not asked and not (rate == "far" and of_pilot):
-            values = given[rate] if rate == "far" else [given[rate]]
+        if given[name] is not None and not asked and not (rate == "fmr" and of_pilot):
+            values = given[name] if rate == "fmr" else [given[name]]
             raise ValueError(
                 f"--{rate} {' '.join(f'{v:g}' for v in values)} is about ratios of rates, and "
                 f"none is asked for; leave it out, or give --max-{rate}-ratio, or "
@@ -852,9 +730,10 @@ def _compare(arguments):
     _report_folder(arguments)
     found = compare_systems(
         *(read_data(path, arguments.attribute, **reading) for path in paths),
-        progress=not arguments.quiet and sys.stderr.isatty(),
+        progress=_progress(arguments),
         random_state=arguments.seed,
         n_jobs=arguments.n_jobs,
+        about=_about(given),
         **{name: given[name] for name in COMPARISON},
     ).spelled(_spell)
     text = _formatted(found, arguments.format)
@@ -892,6 +771,7 @@ def _bench(arguments):
         n_jobs=arguments.n_jobs,
         random_state=arguments.seed,
         **{name: given[name] for name in BENCH},
+        metrics=[_python(name) for name in arguments.metrics],
     )
     found = replace(found, notes=(*notes, *found.notes))
     about = {"version": __version__, "source": arguments.data}
@@ -950,7 +830,7 @@ def _report(arguments, data, source, **options):
         report = audit_data(
             data,
             figures=drawn,
-            progress=not arguments.quiet and sys.stderr.isatty(),
+            progress=_progress(arguments),
             random_state=arguments.seed,
             n_jobs=arguments.n_jobs,
             **options,
@@ -1010,6 +890,35 @@ def _writable_folder(folder):
             f"--out {str(place)!r} cannot be written to ({why}); name a folder that can."
         ) from None
     return path
+
+
+def _progress(arguments):
+    """Where a bar is drawn; a file gets a line every ten seconds."""
+    if arguments.quiet or sys.stderr is None:
+        return False
+    return True if sys.stderr.isatty() else _Lines()
+
+
+class _Lines:
+    """Writes a bar as lines."""
+
+    def __init__(self):
+        self.told = time.monotonic()
+
+    def write(self, text):
+        """Print what the bar shows, where ten seconds have passed."""
+        text, now = text.strip(), time.monotonic()
+        if text and now - self.told >= EVERY:
+            self.told = now
+            print(text, file=sys.stderr, flush=True)
+
+    def flush(self):
+        """Nothing is held back."""
+
+
+def _python(name):
+    """A name that holds fmr or fnmr, as Python has it."""
+    return "_".join(PYTHON.get(part, part) for part in name.split("_"))
 
 
 def _print(text):

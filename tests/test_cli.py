@@ -1,8 +1,10 @@
 """The command: exit codes, one clear line for unusable input, a file of strict JSON."""
 
 import json
+import math
 import subprocess
 import sys
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from skfairfr.report import Report
 from tests.report.audits import synthetic, without_rendering
 from tests.report.json_schema import is_valid
 
-QUICK = ("--far", "0.05", "--n-resamples", "40")
+QUICK = ("--fmr", "0.05", "--n-resamples", "40")
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +49,10 @@ def pairs(tmp_path_factory):
 
 
 def run(capsys, *arguments):
-    """Exit code, standard output and standard error of the command."""
+    """Exit code, standard output and standard error of the command, without progress."""
     try:
-        code = cli.main([str(a) for a in arguments])
+        with mock.patch.object(cli, "EVERY", math.inf):
+            code = cli.main([str(a) for a in arguments])
     except SystemExit as stop:
         code = stop.code
     printed = capsys.readouterr()
@@ -78,9 +81,9 @@ def test_audit_writes_strict_json(capsys, faces, tmp_path):
     assert code == 0
     assert "audit.json" in out
     found = read["audits"][0]
-    assert found["settings"]["far"] == [0.05]
+    assert found["settings"]["fmr"] == [0.05]
     assert [row["group"] for row in found["groups"]] == [None, "female", "male"]
-    assert found["levels"][0]["rates"][1]["far"].keys() >= {"value", "low", "high"}
+    assert found["levels"][0]["rates"][1]["fmr"].keys() >= {"value", "low", "high"}
     written = ["audit.json", "disparities.csv", "figures", "rates.csv", "report.html"]
     assert sorted(p.name for p in folder.iterdir()) == written
     assert is_valid(read, Report.schema())
@@ -140,7 +143,7 @@ def test_london_with_a_group_of_one_person(capsys, shared_data):
     [
         (("--attribute", "beard"), "holds no 'beard'"),
         (("--attribute", "one"), "one has one group, 'a'"),
-        (("--attribute", "gender", "--far", "0.1", "1.5"), "--far: must be a number"),
+        (("--attribute", "gender", "--fmr", "0.1", "1.5"), "--fmr: must be a number"),
         (("--attribute", "gender", "--n-resamples", "0"), "--n-resamples: must be"),
         (("--attribute", "gender", "--seed", "-1"), "--seed: must be an integer"),
         (("--attribute", "gender", "--average", "people"), "--average"),
@@ -156,11 +159,11 @@ def test_unusable_arguments(capsys, faces, options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--threshold", "0.5", "--far", "0.1"), "--threshold 0.5"),
+        (("--threshold", "0.5", "--fmr", "0.1"), "--threshold 0.5"),
         (("--threshold", "0.5", "--threshold-from", "x"), "not allowed with"),
         (("--threshold", "nan"), "threshold must be finite"),
         (("--threshold-from", "absent.npz"), "--threshold-from"),
-        (("--max-far-ratio", "1"), "--max-far-ratio must be a number above 1"),
+        (("--max-fmr-ratio", "1"), "--max-fmr-ratio must be a number above 1"),
         (("--domain", "identity"), "domain must have two values"),
         (("--labels", "absent.csv"), "labels 'absent.csv' does not exist"),
         (("--distance",), "--distance is an option of scored pairs"),
@@ -219,11 +222,11 @@ def test_domain_compares_across_alone(capsys, faces):
 @pytest.mark.parametrize(
     ("options", "code"),
     [
-        (("--max-far-ratio", "100"), 0),
-        (("--max-far-ratio", "100", "--max-bfar", "100"), 0),
+        (("--max-fmr-ratio", "100"), 0),
+        (("--max-fmr-ratio", "100", "--max-bfar", "100"), 0),
         (("--max-fnmr", "0.01", "--max-bfar", "100"), 1),
-        (("--max-far-ratio", "100", "--max-frr-ratio", "1.3"), 3),
-        (("--max-fnmr", "0.01", "--max-frr-ratio", "1.3"), 1),
+        (("--max-fmr-ratio", "100", "--max-fnmr-ratio", "1.3"), 3),
+        (("--max-fnmr", "0.01", "--max-fnmr-ratio", "1.3"), 1),
     ],
 )
 def test_checks_decide_the_exit_code(capsys, faces, options, code):
@@ -292,7 +295,7 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data, tmp_path, written):
     """Of its facts.json, and the cells counted from its labels."""
     path = shared_data / "london_pca" / "london_pca.npz"
     attributes = ("--attribute", "ethnicity", "--attribute", "gender")
-    options = ("--far", "0.1", "0.01", "--n-resamples", "5")
+    options = ("--fmr", "0.1", "0.01", "--n-resamples", "5")
     if written:
         options += ("--out", tmp_path)
     arguments = ("audit", path, *attributes, *options)
@@ -302,7 +305,7 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data, tmp_path, written):
     if written:
         assert json.loads((tmp_path / "audit.json").read_text()) == read
     rates = {
-        row["group"]: (row["far"]["value"], row["frr"]["value"])
+        row["group"]: (row["fmr"]["value"], row["fnmr"]["value"])
         for row in read["audits"][0]["levels"][0]["rates"]
     }
     assert rates["black"] == pytest.approx((0.2724, 0.3077), abs=5e-5)
@@ -327,7 +330,7 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data, tmp_path, written):
 def test_unknown_flags_are_named(capsys, faces):
     found = run(capsys, "audit", faces, "--attribute", "gender", "--fra", "0.1")
     assert found[:2] == (2, "")
-    error = "skfairfr: error: unrecognized arguments: --fra 0.1; did you mean --far or"
+    error = "skfairfr: error: unrecognized arguments: --fra 0.1; did you mean --fmr or"
     assert found[2].startswith(error)
     found = run(capsys, "demo", "faces.npz")
     assert found == (2, "", "skfairfr: error: unrecognized arguments: faces.npz\n")
@@ -437,7 +440,7 @@ def test_compare_names_who_is_harmed(capsys, two_systems, tmp_path):
     arguments = ("--attribute", "gender", "--image", "photo", *QUICK, "--out", folder)
     code, out, err = run(capsys, "compare", *two_systems, *arguments)
     assert (code, err) == (0, "")
-    assert ": 5 images that another system lacks" in out
+    assert ": 5 images that another system lacks" in " ".join(out.split())
     assert "FNMR of female (gender) at an FMR of 5 %" in out
     written = json.loads((folder / "comparison.json").read_text())
     assert {row["group"] for row in written["harm"]} >= {"female"}
@@ -491,3 +494,29 @@ def test_compare_reads_scored_pairs(capsys, pairs):
     code, out, err = run(capsys, "compare", *arguments, "--fail-on-harm")
     assert (code, err) == (0, "")
     assert "Harm:" not in out
+
+
+def test_progress_in_a_file_is_a_line_every_ten_seconds(capsys, monkeypatch):
+    monkeypatch.setattr(cli, "EVERY", 0)
+    assert cli.main(["demo", "--seed", "1", "--format", "json"]) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert told and all("\r" not in line for line in told)
+    assert any("comparing all pairs (step 1 of 3)" in line for line in told)
+
+
+def test_what_is_said_of_a_test_is_on_the_report_and_in_its_json(capsys, faces):
+    said = {"title": "Door 7", "system": "S 1.2", "dataset": "D", "organisation": "Lab"}
+    flags = [part for name, text in said.items() for part in (f"--{name}", text)]
+    arguments = ("audit", faces, "--attribute", "gender", *QUICK, *flags)
+    out = run(capsys, *arguments)[1]
+    assert out.startswith("Door 7\n") and "Laboratory: Lab" in out
+    read = json.loads(run(capsys, *arguments, "--format", "json")[1])
+    assert read["about"] == said
+
+
+def test_help_fits_two_screens_and_the_rest_is_asked_for(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = run(capsys, "audit", "--help")
+    assert code == 0 and len(out.splitlines()) <= 100
+    assert "--n-resamples" not in out
+    assert "--n-resamples" in run(capsys, "audit", "--help-all")[1]

@@ -9,7 +9,7 @@ from skfairfr.model_selection import _mitigations
 from tests.model_selection.toy_methods import crowd
 from tests.test_cli import assert_one_line, run
 
-SMALL = ("--far", "0.05", "--splits", "2", "--inner-splits", "2", "--n-resamples", "20")
+SMALL = ("--fmr", "0.05", "--splits", "2", "--inner-splits", "2", "--n-resamples", "20")
 # What the toys remove tells people apart, too, and costs more than would be allowed.
 QUICK = (*SMALL, "--max-cost", "inf")
 TOYS = {
@@ -64,13 +64,13 @@ def test_the_winner_of_an_earlier_run_is_not_taken_for_one(
     arguments = ("bench", faces, "--attribute", "gender", *QUICK, "--out", tmp_path)
     _, out, _ = run(capsys, *arguments)
     assert (tmp_path / "winner").exists() and "earlier run" not in out
-    options = ("--methods", "LDA", "--metric", "bfrr", "frr_at_far")
+    options = ("--methods", "LDA", "--metric", "bfrr", "fnmr_at_fmr")
     _, out, _ = run(capsys, *arguments, *options, "--replace")
     assert f"{tmp_path / 'winner'} is of an earlier run" in out
 
 
 def test_methods_and_metrics_are_heard(capsys, faces, toys):
-    options = ("--methods", "LDA", "--metric", "bfrr", "frr_at_far", *QUICK)
+    options = ("--methods", "LDA", "--metric", "bfrr", "fnmr_at_fmr", *QUICK)
     code, out, _ = run(capsys, "bench", faces, "--attribute", "gender", *options)
     assert code == 0
     assert "LDA does not lower BFRR detectably" in " ".join(out.split())
@@ -90,7 +90,7 @@ def test_json_alone_is_printed(capsys, faces, toys, tmp_path):
         (("--attribute", "beard"), "holds no 'beard'"),
         (("--attribute", "gender", "--splits", "1"), "--splits: must be an integer of"),
         (("--attribute", "gender", "--metric", "eer"), "--metric must be different"),
-        (("--attribute", "gender", "--far", "1e-7"), "--far is below"),
+        (("--attribute", "gender", "--fmr", "1e-7"), "--fmr is below"),
         (
             ("--attribute", "gender", "--max-cost", ".5"),
             "--max-cost: must be a number of",

@@ -27,7 +27,7 @@ REACHED = (
 PYTHON_ONLY = {
     *("similarity", "data", "limits", "sensitive_features_1", "sensitive_features_2"),
     *("sensitive_features_reference", "dependence", "identities", "names"),
-    *("resample", "method"),
+    *("resample", "method", "about"),
 }
 
 
@@ -54,7 +54,7 @@ def test_reasons_labels_and_settings_are_not_spelled(label):
         (Argument("random_state"), "--seed"),
         (Argument("n_resamples", 0), "--n-resamples 0"),
         (Argument("max_bfar", 2.0), "--max-bfar 2"),
-        (Argument("far", [0.1, 1e-5]), "--far 0.1 1e-05"),
+        (Argument("far", [0.1, 1e-5]), "--fmr 0.1 1e-05"),
         (Argument("distance", True), "--distance"),
         (Argument("X"), "embedding"),
         (Argument("figures"), "--out"),

@@ -20,8 +20,8 @@ def few_are_drawn(monkeypatch):
 def test_it_prints_the_plan(capsys):
     code, out, err = run(
         capsys,
-        *("plan", "--certify-fmr", 1e-2, "--detect-factor", 2, "--rate", "frr"),
-        *("--frr", 0.05, "--max-frr-ratio", 3, "--groups", 3),
+        *("plan", "--certify-fmr", 1e-2, "--detect-factor", 2, "--rate", "fnmr"),
+        *("--fnmr", 0.05, "--max-fnmr-ratio", 3, "--groups", 3),
         *("--images-per-person", 4, "--power", 0.9, "--confidence-level", 0.9),
         *("--comparisons", 5, "--assumed", 0.25),
     )
@@ -30,7 +30,7 @@ def test_it_prints_the_plan(capsys):
         detect_factor=2,
         rate="frr",
         frr=0.05,
-        policy={"max_frr_ratio": 3.0},
+        policy={"max_fnmr_ratio": 3.0},
         groups=3,
         images_per_person=4,
         power=0.9,
@@ -57,11 +57,11 @@ def test_a_pilot_is_asked_at_the_level(capsys, faces):  # noqa: F811
     roc = SimilarityROC(n_resamples=1, random_state=0)
     read_data(faces, "gender").fit(roc, ("gender",))
     for far in (1e-2, 1e-1):
-        code, out, _ = run(capsys, *options, "--far", far)
+        code, out, _ = run(capsys, *options, "--fmr", far)
         plan = plan_test(certify_fnmr=0.1, pilot=roc, far=far)
         assert (code, out) == (0, plan.to_text())
     only_fmr = (*options[:1], "--certify-fmr", *options[2:])
-    assert run(capsys, *only_fmr, "--far", 0.1)[0] == 2
+    assert run(capsys, *only_fmr, "--fmr", 0.1)[0] == 2
 
 
 def test_notes_on_a_pilot_are_printed(capsys, faces, pairs, tmp_path):  # noqa: F811
@@ -83,8 +83,8 @@ def test_notes_on_a_pilot_are_printed(capsys, faces, pairs, tmp_path):  # noqa: 
     ("options", "message"),
     [
         ((), "Give --certify-fmr, --certify-fnmr"),
-        (("--certify-fmr", 1e-4, "--far", 1e-3), "--far 0.001 is about ratios"),
-        (("--max-frr-ratio", 2, "--groups", 1), "--groups 1 has no two rates"),
+        (("--certify-fmr", 1e-4, "--fmr", 1e-3), "--fmr 0.001 is about ratios"),
+        (("--max-fnmr-ratio", 2, "--groups", 1), "--groups 1 has no two rates"),
         (("--certify-fmr", 0.1, "--identity-1", "a"), "--identity-1 is about a pilot"),
         (("--certify-fmr", 0.1, "--pilot", "nope.npz"), "'nope.npz' does not exist"),
     ],
@@ -98,7 +98,7 @@ def test_errors_are_told_in_flags(capsys, options, message):
 def test_what_cannot_be_is_no_error(capsys):
     code, out, err = run(capsys, "plan", "--certify-fmr", 1e-3, "--assumed", 2)
     assert (code, err) == (0, "")
-    assert "cannot be certified: the assumed FMR, 0.002, is above the limit" in out
+    assert "cannot be certified: the assumed FMR, 0.2 %, is above the limit" in out
 
 
 def test_options_are_arguments():

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 FLOORS = {
     "skfairfr": 7,
+    "skfairfr.__main__": 8,
     "skfairfr.cli": 7,
     "skfairfr.report": 6,
     "skfairfr.model_selection": 5,

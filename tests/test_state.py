@@ -166,7 +166,7 @@ def test_the_command_leaves_the_process(tmp_path, capsys, monkeypatch, threads):
     faces = tmp_path / "faces.npz"
     np.savez(faces, embedding=X, identity=Y["identity"], group=Y["group"])
     command = ["audit", str(faces), "--attribute", "group", "--quiet"]
-    command += ["--far", "0.1", "--n-resamples", "5"]
+    command += ["--fmr", "0.1", "--n-resamples", "5"]
     cli.main(command)  # what is imported first is no part of it
     with kept():
         assert cli.main(command) in (0, 3)

@@ -36,9 +36,13 @@ class _Bar(tqdm):
 
 @contextmanager
 def show_progress(shown=True, n_steps=None):
-    """Draw a bar on standard error for every loop inside, or one over so many steps."""
+    """Draw a bar for every loop inside, or one over so many steps.
+
+    On standard error, or on the file that is given as ``shown``.
+    """
     if shown and n_steps:
-        shown = _Bar(total=n_steps, bar_format=FORMAT, leave=False)
+        file = _file_of(shown)
+        shown = _Bar(total=n_steps, bar_format=FORMAT, leave=False, file=file)
         shown.step, shown.begun = "", 0
     token = _SHOWN.set(shown)
     try:
@@ -64,9 +68,13 @@ def progress_bar(total, description):
     shown = _SHOWN.get()
     if isinstance(shown, _Bar):
         return _Loop(shown, total, description)
-    return _Bar(
-        total=total, desc=description, disable=not shown, leave=False, miniters=1
-    )
+    about = {"total": total, "desc": description, "file": _file_of(shown)}
+    return _Bar(**about, disable=not shown, leave=False, miniters=1)
+
+
+def _file_of(shown):
+    """The file that a bar is drawn on; None is standard error."""
+    return None if isinstance(shown, bool) else shown
 
 
 class _Loop:

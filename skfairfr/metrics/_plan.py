@@ -36,11 +36,14 @@ EVEN, UNEVEN = "even people", "uneven people"
 LIMITS = {
     "max_fmr": ("far", False),
     "max_fnmr": ("frr", False),
-    "max_far_ratio": ("far", True),
-    "max_frr_ratio": ("frr", True),
+    "max_fmr_ratio": ("far", True),
+    "max_fnmr_ratio": ("frr", True),
 }
 # Limits of a policy that no plan is made for: the data of the test set their threshold.
-UNPLANNED = ("max_bfar", "max_bfrr")
+UNPLANNED = (
+    *("max_bfar", "max_bfrr"),
+    *("max_fmr_geomean_ratio", "max_fnmr_geomean_ratio"),
+)
 USUAL_FAR, USUAL_FRR = 1e-3, 0.01
 # An audit that is told none looks at so many FAR levels.
 USUAL_LEVELS = 2
@@ -174,7 +177,7 @@ class Plan(Framed):
         Of either rate, how many errors of the pilot show the dependence, and at which FAR;
         empty without a pilot.
     left_out : tuple of str
-        What was not planned for of the policy: "max_bfar", "max_bfrr" and "at".
+        What was not planned for of the policy: such as "max_bfar", and "at".
 
     Raises
     ------
@@ -351,16 +354,16 @@ def plan_test(
         The one that ``detect_factor`` is about.
     policy : mapping or object, default=None
         Limits by name: ``max_fmr`` and ``max_fnmr`` of every group's rate,
-        ``max_far_ratio`` and ``max_frr_ratio`` of the largest to the smallest. Or an object
-        with such a mapping as its attribute ``limits``, and ``far``, ``confidence_level``.
+        ``max_fmr_ratio`` and ``max_fnmr_ratio`` of the largest to the smallest. Or an object
+        with such a mapping as its attribute ``limits``, and ``fmr``, ``confidence_level``.
         ``max_bfar``, ``max_bfrr`` and limits of single levels (``at``) are not planned for;
         a policy of nothing else is an error.
     far : float in (0, 1), or several, default=None
         FAR of the groups that have the smaller one, for ``detect_factor`` and
-        ``max_far_ratio``; of a policy object, its own, and None is 0.001.
+        ``max_fmr_ratio``; of a policy object, its own, and None is 0.001.
     frr : float in (0, 1), default=None
         FRR of the groups that have the smaller one, for ``detect_factor`` and
-        ``max_frr_ratio``; None is that of the pilot, or 0.01.
+        ``max_fnmr_ratio``; None is that of the pilot, or 0.01.
     assumed : float of at least 0, default=0.5
         What is true, as a share of the way from no error, or equal groups, to the limit:
         with 0.5 the FMR is half of ``certify_fmr``, and a limit of 2 for ratios is met with
@@ -584,7 +587,7 @@ _RANGES = {
         "limit itself",
     ),
     "confidence_level": (lambda x: 0.5 < x < 1, "must be a number in (0.5, 1)"),
-    **dict.fromkeys(("detect_factor", "max_far_ratio", "max_frr_ratio"), _FACTOR),
+    **dict.fromkeys(("detect_factor", "max_fmr_ratio", "max_fnmr_ratio"), _FACTOR),
     **dict.fromkeys(UNPLANNED, _FACTOR),
 }
 
@@ -623,7 +626,7 @@ def _read_policy(policy, far, confidence_level):
                 f" holds nothing that can be planned for, only {', '.join(left_out)}.",
                 remedy=f"Give one of {', '.join(LIMITS)} for all levels.",
             )
-    of_policy = None if isinstance(policy, Mapping) else getattr(policy, "far", None)
+    of_policy = None if isinstance(policy, Mapping) else getattr(policy, "fmr", None)
     far = far if of_policy is None or np.size(of_policy) == 0 else of_policy
     levels = [] if far is None else np.unique(check_level(far)).tolist()
     if confidence_level is None:

@@ -45,8 +45,9 @@ from skfairfr.utils._validation import (
     count_images,
     to_float,
 )
+from skfairfr.utils._words import in_iso
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 # Probability with which an effect of the detectable factor would be seen.
 POWER = 0.8
 HIDDEN = {"json": False}
@@ -264,6 +265,7 @@ class Bench:
         """
         record = {"schema_version": SCHEMA_VERSION, **plain_form(about)}
         record |= {"sentence": self.sentence, **plain_form(self)}
+        record = in_iso(record)
         return json.dumps(record, indent=1, allow_nan=False, default=str) + "\n"
 
     def to_frame(self, backend=None):

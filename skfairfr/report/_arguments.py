@@ -17,6 +17,7 @@ from skfairfr.utils._errors import (
 )
 from skfairfr.utils._labels import check_length, check_text, to_column, to_columns
 from skfairfr.utils._validation import (
+    check_line,
     check_option,
     check_scores,
     check_seed,
@@ -25,6 +26,8 @@ from skfairfr.utils._validation import (
 
 # The name of an attribute whose labels come without one.
 UNNAMED = "group"
+# What a caller may say of the test.
+ABOUT = ("title", "system", "dataset", "organisation")
 
 
 def check_data(data, argument="columns", *, named=True):
@@ -83,6 +86,19 @@ def restated(error, argument, value):
     if isinstance(error, ArgumentError):
         problem, remedy = error.problem, error.remedy.parts
     return ArgumentError(Argument(argument), ": ", problem, remedy=remedy, value=value)
+
+
+def check_about(about):
+    """Raise unless this is None, or texts about a test by name."""
+    known = isinstance(about, Mapping) and not about.keys() - {*ABOUT}
+    if about is not None and not known:
+        raise ArgumentError(
+            Argument("about"),
+            f" must be a dict of {', '.join(ABOUT)}; got {plain(about)!r}.",
+            value=about,
+        )
+    for name, text in (about or {}).items():
+        check_line(text, name)
 
 
 def check_labels(sensitive_features):

@@ -12,6 +12,7 @@ from skfairfr._core._parallel import next_step, show_progress
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report._arguments import (
     UNNAMED,
+    check_about,
     check_data,
     check_labels,
     check_people,
@@ -229,6 +230,7 @@ def audit_data(
     threshold_from=None,
     limits=None,
     policy=None,
+    about=None,
     figures=None,
     bands=False,
     progress=False,
@@ -259,21 +261,24 @@ def audit_data(
     limits : dict of str -> float, default=None
         Largest rate allowed of each group, in (0, 1): ``max_fmr`` and ``max_fnmr``, the FAR
         and the FRR at the overall threshold. Largest max / min allowed of the groups'
-        rates, above 1: ``max_far_ratio`` and ``max_frr_ratio`` there, ``max_bfar`` and
+        rates, above 1: ``max_fmr_ratio`` and ``max_fnmr_ratio`` there, ``max_bfar`` and
         ``max_bfrr`` at the threshold where no group's FAR exceeds the level. They become
         the ``checks`` of the report and its ``exit_code``.
     policy : Policy, str or path-like, default=None
         What sets ``far`` or ``threshold``, ``limits``, ``confidence_level`` and the
         attributes, or its file, or the name of one that is shipped. Giving one of those
         beside a policy that sets it is an error.
+    about : dict of str -> str, default=None
+        "title", "system", "dataset" and "organisation": what the report is to show, and its
+        JSON to keep, about the test.
     figures : path-like, default=None
         Folder that the displays are written to, those of each audit in a folder of its
         own; made if it does not exist. None writes none.
     bands : bool, default=False
         Whether the figure of the FNMR over the FMR shows bands that hold for whole curves,
         of ``n_resamples`` resamples, which takes long.
-    progress : bool, default=False
-        Whether a bar on standard error shows how far the measurement is.
+    progress : bool or file, default=False
+        Whether a bar on standard error, or on a file, shows how far the measurement is.
     average : {"pair", "identity"}, default="pair"
         Whether every pair weighs the same, or every person.
     impostors : {"all", "same_group"}, default="all"
@@ -305,12 +310,13 @@ def audit_data(
     >>> made = make_face_embeddings(n_identities=200, random_state=0)
     >>> data = EmbeddingData(made.X, made.y, {"gender": made.sensitive_features})
     >>> report = audit_data(
-    ...     data, far=1e-2, limits={"max_far_ratio": 1.05}, n_resamples=100
+    ...     data, far=1e-2, limits={"max_fmr_ratio": 1.05}, n_resamples=100
     ... )
     >>> report.checks[0].verdict, report.exit_code
     ('failed', 1)
     """
     check_data(data)
+    check_about(about)
     given = far, threshold, threshold_from, limits, confidence_level
     asked = settle(policy, data, *given)
     data = asked.data
@@ -325,7 +331,7 @@ def audit_data(
     reading = data.reading
     is_distance = reading is not None and reading.options["distance"]
     points = Points.of(asked.far, asked.threshold, is_distance)
-    chosen = _all_combinations(tuple(data.columns))
+    chosen = all_combinations(tuple(data.columns))
     names = [" & ".join(attributes) for attributes in chosen]
     # Before the long work on the first.
     groups = checked_groups(data, chosen)
@@ -372,7 +378,8 @@ def audit_data(
     first = (*notes, *audits[0].notes)
     audits[0] = replace(audits[0], notes=first)
     combined = [attributes for attributes in chosen if len(attributes) > 1]
-    return Report(tuple(audits), tuple(cross(data, names) for names in combined))
+    crossings = tuple(cross(data, names) for names in combined)
+    return Report(tuple(audits), crossings, about or {})
 
 
 def _n_steps(names, threshold_from, figures):
@@ -453,17 +460,7 @@ def points_on(threshold_from, data, points, options):
     next_step("setting thresholds on the other data")
     # Groups of the other data matter only where its FAR is over pairs within them.
     attributes = tuple(data.columns) if options.impostors == "same_group" else ()
-    if len(attributes) > 1:
-        raise ArgumentError(
-            *(
-                Argument("threshold_from"),
-                " with ",
-                Argument("impostors", "same_group"),
-            ),
-            " sets one threshold by the groups of one attribute; got "
-            f"{len(attributes)}:",
-            remedy="audit them one at a time.",
-        )
+    check_one_threshold(options.impostors, attributes, "audit them")
     warnings = []
     try:
         other = _other_data(threshold_from, data, attributes)
@@ -512,7 +509,18 @@ def check_groups(group, attribute, lost=()):
         )
 
 
-def _all_combinations(names):
+def check_one_threshold(impostors, attributes, how):
+    """Raise where the groups of several attributes were to set one threshold."""
+    if impostors == "same_group" and len(attributes) > 1:
+        raise ArgumentError(
+            Argument("impostors", "same_group"),
+            " sets one threshold by the groups of one attribute; got "
+            f"{len(attributes)}:",
+            remedy=f"{how} one at a time.",
+        )
+
+
+def all_combinations(names):
     """Every attribute, then every combination of two, of three and so on."""
     if not names:
         raise ArgumentError(
@@ -645,7 +653,7 @@ def _without_verdicts(levels):
     return tuple(
         replace(
             level,
-            findings=tuple(replace(f, verdict="untested") for f in level.findings),
+            findings=tuple(replace(f, verdict="undetermined") for f in level.findings),
         )
         for level in levels
     )

@@ -9,8 +9,10 @@ import numpy as np
 from skfairfr.report._common_parts import (
     DISPARITIES,
     TOO_FEW,
+    about_rows,
     facts_of_data,
     glossary,
+    lines_of,
     place_of,
     reason_in_words,
     settings_of,
@@ -18,7 +20,7 @@ from skfairfr.report._common_parts import (
     title_of,
     withheld,
 )
-from skfairfr.report._limits import RATE_LIMITS, limits_of, verdict_of
+from skfairfr.report._limits import RATE_LIMITS, limits_of, rate_of, verdict_of
 from skfairfr.report._needed import MOST_PEOPLE, POWER
 from skfairfr.report._page_figures import MAX_CURVES, det, group_rates
 from skfairfr.utils._document import (
@@ -57,8 +59,10 @@ LIMITED = {
     "max_fnmr": "FNMR of each group",
     "max_bfar": "largest over smallest FMR, where no group's FMR exceeds the level (BFAR)",
     "max_bfrr": "largest over smallest FNMR, where no group's FMR exceeds the level (BFRR)",
-    "max_far_ratio": "largest over smallest FMR",
-    "max_frr_ratio": "largest over smallest FNMR",
+    "max_fmr_ratio": "largest over smallest FMR",
+    "max_fnmr_ratio": "largest over smallest FNMR",
+    "max_fmr_geomean_ratio": "largest FMR over the geometric mean",
+    "max_fnmr_geomean_ratio": "largest FNMR over the geometric mean",
 }
 INDICES = {
     "inequity_rate": "Inequity rate (IR)",
@@ -125,6 +129,7 @@ def document_of(report, source=None):
         Section("glossary", "Glossary", [glossary(first.settings)]),
     ]
     subtitle = "" if source is None else f"Data: {printable(source)}"
+    title = printable(report.about.get("title", title))
     return Document(title, subtitle, [s for s in sections if s.parts])
 
 
@@ -166,8 +171,8 @@ def _found(report):
         for finding in level.findings
     ]
     worse = [f for f in findings if f[2].verdict in ("worse", "better")]
-    undecided = sum(f.verdict == "undecided" for *_, f in findings)
-    untested = sum(f.verdict == "untested" for *_, f in findings)
+    undecided = sum(f.verdict == "no certain difference" for *_, f in findings)
+    untested = sum(f.verdict == "too few errors" for *_, f in findings)
     differing = sum(len(_differing(audit)) for audit in report.audits)
     texts = [_told(*found) for found in worse[:MOST_TOLD]]
     if len(worse) > MOST_TOLD:
@@ -315,7 +320,7 @@ def needed_words(check, report):
         return ""
     what = "people"
     if report.audits[0].settings.get("independent_pairs"):
-        of_far = check.name in ("max_fmr", "max_bfar", "max_far_ratio")
+        of_far = rate_of(check.name) == "far"
         what = f"{'impostor' if of_far else 'genuine'} pairs"
     if math.isnan(check.figure.value + check.figure.high):
         return "More people, or a threshold with more errors, are needed."
@@ -393,11 +398,8 @@ def _row_of_finding(audit, level, finding):
 
 def _concluded(finding):
     """What a finding concludes: the class of its colour, and its words."""
-    if finding.verdict == "untested":
-        withheld_ = finding.group is not None
-        return "undetermined", "undetermined" if withheld_ else TOO_FEW
-    if finding.verdict == "undecided":
-        return "undetermined", "no certain difference"
+    if finding.verdict not in ("worse", "better"):
+        return "undetermined", finding.verdict
     others = " than the others" if len(finding.others) > 1 else ""
     text = f"{printable(finding.group)} is treated {finding.verdict}{others}"
     return finding.verdict if finding.ratio.supported else "", text
@@ -413,7 +415,10 @@ def _few(figure):
 def _facts(report, source):
     first = report.audits[0]
     attributes = [printable(audit.attribute) for audit in report.audits]
-    rows = [("Data", printable(source) if source else "arrays, without a file name")]
+    rows = about_rows(report)
+    rows.append(
+        ("Data", printable(source) if source else "arrays, without a file name")
+    )
     rows += [
         (f"SHA-256 of {printable(name)}", digest)
         for name, digest in first.settings.get("sha256", {}).items()
@@ -691,7 +696,9 @@ def _differing(audit):
                 {(f.group, f.verdict) for f in at.findings if f.rate == rate}
                 for at in (level, beside)
             )
-            if own != other and {v for _, v in own | other} != {"undecided"}:
+            if own != other and {v for _, v in own | other} != {
+                "no certain difference"
+            }:
                 found.append((level, rate))
     return found
 
@@ -775,7 +782,7 @@ def _open(report):
     if notes:
         parts.append(Section("open-notes", "Notes", [[printable(n) for n in notes]]))
     findings = (f for a in report.audits for lev in a.levels for f in lev.findings)
-    if not checks and any(f.verdict == "undecided" for f in findings):
+    if not checks and any(f.verdict == "no certain difference" for f in findings):
         parts.append(
             "How many more people would decide depends on the difference that matters. "
             "Give a limit (such as --max-fnmr), and the audit says how many more people "
@@ -891,19 +898,7 @@ def _intervals(settings):
 
 def _limits(audit):
     """What the page does not say."""
-    texts = [
-        "Rates hold for these data, these groups and these operating points. Another "
-        "population, camera, lighting or threshold may give others.",
-        "An interval covers sampling alone: not how people were chosen or labelled.",
-        "The data tell nothing of kinds of people that they lack: of a group of n people, "
-        "nothing of kinds rarer than about 3/n.",
-        "Labels of groups are taken as given. Wrong labels usually make groups look more "
-        "alike.",
-        "Finding no difference does not mean that there is none.",
-        "Nobody tried to look like somebody else. Attacks, such as masks or morphed images, are not "
-        "measured.",
-        "No number here says that a system is fit for a purpose or lawful.",
-    ]
+    texts = lines_of("limits")
     if audit.settings.get("independent_pairs"):
         texts.insert(
             1,

@@ -29,7 +29,7 @@ def check_limits(limits, threshold_is_set):
     if not isinstance(limits, dict):
         raise ArgumentError(
             Argument("limits"),
-            f" must be a dict, as {{'max_bfar': 2.0}} is; got {plain(limits)!r}.",
+            f" must be a dict, as {{'max_fmr_ratio': 2.0}} is; got {plain(limits)!r}.",
             value=limits,
         )
     for name, limit in limits.items():
@@ -44,10 +44,10 @@ def check_limits(limits, threshold_is_set):
                 "in (0, 1), as a rate is"
                 if of_rate
                 else (
-                    "above 1, which max / min is when all groups have the same rate, and finite"
+                    "above 1, which ratios are when all groups have the same rate, and finite"
                 )
             )
-            largest = "rate" if of_rate else "max / min"
+            largest = "rate" if of_rate else "ratio"
             raise ArgumentError(
                 Argument(name),
                 f" must be a number {what}; got {plain(limit)!r}.",
@@ -57,12 +57,14 @@ def check_limits(limits, threshold_is_set):
         if of_rate:
             continue
         if RATIO_LIMITS[name][1] == "worst_group" and not threshold_is_set:
-            other = Argument(f"max_{RATIO_LIMITS[name][0]}_ratio")
+            other = Argument(
+                name.replace("bfar", "fmr_ratio").replace("bfrr", "fnmr_ratio")
+            )
             raise ArgumentError(
                 Argument(name, limit),
-                " is about the threshold where no group's FAR exceeds a level, and the "
+                " is about the threshold where no group's FMR exceeds a level, and the "
                 "threshold was given;",
-                remedy=("use ", other, ", or leave the threshold to a FAR level."),
+                remedy=("use ", other, ", or leave the threshold to an FMR level."),
             )
 
 
@@ -109,16 +111,16 @@ def _point(level, audit):
 
 def _check(audit, place, level, name, limit, judged):
     if name in RATE_LIMITS:
-        rate, operating_point = RATE_LIMITS[name], "overall"
+        rate, operating_point, how = RATE_LIMITS[name], "overall", None
     else:
-        rate, operating_point = RATIO_LIMITS[name]
+        rate, operating_point, how = RATIO_LIMITS[name]
     found = judged.get((rate, operating_point, place))
     known = [] if found is None else found.labels
     not_covered = tuple(row.group for row in level.rates[1:] if row.group not in known)
     if name in RATE_LIMITS:
         figure, groups = _of_rates(level, rate, limit, found)
     else:
-        figure, groups = _of_ratios(level, rate, operating_point, limit, found)
+        figure, groups = _of_ratios(level, rate, operating_point, how, limit, found)
     overall = operating_point == "overall"
     threshold = level.threshold if overall else level.worst_group_threshold
     about = (name, limit, audit.attribute, level.far, threshold)
@@ -132,7 +134,7 @@ def _check(audit, place, level, name, limit, judged):
     if verdict == "undetermined" and groups and not reason:
         sizes = {row.group: _size(row, rate) for row in audit.groups[1:]}
         wanted = audit.settings["confidence_level"]
-        needed = people_needed(found, of_rate, limit, wanted, sizes)
+        needed = people_needed(found, how, limit, wanted, sizes)
     return Check(*about, figure, groups, not_covered, verdict, needed, reason)
 
 
@@ -185,16 +187,19 @@ def _of_rates(level, rate, limit, found):
     return replace(figure, **ends), exceeding or (found.labels[worst],)
 
 
-def _of_ratios(level, rate, operating_point, limit, found):
-    """Figure and groups of a limit that max / min of the groups' rates has to keep."""
+def _of_ratios(level, rate, operating_point, how, limit, found):
+    """Figure and groups of a limit that a ratio of the groups' rates has to keep."""
     disparity = next(
         d
         for d in level.disparities
-        if (d.how, d.operating_point) == ("max_min", operating_point)
+        if (d.how, d.operating_point) == (how, operating_point)
     )
     figure = getattr(disparity, rate)
     if found is None or not found.compared.n_tests:
         return figure, ()
+    if how == "max_geomean":
+        low, high, groups = found.over_geomean(limit)
+        return replace(figure, low=low, high=high), groups
     low, high, *ends = found.compared.largest_ratio(found.tail)
     above, below = ends[0] if low > limit else ends[1]
     groups = found.named(above) + found.named(below)

@@ -1,8 +1,8 @@
 """Parts of the documents of audits and of comparisons alike."""
 
+from importlib.resources import files
 from itertools import groupby
 
-from skfairfr._core._intervals import join_reasons
 from skfairfr._core._rates import in_digits
 from skfairfr.utils._document import Facts
 from skfairfr.utils._words import (
@@ -26,7 +26,7 @@ DISPARITIES = {
 # How the reason of a figure ends that was not counted over all pairs.
 SOURCES = {
     "all pairs": "",
-    "sample": "beyond the FAR up to which all pairs are held: from a uniform sample of "
+    "sample": "beyond the FMR up to which all pairs are held: from a uniform sample of "
     "impostor pairs",
 }
 # Why verdicts are withheld, in short and at length, by the code of the warning.
@@ -48,93 +48,23 @@ WITHHELD = {
         "the order of the rows.",
     ),
 }
-GLOSSARY = (
-    (
-        "FMR, false match rate",
-        "Share of non-mated comparisons that are accepted: two people taken for one. "
-        "Called FAR in many papers and in skfairfr's Python. Lower is better.",
-    ),
-    (
-        "FNMR, false non-match rate",
-        "Share of mated comparisons that are rejected: a person not recognised. Called "
-        "FRR in many papers and in skfairfr's Python. Lower is better.",
-    ),
-    (
-        "Mated comparison, genuine pair",
-        "A comparison of two samples of one person.",
-    ),
-    (
-        "Non-mated comparison, impostor pair",
-        "A comparison of samples of two people. Here nobody tries to look like somebody "
-        "else: a zero-effort impostor.",
-    ),
-    ("Threshold", "{accepted}. One threshold holds for everybody."),
-    (
-        "Template, attempt, transaction",
-        "What is stored of a sample for comparison; one presentation of a sample; one or "
-        "more attempts that end in a decision. Rates here are of comparisons, not of "
-        "transactions.",
-    ),
-    (
-        "FTA and FTE",
-        "Failure to acquire: a sample could not be taken or used. Failure to enrol: no "
-        "template could be stored.",
-    ),
-    (
-        "GFAR and GFRR",
-        "Generalised false acceptance and false rejection rates, which count failures to "
-        "acquire and to enrol as well.",
-    ),
-    (
-        "EER, equal error rate",
-        "The value of both rates at the threshold where they are equal.",
-    ),
-    (
-        "DET, detection error tradeoff",
-        "The curve of FNMR over FMR as the threshold moves.",
-    ),
-    (
-        "Differential performance",
-        "A difference between demographic groups in the scores or error rates of a "
-        "system; a differential outcome is one in the decisions that follow.",
-    ),
-    (
-        "FPD and FND",
-        "False positive and false negative differential of ISO/IEC 19795-10: D/(D "
-        "\N{MINUS SIGN} 1) times the Gini coefficient of the FMR, or of the FNMR, of D "
-        "groups at one global threshold. 0 where all groups have the same rate, 1 at most.",
-    ),
-    (
-        "Inequity rate, GARBE, FDR",
-        "Indices that join both rates with equal weight: the geometric mean of the ratios "
-        "of largest to smallest rate (1 if alike); the mean of the two Gini coefficients (0 "
-        "if alike); one minus the mean of the largest differences (1 if alike, smaller is "
-        "less fair).",
-    ),
-    (
-        "Interval",
-        "Values that are compatible with the data, at the stated level of confidence.",
-    ),
-    (
-        "Too few errors",
-        "A number that rests on fewer than 30 errors, on errors of fewer than 10 people, or "
-        "on errors more than a third of which come from one person.",
-    ),
-)
+
+
+def lines_of(name):
+    """Lines of a text that is the same on every page."""
+    file = files("skfairfr.report") / "texts" / f"{name}.txt"
+    return file.read_text(encoding="utf-8").splitlines()
 
 
 def glossary(settings, without=()):
     """Words of the page."""
-    accepted = "The similarity from which on a comparison is accepted"
+    accepted = "similarity from which on"
     if settings.get("distance"):
-        accepted = "The distance up to which a comparison is accepted"
+        accepted = "distance up to which"
+    lines = (line.replace("{accepted}", accepted) for line in lines_of("glossary"))
+    terms = (line.split(": ", 1) for line in lines)
     return Facts(
-        [
-            (term, text.replace("{accepted}", accepted))
-            for term, text in GLOSSARY
-            if not term.startswith(without)
-        ],
-        long=True,
+        [(t, said) for t, said in terms if not t.startswith(without)], long=True
     )
 
 
@@ -151,6 +81,14 @@ def settings_of(settings):
 def _plain(value):
     values = value if isinstance(value, list | tuple) else [value]
     return ", ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in values)
+
+
+def about_rows(found):
+    """What the caller said of the test."""
+    named = {"system": "System", "dataset": "Data set", "organisation": "Laboratory"}
+    return [
+        (t, printable(found.about[k])) for k, t in named.items() if k in found.about
+    ]
 
 
 def facts_of_data(everyone, attributes):
@@ -239,9 +177,26 @@ def in_words(reasons, source="all pairs"):
     """
     texts = []
     for lacking, run in groupby(reasons, lambda reason: reason.code == "no_pairs"):
-        texts.append((_no_pairs if lacking else join_reasons)(run))
+        texts.append((_no_pairs if lacking else _joined)(run))
     # A label at the start may begin with space.
     return "; ".join(filter(None, [*texts, SOURCES[source]])).strip()
+
+
+def _joined(reasons):
+    """Reasons, those about one label behind it."""
+    texts = []
+    for label, of_label in groupby(reasons, _label):
+        words = "; ".join(reason.words for reason in of_label)
+        texts.append(f"{label}: {words}" if label else words)
+    return "; ".join(texts)
+
+
+def _label(reason):
+    """Groups and rate that a reason is about."""
+    label = reason.label
+    if reason.rate and label.endswith(own := reason.rate.upper()):
+        label = label.removesuffix(own) + RATES[reason.rate]
+    return label
 
 
 def _no_pairs(reasons):

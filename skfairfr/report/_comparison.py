@@ -4,8 +4,8 @@ Every rate of every group is compared with the first system's person by person, 
 these comparisons are judged as one family.
 """
 
-from dataclasses import dataclass, replace
-from itertools import chain, combinations, product
+from dataclasses import replace
+from itertools import chain, product
 
 import numpy as np
 
@@ -15,12 +15,18 @@ from skfairfr.metrics import SimilarityROC
 from skfairfr.metrics._roc._estimates import MIN_SETTERS
 from skfairfr.metrics._roc._paired import PairedSystems
 from skfairfr.report._arguments import (
+    check_about,
     check_data,
     check_ranges,
     choose_far_max,
     restated,
 )
-from skfairfr.report._audit import checked_groups
+from skfairfr.report._audit import (
+    AuditOptions,
+    all_combinations,
+    check_one_threshold,
+    checked_groups,
+)
 from skfairfr.report._comparison_records import (
     Change,
     DisparityChange,
@@ -37,7 +43,7 @@ from skfairfr.report._notes import (
 )
 from skfairfr.report._overlap import overlap
 from skfairfr.utils._errors import Argument, ArgumentError, plain
-from skfairfr.utils._words import printable
+from skfairfr.utils._words import level_percent, printable
 
 NAMES = ("before", "after")
 
@@ -54,6 +60,7 @@ def compare_systems(
     n_resamples=1000,
     confidence_level=0.95,
     fail_on_harm=False,
+    about=None,
     progress=False,
     n_jobs=None,
     random_state=0,
@@ -90,8 +97,10 @@ def compare_systems(
         Of the intervals, and of the family of tests.
     fail_on_harm : bool, default=False
         Whether harm makes the ``exit_code`` of the result 1.
-    progress : bool, default=False
-        Whether a bar on standard error shows how far the measurement is.
+    about : dict of str -> str, default=None
+        As of :func:`audit_data`.
+    progress : bool or file, default=False
+        Whether a bar on standard error, or on a file, shows how far the measurement is.
     n_jobs : int, default=None
         Workers of joblib; None is one process, which uses all cores by threads.
     random_state : int, default=0
@@ -132,6 +141,7 @@ def compare_systems(
     >>> [(change.group, change.rate) for change in found.harm if change.group]
     [('female', 'frr'), ('male', 'far')]
     """
+    check_about(about)
     data = (before, after, *more)
     _check_all(data)
     names = _names_of(data, names)
@@ -140,10 +150,11 @@ def compare_systems(
     is_distance = reading is not None and reading.options["distance"]
     points = Points.of(far, threshold, is_distance)
     common, left_out = overlap(data, names)
-    chosen = _all_combinations(tuple(before.columns), impostors)
+    chosen = all_combinations(tuple(before.columns))
+    check_one_threshold(impostors, chosen[-1], "compare by them")
     groups = checked_groups(common[0], chosen)
     numbers = plain((n_resamples, confidence_level))
-    options = Options(average, impostors, *numbers, n_jobs, random_state)
+    options = AuditOptions(average, impostors, *numbers, n_jobs, random_state)
     check_ranges(options)
     far_max = choose_far_max(common[0].people().size, points.far)
     points = replace(points, far_max=far_max)
@@ -192,24 +203,9 @@ def compare_systems(
         tuple(dict.fromkeys(filter(None, notes))),
         fail_on_harm,
         tuple(measured),
+        about or {},
     )
     return _withheld(found, [reason_to_withhold(warnings) for _, warnings in fits])
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a comparison measures, as in SimilarityROC."""
-
-    average: str
-    impostors: str
-    n_resamples: int
-    confidence_level: float
-    n_jobs: int | None
-    random_state: int
-
-    def settings(self):
-        """What the numbers depend on."""
-        return {name: v for name, v in vars(self).items() if name != "n_jobs"}
 
 
 def _check_all(data):
@@ -259,24 +255,6 @@ def _default_name(position):
     return NAMES[position] if position < len(NAMES) else f"after {position}"
 
 
-def _all_combinations(names, impostors):
-    """Every attribute, then every combination of two, of three and so on."""
-    if not names:
-        raise ArgumentError(
-            Argument("attributes"),
-            " are none, and harm is looked for in the groups of one at least;",
-            remedy="name a column of the data.",
-        )
-    if impostors == "same_group" and len(names) > 1:
-        raise ArgumentError(
-            Argument("impostors", "same_group"),
-            f" sets one threshold by the groups of one attribute; got {len(names)}:",
-            remedy="compare by them one at a time.",
-        )
-    sizes = range(1, len(names) + 1)
-    return [chosen for size in sizes for chosen in combinations(names, size)]
-
-
 def _fit(name, data, options, far_max):
     """A system's SimilarityROC, and the warnings of its fit."""
     next_step(f"comparing all pairs of {printable(name)}")
@@ -298,7 +276,7 @@ def _withheld(found, codes):
     return replace(
         found,
         settings=found.settings | {"withheld": why},
-        changes=tuple(replace(c, verdict="untested") for c in found.changes),
+        changes=tuple(replace(c, verdict="undetermined") for c in found.changes),
         disparities=tuple(replace(d, levelling_down=False) for d in found.disparities),
     )
 
@@ -376,7 +354,7 @@ def _of_group(systems, about, points):
     for level, row in enumerate(np.argsort(question.order).tolist()):
         numbers = (float(column[row]) for column in columns)
         at = points_at(points, level)
-        changes.append(Change(*about, *at, *numbers, float("nan"), "untested"))
+        changes.append(Change(*about, *at, *numbers, float("nan"), "too few errors"))
     return changes
 
 
@@ -412,8 +390,8 @@ def _few_in_words(few, change, first):
     if not told:
         return ""
     return (
-        f"FAR {change.far:g}: too few errors: the threshold is set by so many impostor "
-        f"pairs: {', '.join(told)} ({MIN_SETTERS} needed); no change is tested there."
+        f"FMR {level_percent(change.far)}: too few errors: the threshold is set by so "
+        f"many impostor pairs: {', '.join(told)} ({MIN_SETTERS} needed); no change is tested there."
     )
 
 
@@ -450,7 +428,7 @@ def _without_gains(changes, names, rocs, points, is_distance):
         of_both = (beyond[n].get(change.threshold) for n in (names[0], change.system))
         reason = " ".join(filter(None, of_both))
         if reason and change.verdict == "better":
-            change = replace(change, verdict="untested", reason=reason)
+            change = replace(change, verdict="undetermined", reason=reason)
         found.append(change)
     return found
 
@@ -462,7 +440,7 @@ def _judged(changes, confidence_level):
     p[tested] = holm(p[tested])
     judged = []
     for change, adjusted in zip(changes, p.tolist(), strict=True):
-        verdict = "undecided" if np.isfinite(adjusted) else "untested"
+        verdict = "no certain difference" if np.isfinite(adjusted) else "too few errors"
         if adjusted <= 1 - confidence_level:
             verdict = "worse" if change.difference > 0 else "better"
         judged.append(replace(change, p_adjusted=adjusted, verdict=verdict))

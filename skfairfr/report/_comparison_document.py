@@ -20,8 +20,10 @@ from skfairfr.report._audit_document import (
 )
 from skfairfr.report._common_parts import (
     TOO_FEW,
+    about_rows,
     facts_of_data,
     glossary,
+    lines_of,
     place_of,
     settings_of,
     short_place,
@@ -61,7 +63,6 @@ LONGEST = 28
 # Parts of the document that a terminal shows.
 IN_TEXT = ("verdict", "data", "system-*", "open", "notes", "method")
 IN_NOTEBOOK = ("verdict", "system-*")
-CONCLUSIONS = {"undecided": "no certain difference", "untested": TOO_FEW}
 
 
 def document_of(found):
@@ -90,12 +91,13 @@ def document_of(found):
         Section("open", "What the data cannot tell", _unsupported(found)),
         Section("notes", "Notes", notes),
         Section("method", "How it was computed", _method(found)),
-        Section("limits", "Limits", [LIMITS]),
+        Section("limits", "Limits", [lines_of("comparison_limits")]),
         Section("glossary", "Glossary", [terms]),
     ]
     subtitle = f"{', '.join(others)} against {first}"
     shown = [section for section in sections if section.parts]
-    return Document("Comparison of verification systems", subtitle, shown)
+    title = found.about.get("title", "Comparison of verification systems")
+    return Document(printable(title), subtitle, shown)
 
 
 def short_names(systems):
@@ -130,18 +132,22 @@ def _verdict(found):
     if none:
         return Verdict("undetermined", none, [why])
     harm, improved = found.harm, found.improved
-    better = f"{plural(len(improved), 'rate')} got better"
+    better = f"{plural(len(improved), 'rate')} got better." if improved else ""
     status, headline = "none", "No rate was found to have changed."
     if harm:
         status = "failed"
-        headline = f"Harm: {plural(len(harm), 'rate')} got worse; {better}."
+        headline = f"Harm: {plural(len(harm), 'rate')} got worse. {better}".strip()
     elif improved:
-        status, headline = "passed", f"No harm was found; {better}."
+        status, headline = "passed", f"No harm was found. {better}"
     texts = [change_sentence(change, found) for change in (*harm, *improved)]
     texts += [_levelled(change, found) for change in found.levelling_down]
     for verdict, told in (
-        ("undecided", "no certain difference, which is no evidence that there is none"),
-        ("untested", TOO_FEW),
+        (
+            "no certain difference",
+            "no certain difference, which is no evidence that there is none",
+        ),
+        (TOO_FEW, TOO_FEW),
+        ("undetermined", "undetermined"),
     ):
         n = sum(change.verdict == verdict for change in found.changes)
         if n:
@@ -158,9 +164,8 @@ def change_sentence(change, found):
         names = short_names(found.systems)
         system = f" with {names[found.systems.index(change.system)]}"
     ends = signed(points_between(change.low, change.high)) or "no interval"
-    verdict = capital(CONCLUSIONS.get(change.verdict, change.verdict))
     return (
-        f"{verdict}{system}: {RATES[change.rate]} of {_who(change)} at "
+        f"{capital(change.verdict)}{system}: {RATES[change.rate]} of {_who(change)} at "
         f"{place_of(change, found)}, {percent(change.before)} before and "
         f"{percent(change.after)} after (difference {signed(points(change.difference))}, {ends})."
     )
@@ -197,18 +202,19 @@ def _disparities(found):
 
 def _of_disparity(change, found):
     name = f"{RATES[change.rate]} by {printable(change.attribute)}"
-    verdict = "undecided"
+    verdict = "no certain difference"
     if np.isnan(change.ratio_low + change.ratio_high) or found.settings.get("withheld"):
-        verdict = "untested"
+        verdict = "undetermined" if found.settings.get("withheld") else TOO_FEW
     elif change.ratio_low > 1 or change.ratio_high < 1:
         verdict = "worse" if change.ratio_low > 1 else "better"
-    text = CONCLUSIONS.get(verdict, verdict)
     cells = [
         Cell(ratio(change.before)),
         Cell(ratio(change.after)),
         Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high)),
         Cell(
-            text, more="levelling down" if change.levelling_down else "", word=verdict
+            verdict,
+            more="levelling down" if change.levelling_down else "",
+            word=verdict,
         ),
         Cell(percent(change.frr_before)),
         Cell(percent(change.frr_after)),
@@ -220,7 +226,8 @@ def _of_disparity(change, found):
 
 
 def _facts(found):
-    rows = [("First system", printable(found.systems[0]))]
+    rows = about_rows(found)
+    rows.append(("First system", printable(found.systems[0])))
     rows += [("Compared with it", printable(name)) for name in found.systems[1:]]
     rows += [
         ("People in all systems", count(found.n_people)),
@@ -290,7 +297,6 @@ def _of_system(found, name, prefix):
 def _row(change):
     name = "Everyone" if change.attribute is None else printable(change.group)
     place = "" if change.attribute is None else f"by {printable(change.attribute)}"
-    text = CONCLUSIONS.get(change.verdict, change.verdict)
     cells = [
         Cell(percent(change.before)),
         Cell(percent(change.after)),
@@ -301,7 +307,7 @@ def _row(change):
         Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high)),
         Cell(p_value(change.p_value)),
         Cell(p_value(change.p_adjusted)),
-        Cell(text, word=change.verdict),
+        Cell(change.verdict, word=change.verdict),
     ]
     return Row(name, cells, place, change.attribute is None)
 
@@ -421,11 +427,3 @@ def _method(found):
         "Disparities are not among these tests.",
     ]
     return [texts, Section("method-settings", "Settings", [settings_of(settings)])]
-
-
-LIMITS = [
-    "A group that is not named may have changed too.",
-    "Rates hold for these data, these groups and these operating points.",
-    "An interval covers sampling alone: not how people were chosen or labelled.",
-    "No number here says that a system is fit for a purpose or lawful.",
-]

@@ -1,20 +1,21 @@
 """What a comparison of systems found: plain frozen records of numbers and labels."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from skfairfr.report import _comparison_document
-from skfairfr.report._html import write_fragment, write_page
 from skfairfr.report._records import Curves, read_schema
 from skfairfr.report._tables import changes_of, in_given_scale, to_csv
 from skfairfr.utils._document import write_text
 from skfairfr.utils._errors import all_spelled
 from skfairfr.utils._folder import REPORT, check_replaceable, replaced
 from skfairfr.utils._json_form import plain_form
+from skfairfr.utils._page import write_fragment, write_page
 from skfairfr.utils._validation import check_path
+from skfairfr.utils._words import in_iso
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,9 @@ class Change:
         Of no difference, on its own; nan where it cannot be told.
     p_adjusted : float
         The same for all changes of the comparison at once.
-    verdict : {"worse", "better", "undecided", "untested"}
-        By ``p_adjusted``; "untested" without a p-value, with a ``reason``, or if scores
-        look like distances and verdicts are withheld.
+    verdict : {"worse", "better", "no certain difference", "too few errors", "undetermined"}
+        By ``p_adjusted``; "too few errors" without a p-value or with such a ``reason``;
+        "undetermined" for another reason, or if verdicts are withheld.
     reason : str
         Why the change is not tested: too few errors set the threshold of a system; or why
         it is no improvement: a system accepts all pairs, or none.
@@ -163,6 +164,8 @@ class SystemsComparison:
     measured : tuple of Measured
         Every system by every attribute and combination, the systems of an attribute in
         their order.
+    about : dict of str -> str
+        As of :class:`Report`.
 
     See Also
     --------
@@ -180,6 +183,7 @@ class SystemsComparison:
     notes: tuple = ()
     fail_on_harm: bool = False
     measured: tuple = ()
+    about: dict = field(default_factory=dict)
 
     @property
     def harm(self):
@@ -233,7 +237,7 @@ class SystemsComparison:
             "improved": plain_form(self.improved),
             "levelling_down": plain_form(self.levelling_down),
         }
-        record = in_given_scale(record, self.settings)
+        record = in_iso(in_given_scale(record, self.settings))
         return json.dumps(record, indent=1, allow_nan=False, default=str) + "\n"
 
     def to_html(self, *, version=None, date=None):
@@ -293,7 +297,7 @@ class SystemsComparison:
             "report.html": self.to_html(version=version, date=date),
             "comparison.json": self.to_json(**about),
             "comparison.txt": self.to_text(),
-            "changes.csv": to_csv(changes_of(self)),
+            "changes.csv": to_csv(map(in_iso, changes_of(self))),
         }
         with replaced(folder, REPORT) as staged:
             for name, text in written.items():

@@ -29,8 +29,8 @@ from skfairfr.utils._labels import encode, intersect, to_column
 from skfairfr.utils._validation import check_path, check_sequence, check_texts, is_among
 
 NO_FRR = (
-    ", so that there is no genuine pair and no FRR can be measured: this is an audit of the "
-    "FAR alone. Do the identities name people, and not their images?"
+    ", so that there is no genuine pair and no FNMR can be measured: this is an audit of the "
+    "FMR alone. Do the identities name people, and not their images?"
 )
 # Options that only a file of one kind has.
 OF_EMBEDDINGS = ("labels", "embedding", "identity", "domain", "image", "fte")
@@ -473,7 +473,7 @@ class PairData:
         if self.genuine_pairs().any():
             return ""
         if self.independent:
-            return "No pair is genuine, so that no FRR can be measured."
+            return "No pair is genuine, so that no FNMR can be measured."
         return f"No pair is of two images of one person{NO_FRR}"
 
 

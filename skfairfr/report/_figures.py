@@ -18,6 +18,7 @@ from skfairfr.metrics import (
     ScoreHistogramDisplay,
     SimilarityROCDisplay,
 )
+from skfairfr.metrics._plot._from_roc import default_levels, score_range
 from skfairfr.metrics._plot._group_rates import panel_height
 from skfairfr.metrics._plot._style import (
     add_legend,
@@ -131,10 +132,12 @@ def _figures(audited, audit, bands):
     rates = rates_display(levels, names, limits_of(audit), confidence)
     height = panel_height(len(groups), points.size) + 0.4
     yield "rates", lambda figure: _draw_rates(figure, rates), (9.0, height)
-    along = audited.along(_thinned(audit.curves.threshold))
-    # From the smallest FMR to the largest, and of thresholds the other way.
-    order = np.argsort(along["far"].value[0])
-    far = along["far"].value[0, order]
+    # Of the levels of curves every second one, which a reader tells apart.
+    far, over_far = default_levels(roc)[::2], audit.curves.threshold[::2]
+    grid = np.unique(np.append(over_far, points.threshold))
+    if grid.size < 3:
+        grid = np.unique(np.append(grid, np.linspace(*score_range(roc), 9)))
+    along, order = audited.along(grid), np.searchsorted(grid, over_far)
     beyond = along["far"].sampled
     shaded = {"far_max": roc.far_max if beyond.any() else None, "beyond": SAMPLED}
     places = [level.rates[0].far.value for level in levels]
@@ -161,16 +164,15 @@ def _figures(audited, audit, bands):
     def draw_error_rates(ax, rows):
         columns = {}
         for rate, found in along.items():
-            fields = found.fields(rows, order[::-1])
+            fields = found.fields(rows, slice(None))
             columns[rate] = fields.pop("value")
             columns |= {f"{rate}_{name}": values for name, values in fields.items()}
-        threshold = along["far"].threshold
         ErrorRateDisplay(
-            threshold=threshold[order[::-1]],
+            threshold=grid,
             **columns,
             groups=tuple(groups[row] for row in rows),
             distance=distance,
-            sampled_to=float(threshold[beyond].max()) if beyond.any() else None,
+            sampled_to=float(grid[beyond].max()) if beyond.any() else None,
             beyond=SAMPLED,
         ).plot(ax)
         mark(ax, points.threshold, names)
@@ -207,11 +209,6 @@ def _figures(audited, audit, bands):
     yield "error_rates", *_by_group(draw_error_rates, groups, [])
     yield "scores", *_by_group(draw_scores, groups, [])
     yield "disparity", draw_disparity, SIZE
-
-
-def _thinned(threshold):
-    """Every second of the thresholds of curves, which a reader cannot tell apart."""
-    return np.unique(np.append(threshold[::-1][::2], threshold[-1:]))[::-1]
 
 
 def _draw_rates(figure, display):

@@ -4,14 +4,21 @@ import numpy as np
 
 # Limit -> the rate of each group that it limits, at the overall threshold.
 RATE_LIMITS = {"max_fmr": "far", "max_fnmr": "frr"}
-# Limit -> the rate and the operating point whose max / min it limits.
+# Limit -> the rate, the operating point and the disparity that it limits.
 RATIO_LIMITS = {
-    "max_bfar": ("far", "worst_group"),
-    "max_bfrr": ("frr", "worst_group"),
-    "max_far_ratio": ("far", "overall"),
-    "max_frr_ratio": ("frr", "overall"),
+    "max_bfar": ("far", "worst_group", "max_min"),
+    "max_bfrr": ("frr", "worst_group", "max_min"),
+    "max_fmr_ratio": ("far", "overall", "max_min"),
+    "max_fnmr_ratio": ("frr", "overall", "max_min"),
+    "max_fmr_geomean_ratio": ("far", "overall", "max_geomean"),
+    "max_fnmr_geomean_ratio": ("frr", "overall", "max_geomean"),
 }
 LIMITS = (*RATE_LIMITS, *RATIO_LIMITS)
+
+
+def rate_of(name):
+    """The rate that a limit is about."""
+    return RATE_LIMITS.get(name) or RATIO_LIMITS[name][0]
 
 
 def verdict_of(figure, limit):

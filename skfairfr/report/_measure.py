@@ -33,6 +33,7 @@ from skfairfr.report._records import (
 )
 from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._validation import check_level, check_threshold, plain, to_array
+from skfairfr.utils._words import level_percent, percent
 
 DEFAULT_FAR = (1e-2, 1e-3)
 # Audited too where two groups of every attribute have this many impostor pairs, of which
@@ -323,8 +324,9 @@ class AuditedROC:
             (found, above), (n_found, n_above) = self._points("far", None, both)
             if found < 0.9 * far and n_above > n_found + 1:
                 notes.append(
-                    f"FAR {far:g} cannot be met: scores are tied, the nearest attainable "
-                    f"levels are {found:.3g} and {above:.3g}; the first is used."
+                    f"An FMR of {level_percent(far)} cannot be met: scores are tied, the "
+                    f"nearest attainable levels are {percent(found)} and {percent(above)}; "
+                    "the first is used."
                 )
         return notes
 
@@ -355,7 +357,6 @@ class AuditedROC:
         Parameters
         ----------
         threshold : ndarray, shape (n_thresholds,)
-            Decreasing.
 
         Returns
         -------
@@ -590,7 +591,7 @@ class AuditedROC:
             tuple(reasons),
             p_value=numbers[4],
         )
-        verdict = "undecided"
+        verdict = "no certain difference"
         if differs:
             verdict = "worse" if ratio.value > 1 else "better"
         with np.errstate(divide="ignore"):

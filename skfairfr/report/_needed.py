@@ -11,6 +11,7 @@ from scipy.special import ndtri
 
 from skfairfr._core._few_errors import contrasts, every_two, rate_bounds
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number
+from skfairfr.report._verdicts import geomean_weights
 
 # People of one group beyond whom nothing counts as settled.
 MOST_PEOPLE = MAX_PEOPLE
@@ -19,15 +20,15 @@ MOST_PEOPLE = MAX_PEOPLE
 POWER = 0.8
 
 
-def people_needed(judged, of_each, limit, confidence_level, sizes):
+def people_needed(judged, how, limit, confidence_level, sizes):
     """How many more people settle whether a limit is kept.
 
     Parameters
     ----------
     judged : Judged
         Of an undetermined check.
-    of_each : bool
-        Whether the limit is one of each group's rate, or else of the ratio of two rates.
+    how : {"max_min", "max_geomean"} or None
+        The ratio that is limited; None of each group's rate.
     limit : float
     confidence_level : float in (0, 1)
     sizes : dict of label -> tuple
@@ -42,8 +43,11 @@ def people_needed(judged, of_each, limit, confidence_level, sizes):
         ``MOST_PEOPLE`` does.
     """
     groups = _Groups(judged, sizes)
-    ask = _of_rates if of_each else _of_ratios
-    found = ask(judged, groups, limit, (1 - confidence_level) / 2)
+    tail = (1 - confidence_level) / 2
+    if how is None:
+        found = _of_rates(judged, groups, limit, tail)
+    else:
+        found = _of_ratios(judged, groups, limit, tail, how)
     return tuple((judged.labels[g], more) for g, more in sorted(found.items()))
 
 
@@ -86,9 +90,11 @@ def _of_rates(judged, groups, limit, tail):
     return {} if {} in found else {g: n for more in found for g, n in more.items()}
 
 
-def _of_ratios(judged, groups, limit, tail):
-    """The same for a limit of the largest ratio of two groups' rates."""
-    compared, weights = judged.compared, np.vstack([*every_two(judged.sums)])
+def _of_ratios(judged, groups, limit, tail, how):
+    """The same for a limit of the largest ratio of rates."""
+    compared, weights = judged.compared, geomean_weights(judged.sums)
+    if how == "max_min":
+        weights = np.vstack([*every_two(judged.sums)])
     found = compared.contrasts(weights)
     exceeding = found.value > np.log(limit)
     if exceeding.any():

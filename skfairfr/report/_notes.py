@@ -12,6 +12,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairfr.metrics import ReversedScoresWarning
 from skfairfr.utils._errors import Argument, Message
+from skfairfr.utils._words import RATES, level_percent
 
 # What SimilarityROC warns of that belongs into an audit's notes.
 ABOUT_DATA = (UndefinedMetricWarning, ReversedScoresWarning)
@@ -105,7 +106,8 @@ def _below_resolution(far, smallest, group=None):
         whose = f"the impostor pairs within group {group}"
     about = "" if group is None else "This is about BFAR and BFRR. "
     return Message(
-        f"FAR {far:g} is below 1 / (impostor pairs) = {smallest:.3g}, the smallest FAR that "
+        f"An FMR of {level_percent(far)} is below 1 / (impostor pairs) = "
+        f"{level_percent(smallest)}, the smallest FMR that "
         f"{whose} can resolve. {about}The threshold is above their largest score. "
         "Give a larger ",
         *(Argument("far"), " or more people."),
@@ -115,15 +117,15 @@ def _below_resolution(far, smallest, group=None):
 def _left_out(kind, groups, rate):
     return (
         f"No {kind} pair within group {', '.join(groups)}: left out of the disparity of "
-        f"the {rate.upper()}."
+        f"the {RATES[rate]}."
     )
 
 
 def _no_error(rate):
     return (
-        f"A group has no error, so that the disparity of the {rate.upper()} is x/0 (+inf) "
+        f"A group has no error, so that the disparity of the {RATES[rate]} is x/0 (+inf) "
         "or 0/0 (nan). max - min does without a ratio; else audit more people, or at "
-        f"another threshold: a {'larger' if rate == 'far' else 'smaller'} FAR has more errors."
+        f"another threshold: a {'larger' if rate == 'far' else 'smaller'} FMR has more errors."
     )
 
 

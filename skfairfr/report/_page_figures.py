@@ -284,10 +284,9 @@ def changes(found, rate, names):
         for place, name in enumerate(names.values()):
             marker = _style.MARKERS[place % len(_style.MARKERS)]
             ax.plot([], [], color="0.35", marker=marker, linestyle="none", label=name)
-        for word in (*VERDICTS, "undecided"):
-            label = {"undecided": "no certain change"}.get(word, word)
+        for word in (*VERDICTS, "no certain difference"):
             colour, width = VERDICTS.get(word, "0.35"), _width(word)
-            ax.plot([], [], color=colour, linewidth=width, label=label)
+            ax.plot([], [], color=colour, linewidth=width, label=word)
         ax.set(xscale="log", xlim=ends, ylim=(len(groups) - 0.5, -0.5))
         ax.set_yticks(range(len(groups)), labels)
         ax.set_xlabel(

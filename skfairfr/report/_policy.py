@@ -5,11 +5,11 @@ import math
 import numbers
 import os
 import sys
+import tomllib
 from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
 from pathlib import Path
 
-from skfairfr.report import _toml
 from skfairfr.report._checks import check_limits
 from skfairfr.report._limits import LIMITS
 from skfairfr.utils._errors import Argument, ArgumentError, plain, suggestion
@@ -21,9 +21,9 @@ MOST = sys.float_info.max
 # The parser's time grows with the square of the parts of a key.
 MOST_BYTES = 16_384
 # Tables of ``at`` in a file have these keys.
-KEYS_OF_AT = ("far", "threshold", "limits")
+KEYS_OF_AT = ("fmr", "threshold", "limits")
 # What may be several in a file.
-LISTS = ("far", "threshold", "attributes")
+LISTS = ("fmr", "threshold", "attributes")
 # Key -> what it may be, and how to write it.
 MEANINGS = {
     "name": ("must be a text of one line", 'Write name = "door".'),
@@ -36,9 +36,9 @@ MEANINGS = {
         "must lie in (0, 1)",
         "Write confidence_level = 0.95 for 95 %.",
     ),
-    "far": (
+    "fmr": (
         "must hold numbers in (0, 1)",
-        "Write far = 1e-4, or several as far = [1e-3, 1e-4].",
+        "Write fmr = 1e-4, or several as fmr = [1e-3, 1e-4].",
     ),
     "threshold": (
         "must hold finite numbers",
@@ -61,17 +61,17 @@ class Policy:
         One line, printed above the checks.
     limits : dict of str -> float, default={}
         Those that hold at every level, as ``limits`` of :func:`audit_data`.
-    far : float in (0, 1) or sequence of such, shape (n_levels,), default=()
+    fmr : float in (0, 1) or sequence of such, shape (n_levels,), default=()
         Levels to operate at. A policy without levels and thresholds leaves the operating
         point to the arguments of the audit.
     threshold : float or sequence of floats, shape (n_levels,), default=()
         Scores from which on the system accepts (of distances, up to which), instead.
     at : dict of float -> dict, default={}
-        Further limits of single levels, which are among ``far``, or of single thresholds.
+        Further limits of single levels, which are among ``fmr``, or of single thresholds.
         They replace those of the same name in ``limits`` there.
     allow_threshold : bool, default=False
         Whether an audit may give the threshold at which a system operates, instead of
-        ``far``. Only for limits that no choice of a threshold can loosen, as FMR and FNMR
+        ``fmr``. Only for limits that no choice of a threshold can loosen, as FMR and FNMR
         together are.
     confidence_level : float in (0, 1), default=0.95
         One minus the share of wrong verdicts that is put up with.
@@ -92,7 +92,7 @@ class Policy:
     Examples
     --------
     >>> from skfairfr.report import Policy
-    >>> Policy("gate", {"max_fnmr": 0.02}, far=1e-3).far
+    >>> Policy("gate", {"max_fnmr": 0.02}, fmr=1e-3).fmr
     (0.001,)
     >>> Policy.read("sp800-63a-4").limits
     {'max_fmr': 0.0001, 'max_fnmr': 0.01}
@@ -103,7 +103,7 @@ class Policy:
 
     name: str
     limits: dict = field(default_factory=dict)
-    far: tuple = ()
+    fmr: tuple = ()
     threshold: tuple = ()
     at: dict = field(default_factory=dict)
     allow_threshold: bool = False
@@ -124,8 +124,8 @@ class Policy:
         ):
             if not is_allowed(getattr(self, name)):
                 raise _misfit(self, name, getattr(self, name))
-        far = _several(self, "far", _is_share)
-        object.__setattr__(self, "far", tuple(map(float, far)))
+        fmr = _several(self, "fmr", _is_share)
+        object.__setattr__(self, "fmr", tuple(map(float, fmr)))
         threshold = _several(self, "threshold", _is_number)
         object.__setattr__(self, "threshold", tuple(map(float, threshold)))
         # A float16 would round the arithmetic of the verdicts.
@@ -175,7 +175,7 @@ class Policy:
         ----------
         values : dict
             As ``tomllib`` reads the file. ``at`` is a list of tables with ``limits`` and
-            either ``far`` or ``threshold``, which need not be repeated elsewhere.
+            either ``fmr`` or ``threshold``, which need not be repeated elsewhere.
         source : str, default=None
             The file, for messages; None takes the name.
 
@@ -313,7 +313,7 @@ def settle(policy, data, far, threshold, threshold_from, limits, confidence_leve
         by_default = far is None and threshold is None and threshold_from is None
         return Asked(data, far, threshold, limits, {}, level, by_default, {})
     if far is None and threshold is None:
-        far, threshold = list(policy.far) or None, list(policy.threshold) or None
+        far, threshold = list(policy.fmr) or None, list(policy.threshold) or None
     try:
         check_limits(policy.all_limits, threshold is None and threshold_from is None)
     except ArgumentError as error:
@@ -354,7 +354,7 @@ def _by_attributes(policy, data):
 
 def _check_alone(policy, given):
     """Raise where an option could loosen what a policy sets."""
-    points = "threshold" if policy.threshold else "far" if policy.far else None
+    points = "threshold" if policy.threshold else "fmr" if policy.fmr else None
     sets = {
         "far": points,
         "threshold": points if not policy.allow_threshold else None,
@@ -453,20 +453,20 @@ def _several(policy, name, is_allowed):
 
 
 def _check_operating_points(policy):
-    if policy.far and policy.threshold:
+    if policy.fmr and policy.threshold:
         raise _problem(
             policy,
-            "has far and threshold, and a threshold is set by its FAR or given",
+            "has fmr and threshold, and a threshold is set by its FMR or given",
             remedy="Leave one out.",
         )
     if not isinstance(policy.at, dict):
         raise _problem(policy, "at must be a dict of levels to limits", policy.at)
-    points = policy.threshold or policy.far
+    points = policy.threshold or policy.fmr
     unknown = [point for point in policy.at if point not in points]
     if unknown:
         known = ", ".join(f"{point:g}" for point in points) or "none"
         text = f"at must be about its levels ({known})"
-        raise _problem(policy, text, unknown[0], remedy="Add it to far or threshold.")
+        raise _problem(policy, text, unknown[0], remedy="Add it to fmr or threshold.")
     if policy.allow_threshold and (policy.at or policy.threshold):
         own = "at" if policy.at else "threshold"
         raise _problem(
@@ -504,17 +504,17 @@ def _single_levels(source, tables):
     of_tables = isinstance(tables, list | tuple) and len(tables) > 0
     if not of_tables or not all(isinstance(table, dict) for table in tables):
         remedy = (
-            "Write [[at]], and below it far = 1e-3 and limits = { max_fnmr = 0.01 }."
+            "Write [[at]], and below it fmr = 1e-3 and limits = { max_fnmr = 0.01 }."
         )
         text = "at must be a list of tables ([[at]])"
         raise _problem(source, text, tables, remedy=remedy)
-    points, at = {"far": [], "threshold": []}, {}
+    points, at = {"fmr": [], "threshold": []}, {}
     for table in tables:
         _check_keys(source, table, KEYS_OF_AT, "at")
         kinds = [kind for kind in points if kind in table]
         if len(kinds) != 1 or not table.get("limits"):
-            text = "every table under at must have limits, and either far or threshold"
-            remedy = "Write far = 1e-3 and limits = { max_fnmr = 0.01 }."
+            text = "every table under at must have limits, and either fmr or threshold"
+            remedy = "Write fmr = 1e-3 and limits = { max_fnmr = 0.01 }."
             raise _problem(source, text, table, remedy=remedy)
         (kind,) = kinds
         if not _is_number(table[kind]):
@@ -539,7 +539,7 @@ def _values_of(path, label):
             text = f"is no policy: it has more than {MOST_BYTES:,} bytes"
             raise _problem(label, text, remedy="Keep what the schema names.")
         # Some editors put a mark of the encoding first.
-        return _toml.loads(written.decode("utf-8-sig"))
+        return tomllib.loads(written.decode("utf-8-sig"))
     except OSError as error:
         raise _problem(label, f"cannot be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
@@ -549,9 +549,10 @@ def _values_of(path, label):
     except RecursionError:
         text = "holds lists or tables inside each other without end"
         raise _problem(label, text, remedy="Close each on its line.") from None
-    except _toml.TOMLProblem as error:
-        text = f"is no TOML, at {error.place}"
-        raise _problem(label, text, remedy=error.remedy) from None
+    except tomllib.TOMLDecodeError as error:
+        found = "".join(c if c.isprintable() else " " for c in str(error))
+        remedy = 'Write key = value on each line: text in "", numbers as 0.01 or 1e-4.'
+        raise _problem(label, f"is no TOML: {found}", remedy=remedy) from None
 
 
 def _file_of(name):

@@ -1,7 +1,7 @@
 """What an audit found: plain frozen records of numbers and labels, and their JSON.
 
-Nothing is computed here. Rates are named ``far`` and ``frr`` as everywhere in the package
-(FMR and FNMR of ISO/IEC 19795), lower being better; disparities are larger where groups
+Nothing is computed here. Rates are named ``far`` and ``frr`` as everywhere in Python, and
+fmr and fnmr (ISO/IEC 19795) in JSON and CSV, lower being better; disparities are larger where groups
 are treated less alike.
 """
 
@@ -16,7 +16,6 @@ import numpy as np
 
 from skfairfr.report import _audit_document
 from skfairfr.report._common_parts import in_words
-from skfairfr.report._html import write_fragment, write_page
 from skfairfr.report._tables import (
     disparities_of,
     in_given_scale,
@@ -28,10 +27,11 @@ from skfairfr.utils._document import write_markdown, write_text
 from skfairfr.utils._errors import all_spelled
 from skfairfr.utils._folder import REPORT, check_replaceable, replaced
 from skfairfr.utils._json_form import plain_form
+from skfairfr.utils._page import write_fragment, write_page
 from skfairfr.utils._validation import check_path
-from skfairfr.utils._words import printable
+from skfairfr.utils._words import in_iso, printable
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 # A field that stays out of the JSON.
 HIDDEN = {"json": False}
 
@@ -238,9 +238,10 @@ class Finding:
         and attribute (or of each combination of attributes).
     not_compared : tuple of labels
         Groups without the pairs of two people.
-    verdict : {"worse", "better", "undecided", "untested"}
+    verdict : {"worse", "better", "no certain difference", "too few errors", "undetermined"}
         Whether the test finds the group worse or better than the others, or finds no
-        difference; "untested" if there are no two groups, or if verdicts are withheld.
+        difference; "too few errors" if there are no two groups with the pairs,
+        "undetermined" if verdicts are withheld.
     """
 
     rate: str
@@ -258,7 +259,7 @@ class Finding:
     def untested(cls, rate, ratio, not_compared):
         """That fewer than two groups have the pairs."""
         none = (None, (), math.nan, math.nan, ratio, math.nan, 0)
-        return cls(rate, *none, not_compared, "untested")
+        return cls(rate, *none, not_compared, "too few errors")
 
 
 @dataclass(frozen=True)
@@ -457,10 +458,13 @@ class Report:
         By each attribute, then by their combinations.
     crossings : tuple of Crossing
         For each combination of attributes the number of people in its cells.
+    about : dict of str -> str
+        What the caller said of the test, by "title", "system", "dataset", "organisation".
     """
 
     audits: tuple
     crossings: tuple = ()
+    about: dict = field(default_factory=dict)
 
     @property
     def checks(self):
@@ -498,11 +502,12 @@ class Report:
         record = {
             "schema_version": SCHEMA_VERSION,
             **about,
+            "about": self.about,
             "audits": self.audits,
             "crossings": self.crossings,
             "checks": self.checks,
         }
-        record = in_given_scale(plain_form(record), self.audits[0].settings)
+        record = in_iso(in_given_scale(plain_form(record), self.audits[0].settings))
         return json.dumps(record, indent=1, allow_nan=False, default=str) + "\n"
 
     def to_text(self, source=None):
@@ -540,7 +545,7 @@ class Report:
         return write_page(_audit_document.document_of(self, source), version, date)
 
     def to_frame(self, table="rates", backend=None):
-        """A tidy table, as in ``rates.csv`` or ``disparities.csv``.
+        """A tidy table, as in ``rates.csv`` or ``disparities.csv``, with Python's names.
 
         Parameters
         ----------
@@ -622,8 +627,8 @@ class Report:
         written = {
             "report.html": self.to_html(source, version=version, date=date),
             "audit.json": self.to_json(**about),
-            "rates.csv": to_csv(rates_of(self.audits)),
-            "disparities.csv": to_csv(disparities_of(self.audits)),
+            "rates.csv": to_csv(map(in_iso, rates_of(self.audits))),
+            "disparities.csv": to_csv(map(in_iso, disparities_of(self.audits))),
         }
         with replaced(folder, REPORT) as staged:
             for name, text in written.items():
@@ -660,7 +665,7 @@ class Report:
         ----------
         spell : callable
             Turns an argument, which has a ``name`` and a ``value``, into a str, as the
-            command does: ``far`` is ``--far`` there.
+            command does: ``far`` is ``--fmr`` there.
 
         Returns
         -------

@@ -215,7 +215,7 @@ def to_csv(rows):
 
     Parameters
     ----------
-    rows : list of dict
+    rows : iterable of dict
         With the same keys.
 
     Returns
@@ -225,7 +225,7 @@ def to_csv(rows):
         name is not UTF-8, are "?", as in JSON. A text that a spreadsheet would take for a
         formula has an apostrophe before it.
     """
-    written = StringIO(newline="")
+    written, rows = StringIO(newline=""), list(rows)
     writer = csv.writer(written)
     if rows:
         writer.writerow(rows[0])

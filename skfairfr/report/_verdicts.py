@@ -100,6 +100,26 @@ class Judged:
         error, p = float(tests.lower[1][place]), float(tests.p_value[place])
         return self.labels[place], others, (value, low, high, error, p)
 
+    def over_geomean(self, limit):
+        """Bounds of the largest rate over the geometric mean of all.
+
+        Returns
+        -------
+        low, high : floats, 1 at least
+            ``low``, the largest of bounds that hold for all groups at once; ``high``, the
+            largest of bounds each alone, one of which is that of the largest rate.
+        groups : tuple of labels
+            The group that the bound above the limit is of, or else the upper one.
+        """
+        weights = geomean_weights(self.sums)
+        found = self.compared.contrasts(weights)
+        low = found.bounds(self.tail / len(weights))[0]
+        high = found.bounds(self.tail)[1]
+        known = np.flatnonzero(self.sums.pairs > 0)
+        place = int(np.argmax(low if low.max() > limit else high))
+        ends = max(1.0, float(low.max())), max(1.0, float(high.max()))
+        return *ends, self.named(known[[place]])
+
     def one_sided(self):
         """Lower and upper bounds of the groups' rates, each (n_groups,).
 
@@ -111,6 +131,15 @@ class Judged:
         tail = min(self.tail, 2 * self.tail / len(self.labels))
         low, _ = rate_bounds(self.sums, tail, evidence.added[level])
         return low, evidence.bounds(self.tail)[1][level]
+
+
+def geomean_weights(sums):
+    """Of each group over the geometric mean of all that have pairs, (n_known, n_groups)."""
+    known = np.flatnonzero(sums.pairs > 0)
+    weights = np.zeros((known.size, sums.pairs.size))
+    weights[:, known] = -1 / known.size
+    weights[np.arange(known.size), known] += 1
+    return weights
 
 
 def judge(audited, sizes, confidence_level, operating_points=("overall",)):

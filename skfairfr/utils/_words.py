@@ -8,6 +8,8 @@ from skfairfr._core._rates import in_digits, on_its_side, p_in_digits
 PERCENT = "\N{NO-BREAK SPACE}%"
 NONE = "\N{EN DASH}"
 RATES = {"far": "FMR", "frr": "FNMR"}
+# Keys whose values have names of users and of estimators.
+OF_OTHERS = ("sha256", "withheld", "parameters", "about")
 LONG_RATES = {"far": "false match rate", "frr": "false non-match rate"}
 
 
@@ -126,6 +128,29 @@ def given_point(threshold, settings):
     if settings.get("distance"):
         return f"distance {in_digits(-threshold)}"
     return f"threshold {in_digits(threshold)}"
+
+
+def in_iso(form, named=False):
+    """Dicts and lists for JSON or CSV, with the names of ISO/IEC 19795 for both rates.
+
+    Python's ``far_errors`` is fmr_errors there, and ``rate`` is "fmr" or "fnmr". What users
+    or estimators have named stays.
+    """
+    if isinstance(form, dict):
+        return {
+            _iso(key): value
+            if key in OF_OTHERS
+            else in_iso(value, key in ("rate", "metric", "metrics"))
+            for key, value in form.items()
+        }
+    if isinstance(form, list | tuple):
+        return [in_iso(value, named) for value in form]
+    return _iso(form) if named and isinstance(form, str) else form
+
+
+def _iso(name):
+    """A name whose parts are Python's, in the words of the standard."""
+    return "_".join({"far": "fmr", "frr": "fnmr"}.get(p, p) for p in name.split("_"))
 
 
 def _digits(value):

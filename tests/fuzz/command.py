@@ -16,7 +16,7 @@ from tests.fuzz.driver import Case, Refused, is_on_purpose
 from tests.fuzz.mutation import random_of
 from tests.fuzz.values import odd_float, odd_text
 
-QUICK = ("--n-resamples", "10", "--far", "0.2", "--quiet")
+QUICK = ("--n-resamples", "10", "--fmr", "0.2", "--quiet")
 PAIRS = ("audit", "pairs.csv", "--attribute", "gender", *QUICK)
 # Lines that work, in a folder with the files of files.py.
 LINES = (
@@ -38,7 +38,7 @@ LINES = (
     ),
     ("plan", "--certify-fmr", "0.01"),
     ("plan", "--policy", "door.toml", "--assumed", "0.1"),
-    ("plan", "--detect-factor", "2", "--far", "0.1", "--pilot", "faces.npz"),
+    ("plan", "--detect-factor", "2", "--fmr", "0.1", "--pilot", "faces.npz"),
     ("--version",),
     (*PAIRS, "--out", "report"),
 )
@@ -82,7 +82,7 @@ WORDS = (
     *(
         "missing.npz",
         "/dev/null",
-        "--far",
+        "--fmr",
         "--threshold",
         "--quiet",
         "--distance",

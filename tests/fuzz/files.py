@@ -202,13 +202,13 @@ def _write_parquet(folder):
 POLICY = """\
 name = "door"
 description = "ours"
-far = [1e-2, 1e-3]
+fmr = [1e-2, 1e-3]
 confidence_level = 0.9
 attributes = ["gender"]
-limits = { max_fnmr = 0.05, max_far_ratio = 2 }
+limits = { max_fnmr = 0.05, max_fmr_ratio = 2 }
 
 [[at]]
-far = 1e-3
+fmr = 1e-3
 limits = { max_fmr = 0.002 }
 """
 

@@ -1108,7 +1108,7 @@ def audit():
 
 @call()
 def audit_with_limits():
-    limits = {"max_fmr": 0.2, "max_fnmr": 0.1, "max_far_ratio": 3.0, "max_bfrr": 1.5}
+    limits = {"max_fmr": 0.2, "max_fnmr": 0.1, "max_fmr_ratio": 3.0, "max_bfrr": 1.5}
     data = reports.EmbeddingData(
         four().X, four().y, {"group": four().sensitive_features}
     )
@@ -1119,8 +1119,8 @@ def audit_with_limits():
 def audit_with_policy():
     gate = reports.Policy(
         "gate",
-        {"max_frr_ratio": 4.0},
-        far=LEVELS,
+        {"max_fnmr_ratio": 4.0},
+        fmr=LEVELS,
         at={LEVELS[1]: {"max_fnmr": 0.6, "max_bfar": 2.0}},
         confidence_level=0.9,
     )

@@ -1,8 +1,9 @@
 """What the JSON of varied reports holds, number by number, without curves and sentences.
 
 ``python -m tests.golden.records`` writes ``records.json``, with which ``test_records.py``
-compares it. It was written before reports became one document; only names have changed
-since. Write it anew for a number that a change of the method is meant to move.
+compares it. It was written before reports became one document, which moved no number, and
+anew with ``numbers.json`` when ends of intervals moved. Write it anew for a number that a
+change of the method is meant to move.
 """
 
 import json

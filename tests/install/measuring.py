@@ -207,7 +207,7 @@ def the_command_audits():
     faces = synthetic_faces()
     columns = {"embedding": faces.X, "identity": faces.y}
     columns["gender"] = faces.sensitive_features
-    asked = ["--attribute", "gender", "--far", "1e-2", "--n-resamples", "20"]
+    asked = ["--attribute", "gender", "--fmr", "1e-2", "--n-resamples", "20"]
     with tempfile.TemporaryDirectory() as folder:
         file, out = Path(folder, "faces.npz"), Path(folder, "out")
         np.savez(file, **columns)

@@ -21,7 +21,7 @@ from skfairfr.report import EmbeddingData, Policy, audit, compare_systems
 LEVELS = [0.1, 0.05]
 LIMITS = {"max_fmr": 0.2, "max_fnmr": 0.4, "max_bfar": 3.0}
 # Of one level a limit of its own.
-POLICY = Policy("door", LIMITS, far=LEVELS, at={0.05: {"max_fnmr": 0.05}})
+POLICY = Policy("door", LIMITS, fmr=LEVELS, at={0.05: {"max_fnmr": 0.05}})
 # Every comparator and what prepares embeddings for one.
 COMPARATORS = {
     "cohort": CohortNormalizer(top=5),

@@ -157,12 +157,12 @@ def test_a_policy_is_judged_however_it_is_given(name, tmp_path):
     path = tmp_path / "door.toml"
     limits = "\n".join(f"{k} = {v}" for k, v in surface.LIMITS.items())
     path.write_text(
-        f'name = "door"\nfar = {surface.LEVELS}\n[limits]\n{limits}\n'
-        "[[at]]\nfar = 0.05\n[at.limits]\nmax_fnmr = 0.05\n"
+        f'name = "door"\nfmr = {surface.LEVELS}\n[limits]\n{limits}\n'
+        "[[at]]\nfmr = 0.05\n[at.limits]\nmax_fnmr = 0.05\n"
     )
     assert Policy.read(path) == surface.POLICY
-    made = {"name": "door", "limits": surface.LIMITS, "far": tuple(surface.LEVELS)}
-    made["at"] = [{"limits": {"max_fnmr": 0.05}, "far": 0.05}]
+    made = {"name": "door", "limits": surface.LIMITS, "fmr": tuple(surface.LEVELS)}
+    made["at"] = [{"limits": {"max_fnmr": 0.05}, "fmr": 0.05}]
     assert Policy.from_dict(made) == surface.POLICY
     usual = surface.verdicts(surface.usual_audit())
     options = {

@@ -37,7 +37,7 @@ def audited(numbers, limits):
 
 def policed(numbers, limits):
     level = numbers["confidence_level"]
-    policy = Policy("door", limits, far=surface.LEVELS, confidence_level=level)
+    policy = Policy("door", limits, fmr=surface.LEVELS, confidence_level=level)
     number = numbers["n_resamples"]
     return audit(*surface.people(), policy=policy, n_resamples=number).to_json()
 
@@ -104,7 +104,7 @@ BEYOND = 10**400  # no float
     ("function", "arguments"),
     [
         (plan_test, {"detect_factor": BEYOND}),
-        (plan_test, {"policy": {"max_far_ratio": BEYOND}}),
+        (plan_test, {"policy": {"max_fmr_ratio": BEYOND}}),
         (Dependence, {"variation": BEYOND}),
         (partial(disparity, FAR, "log_geomean"), {"log_base": BEYOND}),
         (partial(disparity, FAR), {"zero_division": BEYOND}),

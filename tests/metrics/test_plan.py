@@ -71,7 +71,7 @@ def test_uneven_people_are_more():
         ({"images_per_person": 1}, 2),
         ({"comparisons": 7}, 7),
         ({"policy": {"max_fmr": 0.1}}, 4),
-        ({"policy": Policy("gate", {"max_fmr": 0.1}, far=1e-2)}, 2),
+        ({"policy": Policy("gate", {"max_fmr": 0.1}, fmr=1e-2)}, 2),
     ],
 )
 def test_tests_are_those_of_an_audit(options, comparisons):
@@ -84,7 +84,7 @@ def test_tests_are_those_of_an_audit(options, comparisons):
     ("assumed", "kinds"), [(0.5, ["certify", "pass"]), (1.5, ["fail", "fail"])]
 )
 def test_a_policy_is_passed_or_failed(assumed, kinds):
-    limits = {"max_fnmr": 0.02, "max_far_ratio": 2.0}
+    limits = {"max_fnmr": 0.02, "max_fmr_ratio": 2.0}
     plan = plan_test(policy=limits, far=1e-2, assumed=assumed)
     assert list(dict.fromkeys(zip(plan.kind, plan.limit, strict=True))) == [
         (kinds[0], 0.02),
@@ -106,8 +106,8 @@ def test_failing_is_no_likelier_with_more_groups():
 
 def test_a_policy_object_brings_its_levels_and_its_confidence():
     policy = SimpleNamespace(
-        limits={"max_far_ratio": 2.0, "max_bfar": 3.0},
-        far=[0.3, 0.1],
+        limits={"max_fmr_ratio": 2.0, "max_bfar": 3.0},
+        fmr=[0.3, 0.1],
         confidence_level=0.9,
     )
     plan = plan_test(policy=policy, far=0.5)
@@ -121,10 +121,10 @@ def test_what_is_not_planned_for_is_said_first(left_out, tmp_path):
     limits = {"max_fmr": 1e-3} | {name: 2.0 for name in left_out if name != "at"}
     at = {1e-2: {"max_fnmr": 0.1}} if "at" in left_out else {}
     rows = [f"{name} = {limit}" for name, limit in limits.items()]
-    rows += ["[[at]]\nfar = 1e-2\nlimits = { max_fnmr = 0.1 }"] * bool(at)
+    rows += ["[[at]]\nfmr = 1e-2\nlimits = { max_fnmr = 0.1 }"] * bool(at)
     path = tmp_path / "gate.toml"
-    path.write_text("\n".join(['name = "gate"', "far = 1e-2", "[limits]", *rows]))
-    policies = [Policy.read(path), Policy("gate", limits, far=1e-2, at=at)]
+    path.write_text("\n".join(['name = "gate"', "fmr = 1e-2", "[limits]", *rows]))
+    policies = [Policy.read(path), Policy("gate", limits, fmr=1e-2, at=at)]
     policies += [] if at else [limits]
     for policy in policies:
         plan = plan_test(policy=policy)
@@ -145,7 +145,7 @@ def test_what_is_not_planned_for_is_said_first(left_out, tmp_path):
     ],
 )
 def test_a_policy_of_which_nothing_can_be_planned(limits, at, words):
-    policies = [Policy("gate", limits, far=1e-2, at=at)] + ([] if at else [limits])
+    policies = [Policy("gate", limits, fmr=1e-2, at=at)] + ([] if at else [limits])
     for policy in policies:
         # Not even beside another question.
         for more in ({}, {"certify_fmr": 1e-3}):
@@ -167,7 +167,7 @@ def test_a_policy_of_which_nothing_can_be_planned(limits, at, words):
             "cannot be certified: the assumed FNMR, 2 %, is at the limit",
         ),
         (
-            {"policy": {"max_far_ratio": 2.0}, "assumed": 1.0},
+            {"policy": {"max_fmr_ratio": 2.0}, "assumed": 1.0},
             "can be neither passed nor failed: the assumed ratio is at the limit",
         ),
         (

@@ -50,7 +50,7 @@ limited(0)
 tell(lambda: fitted.transform(X))
 """
 BENCH = """
-command = ["bench", path, "--attribute", "gender", "--far", "0.05", "--splits", "2",
+command = ["bench", path, "--attribute", "gender", "--fmr", "0.05", "--splits", "2",
     "--inner-splits", "2", "--n-resamples", "5", "--methods", "FPR penalty"]
 print(skfairfr.cli.main(command))
 for n_mb in (1, 4):

@@ -30,7 +30,7 @@ def test_verdicts(low, high, supported, verdict):
 
 
 def test_every_level_is_judged_by_the_figure_of_the_audit():
-    limits = {"max_bfar": 3.0, "max_frr_ratio": 2.0, "max_fnmr": 0.3}
+    limits = {"max_bfar": 3.0, "max_fnmr_ratio": 2.0, "max_fnmr": 0.3}
     found = small_audit(far=[0.05, 0.1], limits=limits)
     assert [(c.name, c.far) for c in found.checks] == [
         (name, far) for name in limits for far in (0.1, 0.05)
@@ -49,7 +49,7 @@ def test_every_level_is_judged_by_the_figure_of_the_audit():
 
 
 def test_bounds_of_a_ratio_of_two_groups_are_those_of_the_finding():
-    found = small_audit(synthetic(120), limits={"max_far_ratio": 2.0})
+    found = small_audit(synthetic(120), limits={"max_fmr_ratio": 2.0})
     (check,), finding = found.checks, found.levels[0].findings[0]
     assert check.groups == (finding.group, *finding.others)
     assert check.figure.low == max(1.0, finding.ratio.low)
@@ -95,12 +95,12 @@ def test_an_undetermined_check_names_the_group_whose_lower_end_it_gives():
 def test_worst_group_thresholds_are_compared_where_a_limit_is_about_them():
     assert operating_points_of({}) == ("overall",)
     assert operating_points_of({"max_fmr": 0.1}) == ("overall",)
-    limits = {"max_bfar": 2.0, "max_far_ratio": 2.0}
+    limits = {"max_bfar": 2.0, "max_fmr_ratio": 2.0}
     assert operating_points_of(limits) == ("overall", "worst_group")
 
 
 def test_groups_without_pairs_are_named():
-    limits = {"max_far_ratio": 9.0, "max_fmr": 0.9, "max_fnmr": 0.9}
+    limits = {"max_fmr_ratio": 9.0, "max_fmr": 0.9, "max_fnmr": 0.9}
     ratio, fmr, fnmr = small_audit(with_a_lone_person(), limits=limits).checks
     for check in (ratio, fmr):
         assert check.not_covered == ("alone",)
@@ -119,7 +119,7 @@ def test_groups_without_pairs_are_named():
 def test_one_group_with_pairs_keeps_a_limit_but_has_no_ratio():
     X, y, groups = synthetic()
     alone = np.where(groups == "male", y, np.arange(len(y)) + y.size)
-    limits = {"max_fnmr": 0.9, "max_frr_ratio": 2.0}
+    limits = {"max_fnmr": 0.9, "max_fnmr_ratio": 2.0}
     rate, ratio = small_audit((X, alone, groups), limits=limits).checks
     assert (rate.verdict, rate.groups, rate.not_covered) == (
         "undetermined",
@@ -172,6 +172,6 @@ def test_limits_are_known():
 
 
 def test_worst_group_needs_a_level():
-    check_limits({"max_frr_ratio": 2.0}, False)
-    with pytest.raises(ValueError, match="use max_frr_ratio"):
+    check_limits({"max_fnmr_ratio": 2.0}, False)
+    with pytest.raises(ValueError, match="use max_fnmr_ratio"):
         check_limits({"max_bfrr": 2.0}, False)

@@ -181,7 +181,7 @@ def test_a_group_without_pairs_is_not_tested():
     ]
     found = compare_systems(*data, **QUICK)
     lone = [c for c in found.changes if c.group == "lone" and c.rate == "far"]
-    assert [c.verdict for c in lone] == ["untested"]
+    assert [c.verdict for c in lone] == ["too few errors"]
     assert np.isnan(lone[0].p_adjusted)
 
 
@@ -258,7 +258,7 @@ def test_verdicts_are_withheld_where_scores_look_like_distances():
     assert compare_systems(before, after, **asked).harm
     found = compare_systems(before, replace(after, y_score=-after.y_score), **asked)
     assert not found.harm and not found.improved and not found.levelling_down
-    assert {change.verdict for change in found.changes} == {"untested"}
+    assert {change.verdict for change in found.changes} == {"too few errors"}
     assert found.exit_code == 3
     assert found.settings["withheld"] == {"B": "reversed_beside_others"}
     for shown in (found.to_text(), found.to_html()):
@@ -291,7 +291,7 @@ def test_no_change_is_tested_where_few_impostors_set_a_threshold():
     few, enough = 3 / 28_320, 0.01  # of all impostor pairs
     found = compare_systems(before, after, far=[few, enough], n_resamples=20)
     at_few = [c for c in found.changes if c.far == few]
-    assert {c.verdict for c in at_few} == {"untested"}
+    assert {c.verdict for c in at_few} == {"too few errors"}
     assert all(np.isnan(c.p_adjusted) for c in at_few)
     (reason,) = {c.reason for c in at_few}
     assert "3 of before, 3 of after (10 needed)" in reason and reason in found.notes
@@ -317,7 +317,7 @@ def test_a_system_that_accepts_all_pairs_or_none_improves_nothing(shift, words, 
     systems[place] = replace(usual, y_score=usual.y_score + shift)
     found = compare_systems(*systems, threshold=[0.5], n_resamples=5)
     assert found.harm and not found.improved
-    told = {c.reason for c in found.changes if c.verdict == "untested"}
+    told = {c.reason for c in found.changes if c.verdict == "too few errors"}
     assert len(told) == 1
     (reason,) = told
     name = ("before", "after")[place]

@@ -13,12 +13,12 @@ from skfairfr.report import EmbeddingData, audit, audit_data, compare_systems
 from skfairfr.report import _audit_document as audits
 from skfairfr.report import _comparison_document as comparisons
 from skfairfr.report._common_parts import TOO_FEW
-from skfairfr.report._html import write_fragment
 from skfairfr.report._limits import limits_of
 from skfairfr.report._records import Check, Figure
 from skfairfr.utils import ArgumentError
 from skfairfr.utils._document import Figure as Drawn
 from skfairfr.utils._document import Section, Table, write_markdown, write_text
+from skfairfr.utils._page import write_fragment
 from skfairfr.utils._words import count, percent, ratio
 from tests.report.audits import (
     HOSTILE,
@@ -144,7 +144,7 @@ def documents():
     names = np.where(groups == "male", "a group\x1b[2J" + "x" * 90, "\u00e9t\u00e9")
     age = np.where(y % 2, "old", "young")
     many = np.array([f"g{i % 9}" for i in y])
-    limits = {"max_bfar": 2.0, "max_frr_ratio": 1.5}
+    limits = {"max_bfar": 2.0, "max_fnmr_ratio": 1.5}
     quick = {"far": 0.05, "n_resamples": 20}
     reports = (
         usual_report(),
@@ -264,9 +264,9 @@ def check_of(name, limit, verdict, ends, groups, **more):
     ("check", "groups", "bound"),
     [
         (check_of("max_bfar", 2.0, "passed", (1.2, 1, 1.9), "fm"), "f over m", "at most 1.90"),
-        (check_of("max_far_ratio", 2.0, "failed", (3, 2.5, 9), "fm"), "f over m", "at least 2.50"),
+        (check_of("max_fmr_ratio", 2.0, "failed", (3, 2.5, 9), "fm"), "f over m", "at least 2.50"),
         (
-            check_of("max_frr_ratio", 2.0, "undetermined", (2, 1, 2.9), "fm"),
+            check_of("max_fnmr_ratio", 2.0, "undetermined", (2, 1, 2.9), "fm"),
             "f over m",
             "may be as large as 2.90",
         ),
@@ -299,7 +299,7 @@ def test_a_check_shows_the_bound_that_decides(check, groups, bound):
     value = check.figure.value
     assert found == (
         "\N{EN DASH}" if np.isnan(value)
-        else percent(value).replace("\xa0", " ") if "fnmr" in check.name or "fmr" in check.name
+        else percent(value).replace("\xa0", " ") if check.name in ("max_fmr", "max_fnmr")
         else ratio(value)
     )  # fmt: skip
     verdict = document.sections[0].parts[0]
@@ -468,7 +468,7 @@ def test_a_conclusion_that_depends_on_the_average_stands_in_the_verdict():
         (beside,) = found.averaged.levels
         verdicts = [finding.verdict for finding in found.levels[0].findings]
         if not same:
-            verdicts[0] = "worse" if verdicts[0] != "worse" else "undecided"
+            verdicts[0] = "worse" if verdicts[0] != "worse" else "no certain difference"
         findings = tuple(
             replace(finding, verdict=verdict)
             for finding, verdict in zip(beside.findings, verdicts, strict=True)

@@ -77,7 +77,7 @@ def test_junit_names_a_given_threshold(distance):
 def test_every_output_at_extreme_points_is_valid(tmp_path, points):
     X, y, groups = synthetic()
     data = EmbeddingData(X, y, {"sex": groups})
-    limits = {"max_fnmr": 0.1, "max_far_ratio": 2.0}
+    limits = {"max_fnmr": 0.1, "max_fmr_ratio": 2.0}
     report = audit_data(data, n_resamples=5, limits=limits, **points)
     report.save(tmp_path)
     _assert_valid(report, tmp_path, None)

@@ -32,7 +32,7 @@ def gate():
     return audit_data(
         few_against_many(),
         threshold=0.5,
-        limits={"max_far_ratio": 2, "max_fmr": 0.015, "max_fnmr": 0.02},
+        limits={"max_fmr_ratio": 2, "max_fmr": 0.015, "max_fnmr": 0.02},
         n_resamples=50,
     )
 
@@ -55,7 +55,7 @@ def test_nine_errors_do_not_silence_a_certain_direction(gate):
 def test_a_limit_that_is_certainly_exceeded_fails(gate):
     verdicts = {c.name: (c.verdict, c.groups) for c in gate.checks}
     assert verdicts == {
-        "max_far_ratio": ("failed", ("African", "Caucasian")),
+        "max_fmr_ratio": ("failed", ("African", "Caucasian")),
         "max_fmr": ("failed", ("African",)),
         "max_fnmr": ("passed", verdicts["max_fnmr"][1]),
     }
@@ -71,9 +71,9 @@ def test_a_limit_that_is_certainly_exceeded_fails(gate):
         ({"max_fnmr": 0.5}, "{0} at most"),
         ({"max_fnmr": 1e-4}, "{0} and {1} at least for {0}"),
         ({"max_fnmr": 0.25}, "{0} may be as large as"),
-        ({"max_far_ratio": 50}, "{0} over {1} at most"),
-        ({"max_far_ratio": 1.01}, "{0} over {1} at least"),
-        ({"max_far_ratio": 2}, "{0} over {1} may be as large as"),
+        ({"max_fmr_ratio": 50}, "{0} over {1} at most"),
+        ({"max_fmr_ratio": 1.01}, "{0} over {1} at least"),
+        ({"max_fmr_ratio": 2}, "{0} over {1} may be as large as"),
         ({"max_bfar": 50}, "{0} over {1} at most"),
         ({"max_bfrr": 50}, "{0} over {1} at most"),
     ],
@@ -101,7 +101,7 @@ def test_eight_equal_groups_pass():
     person = np.repeat(np.arange(8 * 120), 4)
     X = centres[person] + 0.13 * rng.standard_normal((person.size, 64))
     data = EmbeddingData(X, person, {"group": np.array([*"abcdefgh"])[person % 8]})
-    limits = {"max_far_ratio": 1.5, "max_frr_ratio": 20}
+    limits = {"max_fmr_ratio": 1.5, "max_fnmr_ratio": 20}
     report = audit_data(data, far=1e-2, limits=limits, n_resamples=2)
     assert [check.verdict for check in report.checks] == ["passed", "passed"]
     # No group of the eight has so few errors that nothing is judged.
@@ -122,7 +122,7 @@ def test_a_threshold_beyond_all_scores_tells_nothing(threshold, accepted):
     people = {"a": 900, "b": 900}
     rates = dict.fromkeys(people, 0.01)
     data = scored_pairs(np.random.default_rng(0), people, rates, n_impostor=9)
-    limits = {"max_fmr": 0.03, "max_fnmr": 0.03, "max_frr_ratio": 5}
+    limits = {"max_fmr": 0.03, "max_fnmr": 0.03, "max_fnmr_ratio": 5}
     report = audit_data(data, threshold=threshold, limits=limits, n_resamples=5)
     reason = BEYOND.format(accepted) if accepted else ""
     verdict, code = ("undetermined", 3) if accepted else ("passed", 0)
@@ -143,7 +143,7 @@ def test_a_ratio_of_rates_that_are_all_one_passes_nothing():
     group = np.where(data.columns["group"][0] == "?", None, data.columns["group"][0])
     score = data.y_score + (group == None)  # noqa: E711
     data = replace(data, y_score=score, columns={"group": (group, group)})
-    limits = {"max_frr_ratio": 3}
+    limits = {"max_fnmr_ratio": 3}
     report = audit_data(data, threshold=1.5, limits=limits, n_resamples=5)
     (check,) = report.checks
     assert (check.verdict, report.exit_code) == ("undetermined", 3)
@@ -158,7 +158,7 @@ def test_eight_equal_groups_do_not_fail():
     named, verdicts, ratios = [], [], []
     for seed in range(12):
         made = scored_pairs(np.random.default_rng(seed), people, rates, n_impostor=8)
-        limits = {"max_frr_ratio": 3, "max_far_ratio": 3}
+        limits = {"max_fnmr_ratio": 3, "max_fmr_ratio": 3}
         report = audit_data(made, threshold=0.5, limits=limits, n_resamples=2)
         level = report.audits[0].levels[0]
         named += [f.group for f in level.findings if f.verdict in ("worse", "better")]

@@ -71,7 +71,7 @@ def test_the_record_says_it():
     assert record["largest_genuine_share"] is None
     assert found.averaged is None
     # Pairs taken as independent are worth as many as they are, of people not known.
-    assert record["levels"][0]["rates"][1]["far_effective"] is None
+    assert record["levels"][0]["rates"][1]["fmr_effective"] is None
     for shown in (report.to_text(), report.to_html()):
         assert "worth" not in shown
 
@@ -159,7 +159,7 @@ def test_thresholds_may_be_set_on_other_pairs(path):
 
 
 def test_the_command_says_it_first(capsys, path):
-    options = ("--attribute", "gender", "--far", 0.1, "--n-resamples", 20)
+    options = ("--attribute", "gender", "--fmr", 0.1, "--n-resamples", 20)
     code, out, err = run(capsys, "audit", path, *options)
     assert (code, err) == (0, "")
     assert out.split("\n")[0].endswith("by gender, pairs taken as independent")

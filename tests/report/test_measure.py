@@ -44,7 +44,7 @@ def test_the_record_holds_curves_and_the_matrix_as_counted_over_all_pairs():
         for place in (0, len(curves["threshold"]) // 2, -1):
             at = scores >= np.float32(curves["threshold"][place])
             rates = at[pairs & ~same].mean(), 1 - at[pairs & same].mean()
-            found = curves["far"][row][place], curves["frr"][row][place]
+            found = curves["fmr"][row][place], curves["fnmr"][row][place]
             assert found == pytest.approx(rates)
     (level,) = read["levels"]
     assert level["matrix"]["groups"] == ["female", "male"]

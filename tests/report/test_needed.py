@@ -172,7 +172,7 @@ def test_numbers_have_an_end():
     [
         ({"max_fnmr": 0.03}, {"a": 0.02, "b": 0.01}, {"a": 0.01, "b": 0.01}, 200),
         ({"max_fmr": 0.02}, {"a": 0.1, "b": 0.1}, {"a": 0.012, "b": 0.01}, 300),
-        ({"max_frr_ratio": 4}, {"a": 0.1, "b": 0.06}, {"a": 0.1, "b": 0.1}, 60),
+        ({"max_fnmr_ratio": 4}, {"a": 0.1, "b": 0.06}, {"a": 0.1, "b": 0.1}, 60),
     ],
 )
 def test_enlarged_data_settle_their_check(limits, frr, far, people):

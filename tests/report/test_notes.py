@@ -54,7 +54,7 @@ def reverse(roc):
             {},
             "below_resolution",
             r"FAR 1e-05 is below 1 / \(impostor pairs\) = 2.46e-05, the .* larger far or",
-            "Give a larger --far or more people.",
+            "Give a larger --fmr or more people.",
         ),
         (
             leave_out,
@@ -132,7 +132,7 @@ def test_verdicts_are_withheld_where_scores_look_like_distances():
     assert withheld.exit_code == 3
     (found,) = withheld.audits
     verdicts = {f.verdict for level in found.levels for f in level.findings}
-    assert verdicts == {"untested"}
+    assert verdicts == {"too few errors"}
     # Nothing that reads as a conclusion is left, nor a wrong reason for having none.
     for shown in (withheld.to_text(), withheld.to_html()):
         assert "No verdict: scores look like distances" in shown
@@ -156,13 +156,13 @@ def test_verdicts_are_withheld_where_scores_carry_no_information(mixed_up):
     asked = {"far": 0.01, "limits": {"max_fmr": 0.1, "max_fnmr": 0.7}}
     told, withheld = (audit_data(d, **asked, n_resamples=20) for d in mixed_up)
     assert told.exit_code == 0
-    assert {f.verdict for f in told.audits[0].levels[0].findings} != {"untested"}
+    assert {f.verdict for f in told.audits[0].levels[0].findings} != {"too few errors"}
     assert (withheld.exit_code, {c.verdict for c in withheld.checks}) == (
         3,
         {"undetermined"},
     )
     (found,) = withheld.audits
-    assert {f.verdict for f in found.levels[0].findings} == {"untested"}
+    assert {f.verdict for f in found.levels[0].findings} == {"too few errors"}
     text = " ".join(withheld.to_text().split())
     for shown in (text, withheld.to_html(), withheld.to_card()):
         assert "scores are no better than chance" in shown
@@ -200,7 +200,7 @@ def test_the_other_average_is_withheld_with_the_first():
     (found,) = audit_data(data, far=0.1, n_resamples=20).audits
     assert found.averaged is not None
     findings = [f for level in found.averaged.levels for f in level.findings]
-    assert {f.verdict for f in findings} == {"untested"}
+    assert {f.verdict for f in findings} == {"too few errors"}
 
 
 # ---- data as they come ---------------------------------------------------------------

@@ -16,7 +16,6 @@ import pytest
 from skfairfr.report import EmbeddingData, PairData, Policy, audit, audit_data
 from skfairfr.report._limits import LIMITS
 from skfairfr.report._policy import settle
-from skfairfr.report._toml import TOMLProblem
 from skfairfr.utils import ArgumentError
 from tests.report.audits import synthetic
 from tests.report.json_schema import is_valid
@@ -25,23 +24,23 @@ ROOT = Path(__file__).resolve().parents[2]
 FULL = """
 name = "border"
 description = "A gate at a border"
-far = [1e-2, 1e-3]
+fmr = [1e-2, 1e-3]
 confidence_level = 0.9
 attributes = ["gender", "region"]
 
 [limits]
 max_fmr = 0.02
-max_far_ratio = 3
+max_fmr_ratio = 3
 
 [[at]]
-far = 1e-3
+fmr = 1e-3
 limits = { max_fmr = 0.002, max_fnmr = 0.1 }
 """
 VALID = [
     FULL,
     'name = "a"\nlimits = {max_fnmr = 0.1}',
-    'name = "a"\nfar = 1e-4\nallow_threshold = true\n[limits]\nmax_fmr = 1e-4',
-    'name = "a"\nthreshold = [0, 0.4]\nlimits = {max_frr_ratio = 1.5}',
+    'name = "a"\nfmr = 1e-4\nallow_threshold = true\n[limits]\nmax_fmr = 1e-4',
+    'name = "a"\nthreshold = [0, 0.4]\nlimits = {max_fnmr_ratio = 1.5}',
     'name = "a"\nattributes = "gender"\nlimits = {max_bfar = 1.5, max_bfrr = 2}',
     'name = "a"\n[[at]]\nthreshold = 0.4\nlimits = {max_fmr = 0.1}',
 ]
@@ -55,10 +54,10 @@ INVALID = [
     ('name = "a"\nlimits = {}', "sets no limit"),
     ('name = "a"\nlimits = 0.1', "limits must be a table (in Python, a dict); got 0.1. Write"),
     ('name = "a"\n[[limits]]\nmax_fmr = 0.1', "limits must be a table"),
-    ('name = "a"\n[[at]]\nfar = 0.1\nlimits = 3', "limits must be a table"),
+    ('name = "a"\n[[at]]\nfmr = 0.1\nlimits = 3', "limits must be a table"),
     (
-        'name = "a"\nfars = 1\nlimit = 2\nlimits = {max_fmr = 0.1}',
-        "has unknown keys 'fars', 'limit'. Did you mean 'far'? Known are name, limits, far",
+        'name = "a"\nfmrs = 1\nlimit = 2\nlimits = {max_fmr = 0.1}',
+        "has unknown keys 'fmrs', 'limit'. Did you mean 'fmr'? Known are name, limits, fmr",
     ),
     (
         'name = "a"\nlimits = {max_fmrr = 0.1, max_eer = 1}',
@@ -72,15 +71,15 @@ INVALID = [
     ('name = "a"\nlimits = {max_fmr = true}', "max_fmr must be a number in (0, 1)"),
     ('name = "a"\nlimits = {max_fmr = 1970-01-01}', "max_fmr must be a number in (0, 1)"),
     ('name = "a"\nlimits = {max_bfar = 1}', "max_bfar must be a number above 1"),
-    ('name = "a"\nlimits = {max_bfar = "2"}', "got '2'. Give the largest max / min allowed"),
+    ('name = "a"\nlimits = {max_bfar = "2"}', "got '2'. Give the largest ratio allowed"),
     ('name = "a"\nmax_fmr = 0.1', "unknown key 'max_fmr'. Write max_fmr under limits."),
     (
-        'name = "a"\n[limits]\nmax_fmr = 0.1\nfar = 0.1',
-        "unknown key 'far' under limits. Write far above the first line in brackets, as",
+        'name = "a"\n[limits]\nmax_fmr = 0.1\nfmr = 0.1',
+        "unknown key 'fmr' under limits. Write fmr above the first line in brackets, as",
     ),
     (
-        'name = "a"\nfar = []\nlimits = {max_fmr = 0.1}',
-        "far must not be empty; got []. Write far = 1e-4, or leave far out.",
+        'name = "a"\nfmr = []\nlimits = {max_fmr = 0.1}',
+        "fmr must not be empty; got []. Write fmr = 1e-4, or leave fmr out.",
     ),
     (
         'name = "a"\nthreshold = []\nlimits = {max_fmr = 0.1}',
@@ -90,15 +89,15 @@ INVALID = [
         'name = "a"\nattributes = []\nlimits = {max_fmr = 0.1}',
         'attributes must not be empty; got []. Write attributes = ["gender"], or leave',
     ),
-    ('name = "a"\nfar = nan\nlimits = {max_fmr = 0.1}', "got nan. Write far = 1e-4, or"),
-    ('name = "a"\nfar = -0.1\nlimits = {max_fmr = 0.1}', "got -0.1. Write far = 1e-4, or"),
-    ('name = "a"\nfar = 0\nlimits = {max_fmr = 0.1}', "far must hold numbers in (0, 1)"),
-    ('name = "a"\nfar = [0.1, 2]\nlimits = {max_fmr = 0.1}', "got 2"),
-    ('name = "a"\nfar = [0.1, 0.1]\nlimits = {max_fmr = 0.1}', "far must hold a value once"),
-    ('name = "a"\nfar = "0.1"\nlimits = {max_fmr = 0.1}', "got '0.1'"),
+    ('name = "a"\nfmr = nan\nlimits = {max_fmr = 0.1}', "got nan. Write fmr = 1e-4, or"),
+    ('name = "a"\nfmr = -0.1\nlimits = {max_fmr = 0.1}', "got -0.1. Write fmr = 1e-4, or"),
+    ('name = "a"\nfmr = 0\nlimits = {max_fmr = 0.1}', "fmr must hold numbers in (0, 1)"),
+    ('name = "a"\nfmr = [0.1, 2]\nlimits = {max_fmr = 0.1}', "got 2"),
+    ('name = "a"\nfmr = [0.1, 0.1]\nlimits = {max_fmr = 0.1}', "fmr must hold a value once"),
+    ('name = "a"\nfmr = "0.1"\nlimits = {max_fmr = 0.1}', "got '0.1'"),
     ('name = "a"\nthreshold = "x"\nlimits = {max_fmr = 0.1}', "threshold must hold finite"),
     ('name = "a"\nthreshold = [true]\nlimits = {max_fmr = 0.1}', "threshold must hold finite"),
-    ('name = "a"\nfar = 0.1\nthreshold = 1\nlimits = {max_fmr = 0.1}', "Leave one out"),
+    ('name = "a"\nfmr = 0.1\nthreshold = 1\nlimits = {max_fmr = 0.1}', "Leave one out"),
     ('name = "a"\nconfidence_level = 1\nlimits = {max_fmr = 0.1}', "confidence_level must"),
     ('name = "a"\nconfidence_level = "0.9"\nlimits = {max_fmr = 0.1}', "got '0.9'"),
     ('name = "a"\nallow_threshold = 1\nlimits = {max_fmr = 0.1}', "must be true or false"),
@@ -106,37 +105,37 @@ INVALID = [
     ('name = "a"\nattributes = [1]\nlimits = {max_fmr = 0.1}', "names of columns"),
     ('name = "a"\nattributes = ["g", "g"]\nlimits = {max_fmr = 0.1}', "a value once"),
     ('name = "a"\ndescription = 1\nlimits = {max_fmr = 0.1}', "description must be a text"),
-    ('name = "a"\nat = {far = 0.1}', "at must be a list of tables"),
+    ('name = "a"\nat = {fmr = 0.1}', "at must be a list of tables"),
     ('name = "a"\nat = []', "at must be a list of tables"),
     ('name = "a"\nat = [1]', "at must be a list of tables"),
-    ('name = "a"\nat = [{far = 0.1, limits = {max_fmr = 0.1}}, 1]', "at must be a list of tables"),
-    ('name = "a"\n[[at]]\nfar = 0.1', "every table under at must have limits"),
-    ('name = "a"\n[[at]]\nfar = 0.1\nlimits = {}', "every table under at must have limits"),
-    ('name = "a"\n[[at]]\nlimits = {max_fmr = 0.1}', "either far or threshold"),
+    ('name = "a"\nat = [{fmr = 0.1, limits = {max_fmr = 0.1}}, 1]', "at must be a list of tables"),
+    ('name = "a"\n[[at]]\nfmr = 0.1', "every table under at must have limits"),
+    ('name = "a"\n[[at]]\nfmr = 0.1\nlimits = {}', "every table under at must have limits"),
+    ('name = "a"\n[[at]]\nlimits = {max_fmr = 0.1}', "either fmr or threshold"),
     (
-        'name = "a"\n[[at]]\nfar = 0.1\nthreshold = 1\nlimits = {max_fmr = 0.1}',
-        "either far or threshold",
+        'name = "a"\n[[at]]\nfmr = 0.1\nthreshold = 1\nlimits = {max_fmr = 0.1}',
+        "either fmr or threshold",
     ),
-    ('name = "a"\n[[at]]\nfar = [0.1]\nlimits = {max_fmr = 0.1}', "must be one finite number"),
-    ('name = "a"\n[[at]]\nfar = 2\nlimits = {max_fmr = 0.1}', "far must hold numbers"),
+    ('name = "a"\n[[at]]\nfmr = [0.1]\nlimits = {max_fmr = 0.1}', "must be one finite number"),
+    ('name = "a"\n[[at]]\nfmr = 2\nlimits = {max_fmr = 0.1}', "fmr must hold numbers"),
     (
-        'name = "a"\n[[at]]\nfar = 0.1\nfrr = 1\nlimits = {max_fmr = 0.1}',
+        'name = "a"\n[[at]]\nfmr = 0.1\nfrr = 1\nlimits = {max_fmr = 0.1}',
         "has unknown key 'frr' under at",
     ),
-    ('name = "a"\n[[at]]\nfar = 0.1\nlimits = {max_fmr = 2}', "max_fmr must be a number in"),
+    ('name = "a"\n[[at]]\nfmr = 0.1\nlimits = {max_fmr = 2}', "max_fmr must be a number in"),
 ]  # fmt: skip
 # What is about two keys, or two tables, at once.
 BEYOND_THE_SCHEMA = [
     (
         'name = "a"\nthreshold = 1\nlimits = {max_bfar = 2}',
-        "use max_far_ratio, or leave the threshold to a FAR level",
+        "use max_fmr_ratio, or leave the threshold to an FMR level",
     ),
     (
-        'name = "a"\nfar = 0.1\nallow_threshold = true\nlimits = {max_bfrr = 2}',
-        "use max_frr_ratio",
+        'name = "a"\nfmr = 0.1\nallow_threshold = true\nlimits = {max_bfrr = 2}',
+        "use max_fnmr_ratio",
     ),
     (
-        'name = "a"\nallow_threshold = true\n[[at]]\nfar = 0.1\nlimits = {max_fmr = 0.1}',
+        'name = "a"\nallow_threshold = true\n[[at]]\nfmr = 0.1\nlimits = {max_fmr = 0.1}',
         "has allow_threshold and at",
     ),
     (
@@ -144,12 +143,12 @@ BEYOND_THE_SCHEMA = [
         "has allow_threshold and threshold",
     ),
     (
-        'name = "a"\nfar = 0.1\n[[at]]\nthreshold = 1\nlimits = {max_fmr = 0.1}',
-        "has far and threshold",
+        'name = "a"\nfmr = 0.1\n[[at]]\nthreshold = 1\nlimits = {max_fmr = 0.1}',
+        "has fmr and threshold",
     ),
     (
-        'name = "a"\n[[at]]\nfar = 0.1\nlimits = {max_fmr = 0.1}\n'
-        "[[at]]\nfar = 0.1\nlimits = {max_fmr = 0.2}",
+        'name = "a"\n[[at]]\nfmr = 0.1\nlimits = {max_fmr = 0.1}\n'
+        "[[at]]\nfmr = 0.1\nlimits = {max_fmr = 0.2}",
         "at must name a level once",
     ),
     ('name = "a"\nthreshold = inf\nlimits = {max_fmr = 0.1}', "finite numbers"),
@@ -211,7 +210,7 @@ def test_a_policy_is_made_from_a_dict(values):
 
 
 def test_an_error_names_the_policy():
-    for values, name in (({"name": "door", "far": 0}, "door"), ({"far": 0}, "policy")):
+    for values, name in (({"name": "door", "fmr": 0}, "door"), ({"fmr": 0}, "policy")):
         with pytest.raises(ValueError, match=f"^policy='{name}'"):
             Policy.from_dict(values)
 
@@ -220,8 +219,8 @@ def test_everything_in_a_file(tmp_path):
     found = read(tmp_path, FULL)
     assert found == Policy(
         "border",
-        {"max_fmr": 0.02, "max_far_ratio": 3},
-        far=(1e-2, 1e-3),
+        {"max_fmr": 0.02, "max_fmr_ratio": 3},
+        fmr=(1e-2, 1e-3),
         at={1e-3: {"max_fmr": 0.002, "max_fnmr": 0.1}},
         confidence_level=0.9,
         attributes=("gender", "region"),
@@ -230,8 +229,8 @@ def test_everything_in_a_file(tmp_path):
 
 
 def test_levels_of_at_need_not_be_repeated(tmp_path):
-    text = 'name = "a"\nfar = 0.1\n[[at]]\nfar = 0.01\nlimits = {max_fmr = 0.1}'
-    assert read(tmp_path, text).far == (0.1, 0.01)
+    text = 'name = "a"\nfmr = 0.1\n[[at]]\nfmr = 0.01\nlimits = {max_fmr = 0.1}'
+    assert read(tmp_path, text).fmr == (0.1, 0.01)
     # In Python a level has to be among the others: it may be a threshold.
     with pytest.raises(ValueError, match=r"its levels \(none\); got 0.1. Add it"):
         Policy("a", at={0.1: {"max_fmr": 0.1}})
@@ -265,17 +264,17 @@ VALUES = (
     ),
     *([], [0.5], [0.5, 0.1], [0.5, 0.5], [1], [True], ["x"], ["x", "x"], [""], [[0.5]]),
     *({}, {"max_fmr": 0.5}, {"max_fmr": 2}, {"max_bfar": 2}, {"x": 0.5}, [{}]),
-    *([{"far": 0.5, "limits": {"max_fmr": 0.5}}], [{"far": 0.5}], date(2024, 1, 1)),
+    *([{"fmr": 0.5, "limits": {"max_fmr": 0.5}}], [{"fmr": 0.5}], date(2024, 1, 1)),
 )
 
 
 @pytest.mark.parametrize(
     "place",
     [
-        *("name", "description", "far", "threshold", "allow_threshold", "attributes"),
+        *("name", "description", "fmr", "threshold", "allow_threshold", "attributes"),
         *("confidence_level", "limits", "at", "unknown"),
         *(f"limits.{name}" for name in (*LIMITS, "unknown")),
-        *("at.far", "at.threshold", "at.limits", "at.limits.max_fnmr", "at.unknown"),
+        *("at.fmr", "at.threshold", "at.limits", "at.limits.max_fnmr", "at.unknown"),
     ],
 )
 def test_schema_and_policy_agree_on_every_value(place):
@@ -287,7 +286,7 @@ def test_schema_and_policy_agree_on_every_value(place):
         if outer and outer[0] == "at":
             table = {"limits": {"max_fmr": 0.1}}
             if key != "threshold":
-                table["far"] = 0.1
+                table["fmr"] = 0.1
             values["at"] = [table]
             outer = outer[1:]
         for name in outer:
@@ -324,54 +323,24 @@ def is_number(value):
 
 
 # Text, the place of its error, and what to do.
-NO_TOML = [
-    ("far = 0.1\nname = door", "line 2, column 8 (name = door)", "in quotation marks"),
-    ("name = True", "line 1, column 8 (name = True)", "true or false in small letters"),
-    (
-        'x = 1\nname = "door\n',
-        'line 2, column 13 (name = "door)',
-        "Close the text with",
-    ),
-    ("x = 'a", "line 1, column 7 (x = 'a)", "Close the text with a quotation mark"),
-    ('name = "door\n"', 'line 1, column 13 (name = "door)', "on the same line"),
-    ("name: door", "line 1, column 5 (name: door)", "Write key = value."),
-    ("max_fmr = 0,01", "line 1, column 12 (max_fmr = 0,01)", "written as 0.01 or 1e-4"),
-    ("= 3", "line 1, column 1 (= 3)", "Start each line with key = value, a [table]"),
-    ("far = [0.1", "line 1, column 11 (far = [0.1)", "close the list with ]"),
-    ("a = {b = 1", "line 1, column 11 (a = {b = 1)", "close the table with }"),
-    ("a = {b = 1,}", "line 1, column 12 (a = {b = 1,})", "without a comma at its end"),
-    (
-        "[limits\nx = 1",
-        "line 1, column 8 ([limits)",
-        "on a line of its own, as [limits]",
-    ),
-    ("far = 1\nfar = 2\n\n", "line 2, column 8 (far = 2)", "Write each key once"),
-    ("a = {b = 1, b = 2}", "line 1, column 18 (a = {b", "Write each key once"),
-    ("[at]\n\n[at]\n", "line 3, column 4 ([at])", "Write each table once"),
-    ("a = [1]\n[[a]]", "line 2, column 4 ([[a]])", "Write each table once"),
-    ('x = "C:\\path"', 'line 1, column 10 (x = "C:', "Write \\\\ for each \\"),
-    ('x = "\\ud800"', 'line 1, column 12 (x = "', "Write the character itself"),
-    ('x = "\\uzzzz"', 'line 1, column 8 (x = "', "Write \\\\ for each \\"),
-    ('x = "\x01"', "line 1, column 6.", "Leave that character out"),
-    ("# \x01", "line 1, column 3.", "Leave that character out"),
-]
-
-
-@pytest.mark.parametrize(("text", "place", "remedy"), NO_TOML)
-def test_a_file_that_is_no_toml(tmp_path, text, place, remedy):
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("fmr = 0.1\nname = door", "line 2, column 8"),
+        ("name: door", "line 1, column 5"),
+        ("fmr = 1\nfmr = 2\n\n", "line 2, column 8"),
+        ("[at]\n\n[at]\n", "line 3, column 4"),
+        ('x = "\x01"', "line 1, column 6"),
+        ("fmr = [0.1", "end of document"),
+    ],
+)
+def test_a_file_that_is_no_toml(tmp_path, text, place):
     with pytest.raises(ValueError) as caught:
         read(tmp_path, text)
     message = str(caught.value)
-    start = f"policy='{tmp_path / 'gate.toml'}' is no TOML, at {place}"
-    assert message.startswith(start)
-    assert remedy in message.removeprefix(start)
-    assert "\n" not in message
-
-
-def test_an_error_that_has_no_remedy_yet_is_told_as_the_parser_tells_it():
-    problem = TOMLProblem("Something new (at line 2, column 1)", "a = 1\nb " + "c" * 99)
-    assert problem.remedy == "The parser says: Something new (at line 2, column 1)."
-    assert problem.place == "line 2, column 1 (b ...)"
+    assert message.startswith(f"policy='{tmp_path / 'gate.toml'}' is no TOML: ")
+    assert place in message and "Write key = value" in message
+    assert message.isprintable()
 
 
 @pytest.mark.parametrize(
@@ -425,14 +394,14 @@ def test_every_file_of_the_folder_is_installed():
     patterns = setuptools["package-data"]["skfairfr.report"]
     report = ROOT / "skfairfr" / "report"
     installed = {path for pattern in patterns for path in report.glob(pattern)}
-    folders = [report / name for name in ("policies", "schemas", "templates")]
+    folders = [report / name for name in ("policies", "schemas", "texts")]
     assert {path for folder in folders for path in folder.iterdir()} == installed
 
 
 def test_the_limits_of_sp800_63a_4():
     policy = Policy.read("sp800-63a-4")
     assert policy.limits == {"max_fmr": 1 / 10_000, "max_fnmr": 1 / 100}
-    assert (policy.far, policy.allow_threshold) == ((1e-4,), True)
+    assert (policy.fmr, policy.allow_threshold) == ((1e-4,), True)
 
 
 # ---- audits by a policy --------------------------------------------------------------
@@ -464,8 +433,8 @@ def test_levels_are_chosen_where_nobody_said_where_the_system_operates(
 
 
 def test_a_policy_says_what_options_say():
-    limits = {"max_fnmr": 0.3, "max_far_ratio": 2.0}
-    policy = Policy("gate", limits, far=[0.1, 0.05], confidence_level=0.9)
+    limits = {"max_fnmr": 0.3, "max_fmr_ratio": 2.0}
+    policy = Policy("gate", limits, fmr=[0.1, 0.05], confidence_level=0.9)
     found = by(policy)
     same = audit_data(
         data(), far=[0.1, 0.05], limits=limits, confidence_level=0.9, n_resamples=10
@@ -475,19 +444,19 @@ def test_a_policy_says_what_options_say():
 
 
 def test_a_report_says_the_name_of_its_policy_once():
-    found = by(Policy("gate-7", {"max_fnmr": 0.3}, far=[0.1]))
+    found = by(Policy("gate-7", {"max_fnmr": 0.3}, fmr=[0.1]))
     assert (found.policy, found.to_text().count("The policy gate-7")) == ("gate-7", 1)
     assert found.to_json().count("gate-7") == 1
     assert audit_data(data(), far=0.1, n_resamples=10).policy is None
 
 
 def test_limits_of_single_levels():
-    at = {0.05: {"max_fnmr": 0.5, "max_far_ratio": 9.0}}
-    found = by(Policy("gate", {"max_fnmr": 0.3}, far=[0.1, 0.05], at=at))
+    at = {0.05: {"max_fnmr": 0.5, "max_fmr_ratio": 9.0}}
+    found = by(Policy("gate", {"max_fnmr": 0.3}, fmr=[0.1, 0.05], at=at))
     assert [(c.name, c.far, c.limit) for c in found.checks] == [
         ("max_fnmr", 0.1, 0.3),
         ("max_fnmr", 0.05, 0.5),
-        ("max_far_ratio", 0.05, 9.0),
+        ("max_fmr_ratio", 0.05, 9.0),
     ]
 
 
@@ -504,7 +473,7 @@ def test_limits_of_single_thresholds_are_on_the_scale_of_distances(tmp_path):
 
 
 def test_worst_group_limits_of_one_level_are_judged():
-    policy = Policy("gate", far=[0.1], at={0.1: {"max_bfar": 9.0}})
+    policy = Policy("gate", fmr=[0.1], at={0.1: {"max_bfar": 9.0}})
     (check,) = by(policy).checks
     assert check.name == "max_bfar"
     assert check.groups
@@ -512,10 +481,10 @@ def test_worst_group_limits_of_one_level_are_judged():
 
 def test_a_policy_picks_its_attributes():
     both = data(("gender", "region"))
-    found = by(Policy("gate", {"max_fnmr": 0.3}, far=0.1, attributes="region"), both)
+    found = by(Policy("gate", {"max_fnmr": 0.3}, fmr=0.1, attributes="region"), both)
     assert [audit.attribute for audit in found.audits] == ["region"]
     with pytest.raises(ValueError, match="is about 'age', and the data have 'gender'"):
-        by(Policy("gate", {"max_fnmr": 0.3}, far=0.1, attributes=["gender", "age"]))
+        by(Policy("gate", {"max_fnmr": 0.3}, fmr=0.1, attributes=["gender", "age"]))
 
 
 def test_audit_takes_a_policy_by_name():
@@ -528,22 +497,22 @@ def test_audit_takes_a_policy_by_name():
 def test_a_threshold_may_be_given_where_the_policy_allows_it():
     found = by("sp800-63a-4", threshold=0.6)
     assert [(c.far, c.threshold) for c in found.checks] == [(None, 0.6)] * 2
-    with pytest.raises(ValueError, match=r"sets far, and threshold=0\.6 was given too"):
-        by(Policy("gate", {"max_fmr": 0.1}, far=0.1), threshold=0.6)
+    with pytest.raises(ValueError, match=r"sets fmr, and threshold=0\.6 was given too"):
+        by(Policy("gate", {"max_fmr": 0.1}, fmr=0.1), threshold=0.6)
 
 
 @pytest.mark.parametrize(
     ("policy", "options", "words"),
     [
-        ({"far": 0.1}, {"far": 0.2}, "policy='gate' sets far, and far=0.2 was"),
-        ({"far": 0.1}, {"limits": {"max_fmr": 0.2}}, "limits, and max_fmr=0.2 was"),
+        ({"fmr": 0.1}, {"far": 0.2}, "policy='gate' sets fmr, and far=0.2 was"),
+        ({"fmr": 0.1}, {"limits": {"max_fmr": 0.2}}, "limits, and max_fmr=0.2 was"),
         (
-            {"far": 0.1},
+            {"fmr": 0.1},
             {"limits": {"max_bfar": 2.0, "max_fmr": 0.2}},
             "sets limits, and max_bfar=2.0, max_fmr=0.2 was given too; leave one out",
         ),
         (
-            {"far": 0.1},
+            {"fmr": 0.1},
             {"confidence_level": 0.5},
             "sets confidence_level, and confidence_level=0.5 was",
         ),
@@ -566,13 +535,13 @@ def test_no_option_loosens_a_policy(policy, options, words):
 def test_what_a_policy_leaves_open_may_be_given():
     found = by(Policy("gate", {"max_fmr": 0.3}), far=0.1)
     assert [c.far for c in found.checks] == [0.1]
-    found = by(Policy("gate", {"max_fmr": 0.3}, far=0.1), threshold_from=data())
+    found = by(Policy("gate", {"max_fmr": 0.3}, fmr=0.1), threshold_from=data())
     assert [c.far for c in found.checks] == [0.1]
     assert found.audits[0].levels[0].set_on == "other data"
 
 
 def test_a_limit_about_the_data_and_a_threshold_from_elsewhere():
-    policy = Policy("gate", {"max_bfar": 2.0}, far=0.1)
+    policy = Policy("gate", {"max_bfar": 2.0}, fmr=0.1)
     with pytest.raises(ValueError, match=r"policy='gate': max_bfar=2\.0 is about"):
         by(policy, threshold_from=data())
 

@@ -36,7 +36,7 @@ def test_json_is_strict():
         "corrected": None,
         "p_value": None,
     }
-    assert (read["schema_version"], read["version"]) == (6, "1.0")
+    assert (read["schema_version"], read["version"]) == (7, "1.0")
 
 
 def test_what_is_hidden_stays_out_of_the_json():
@@ -44,7 +44,7 @@ def test_what_is_hidden_stays_out_of_the_json():
     audit = replace(make_audit(figure), figures=(Path("roc.svg"),))
     text = Report((audit,)).to_json()
     read = json.loads(text)
-    assert list(read) == ["schema_version", "audits", "crossings", "checks"]
+    assert list(read) == ["schema_version", "about", "audits", "crossings", "checks"]
     assert list(read["audits"][0])[-3:] == ["notes", "failures", "curves"]
     assert "no_pairs" not in text and "roc.svg" not in text
 

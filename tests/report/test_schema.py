@@ -33,7 +33,7 @@ def independent():
     )
     same = np.asarray(data.identities[0]) == np.asarray(data.identities[1])
     data = replace(data, identities=None, y_true=same.astype(int))
-    limits = {"max_fnmr": 0.1, "max_far_ratio": 2.0}
+    limits = {"max_fnmr": 0.1, "max_fmr_ratio": 2.0}
     return audit_data(data, threshold=0.5, limits=limits, n_resamples=40)
 
 
@@ -58,12 +58,12 @@ def test_records_are_valid(name):
     "change",
     [
         lambda record: record.pop("checks"),
-        lambda record: record.update(schema_version=5),
+        lambda record: record.update(schema_version=6),
         lambda record: record["audits"][0].update(new=1),
-        lambda record: record["audits"][0]["levels"][0]["rates"][0].pop("far_errors"),
+        lambda record: record["audits"][0]["levels"][0]["rates"][0].pop("fmr_errors"),
         lambda record: record["audits"][0]["levels"][0].update(set_on="elsewhere"),
         lambda record: record["audits"][0]["groups"][0].update(n_genuine=-1),
-        lambda record: record["audits"][0]["curves"]["far"].append([2.0]),
+        lambda record: record["audits"][0]["curves"]["fmr"].append([2.0]),
         lambda record: record["audits"][0]["levels"][0]["matrix"].pop("n_errors"),
         lambda record: record["audits"][0]["groups"][0].update(n_genuine=1.5),
     ],

@@ -154,7 +154,7 @@ def test_limits_are_judged_by_every_attribute(data):
 
 
 def test_json_has_every_part(data):
-    limits = {"max_far_ratio": 2.0}
+    limits = {"max_fmr_ratio": 2.0}
     report = audit_data(of(data, "gender", "age"), limits=limits, n_resamples=10)
     read = json.loads(report.to_json(version="1"))
     assert (len(read["audits"]), len(read["crossings"]), len(read["checks"])) == (
@@ -223,7 +223,7 @@ def test_thresholds_within_groups_are_set_by_those_of_the_other_data(files):
     ("options", "message"),
     [
         ({"threshold": 0.5}, r"threshold=0.5 and threshold_from were both given"),
-        ({"limits": {"max_bfar": 2.0}}, "use max_far_ratio, or leave the threshold"),
+        ({"limits": {"max_bfar": 2.0}}, "use max_fmr_ratio, or leave the threshold"),
         ({"impostors": "same_group"}, "got 2: audit them one at a time"),
         (
             {"threshold_from": "absent.npz"},
@@ -280,7 +280,7 @@ def keys(value):
 
 def test_every_key_of_the_json_is_documented(files):
     read = read_data(files["audited"], ["gender", "age"])
-    report = audit_data(read, limits={"max_far_ratio": 2.0}, **QUICK)
+    report = audit_data(read, limits={"max_fmr_ratio": 2.0}, **QUICK)
     text = report.to_json(version="1", source="faces.npz")
     page = Path(__file__).parents[2] / "docs" / "api" / "report.rst"
     documented = set(re.findall(r"``(\w+)``", page.read_text(encoding="utf-8")))

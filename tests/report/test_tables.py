@@ -10,6 +10,7 @@ import pytest
 
 from skfairfr.report import audit
 from skfairfr.report._tables import disparities_of, rates_of, to_csv
+from skfairfr.utils._words import in_iso
 from tests.report.audits import small_report, synthetic
 
 BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
@@ -28,12 +29,12 @@ def rows_of(text):
 def test_rates_are_those_of_the_json(found):
     levels = json.loads(found.to_json())["audits"][0]["levels"]
     expected = [(lev, rates) for lev in levels for rates in lev["rates"]]
-    rows = rows_of(to_csv(rates_of(found.audits)))
+    rows = rows_of(to_csv(map(in_iso, rates_of(found.audits))))
     assert len(rows) == len(expected) == 6
     for row, (level, rates) in zip(rows, expected, strict=True):
-        assert float(row["level"]) == level["far"]
+        assert float(row["level"]) == level["fmr"]
         assert row["group"] == (rates["group"] or "")
-        for rate in ("far", "frr"):
+        for rate in ("fmr", "fnmr"):
             assert float(row[rate]) == rates[rate]["value"]
             low = rates[rate]["low"]
             assert row[f"{rate}_low"] == ("" if low is None else repr(low))
@@ -43,18 +44,18 @@ def test_rates_are_those_of_the_json(found):
 
 def test_disparities_are_those_of_the_json(found):
     levels = json.loads(found.to_json())["audits"][0]["levels"]
-    rows = rows_of(to_csv(disparities_of(found.audits)))
+    rows = rows_of(to_csv(map(in_iso, disparities_of(found.audits))))
     read = {
         (float(r["level"]), r["how"], r["operating_point"], r["rate"]): r["value"]
         for r in rows
     }
     expected = {
-        (lev["far"], d["how"], d["operating_point"], rate): repr(d[rate]["value"])
+        (lev["fmr"], d["how"], d["operating_point"], rate): repr(d[rate]["value"])
         for lev in levels
         for d in lev["disparities"]
-        for rate in ("far", "frr")
+        for rate in ("fmr", "fnmr")
     } | {
-        (lev["far"], i["name"], "overall", "both"): repr(i["value"])
+        (lev["fmr"], i["name"], "overall", "both"): repr(i["value"])
         for lev in levels
         for i in lev["indices"]
     }

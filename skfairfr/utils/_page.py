@@ -60,7 +60,7 @@ def _environment():
     from jinja2 import Environment, PackageLoader
 
     environment = Environment(
-        loader=PackageLoader("skfairfr.report", "templates"),
+        loader=PackageLoader("skfairfr.utils", "templates"),
         autoescape=True,
         trim_blocks=True,
         keep_trailing_newline=True,
