@@ -26,7 +26,7 @@ BROADEST = {
     "SimilarityROC.fit": 80,
     "estimate, worst group": 112,
     "bfar_scorer": 131,
-    "audit": 400,
+    "audit": 401,
 }
 ESTIMATES = {
     "rate": {},

@@ -140,15 +140,9 @@ class GroupThresholds(Comparator):
             If a group has too few impostor pairs for the level.
         """
         X = validate_rows(self, X, dtype=(np.float32, np.float64), ensure_min_samples=2)
-        identity, attributes, _ = label_images(
-            y,
-            sensitive_features,
-            None,
-            len(X),
-            fields=("identity", "group"),
-            by_attribute=True,
-        )
-        identity = identity.codes
+        asked = {"fields": ("identity", "group"), "by_attribute": True}
+        labels = label_images(y, sensitive_features, None, len(X), **asked)
+        identity, attributes = labels[0].codes, labels[1]
         self.attributes_ = list(attributes)
         labels = intersect(list(attributes.values())) if attributes else None
         self.groups_ = np.empty(0) if labels is None else labels.values

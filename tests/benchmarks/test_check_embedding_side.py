@@ -32,6 +32,7 @@ def test_a_method_lowers_the_disparity_of_its_cause(cause, name):
     assert after[name]["BFAR"].ratio_high < 1
 
 
+@pytest.mark.slow
 def test_whitening_leaves_how_people_differ():
     cause, name = LEFT_ALONE
     found = measured(cause)[1][name]["BFAR"]

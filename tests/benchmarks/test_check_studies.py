@@ -37,6 +37,7 @@ def percentiles(X, y):
     return [np.percentile(part, [1, 10, 50, 90, 99]) for part in parts]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", DRAWS)
 def test_cosines_are_alike_in_more_features(script):
     study, found = load(script), {}

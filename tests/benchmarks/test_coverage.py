@@ -18,6 +18,7 @@ KINDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_mean_errors_are_those_of_the_rates(kind):
     group = coverage.Group(60, 4, far=2e-3, frr=0.1, **KINDS[kind])
@@ -71,6 +72,7 @@ def test_groups_of_an_audit_have_equal_rates_in_truth():
     assert accepted[0] == pytest.approx(accepted[1], rel=0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_a_tiny_run_prints_every_table(capsys):
     cells = ["few errors, 3", "2 x 30"]

@@ -26,6 +26,7 @@ def no_text(valid):
     return values.SURROGATE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "parameter", "change"),
     [

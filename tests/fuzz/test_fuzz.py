@@ -1,4 +1,4 @@
-"""A few seconds of every fuzzer; ``python -m tests.fuzz`` takes a night."""
+"""A few damaged files a day, more at night; ``python -m tests.fuzz`` draws many."""
 
 import os
 import time
@@ -39,6 +39,7 @@ def test_undamaged_files_are_the_same(name):
         assert driver.judged(files.case(name, file, data))[0] == "same"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLED)
 def test_odd_arguments_are_used_or_refused(name):
     found, outcomes = failures(calls.cases(0, 0, 10, [name]))
@@ -55,6 +56,7 @@ def test_odd_data_are_audited_or_refused(name):
     assert outcomes.total() == 6
 
 
+@pytest.mark.slow
 def test_lines_of_the_command_are_run_or_refused():
     found, outcomes = failures(command.cases(0, 0, 2))
     assert not found, found[0]

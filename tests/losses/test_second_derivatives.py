@@ -33,7 +33,7 @@ def losses():
 
 
 @pytest.mark.parametrize("name", list(losses()))
-@pytest.mark.parametrize("n_rows", [3, 100])
+@pytest.mark.parametrize("n_rows", [3, pytest.param(100, marks=pytest.mark.slow)])
 def test_they_are_differences_of_gradients(name, n_rows, monkeypatch):
     loss, given = losses()[name]
     loss.double()

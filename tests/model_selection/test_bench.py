@@ -437,12 +437,13 @@ def test_a_trial_reckons_with_all_epochs_of_heads_in_pipelines_too(faces):
 def test_fits_are_told_in_lines_where_standard_error_is_no_terminal(
     faces, capsys, monkeypatch
 ):
+    monkeypatch.setattr(_bench_fits, "SECONDS_OF_LINE", 1e9)
     compare_mitigations(*faces, {"few": Scaled(4)}, progress=True, **QUICK)
-    assert capsys.readouterr().err == ""  # it took less than ten seconds
+    assert capsys.readouterr().err == ""
     monkeypatch.setattr(_bench_fits, "SECONDS_OF_LINE", 0.0)
     compare_mitigations(*faces, {"few": Scaled(4)}, progress=True, **QUICK)
-    said = [f"{n} of 4 fits after 0 s" for n in (1, 2, 3, 4)]
-    assert capsys.readouterr().err.splitlines() == said
+    said = re.findall(r"^(\d) of 4 fits after \d+ s$", capsys.readouterr().err, re.M)
+    assert said == ["1", "2", "3", "4"]
     compare_mitigations(*faces, {"few": Scaled(4)}, **QUICK)
     assert capsys.readouterr().err == ""
 

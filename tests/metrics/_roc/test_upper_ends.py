@@ -77,7 +77,9 @@ def test_at_thresholds(kind, seed):
 
 @example(1806, "worst_group")  # the worst group changes from level to level
 @given(st.integers(0, 10_000), st.sampled_from(["overall", "worst_group", "group"]))
-@pytest.mark.parametrize("kind", ["embeddings", "pairs"])
+@pytest.mark.parametrize(
+    "kind", ["embeddings", pytest.param("pairs", marks=pytest.mark.slow)]
+)
 @few
 def test_at_levels_that_set_thresholds(kind, seed, operating_point):
     roc = fitted(seed, kind)
