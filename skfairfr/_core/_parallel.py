@@ -41,7 +41,7 @@ def show_progress(shown=True, n_steps=None):
     On standard error, or on the file that is given as ``shown``.
     """
     if shown and n_steps:
-        file = _file_of(shown)
+        file = None if shown is True else shown
         shown = _Bar(total=n_steps, bar_format=FORMAT, leave=False, file=file)
         shown.step, shown.begun = "", 0
     token = _SHOWN.set(shown)
@@ -68,13 +68,12 @@ def progress_bar(total, description):
     shown = _SHOWN.get()
     if isinstance(shown, _Bar):
         return _Loop(shown, total, description)
-    about = {"total": total, "desc": description, "file": _file_of(shown)}
+    about = {
+        "total": total,
+        "desc": description,
+        "file": None if isinstance(shown, bool) else shown,
+    }
     return _Bar(**about, disable=not shown, leave=False, miniters=1)
-
-
-def _file_of(shown):
-    """The file that a bar is drawn on; None is standard error."""
-    return None if isinstance(shown, bool) else shown
 
 
 class _Loop:

@@ -316,18 +316,13 @@ def audit_data(
     ('failed', 1)
     """
     check_data(data)
-    check_about(about)
+    if about:
+        check_about(about)
     given = far, threshold, threshold_from, limits, confidence_level
     asked = settle(policy, data, *given)
     data = asked.data
-    options = AuditOptions(
-        average,
-        impostors,
-        plain(n_resamples),
-        asked.confidence_level,
-        n_jobs,
-        random_state,
-    )
+    measured = average, impostors, plain(n_resamples), asked.confidence_level
+    options = AuditOptions(*measured, n_jobs, random_state)
     reading = data.reading
     is_distance = reading is not None and reading.options["distance"]
     points = Points.of(asked.far, asked.threshold, is_distance)
@@ -342,7 +337,8 @@ def audit_data(
     notes += [] if reading is None else list(reading.notes)
     notes += similar_labels(groups, chosen)
     audits = []
-    with show_progress(progress, _n_steps(names, threshold_from, figures)):
+    n_steps = 2 + (threshold_from is not None) + len(names) * (6 if figures else 1)
+    with show_progress(progress, n_steps):
         if threshold_from is not None:
             points, notes_of_other = points_on(threshold_from, data, points, options)
             notes += notes_of_other
@@ -366,7 +362,9 @@ def audit_data(
         ):
             found = _audit_by(own, data, attributes, options, judged, whole)
             found = _checked(found, judged, asked, data, threshold_from)
-            audits.append(_drawn(found, data, own, folder, bands))
+            audits.append(
+                found if folder is None else _drawn(found, data, own, folder, bands)
+            )
         with collecting([]):
             notes += dict.fromkeys(n for own in audited for n in own.missed_levels())
             # Without the repeats, pairs take as much memory again.
@@ -380,11 +378,6 @@ def audit_data(
     combined = [attributes for attributes in chosen if len(attributes) > 1]
     crossings = tuple(cross(data, names) for names in combined)
     return Report(tuple(audits), crossings, about or {})
-
-
-def _n_steps(names, threshold_from, figures):
-    """How many steps a bar shows."""
-    return 2 + (threshold_from is not None) + len(names) * (6 if figures else 1)
 
 
 def _about_repeats(data, attributes, audit, points, options):
@@ -660,9 +653,7 @@ def _without_verdicts(levels):
 
 
 def _drawn(audit, data, audited, folder, bands):
-    """The audit, whose figures are written to a folder if there is one."""
-    if folder is None:
-        return audit
+    """The audit, whose figures are written to a folder."""
     title = _title(data, audit, audited.points)
     written = write_figures(audited, audit, folder, title, bands)
     return replace(audit, figures=tuple(written))

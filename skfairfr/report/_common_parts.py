@@ -2,6 +2,7 @@
 
 from importlib.resources import files
 from itertools import groupby
+from operator import attrgetter
 
 from skfairfr._core._rates import in_digits
 from skfairfr.utils._document import Facts
@@ -183,20 +184,15 @@ def in_words(reasons, source="all pairs"):
 
 
 def _joined(reasons):
-    """Reasons, those about one label behind it."""
+    """Reasons, those about one label behind it, with the standard's names of rates."""
     texts = []
-    for label, of_label in groupby(reasons, _label):
-        words = "; ".join(reason.words for reason in of_label)
+    for label, of_label in groupby(reasons, attrgetter("label")):
+        first, *others = of_label
+        words = "; ".join(reason.words for reason in (first, *others))
+        if first.rate and label.endswith(own := first.rate.upper()):
+            label = label.removesuffix(own) + RATES[first.rate]
         texts.append(f"{label}: {words}" if label else words)
     return "; ".join(texts)
-
-
-def _label(reason):
-    """Groups and rate that a reason is about."""
-    label = reason.label
-    if reason.rate and label.endswith(own := reason.rate.upper()):
-        label = label.removesuffix(own) + RATES[reason.rate]
-    return label
 
 
 def _no_pairs(reasons):

@@ -141,7 +141,8 @@ def compare_systems(
     >>> [(change.group, change.rate) for change in found.harm if change.group]
     [('female', 'frr'), ('male', 'far')]
     """
-    check_about(about)
+    if about:
+        check_about(about)
     data = (before, after, *more)
     _check_all(data)
     names = _names_of(data, names)
@@ -153,8 +154,8 @@ def compare_systems(
     chosen = all_combinations(tuple(before.columns))
     check_one_threshold(impostors, chosen[-1], "compare by them")
     groups = checked_groups(common[0], chosen)
-    numbers = plain((n_resamples, confidence_level))
-    options = AuditOptions(average, impostors, *numbers, n_jobs, random_state)
+    asked = average, impostors, *plain((n_resamples, confidence_level))
+    options = AuditOptions(*asked, n_jobs, random_state)
     check_ranges(options)
     far_max = choose_far_max(common[0].people().size, points.far)
     points = replace(points, far_max=far_max)
@@ -190,10 +191,7 @@ def compare_systems(
     embedded = isinstance(before, EmbeddingData)
     found = SystemsComparison(
         tuple(names),
-        options.settings()
-        | _settings_of(points)
-        | ({"distance": True} if is_distance else {})
-        | _settings_of_files(data, names),
+        options.settings() | _settings_of(points, is_distance, data, names),
         int(np.unique(common[0].people()).size),
         len(common[0].y if embedded else common[0].y_score),
         left_out,
@@ -281,11 +279,14 @@ def _withheld(found, codes):
     )
 
 
-def _settings_of(points):
-    return {
+def _settings_of(points, is_distance, data, names):
+    """Operating points, the scale of scores, and digests of files."""
+    found = {
         name: None if values is None else values.tolist()
         for name, values in (("far", points.far), ("threshold", points.threshold))
     }
+    found |= {"distance": True} if is_distance else {}
+    return found | _settings_of_files(data, names)
 
 
 def _settings_of_files(data, names):

@@ -125,90 +125,107 @@ def write_figures(audited, audit, folder, title="", bands=False):
 
 def _figures(audited, audit, bands):
     """File names, what draws them on a figure, and sizes in inches."""
-    roc, points, levels = audited.roc, audited.points, audit.levels
-    groups, distance = tuple(audited.labels), bool(audit.settings.get("distance"))
+    points, levels, groups = audited.points, audit.levels, tuple(audited.labels)
     names = [short_place(level, audit) for level in levels]
     confidence = audit.settings["confidence_level"]
     rates = rates_display(levels, names, limits_of(audit), confidence)
     height = panel_height(len(groups), points.size) + 0.4
     yield "rates", lambda figure: _draw_rates(figure, rates), (9.0, height)
-    # Of the levels of curves every second one, which a reader tells apart.
-    far, over_far = default_levels(roc)[::2], audit.curves.threshold[::2]
-    grid = np.unique(np.append(over_far, points.threshold))
-    if grid.size < 3:
-        grid = np.unique(np.append(grid, np.linspace(*score_range(roc), 9)))
-    along, order = audited.along(grid), np.searchsorted(grid, over_far)
-    beyond = along["far"].sampled
-    shaded = {"far_max": roc.far_max if beyond.any() else None, "beyond": SAMPLED}
-    places = [level.rates[0].far.value for level in levels]
+    drawn = _Drawn(audited, audit, names, bands)
+    yield "roc", *_by_group(drawn.roc, groups, [0])
+    yield "error_rates", *_by_group(drawn.error_rates, groups, [])
+    yield "scores", *_by_group(drawn.scores, groups, [])
+    yield "disparity", lambda figure: drawn.disparity(figure.subplots()), SIZE
 
-    def draw_roc(ax, rows):
-        if bands:
-            shown = [groups[row] for row in rows]
-            SimilarityROCDisplay.from_roc(roc, groups=shown, ax=ax, band="simultaneous")
+
+class _Drawn:
+    """Both rates of an audit over thresholds, drawn in four ways on given axes."""
+
+    def __init__(self, audited, audit, names, bands):
+        self.audited, self.names, self.bands = audited, names, bands
+        self.distance = bool(audit.settings.get("distance"))
+        # Of the levels of curves every second one, which a reader tells apart.
+        self.far, over_far = (
+            default_levels(audited.roc)[::2],
+            audit.curves.threshold[::2],
+        )
+        grid = np.unique(np.append(over_far, audited.points.threshold))
+        if grid.size < 3:
+            grid = np.unique(np.append(grid, np.linspace(*score_range(audited.roc), 9)))
+        self.grid, self.along = grid, audited.along(grid)
+        self.order = np.searchsorted(grid, over_far)
+        self.places = [level.rates[0].far.value for level in audit.levels]
+        self.beyond = self.along["far"].sampled
+        far_max = audited.roc.far_max if self.beyond.any() else None
+        self.shaded = {"far_max": far_max, "beyond": SAMPLED}
+
+    def groups(self, rows):
+        """Labels of some rows; None is everyone."""
+        return tuple(self.audited.labels[row] for row in rows)
+
+    def roc(self, ax, rows):
+        """The FNMR over the FMR."""
+        if self.bands:
+            options = {"groups": self.groups(rows), "band": "simultaneous"}
+            SimilarityROCDisplay.from_roc(self.audited.roc, ax=ax, **options)
         else:
-            found = along["frr"].fields(rows, order)
-            no_band = dict.fromkeys(("band_low", "band_high"))
-            display = SimilarityROCDisplay(
-                far=far,
-                frr=found.pop("value"),
-                **found,
-                **no_band,
-                groups=tuple(groups[row] for row in rows),
-                **shaded,
-            )
-            display.plot(ax)
-        mark(ax, places, names)
-        add_legend(ax, min(len(places), 2), above=True)
+            found = self.along["frr"].fields(rows, self.order)
+            found |= dict.fromkeys(("band_low", "band_high")) | self.shaded
+            found["frr"] = found.pop("value")
+            groups = self.groups(rows)
+            SimilarityROCDisplay(far=self.far, groups=groups, **found).plot(ax)
+        self._mark_levels(ax)
 
-    def draw_error_rates(ax, rows):
+    def error_rates(self, ax, rows):
+        """Both rates over thresholds."""
         columns = {}
-        for rate, found in along.items():
+        for rate, found in self.along.items():
             fields = found.fields(rows, slice(None))
             columns[rate] = fields.pop("value")
             columns |= {f"{rate}_{name}": values for name, values in fields.items()}
         ErrorRateDisplay(
-            threshold=grid,
+            threshold=self.grid,
             **columns,
-            groups=tuple(groups[row] for row in rows),
-            distance=distance,
-            sampled_to=float(grid[beyond].max()) if beyond.any() else None,
+            groups=self.groups(rows),
+            distance=self.distance,
+            sampled_to=float(self.grid[self.beyond].max())
+            if self.beyond.any()
+            else None,
             beyond=SAMPLED,
         ).plot(ax)
-        mark(ax, points.threshold, names)
-        add_legend(ax, min(len(places), 2))
+        self._mark_thresholds(ax)
 
-    edges, densities = audited.densities()
-
-    def draw_scores(ax, rows):
+    def scores(self, ax, rows):
+        """Histograms of both kinds of pairs."""
+        edges, densities = self.audited.densities
         ScoreHistogramDisplay(
             edges=edges,
             genuine=densities["frr"][rows],
             impostor=densities["far"][rows],
-            n_genuine=roc.n_genuine_[rows],
-            n_impostor=roc.n_impostor_[rows],
-            groups=tuple(groups[row] for row in rows),
-            distance=distance,
+            n_genuine=self.audited.n_pairs["frr"][rows],
+            n_impostor=self.audited.n_pairs["far"][rows],
+            groups=self.groups(rows),
+            distance=self.distance,
         ).plot(ax)
-        mark(ax, points.threshold, names)
-        add_legend(ax, min(len(places), 2))
+        self._mark_thresholds(ax)
 
-    def draw_disparity(figure):
-        ax = figure.subplots()
-        found = [along[rate].largest_ratio() for rate in RATES]
-        stacked = {name: np.stack([f[name][order] for f in found]) for name in found[0]}
-        none = dict.fromkeys(("band_low", "band_high", "normalized_uncertainty"))
+    def disparity(self, ax):
+        """The largest over the smallest rate, of either."""
+        found = [self.along[rate].largest_ratio() for rate in RATES]
+        fields = {n: np.stack([f[n][self.order] for f in found]) for n in found[0]}
+        fields |= dict.fromkeys(("band_low", "band_high", "normalized_uncertainty"))
         curves = tuple((rate, "max_min") for rate in RATES)
-        DisparityCurveDisplay(far=far, **stacked, **none, curves=curves, **shaded).plot(
-            ax
-        )
-        mark(ax, places, names)
-        add_legend(ax, min(len(places), 2), above=True)
+        fields |= {"curves": curves, **self.shaded}
+        DisparityCurveDisplay(far=self.far, **fields).plot(ax)
+        self._mark_levels(ax)
 
-    yield "roc", *_by_group(draw_roc, groups, [0])
-    yield "error_rates", *_by_group(draw_error_rates, groups, [])
-    yield "scores", *_by_group(draw_scores, groups, [])
-    yield "disparity", draw_disparity, SIZE
+    def _mark_levels(self, ax):
+        mark(ax, self.places, self.names)
+        add_legend(ax, min(len(self.places), 2), above=True)
+
+    def _mark_thresholds(self, ax):
+        mark(ax, self.audited.points.threshold, self.names)
+        add_legend(ax, min(len(self.places), 2))
 
 
 def _draw_rates(figure, display):

@@ -1,6 +1,7 @@
 """The numbers of an audit: rates, disparities and findings from a fitted SimilarityROC."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import inf
 
 import numpy as np
@@ -402,6 +403,7 @@ class AuditedROC:
         found = threshold, value, low, high, supported, sampled.any(axis=0)
         return Along(*found, compared, tail)
 
+    @cached_property
     def densities(self):
         """Edges of bins of scores, and both kinds of pairs of every group in each.
 

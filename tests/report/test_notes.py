@@ -53,21 +53,21 @@ def reverse(roc):
             resolve,
             {},
             "below_resolution",
-            r"FAR 1e-05 is below 1 / \(impostor pairs\) = 2.46e-05, the .* larger far or",
-            "Give a larger --fmr or more people.",
+            r"An FMR of 0.001\s% is below 1 / \(impostor pairs\) = 0.00246\s%, .* larger far or",
+            "Give a larger --far or more people.",
         ),
         (
             leave_out,
             {"resample": "identities"},
             "left_out",
-            "No impostor pair within group 'alone': left out of the disparity of the FAR.",
-            "disparity of the FAR.",
+            "No impostor pair within group 'alone': left out of the disparity of the FMR.",
+            "disparity of the FMR.",
         ),
         (
             divide,
             {"resample": "identities"},
             "no_error",
-            "A group has no error, so that the disparity of the FRR is x/0 .* smaller FAR has",
+            "A group has no error, so that the disparity of the FNMR is x/0 .* smaller FMR has",
             "max - min does without a ratio",
         ),
     ],
@@ -132,7 +132,7 @@ def test_verdicts_are_withheld_where_scores_look_like_distances():
     assert withheld.exit_code == 3
     (found,) = withheld.audits
     verdicts = {f.verdict for level in found.levels for f in level.findings}
-    assert verdicts == {"too few errors"}
+    assert verdicts == {"undetermined"}
     # Nothing that reads as a conclusion is left, nor a wrong reason for having none.
     for shown in (withheld.to_text(), withheld.to_html()):
         assert "No verdict: scores look like distances" in shown
@@ -157,13 +157,13 @@ def test_verdicts_are_withheld_where_scores_carry_no_information(mixed_up):
     asked = {"far": 0.01, "limits": {"max_fmr": 0.1, "max_fnmr": 0.7}}
     told, withheld = (audit_data(d, **asked, n_resamples=20) for d in mixed_up)
     assert told.exit_code == 0
-    assert {f.verdict for f in told.audits[0].levels[0].findings} != {"too few errors"}
+    assert {f.verdict for f in told.audits[0].levels[0].findings} != {"undetermined"}
     assert (withheld.exit_code, {c.verdict for c in withheld.checks}) == (
         3,
         {"undetermined"},
     )
     (found,) = withheld.audits
-    assert {f.verdict for f in found.levels[0].findings} == {"too few errors"}
+    assert {f.verdict for f in found.levels[0].findings} == {"undetermined"}
     text = " ".join(withheld.to_text().split())
     for shown in (text, withheld.to_html(), withheld.to_card()):
         assert "scores are no better than chance" in shown
@@ -201,7 +201,7 @@ def test_the_other_average_is_withheld_with_the_first():
     (found,) = audit_data(data, far=0.1, n_resamples=20).audits
     assert found.averaged is not None
     findings = [f for level in found.averaged.levels for f in level.findings]
-    assert {f.verdict for f in findings} == {"too few errors"}
+    assert {f.verdict for f in findings} == {"undetermined"}
 
 
 # ---- data as they come ---------------------------------------------------------------
@@ -288,7 +288,8 @@ def test_a_level_that_tied_scores_miss_is_noted_with_those_on_both_sides():
         min(a for a in attainable if a > far),
     )
     (note,) = noted(data, "cannot be met", far=far)
-    assert "FAR 0.12 cannot be met" in note and f"{below:.3g} and {above:.3g}" in note
+    assert "FMR of 12\N{NO-BREAK SPACE}% cannot be met" in note
+    assert f"{percent(below)} and {percent(above)}" in note
     # Met, missed by less than a tenth, and a threshold that was given.
     assert not noted(data, "cannot be met", far=float(below))
     assert not noted(
