@@ -1,8 +1,9 @@
 """What the JSON of varied reports holds, number by number, without curves and sentences.
 
 ``python -m tests.golden.records`` writes ``records.json``, with which ``test_records.py``
-compares it. It was written before reports became one document; only names have changed
-since. Write it anew for a number that a change of the method is meant to move.
+compares it. It was written before reports became one document; since then names have changed,
+and intervals, p-values and verdicts with the degrees of freedom that ``calls`` tells of. Write it
+anew for a number that a change of the method is meant to move.
 """
 
 import json
