@@ -225,6 +225,12 @@ def _of_disparity(change, found):
     return Row(name, cells, place)
 
 
+def _concluded(verdict, more=""):
+    """A conclusion in its colour."""
+    word = verdict if verdict in ("worse", "better") else "undetermined"
+    return Cell(verdict, more=more, word=word)
+
+
 def _facts(found):
     rows = about_rows(found)
     rows.append(("First system", printable(found.systems[0])))
@@ -307,7 +313,7 @@ def _row(change):
         Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high)),
         Cell(p_value(change.p_value)),
         Cell(p_value(change.p_adjusted)),
-        Cell(change.verdict, word=change.verdict),
+        _concluded(change.verdict),
     ]
     return Row(name, cells, place, change.attribute is None)
 
