@@ -211,11 +211,7 @@ def _of_disparity(change, found):
         Cell(ratio(change.before)),
         Cell(ratio(change.after)),
         Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high)),
-        Cell(
-            verdict,
-            more="levelling down" if change.levelling_down else "",
-            word=verdict,
-        ),
+        _concluded(verdict, "levelling down" if change.levelling_down else ""),
         Cell(percent(change.frr_before)),
         Cell(percent(change.frr_after)),
     ]
