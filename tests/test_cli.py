@@ -468,6 +468,7 @@ def test_an_older_report_is_refused_before_the_work(
     assert "give --replace." in said[2]
 
 
+@pytest.mark.slow
 def test_an_older_report_is_replaced_on_demand(capsys, monkeypatch, faces, tmp_path):
     without_rendering(monkeypatch)
     (tmp_path / "audit.json").write_text("old")

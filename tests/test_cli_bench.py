@@ -58,6 +58,7 @@ def test_the_winner_its_figure_and_its_fits_are_written(capsys, faces, toys, tmp
     assert again == (code, out, err)
 
 
+@pytest.mark.slow
 def test_the_winner_of_an_earlier_run_is_not_taken_for_one(
     capsys, faces, toys, tmp_path
 ):

@@ -143,6 +143,7 @@ def benched(folder):
     return compare_mitigations(X, Y["identity"], Y["group"], methods, **quick)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "use",
     [

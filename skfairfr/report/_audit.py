@@ -124,7 +124,7 @@ def audit(
     >>> from skfairfr.report import audit
     >>> data = make_face_embeddings(n_identities=200, random_state=0)
     >>> found = audit(data.X, data.y, data.sensitive_features, far=1e-2, n_resamples=100)
-    >>> finding = found.levels[0].findings[0]
+    >>> finding = found.audits[0].levels[0].findings[0]
     >>> finding.rate, finding.group, finding.verdict
     ('far', 'female', 'worse')
     """
@@ -200,7 +200,7 @@ def audit_pairs(
     >>> groups = tuple(np.where(people % 2, "f", "m"))
     >>> scores = rng.normal(size=4000) + 2 * (people[0] == people[1])
     >>> found = audit_pairs(scores, tuple(people), groups, far=0.1, n_resamples=50)
-    >>> [row.group for row in found.groups]
+    >>> [row.group for row in found.audits[0].groups]
     [None, 'f', 'm']
     """
     check_options(options)

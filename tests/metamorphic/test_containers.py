@@ -98,6 +98,7 @@ def compared(X, y, groups):
     return surface.changes(surface.compared((other, y, groups), (X, y, groups)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["of numpy and polars", pytest.param("of pandas", marks=pytest.mark.slow)]
 )
@@ -125,6 +126,7 @@ SCORES = {
 SLOW = pytest.mark.slow
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [pytest.param(n, marks=() if n in ("float32", "polars") else SLOW) for n in SCORES],

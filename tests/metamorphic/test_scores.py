@@ -36,6 +36,7 @@ def usual():
     return audited(*pairs())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", INCREASING)
 def test_an_audit_of_transformed_scores(usual, name):
     scores, people, groups = pairs()
@@ -153,6 +154,7 @@ def test_a_higher_threshold_accepts_fewer_of_every_group():
         assert (np.diff(roc.threshold_at(levels, operating_point=point)) <= 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(surface.LIMITS))
 def test_a_looser_limit_is_never_judged_more_strictly(name):
     X, y, groups = surface.people()

@@ -155,6 +155,7 @@ def test_any_false_verdict_is_rare():
     assert wrong / 300 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
 
 
+@pytest.mark.slow
 def test_several_systems_attributes_and_levels():
     rng, y, group, centre = people(3, n_people=60)
     half = np.where(y % 3, "x", "z")
@@ -270,6 +271,7 @@ def test_verdicts_are_withheld_where_scores_look_like_distances():
     assert is_valid(json.loads(found.to_json()), SystemsComparison.schema())
 
 
+@pytest.mark.slow
 def test_systems_whose_files_have_names_that_are_not_utf8(harmed, tmp_path):
     """``os.fsdecode`` gives half a character for each such byte."""
     systems = ("ok.npz", os.fsdecode(b"bad\xff.npz"))

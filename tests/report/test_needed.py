@@ -150,6 +150,7 @@ def test_lists_of_few_pairs_grow_with_the_people(people, pairs, growth):
     assert growth_of(people, pairs) == growth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("errors", "limit"), [(8, 0.02), (14, 0.016)])
 def test_the_number_settles_in_as_many_data_sets_as_it_says(errors, limit):
     """Errors of more independent pairs, drawn at the rate that was found."""

@@ -152,6 +152,7 @@ def mixed_up(shared_data):
     ]
 
 
+@pytest.mark.slow
 def test_verdicts_are_withheld_where_scores_carry_no_information(mixed_up):
     asked = {"far": 0.01, "limits": {"max_fmr": 0.1, "max_fnmr": 0.7}}
     told, withheld = (audit_data(d, **asked, n_resamples=20) for d in mixed_up)

@@ -108,6 +108,7 @@ def test_of_distances(faces, tmp_path):
     check_printed(read_data(path, "gender", distance=True))
 
 
+@pytest.mark.slow
 def test_of_systems_that_are_compared(faces):
     noise = np.random.default_rng(0).normal(0, 0.02, faces.X.shape)
     groups = {"gender": faces.sensitive_features}

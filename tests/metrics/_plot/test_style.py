@@ -71,6 +71,7 @@ def test_bands_are_hatched_and_bars_dotted_where_not_supported(n_lines, supporte
     assert (hatched if n_lines == 3 else dotted) == {not supported}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(3.4, 2.8), (6.4, 4.8), (10.0, 6.5)])
 @pytest.mark.parametrize("display", CURVES)
 def test_no_text_overlaps_another_at_any_size(display, size):

@@ -66,6 +66,7 @@ def assert_same_answers(one, other, levels=LEVELS):
         assert_array_equal(*replicates)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("similarity", ["cosine", "dot"])
 def test_a_device_gives_the_answers_of_the_cpu(similarity, stand_in, monkeypatch):
     cpu = fitted(monkeypatch, similarity=similarity)
@@ -93,6 +94,7 @@ def test_two_sides_on_a_device(stand_in, monkeypatch):
     assert_same_answers(*rocs)
 
 
+@pytest.mark.slow
 def test_a_fit_read_where_there_is_no_device_goes_on_with_the_cpu(
     stand_in, monkeypatch
 ):
