@@ -211,11 +211,7 @@ def _of_disparity(change, found):
         Cell(ratio(change.before)),
         Cell(ratio(change.after)),
         Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high)),
-        Cell(
-            verdict,
-            more="levelling down" if change.levelling_down else "",
-            word=verdict,
-        ),
+        _concluded(verdict, "levelling down" if change.levelling_down else ""),
         Cell(percent(change.frr_before)),
         Cell(percent(change.frr_after)),
     ]
@@ -223,6 +219,12 @@ def _of_disparity(change, found):
     if len(found.systems) > 2:
         place += f", {short_names(found.systems)[found.systems.index(change.system)]}"
     return Row(name, cells, place)
+
+
+def _concluded(verdict, more=""):
+    """A conclusion in its colour."""
+    word = verdict if verdict in ("worse", "better") else "undetermined"
+    return Cell(verdict, more=more, word=word)
 
 
 def _facts(found):
@@ -307,7 +309,7 @@ def _row(change):
         Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high)),
         Cell(p_value(change.p_value)),
         Cell(p_value(change.p_adjusted)),
-        Cell(change.verdict, word=change.verdict),
+        _concluded(change.verdict),
     ]
     return Row(name, cells, place, change.attribute is None)
 

@@ -85,14 +85,14 @@ CASES = {
         {},
     ),
     "pass FMRs at most 3 times": Case(
-        {"policy": {"max_far_ratio": 3.0}},
+        {"policy": {"max_fmr_ratio": 3.0}},
         {"far": (0.02, 0.01)},
-        {"max_far_ratio": 3.0},
+        {"max_fmr_ratio": 3.0},
     ),
     "pass FNMRs at most 4 times": Case(
-        {"policy": {"max_frr_ratio": 4.0}, "frr": 0.05},
+        {"policy": {"max_fnmr_ratio": 4.0}, "frr": 0.05},
         {"frr": (0.125, 0.05), "far": (0.01, 0.01)},
-        {"max_frr_ratio": 4.0},
+        {"max_fnmr_ratio": 4.0},
     ),
 }
 

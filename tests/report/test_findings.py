@@ -152,9 +152,10 @@ def test_every_form_says_what_errors_are_worth(tmp_path):
             assert 0 < worth.errors and 1 < worth.people
             said = f"worth {round(worth.errors):,} of {round(worth.people):,} people"
             assert f"{errors:,} {said}" in page
-            assert record[f"{rate}_effective"] == vars(worth)
+            iso = {"far": "fmr", "frr": "fnmr"}[rate]
+            assert record[f"{iso}_effective"] == vars(worth)
             for name, value in vars(worth).items():
-                assert float(cells[f"{rate}_effective_{name}"]) == value
+                assert float(cells[f"{iso}_effective_{name}"]) == value
 
 
 # ---- checks --------------------------------------------------------------------------
