@@ -94,8 +94,9 @@ PLAN_DESCRIPTION += STATUS
 COMPARE_DESCRIPTION = """\
 Which groups another system treats better or worse than BEFORE, on the same people: rates and
 disparities with paired intervals, and one family of tests. """
-COMPARE_DESCRIPTION += f"""{STATUS} With --fail-on-harm also 1 harm was found, 3 no verdict, since
-scores look like distances or are no better than chance."""
+COMPARE_DESCRIPTION += f"""{STATUS} With --fail-on-harm also 1 harm was found, 3 it cannot be told:
+scores look like distances or are no better than chance, a threshold lies beyond all scores, or
+every rate rests on too few errors."""
 BENCH_DESCRIPTION = """\
 Which mitigation lowers a disparity on these embeddings, at which cost, or that none does: every
 method is chosen and fitted on some people and judged on others, and compared with doing nothing
@@ -333,8 +334,8 @@ def _add_compare(commands, full):
     compare.add_argument_group("checks").add_argument(
         "--fail-on-harm",
         action="store_true",
-        help="exit with status 1 where a rate of a group got worse, and 3 where verdicts are "
-        "withheld, since scores look like distances or are no better than chance",
+        help="exit with status 1 where a rate of a group got worse, and 3 where that cannot "
+        "be told",
     )
     _add_measurement(compare)
     _add_common(

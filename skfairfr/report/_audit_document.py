@@ -71,7 +71,7 @@ INDICES = {
 }
 # Parts of a document that a terminal shows, and a card.
 IN_TEXT = ("verdict", "data", "by-*-[!d]*", "open", "method")
-IN_CARD = ("verdict", "data", "by-*-level-*", "limits")
+IN_CARD = ("verdict", "data", "by-*-level-*", "open", "limits")
 IN_NOTEBOOK = ("verdict", "by-*-level-*")
 # More findings than these are counted and not told one by one.
 MOST_TOLD = 6

@@ -12,6 +12,7 @@ from skfairfr.utils._words import (
     capital,
     count,
     given_point,
+    in_iso,
     level_percent,
     printable,
 )
@@ -76,7 +77,7 @@ def settings_of(settings):
     if "threshold" in shown:
         sign = -1 if settings.get("distance") else 1
         shown["threshold"] = [in_digits(sign * v) for v in shown["threshold"]]
-    return Facts([(name, _plain(value)) for name, value in shown.items()])
+    return Facts([(name, _plain(value)) for name, value in in_iso(shown).items()])
 
 
 def _plain(value):

@@ -412,14 +412,14 @@ def _beyond(name, roc, points, is_distance):
             threshold = float(points.threshold[place])
             found[threshold] = (
                 f"The threshold {-threshold if is_distance else threshold:g} lies beyond "
-                f"all scores of {printable(name)}: {words} is accepted, and no improvement "
-                "is named there."
+                f"all scores of {printable(name)}: {words} is accepted, and nothing but "
+                "harm is named there."
             )
     return found
 
 
 def _without_gains(changes, names, rocs, points, is_distance):
-    """The changes, none an improvement where a system accepts all pairs or none."""
+    """The changes, none but harm told where a system accepts all pairs or none."""
     beyond = {
         name: _beyond(name, roc, points, is_distance)
         for name, roc in zip(names, rocs, strict=True)
@@ -428,7 +428,7 @@ def _without_gains(changes, names, rocs, points, is_distance):
     for change in changes:
         of_both = (beyond[n].get(change.threshold) for n in (names[0], change.system))
         reason = " ".join(filter(None, of_both))
-        if reason and change.verdict == "better":
+        if reason and change.verdict != "worse":
             change = replace(change, verdict="undetermined", reason=reason)
         found.append(change)
     return found

@@ -139,6 +139,8 @@ def _verdict(found):
         headline = f"Harm: {plural(len(harm), 'rate')} got worse. {better}".strip()
     elif improved:
         status, headline = "passed", f"No harm was found. {better}"
+    elif all(c.verdict in (TOO_FEW, "undetermined") for c in found.changes):
+        status, headline = "undetermined", "It cannot be told whether a rate changed."
     texts = [change_sentence(change, found) for change in (*harm, *improved)]
     texts += [_levelled(change, found) for change in found.levelling_down]
     for verdict, told in (

@@ -107,7 +107,7 @@ def capital(text):
 
 def printable(label):
     """A label as text in which nothing moves the cursor; quoted where space surrounds it."""
-    text = "".join(c if c.isprintable() else "?" for c in str(label))
+    text = "".join(c if c.isprintable() or c in PERCENT else "?" for c in str(label))
     return text if text == text.strip() else repr(text)
 
 
