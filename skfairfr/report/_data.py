@@ -198,7 +198,8 @@ class EmbeddingData:
 
         Parameters
         ----------
-        rows : ndarray of bool, shape (n_samples,)
+        rows : ndarray of bool, shape (n_samples,), or of int
+            Which to take, or their numbers in the order wanted.
 
         Returns
         -------
@@ -420,7 +421,8 @@ class PairData:
 
         Parameters
         ----------
-        rows : ndarray of bool, shape (n_pairs,)
+        rows : ndarray of bool, shape (n_pairs,), or of int
+            Which to take, or their numbers in the order wanted.
 
         Returns
         -------
