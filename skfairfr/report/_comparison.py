@@ -144,7 +144,11 @@ def compare_systems(
     if about:
         check_about(about)
     data = (before, after, *more)
-    _check_all(data)
+    for argument, one in zip(_arguments(data), data, strict=True):
+        try:
+            check_data(one)
+        except ValueError as error:
+            raise restated(error, argument, one) from None
     names = _names_of(data, names)
     _check_people(data, names)
     reading = before.reading
@@ -206,20 +210,16 @@ def compare_systems(
     return _withheld(found, [reason_to_withhold(warnings) for _, warnings in fits])
 
 
-def _check_all(data):
-    """Raise, naming the argument, unless all systems are data to audit."""
-    for position, one in enumerate(data):
-        try:
-            check_data(one)
-        except ValueError as error:
-            raise restated(error, NAMES[min(position, 1)], one) from None
+def _arguments(data):
+    """What gave each system."""
+    return [NAMES[min(position, 1)] for position in range(len(data))]
 
 
 def _names_of(data, names):
     if names is None:
         names = []
         for position, one in enumerate(data):
-            name = _default_name(position)
+            name = NAMES[position] if position < len(NAMES) else f"after {position}"
             if one.reading is not None:
                 name = str(one.reading.path)
             names.append(name if name not in names else f"{name} ({position + 1})")
@@ -236,10 +236,10 @@ def _names_of(data, names):
 
 def _check_people(data, names):
     """Raise where nobody is known, by whom two systems could be compared."""
-    for position, (one, name) in enumerate(zip(data, names, strict=True)):
+    for argument, one, name in zip(_arguments(data), data, names, strict=True):
         if one.independent:
             raise ArgumentError(
-                Argument(NAMES[min(position, 1)]),
+                Argument(argument),
                 f": {name} says which pairs are genuine, and not whom they show, so that "
                 "systems cannot be compared person by person;",
                 remedy=(
@@ -247,10 +247,6 @@ def _check_people(data, names):
                     *(" and ", Argument("identity_2"), "."),
                 ),
             )
-
-
-def _default_name(position):
-    return NAMES[position] if position < len(NAMES) else f"after {position}"
 
 
 def _fit(name, data, options, far_max):
@@ -285,18 +281,11 @@ def _settings_of(points, is_distance, data, names):
         name: None if values is None else values.tolist()
         for name, values in (("far", points.far), ("threshold", points.threshold))
     }
-    found |= {"distance": True} if is_distance else {}
-    return found | _settings_of_files(data, names)
-
-
-def _settings_of_files(data, names):
-    """Digests of the files of every system; empty of arrays."""
-    found = {
-        name: one.reading.sha256
-        for name, one in zip(names, data, strict=True)
-        if one.reading is not None
-    }
-    return {"sha256": found} if found else {}
+    if is_distance:
+        found["distance"] = True
+    read = [(name, one.reading) for name, one in zip(names, data, strict=True)]
+    sha256 = {name: reading.sha256 for name, reading in read if reading is not None}
+    return found | ({"sha256": sha256} if sha256 else {})
 
 
 def _measured(name, roc, data, attributes, points):
