@@ -293,8 +293,7 @@ def audit_data(
     ('failed', 1)
     """
     check_data(data)
-    if about:
-        check_about(about)
+    check_about(about)
     given = far, threshold, threshold_from, limits, confidence_level
     asked = settle(policy, data, *given)
     data = asked.data
@@ -344,11 +343,7 @@ def audit_data(
             found = _audit_by(own, data, attributes, settings, judged, whole)
             checks = tuple(check(found, judged, asked.limits, asked.at))
             found = replace(found, checks=checks)
-            if folder is not None:
-                title = _title(data, found, points)
-                written = write_figures(own, found, folder, title, bands)
-                found = replace(found, figures=tuple(written))
-            audits.append(found)
+            audits.append(_drawn(found, data, own, folder, bands))
         with collecting([]):
             notes += dict.fromkeys(n for own in audited for n in own.missed_levels())
             # Without the repeats, pairs take as much memory again.
@@ -604,6 +599,15 @@ def _without_verdicts(levels):
         )
         for level in levels
     )
+
+
+def _drawn(audit, data, audited, folder, bands):
+    """The audit, whose figures are written to a folder, if there is one."""
+    if folder is None:
+        return audit
+    title = _title(data, audit, audited.points)
+    written = write_figures(audited, audit, folder, title, bands)
+    return replace(audit, figures=tuple(written))
 
 
 def _title(data, audit, points):

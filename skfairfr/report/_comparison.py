@@ -43,7 +43,7 @@ from skfairfr.report._notes import (
 )
 from skfairfr.report._overlap import overlap
 from skfairfr.utils._errors import Argument, ArgumentError, plain
-from skfairfr.utils._words import level_percent, printable
+from skfairfr.utils._words import TOO_FEW, level_percent, printable
 
 NAMES = ("before", "after")
 
@@ -141,14 +141,9 @@ def compare_systems(
     >>> [(change.group, change.rate) for change in found.harm if change.group]
     [('female', 'frr'), ('male', 'far')]
     """
-    if about:
-        check_about(about)
+    check_about(about)
     data = (before, after, *more)
-    for argument, one in zip(_arguments(data), data, strict=True):
-        try:
-            check_data(one)
-        except ValueError as error:
-            raise restated(error, argument, one) from None
+    _check_all(data)
     names = _names_of(data, names)
     _check_people(data, names)
     reading = before.reading
@@ -213,6 +208,15 @@ def compare_systems(
 def _arguments(data):
     """What gave each system."""
     return [NAMES[min(position, 1)] for position in range(len(data))]
+
+
+def _check_all(data):
+    """Raise, naming the argument, unless all systems are data to audit."""
+    for argument, one in zip(_arguments(data), data, strict=True):
+        try:
+            check_data(one)
+        except ValueError as error:
+            raise restated(error, argument, one) from None
 
 
 def _names_of(data, names):
@@ -344,7 +348,7 @@ def _of_group(systems, about, points):
     for level, row in enumerate(np.argsort(question.order).tolist()):
         numbers = (float(column[row]) for column in columns)
         at = points_at(points, level)
-        changes.append(Change(*about, *at, *numbers, float("nan"), "too few errors"))
+        changes.append(Change(*about, *at, *numbers, float("nan"), TOO_FEW))
     return changes
 
 
@@ -380,7 +384,7 @@ def _few_in_words(few, change, first):
     if not told:
         return ""
     return (
-        f"FMR {level_percent(change.far)}: too few errors: the threshold is set by so "
+        f"FMR {level_percent(change.far)}: {TOO_FEW}: the threshold is set by so "
         f"many impostor pairs: {', '.join(told)} ({MIN_SETTERS} needed); no change is tested there."
     )
 
@@ -430,7 +434,7 @@ def _judged(changes, confidence_level):
     p[tested] = holm(p[tested])
     judged = []
     for change, adjusted in zip(changes, p.tolist(), strict=True):
-        verdict = "no certain difference" if np.isfinite(adjusted) else "too few errors"
+        verdict = "no certain difference" if np.isfinite(adjusted) else TOO_FEW
         if adjusted <= 1 - confidence_level:
             verdict = "worse" if change.difference > 0 else "better"
         judged.append(replace(change, p_adjusted=adjusted, verdict=verdict))

@@ -97,7 +97,7 @@ def test_rates_without_errors_and_without_pairs_are_told_apart():
 def test_what_is_not_supported_is_hollow_and_explained():
     display = arrays([[0.1]], [[0.1]], supported=False).plot(axes())
     labels = [t.get_text() for t in display.axes_[0].get_legend().get_texts()]
-    assert _style.NOT_SUPPORTED in labels
+    assert _style.TOO_FEW in labels
     assert arrays([[0.1]], [[0.1]]).plot(axes()).axes_[0].get_legend() is None
 
 
