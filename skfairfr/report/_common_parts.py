@@ -17,7 +17,6 @@ from skfairfr.utils._words import (
     printable,
 )
 
-TOO_FEW = "too few errors"
 DISPARITIES = {
     "gini": "FPD, FND of ISO/IEC 19795-10 (Gini)",
     "max_min": "largest / smallest",

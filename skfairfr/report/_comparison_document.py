@@ -19,7 +19,6 @@ from skfairfr.report._audit_document import (
     unsupported_of,
 )
 from skfairfr.report._common_parts import (
-    TOO_FEW,
     about_rows,
     facts_of_data,
     glossary,
@@ -44,6 +43,7 @@ from skfairfr.utils._document import (
 from skfairfr.utils._words import (
     LONG_RATES,
     RATES,
+    TOO_FEW,
     capital,
     count,
     listed,

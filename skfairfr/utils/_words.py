@@ -7,6 +7,8 @@ from skfairfr._core._rates import in_digits, on_its_side, p_in_digits
 
 PERCENT = "\N{NO-BREAK SPACE}%"
 NONE = "\N{EN DASH}"
+# What rests on too little, in texts, records and figures.
+TOO_FEW = "too few errors"
 RATES = {"far": "FMR", "frr": "FNMR"}
 # Keys whose values have names of users and of estimators.
 OF_OTHERS = ("sha256", "withheld", "parameters", "about")
