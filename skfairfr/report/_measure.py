@@ -16,7 +16,7 @@ from skfairfr.metrics import (
     inequity_rate,
 )
 from skfairfr.metrics._plot._from_roc import default_levels, score_range
-from skfairfr.metrics._roc._estimates import _support as support_of
+from skfairfr.metrics._roc._estimates import support_of
 from skfairfr.metrics._roc._evidence import ComparedGroups, place_of
 from skfairfr.report._common_parts import in_words
 from skfairfr.report._notes import collecting

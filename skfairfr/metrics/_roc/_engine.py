@@ -252,6 +252,16 @@ class Engine:
                 found.append(_estimates.answer(self, known[key], about))
         return found
 
+    def errors_and_people(self, question, thresholds):
+        """Errors of a rate at the thresholds of its levels, and the people in them."""
+        found, first = [], 0
+        for part in self._parts(question):
+            at, first = thresholds[first:][: part.order.size], first + part.order.size
+            asked = (part.scope, at, part.scope in self._query(part).sampled)
+            support = _estimates.support_of(self.pairs, part.rate, *asked)
+            found.append((support.n_errors, support.n_identities))
+        return np.concatenate(found, axis=1)
+
     def cells(self, question):
         """Answers at one level about every two groups, by scope, from one table."""
         self.check_answerable(question)

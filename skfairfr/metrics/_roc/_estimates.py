@@ -177,7 +177,7 @@ def answer_equal_error(engine, rates, question):
     scope, threshold = question.scope, np.array([rates.threshold])
     groups, reasons = (() if scope is None else (plain(engine.groups[scope[0]]),)), []
     for rate in ("far", "frr"):
-        support = _support(engine.pairs, rate, scope, threshold, rates.sampled)
+        support = support_of(engine.pairs, rate, scope, threshold, rates.sampled)
         reasons += support.reasons(0, groups, rate)
     value, centre = np.array([rates.value]), np.array([rates.centre])
     found = _with_interval(
@@ -296,7 +296,7 @@ def _reasons(engine, table, question, scopes):
     rows = [query.scopes.index(scope) for scope in scopes]
     for scope, row in zip(scopes, rows, strict=True):
         asked = (scope, point.thresholds[row], scope in query.sampled)
-        support = _support(pairs, question.rate, *asked)
+        support = support_of(pairs, question.rate, *asked)
         for level, of_level in enumerate(reasons):
             of_level += support.reasons(level, groups_of[scope])
     if question.how is not None:
@@ -311,7 +311,7 @@ def _reasons(engine, table, question, scopes):
         for setter in setters:
             row = query.scopes.index(setter) if setter in query.scopes else 0
             asked = (setter, point.thresholds[row], setter in query.sampled)
-            errors.append(_support(pairs, "far", *asked).n_errors)
+            errors.append(support_of(pairs, "far", *asked).n_errors)
         if query.operating_point == "worst_group":
             # The worst group may be another one at each level.
             fars = [n / pairs.count(s) for n, s in zip(errors, setters, strict=True)]
@@ -329,7 +329,7 @@ def _reasons(engine, table, question, scopes):
     return reasons
 
 
-def _support(pairs, rate, scope, thresholds, sampled):
+def support_of(pairs, rate, scope, thresholds, sampled):
     """Support of a rate of a scope; that of the last questions is kept."""
     key = ("support", rate, scope, sampled, thresholds.tobytes())
     if key not in pairs.known:

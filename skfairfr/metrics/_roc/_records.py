@@ -99,6 +99,16 @@ class Estimate(Framed):
     source: str | np.ndarray
     reasons: tuple | np.ndarray = field(repr=False)
 
+    def __str__(self):
+        """One line: each value with its interval and, where there is one, its reason."""
+        columns = (self.value, self.low, self.high, self.reason)
+        return ", ".join(
+            f"{value:.3g} [{low:.3g}, {high:.3g}]" + (f" ({reason})" if reason else "")
+            for value, low, high, reason in zip(
+                *map(np.atleast_1d, columns), strict=True
+            )
+        )
+
     def _columns(self):
         """One row for each level, which comes first."""
         columns = {**self._level_columns, **super()._columns()}
