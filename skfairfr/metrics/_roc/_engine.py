@@ -12,7 +12,7 @@ import numpy as np
 
 from skfairfr._core import _equal_error
 from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
-from skfairfr._core._rates import exceeds
+from skfairfr._core._rates import count_at_least, exceeds
 from skfairfr.metrics._roc import _estimates, _evidence
 from skfairfr.metrics._roc._estimates import joined
 from skfairfr.metrics._roc._question import parse_question
@@ -215,7 +215,9 @@ class Engine:
                     n = np.rint(point.far[row] * self.pairs.count(scope))
                     columns.append(n.astype(np.int64))
                 else:
-                    columns.append(self.pairs.impostors(scope).positions(at))
+                    columns.append(
+                        count_at_least(self.pairs.impostors(scope).scores, at)
+                    )
             errors.append(columns)
         return np.concatenate(found), np.concatenate(errors, axis=1)
 

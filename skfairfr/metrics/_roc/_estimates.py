@@ -12,7 +12,7 @@ from skfairfr._core._intervals import (
     percentile,
     support_of_first,
 )
-from skfairfr._core._rates import ROUNDING, exceeds
+from skfairfr._core._rates import ROUNDING, count_at_least, exceeds
 from skfairfr.metrics._roc._evidence import analyse, place_of
 from skfairfr.metrics._roc._records import GroupFARMatrix, to_objects
 from skfairfr.utils._errors import plain
@@ -123,12 +123,8 @@ def quantity(rates, query, question, scopes):
 
 def setters_of(query, scopes):
     """Scopes whose FAR sets the thresholds of some scopes."""
-    if query.operating_point == "overall":
-        return [None]
-    setters = [(g, g) for g in query.operating_groups]
-    if query.operating_point == "group":
-        return [scope for scope in setters if scope in scopes]
-    return setters
+    own = query.operating_point == "group"
+    return [s for s in query.operating_scopes if not own or s in scopes]
 
 
 def answer(engine, table, question):
@@ -336,7 +332,8 @@ def support_of(pairs, rate, scope, thresholds, sampled):
         undefined = np.isnan(thresholds)
         if rate == "far":
             sequence = pairs.impostors(scope, sampled)
-            positions = sequence.positions(np.where(undefined, np.inf, thresholds))
+            known = np.where(undefined, np.inf, thresholds)
+            positions = count_at_least(sequence.scores, known)
         else:
             sequence = pairs.genuine.ascending(scope)
             known = np.where(undefined, -np.inf, thresholds)

@@ -8,6 +8,7 @@ disparities keep the interval of their replicates as far as it agrees with that 
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -254,8 +255,7 @@ class _Asking:
     @cached_property
     def _at_fixed_levels(self):
         """Levels as far as they are held and resolved, and the Evidence about them."""
-        setters = [(g, g) for g in self.query.operating_groups]
-        setters = [None] if self.query.operating_point == "overall" else setters
+        setters = self.query.operating_scopes
         sampled, whole = self.query.sampled, self.pairs.is_whole
         least = 1 / max(map(self.pairs.count, setters))
         levels = np.append(FIXED_LEVELS[FIXED_LEVELS >= least], least / STEP)
@@ -446,16 +446,14 @@ class ComparedGroups:
         alone = (self.sums.pairs > 0) & (self.weights == 0).all(axis=1)
         if alone.any():  # one person does not bound a group's rate
             most = np.inf
-        return max(1.0, found), max(1.0, most), _ends_of(lowest), _ends_of(highest)
+        groups = (
+            (tuple(np.flatnonzero(w > 0)), tuple(np.flatnonzero(w < 0)))
+            for w in (lowest, highest)
+        )
+        return max(1.0, found), max(1.0, most), *groups
 
 
-def _ends_of(weights):
-    """Positions of the groups above 0 and below, of one contrast."""
-    return tuple(np.flatnonzero(weights > 0)), tuple(np.flatnonzero(weights < 0))
-
-
-@dataclass(frozen=True)
-class Analytic:
+class Analytic(NamedTuple):
     """Answers to a question from evidence, each (n_levels,).
 
     Attributes
@@ -471,13 +469,8 @@ class Analytic:
 
     low: tuple | None
     high: tuple | None
-    corrected: np.ndarray | None
-    p_value: np.ndarray | None
-
-    @classmethod
-    def of_ends(cls, low, high, corrected=None, p_value=None):
-        """From the ends of an interval."""
-        return cls((low, low), (high, high), corrected, p_value)
+    corrected: np.ndarray | None = None
+    p_value: np.ndarray | None = None
 
 
 def analyse(evidence, question, confidence_level):
@@ -500,8 +493,9 @@ def analyse(evidence, question, confidence_level):
     if question.how is None:
         place = place_of(evidence, question.scope)
         if place is None:
-            return Analytic.of_ends(nan, nan)
-        return Analytic.of_ends(*(end[:, place] for end in evidence.bounds(tail)))
+            return Analytic((nan, nan), (nan, nan))
+        low, high = (end[:, place] for end in evidence.bounds(tail))
+        return Analytic((low, low), (high, high))
     if len(evidence.scopes) < 2:
         return Analytic(None, None, nan, nan)
     if question.picked:
@@ -574,4 +568,4 @@ def _signed_ratio(evidence, picked, tail):
         found = ComparedGroups(evidence, level).contrasts(weights)
         low[level], high[level] = (end[0] for end in found.bounds(tail))
         p_value[level] = found.p_value[0]
-    return Analytic.of_ends(low, high, nan, p_value)
+    return Analytic((low, low), (high, high), nan, p_value)

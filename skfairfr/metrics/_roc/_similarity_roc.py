@@ -809,13 +809,6 @@ shape (n_pairs,), default=None
         columns = dict(zip(names, (group, *map(np.array, others)), strict=True))
         return build_frame(columns, backend, self._library)
 
-    def _evidence_by_group(self, far, threshold, rate, operating_point):
-        """Evidence about the rate of every group, and the caller's place of each level."""
-        engine = self._engine
-        arguments = (far, threshold, rate, None, "max_min", operating_point)
-        question = engine.question(*arguments)
-        return engine.evidence(question), question.order
-
     def _question_of_cells(self, name, far, threshold):
         """A question at one level or threshold, about every two groups."""
         check_is_fitted(self)
