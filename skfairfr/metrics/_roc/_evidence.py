@@ -171,7 +171,12 @@ def gather(pairs, query, rate):
     if changes.size:
         parts = [replace(query, levels=run) for run in np.split(query.levels, changes)]
         return Evidence.joined([gather(pairs, part, rate) for part in parts])
-    asking = _Asking(pairs, query, rate, scopes, _setters(query, worst[0], scopes))
+    setters = [None] * len(scopes)
+    if query.operating_point == "group":
+        setters = list(scopes)
+    elif query.operating_point == "worst_group":
+        setters = [(worst[0], worst[0])] * len(scopes)
+    asking = _Asking(pairs, query, rate, scopes, setters)
     rows = np.concatenate([thresholds, *asking.near()])
     held = [asking.where_held(scope, rows[:, p]) for p, scope in enumerate(scopes)]
     counts = asking.counts(rate, zip(scopes, held, strict=True))
@@ -339,15 +344,6 @@ def _slopes(every, rows, n_levels):
     upper = np.where(beyond, here.errors, high.errors)
     span = np.where(beyond, 1.0, 2.0) * np.log(STEP)
     return np.log((upper + half) / (low.errors + half)) / span
-
-
-def _setters(query, worst, scopes):
-    """The scope whose FAR sets the thresholds of each scope."""
-    if query.levels is None or query.operating_point == "overall":
-        return [None] * len(scopes)
-    if query.operating_point == "group":
-        return list(scopes)
-    return [(worst, worst)] * len(scopes)
 
 
 def _worst_groups(pairs, query, point):
