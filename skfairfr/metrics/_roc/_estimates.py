@@ -84,8 +84,8 @@ def joined(parts):
     return Answer(*(None if c[0] is None else np.concatenate(c) for c in columns))
 
 
-def to_matrix(answers, counts, groups):
-    """GroupFARMatrix from an answer and a number of pairs for each scope (g, h)."""
+def to_matrix(answers, count, groups):
+    """GroupFARMatrix from answers by scope (g, h) and the number of pairs of a scope."""
     codes = range(groups.size)
     # Without sides (h, g) is the same set of pairs.
     cells = [(g, h) if (g, h) in answers else (h, g) for g in codes for h in codes]
@@ -98,7 +98,7 @@ def to_matrix(answers, counts, groups):
         to_objects(getattr(a, name)[0] for a in found).reshape(shape)
         for name in ("reason", "source", "reasons")
     ]
-    n_impostor = np.array([counts[cell] for cell in cells]).reshape(shape)
+    n_impostor = np.array([count(cell) for cell in cells]).reshape(shape)
     return GroupFARMatrix(groups, *numbers[:3], n_impostor, numbers[3], *objects)
 
 

@@ -110,9 +110,9 @@ class Estimate(Framed):
         )
 
     def _columns(self):
-        """One row for each level, which comes first."""
-        columns = {**self._level_columns, **super()._columns()}
-        return {name: values for name, values in columns.items() if values is not None}
+        """One row for each level, without fields of another ``method``."""
+        columns = super()._columns().items()
+        return {name: values for name, values in columns if values is not None}
 
 
 @dataclass(frozen=True)
@@ -316,10 +316,6 @@ class Comparison(Framed):
     reason: str | np.ndarray
     source: str | np.ndarray
     reasons: tuple | np.ndarray = field(repr=False)
-
-    def _columns(self):
-        """One row for each level, which comes first."""
-        return {**self._level_columns, **super()._columns()}
 
 
 def to_objects(values):

@@ -675,10 +675,8 @@ shape (n_pairs,), default=None
             If no groups were given, or not exactly one number of far and threshold.
         """
         question = self._question_of_cells("far_matrix", far, threshold)
-        engine = self._engine
-        answers = engine.cells(question)
-        counts = {scope: engine.pairs.count(scope) for scope in answers}
-        return framed(to_matrix(answers, counts, self.groups_), self._library)
+        answers, count = self._engine.cells(question), self._engine.pairs.count
+        return framed(to_matrix(answers, count, self.groups_), self._library)
 
     def far_asymmetry(self, far=None, *, threshold=None):
         """Test whether the FAR of two groups depends on which is the probe's.
