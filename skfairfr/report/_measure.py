@@ -16,7 +16,7 @@ from skfairfr.metrics import (
     inequity_rate,
 )
 from skfairfr.metrics._plot._from_roc import default_levels, score_range
-from skfairfr.metrics._roc._estimates import _support as support_of
+from skfairfr.metrics._roc._estimates import support_of
 from skfairfr.metrics._roc._evidence import ComparedGroups, place_of
 from skfairfr.report._common_parts import in_words
 from skfairfr.report._notes import collecting
@@ -217,7 +217,10 @@ class AuditedROC:
         threshold = self._threshold(operating_point)
         if threshold is None:
             return None, np.empty(0, dtype=int)
-        return self.roc._evidence_by_group(None, threshold, rate, "overall")
+        engine = self.roc._engine
+        asked = (None, threshold, rate, None, "max_min", "overall")
+        question = engine.question(*asked)
+        return engine.evidence(question), question.order
 
     def _threshold(self, operating_point):
         """Thresholds of an operating point, (n_levels,); None where it has none."""
@@ -317,7 +320,7 @@ class AuditedROC:
         for far in self.points.far[self.points.far <= self.points.far_max].tolist():
             # The threshold is just above the score with which the level is exceeded.
             threshold = self.roc.threshold_at(far)
-            next_score = tail.scores[tail.positions(threshold) :][:1]
+            next_score = tail.scores[count_at_least(tail.scores, threshold) :][:1]
             if not next_score.size:
                 continue  # the level is 1 but for rounding
             both = [threshold, *next_score]
