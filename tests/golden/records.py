@@ -2,7 +2,8 @@
 
 ``python -m tests.golden.records`` writes ``records.json``, with which ``test_records.py``
 compares it. It was written before reports became one document, which moved no number, and
-anew with ``numbers.json`` when ends of intervals moved. Write it anew for a number that a
+anew with ``numbers.json`` when ends of intervals moved, and where checks of ratios show the number
+of the groups they name. Write it anew for a number that a
 change of the method is meant to move.
 """
 
