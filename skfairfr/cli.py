@@ -85,22 +85,20 @@ AUDIT_DESCRIPTION = """\
 Error rates by group and their disparities, with intervals, from embeddings or scored pairs. Exit
 status: 0 done and every check passed, 1 a check failed, 2 unusable input or too little memory or
 disk, 3 the data cannot tell whether a check passes, 4 a fault of the program, 130 interrupted."""
-PLAN_DESCRIPTION = """\
+PLAN_DESCRIPTION = f"""\
 How many people per group a test needs: to certify that every group's FMR or FNMR is within a
 limit, to detect that two groups' rates differ by a factor, or to show that all ratios of rates
 are within a limit. Each number is given as if pairs were independent, and with errors that
-depend on each other as a pilot shows. """
-PLAN_DESCRIPTION += STATUS
-COMPARE_DESCRIPTION = """\
+depend on each other as a pilot shows. {STATUS}"""
+COMPARE_DESCRIPTION = f"""\
 Which groups another system treats better or worse than BEFORE, on the same people: rates and
-disparities with paired intervals, and one family of tests. """
-COMPARE_DESCRIPTION += f"""{STATUS} With --fail-on-harm also 1 harm was found, 3 no verdict, since
-scores look like distances or are no better than chance."""
-BENCH_DESCRIPTION = """\
+disparities with paired intervals, and one family of tests. {STATUS} With --fail-on-harm also 1
+harm was found, 3 it cannot be told: scores look like distances or are no better than chance, a
+threshold lies beyond all scores, or every rate rests on too few errors."""
+BENCH_DESCRIPTION = f"""\
 Which mitigation lowers a disparity on these embeddings, at which cost, or that none does: every
 method is chosen and fitted on some people and judged on others, and compared with doing nothing
-on the same resamples of people. """
-BENCH_DESCRIPTION += STATUS
+on the same resamples of people. {STATUS}"""
 
 
 class _ListPolicies(argparse.Action):
@@ -218,7 +216,7 @@ def _number(kind, is_allowed, meaning):
     return convert
 
 
-LEVEL = _number(float, lambda far: 0 < far < 1, "a number in (0, 1)")
+LEVEL = _number(float, lambda level: 0 < level < 1, "a number in (0, 1)")
 COUNT = _number(int, lambda n: n >= 1, "an integer of at least 1")
 
 
@@ -240,8 +238,7 @@ def _parser(full=False):
 def _command(commands, name, help, description, run, full):
     """A command, whose ``--help`` leaves out rare options unless the help is full."""
     files = {"audit": " DATA", "bench": " DATA", "compare": " BEFORE AFTER [MORE ...]"}
-    files = files.get(name, "")
-    usage = f"skfairfr {name} [options]{files}"
+    usage = f"skfairfr {name} [options]{files.get(name, '')}"
     about = {"help": help, "description": description}
     command = commands.add_parser(name, usage=usage, **about)
     command.set_defaults(run=run)
@@ -260,20 +257,17 @@ def _add(group, *rows, **common):
 def _add_audit(commands, full):
     about = "which groups a system treats worse, by how much, and how sure that is"
     audit = _command(commands, "audit", about, AUDIT_DESCRIPTION, _audit, full)
-    audit.add_argument(
-        "data",
-        metavar="DATA",
-        help="embeddings (.npz, .npy), one row for each image, or scored pairs (.csv, .tsv, "
-        ".csv.gz, .tsv.gz, .parquet)",
+    meaning = (
+        "embeddings (.npz, .npy), one row for each image, or scored pairs (.csv, .tsv, "
+        ".csv.gz, .tsv.gz, .parquet)"
     )
-    audit.add_argument(
-        "--attribute",
-        action="append",
-        metavar="NAME",
-        help="column of the groups, of pairs NAME_1 and NAME_2, or NAME where both images "
+    _add(audit, ("data", "DATA", meaning))
+    meaning = (
+        "column of the groups, of pairs NAME_1 and NAME_2, or NAME where both images "
         "have the same group; give it again for other attributes, which are audited each "
-        "and in combination; required unless the policy names attributes",
+        "and in combination; required unless the policy names attributes"
     )
+    _add(audit, ("--attribute", "NAME", meaning), action="append")
     embeddings = audit.add_argument_group("embeddings")
     _add_embeddings(embeddings)
     meaning = (
@@ -291,14 +285,8 @@ def _add_audit(commands, full):
     _add_checks(audit)
     # None, so that a policy may set it.
     _add_measurement(audit, confidence_level=None)
-    audit.add_argument(
-        "--bands",
-        action="store_true",
-        help=audit.rare(
-            "draw the FNMR over the FMR with bands that hold for whole curves, which takes "
-            "long"
-        ),
-    )
+    meaning = "draw the FNMR over the FMR with bands that hold for whole curves (slow)"
+    audit.add_argument("--bands", action="store_true", help=audit.rare(meaning))
     _add_common(audit, formats=("text", "json", "html", "card", "junit"))
     _add_about(audit)
 
@@ -317,8 +305,7 @@ def _add_compare(commands, full):
         "column of the groups, of pairs the columns NAME_1 and NAME_2; give it again for "
         "other attributes, which are compared each and in combination"
     )
-    row = ("--attribute", "NAME", meaning)
-    _add(compare, row, required=True, action="append")
+    _add(compare, ("--attribute", "NAME", meaning), required=True, action="append")
     embeddings = compare.add_argument_group("embeddings")
     _add_embeddings(embeddings)
     meaning = (
@@ -333,8 +320,8 @@ def _add_compare(commands, full):
     compare.add_argument_group("checks").add_argument(
         "--fail-on-harm",
         action="store_true",
-        help="exit with status 1 where a rate of a group got worse, and 3 where verdicts are "
-        "withheld, since scores look like distances or are no better than chance",
+        help="exit with status 1 where a rate of a group got worse, and 3 where that cannot "
+        "be told",
     )
     _add_measurement(compare)
     _add_common(
@@ -346,9 +333,7 @@ def _add_compare(commands, full):
 def _add_bench(commands, full):
     about = "which mitigation lowers a disparity, at which cost"
     bench = _command(commands, "bench", about, BENCH_DESCRIPTION, _bench, full)
-    bench.add_argument(
-        "data", metavar="DATA", help="embeddings (.npz, .npy), one row for each image"
-    )
+    _add(bench, ("data", "DATA", "embeddings (.npz, .npy), one row for each image"))
     meaning = "column of the groups whose disparity is to fall"
     _add(bench, ("--attribute", "NAME", meaning), required=True)
     meaning = "column of another attribute, whose disparities must not grow; may be given again"
@@ -523,12 +508,8 @@ def _add_checks(audit):
         "too; or the name of one that is shipped"
     )
     _add(group, ("--policy", "FILE_OR_NAME", meaning))
-    group.add_argument(
-        "--list-policies",
-        action=_ListPolicies,
-        nargs=0,
-        help="print the names of the policies that are shipped, and exit",
-    )
+    meaning = "print the names of the policies that are shipped, and exit"
+    group.add_argument("--list-policies", action=_ListPolicies, nargs=0, help=meaning)
     at_worst = "with the threshold set where no group's FMR exceeds the level"
     _add(
         group,
@@ -559,9 +540,8 @@ def _add_resamples(group, command, confidence_level=0.95, n_resamples=1000):
     meaning = command.rare("bootstrap resamples (default: %(default)s)")
     _add(group, ("--n-resamples", "N", meaning), type=COUNT, default=n_resamples)
     meaning = "of the intervals and the verdicts (default: 0.95)"
-    share = _number(float, lambda p: 0 < p < 1, "a number in (0, 1)")
     row = ("--confidence-level", "P", meaning)
-    _add(group, row, type=share, default=confidence_level)
+    _add(group, row, type=LEVEL, default=confidence_level)
 
 
 def _add_common(
@@ -865,18 +845,13 @@ def _with_places(text, written, figures, name):
 
 
 def _report_folder(arguments, contents=REPORT):
-    """As _writable_folder, for a report; an older one stays unless it is to be replaced."""
-    out = _writable_folder(arguments.out)
-    if out is not None:
-        check_replaceable(out, arguments.replace, contents)
-    return out
+    """The folder of --out, made and found to be writable; None if none was given.
 
-
-def _writable_folder(folder):
-    """Create the folder and check that it can be written to; None if none was given."""
-    if folder is None:
+    An older report stays there unless it is to be replaced.
+    """
+    if arguments.out is None:
         return None
-    path = place = Path(folder)
+    path = place = Path(arguments.out)
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
@@ -889,6 +864,7 @@ def _writable_folder(folder):
         raise ValueError(
             f"--out {str(place)!r} cannot be written to ({why}); name a folder that can."
         ) from None
+    check_replaceable(path, arguments.replace, contents)
     return path
 
 

@@ -58,7 +58,7 @@ def accepted_impostors(pairs, scope, thresholds, sampled=False):
     sequence = pairs.impostors(scope, sampled)
     n_people = pairs.images.n_identities
     left, right = sequence.identities(pairs.images)
-    positions = sequence.positions(thresholds)
+    positions = _rates.count_at_least(sequence.scores, thresholds)
     if pairs.totals is None:
         people = ListedPeople(left, right, sequence.base, n_people)
     else:
@@ -168,7 +168,11 @@ def course_of(pairs, scope, rate, sampled=False):
         level = np.array([_pairs.always_held(pairs, scope)])
         by = None if scope and scope[0] != scope[1] else scope
         at_level = threshold_of(pairs, by, level, sampled)
-        last = int(sequence.positions(np.nan_to_num(at_level, nan=-np.inf))[0])
+        last = int(
+            _rates.count_at_least(
+                sequence.scores, np.nan_to_num(at_level, nan=-np.inf)
+            )[0]
+        )
     numbers = np.union1d(NUMBERS[NUMBERS < len(sequence)], [0, last, len(sequence)])
     # Equal scores err together.
     at = sequence.scores[numbers[1:] - 1]

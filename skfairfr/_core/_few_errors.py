@@ -118,11 +118,6 @@ class ErrorSums:
         """No less than that of clumps that err independently."""
         return np.maximum(self.variance, self.clump * self.errors * self._right)
 
-    @property
-    def _squares(self):
-        """No less than of independent pairs, where people err more alike than by chance."""
-        return np.maximum(self.squares, self.single * self.errors * self._right)
-
     def worth(self, added=0.0):
         """What the errors say of the logarithm of the rate.
 
@@ -136,9 +131,11 @@ class ErrorSums:
         worth : Worth
         """
         clump = self.clump
+        # No less than of independent pairs, where people err more alike than by chance.
+        squares = np.maximum(self.squares, self.single * self.errors * self._right)
         # Half a clump more on either side, and one that is as it should be: moments of few
         # errors say little.
-        errors, squares = self.errors + clump / 2, self._squares + clump**2
+        errors, squares = self.errors + clump / 2, squares + clump**2
         even = _over(1.0, self.people, 0.0)
         share = (1 + KURTOSIS_LOSS * even) * (self.fourths + clump**4) / squares**2
         # Half of what the moments give: they are too small where few people err much.

@@ -83,22 +83,12 @@ class PairSequence:
             self._sums[block] = rows
         return rows
 
-    def positions(self, thresholds):
-        """Number of accepted pairs at each threshold."""
-        return _rates.count_at_least(self.scores, thresholds)
-
-    def accumulated(self):
-        """Running sum of the base weights, float64 (n_pairs,)."""
-        if self.base is None:
-            return np.arange(1, len(self) + 1, dtype=np.float64)
-        return np.cumsum(self.base)
-
     def first_exceeding(self, targets):
         """First position at which the base weights add up to more than each target."""
         if self.base is None:
             position = np.floor(targets).astype(np.int64)
         else:
-            position = np.searchsorted(self.accumulated(), targets, side="right")
+            position = np.searchsorted(np.cumsum(self.base), targets, side="right")
         return np.where(position < len(self), position, -1)
 
     def weight_before(self, positions):

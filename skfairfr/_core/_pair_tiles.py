@@ -81,18 +81,13 @@ def unit_rows(X, similarity):
     if similarity == "dot":
         return np.array(X, dtype=np.float32, order="C")
     unit = np.empty(X.shape, dtype=np.float32)
-    parts = [slice(start, start + TILE) for start in range(0, len(X), TILE)]
-    over_blocks(_write_unit, [(X, part, unit) for part in parts], 1, "scaling rows")
+    for start in range(0, len(X), TILE):
+        block = X[start : start + TILE].astype(np.float64)
+        # Rows are scaled first: squares of very long or short ones leave float64.
+        block /= np.abs(block).max(axis=1, keepdims=True)
+        norms = np.sqrt(np.einsum("ij,ij->i", block, block))
+        unit[start : start + TILE] = block / norms[:, None]
     return unit
-
-
-def _write_unit(X, part, unit):
-    """Write the unit rows of a part."""
-    block = X[part].astype(np.float64)
-    # Rows are scaled first: squares of very long or short ones leave float64.
-    block /= np.abs(block).max(axis=1, keepdims=True)
-    norms = np.sqrt(np.einsum("ij,ij->i", block, block))
-    np.divide(block, norms[:, None], out=unit[part], casting="same_kind")
 
 
 # ---- the tail ------------------------------------------------------------------------

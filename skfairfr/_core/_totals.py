@@ -161,7 +161,9 @@ class Totals:
             return 1.0 / (counts[0] * counts[1]).sum(axis=1)
         whole = scope is None and self.impostors == "all"
         cells = self.by_identity if whole else self.by_group
-        return _products_of(*(c.shares for c in cells), left, right)
+        base = cells[0].shares[left]
+        base *= cells[1].shares[right]
+        return base
 
     def _masses(self, side, group, weights, average):
         """Identity and mass of each person in a scope."""
@@ -375,15 +377,6 @@ def _sums_over_people(multiplicity, person, scale, mass, rows):
             sums[r] += value
             squares[r] += value**2
     return sums, squares
-
-
-@njit(nogil=True, cache=True)
-def _products_of(first, second, left, right):
-    """``first[left] * second[right]``."""
-    products = np.empty(left.size)
-    for p in range(left.size):
-        products[p] = first[left[p]] * second[right[p]]
-    return products
 
 
 def _add_rows(values, index, n_rows):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skfairfr._core._pairs import Expected
+from skfairfr._core._rates import count_at_least
 from skfairfr.metrics._roc._engine import Engine
 from skfairfr.metrics._roc._inputs import compare_embeddings
 from skfairfr.metrics._roc._question import parse_question
@@ -246,7 +247,7 @@ def _count_impostors(images, same_group):
 def _rates_of_images(pairs, threshold, n_impostor):
     """Share of each image's impostor pairs that are accepted, (n_images,)."""
     tail = pairs.impostors(None)
-    accepted = slice(0, int(tail.positions(threshold)))
+    accepted = slice(0, int(count_at_least(tail.scores, threshold)))
     n_images = n_impostor.size
     counts = sum(
         np.bincount(ends[accepted], minlength=n_images)

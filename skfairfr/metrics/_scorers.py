@@ -74,9 +74,26 @@ class _Scorer(SharingScorer):
     def _score_with(
         self, shared, estimator, X, y, sensitive_features=None, domain=None
     ):
+        """Score by what an earlier scorer of one call left in ``shared``, or leave it there."""
         self.check()
-        data = X, y, sensitive_features, domain
-        return self._of_roc(_compare(self, shared, estimator, data))
+        far_max, data = float(np.max(self.far)), (X, y, sensitive_features, domain)
+        key, known = (_Scorer, *map(id, data)), shared.get(_Scorer)
+        if known is None or known[0] is not X:
+            transform, similarity = _parts_of(self, estimator)
+            embeddings = check_rows(
+                transform(X), dtype=(np.float32, np.float64), input_name="transform(X)"
+            )
+            # With the data in it, no other object can take their id.
+            known = shared[_Scorer] = X, embeddings, similarity
+        settings = {name: getattr(self, name, of) for name, of in DEFAULTS.items()}
+        roc = shared.get(key, (None, None))[1]
+        if roc is None or roc.far_max < far_max:
+            roc = SimilarityROC(far_max=far_max, similarity=known[2], **settings)
+            roc._expected = Expected(whole=False)
+            roc.fit(known[1], y, sensitive_features, domain=domain)
+            shared[key] = data, roc
+        fitted = {name: getattr(roc, name) for name in DEFAULTS}
+        return self._of_roc(roc if fitted == settings else roc.by(**settings))
 
     def _values(self, roc, levels, rate, how, operating_point, group=None):
         """Values at the levels, the question, and whether they rest on few errors."""
@@ -116,32 +133,6 @@ class _Scorer(SharingScorer):
                 "folds or more people."
             )
             warn_caller(message, FewErrorsWarning)
-
-
-def _compare(scorer, shared, estimator, data):
-    """A SimilarityROC of the estimator's embeddings, which holds the scorer's levels.
-
-    Scorers of one call find in ``shared`` what an earlier one transformed and compared.
-    """
-    far_max = float(np.max(scorer.far))
-    key, known = (_Scorer, *map(id, data)), shared.get(_Scorer)
-    X, y, sensitive_features, domain = data
-    if known is None or known[0] is not X:
-        transform, similarity = _parts_of(scorer, estimator)
-        embeddings = check_rows(
-            transform(X), dtype=(np.float32, np.float64), input_name="transform(X)"
-        )
-        # With the data in it, no other object can take their id.
-        known = shared[_Scorer] = X, embeddings, similarity
-    settings = {name: getattr(scorer, name, of) for name, of in DEFAULTS.items()}
-    roc = shared.get(key, (None, None))[1]
-    if roc is None or roc.far_max < far_max:
-        roc = SimilarityROC(far_max=far_max, similarity=known[2], **settings)
-        roc._expected = Expected(whole=False)
-        roc.fit(known[1], y, sensitive_features, domain=domain)
-        shared[key] = data, roc
-    fitted = {name: getattr(roc, name) for name in DEFAULTS}
-    return roc if fitted == settings else roc.by(**settings)
 
 
 def _parts_of(scorer, estimator):

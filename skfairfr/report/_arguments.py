@@ -101,10 +101,10 @@ def check_about(about):
         check_line(text, name)
 
 
-def check_labels(sensitive_features):
-    """Raise where there are no labels at all."""
+def columns_of(sensitive_features, attribute, of_pairs=False):
+    """Name -> labels as callers give them, and whether they came with their names."""
     native = nw.from_native(sensitive_features, pass_through=True)
-    empty = sensitive_features == {} if isinstance(sensitive_features, dict) else False
+    empty = isinstance(sensitive_features, dict) and not sensitive_features
     if isinstance(native, nw.DataFrame):
         empty = not native.columns
     if sensitive_features is None or empty:
@@ -115,10 +115,12 @@ def check_labels(sensitive_features):
             remedy="give the group of each image.",
             value=sensitive_features,
         )
-
-
-def check_unnamed(attribute, columns):
-    """Raise where labels that have names are given another."""
+    columns = (pair_columns if of_pairs else named_columns)(sensitive_features)
+    if columns is None:
+        labels, name = sensitive_features, name_of
+        if of_pairs:
+            labels, name = groups_of_both(labels, "sensitive_features"), name_of_both
+        return {attribute or name(labels) or UNNAMED: labels}, False
     if attribute is not None:
         raise ArgumentError(
             Argument("attribute", attribute),
@@ -127,6 +129,7 @@ def check_unnamed(attribute, columns):
             f" names its own ({', '.join(columns)});",
             remedy="leave it out.",
         )
+    return columns, True
 
 
 def named_columns(sensitive_features):

@@ -11,19 +11,12 @@ from skfairfr._core._pairs import Expected
 from skfairfr._core._parallel import next_step, show_progress
 from skfairfr.metrics import SimilarityROC
 from skfairfr.report._arguments import (
-    UNNAMED,
     check_about,
     check_data,
-    check_labels,
     check_people,
     check_ranges,
-    check_unnamed,
     choose_far_max,
-    groups_of_both,
-    name_of,
-    name_of_both,
-    named_columns,
-    pair_columns,
+    columns_of,
     restated,
     two_columns,
 )
@@ -130,17 +123,9 @@ def audit(
     """
     check_options(options)
     check_container(sensitive_features, "sensitive_features")
-    check_labels(sensitive_features)
-    columns = named_columns(sensitive_features)
-    if columns is not None:
-        check_unnamed(attribute, columns)
-        data = EmbeddingData(X, y, columns, domain, similarity=similarity)
-        check_data(data, "sensitive_features")
-        return audit_data(data, **options)
-    attribute = attribute or name_of(sensitive_features) or UNNAMED
-    groups = {attribute: sensitive_features}
-    data = EmbeddingData(X, y, groups, domain, similarity=similarity)
-    check_data(data, "sensitive_features", named=False)
+    columns, named = columns_of(sensitive_features, attribute)
+    data = EmbeddingData(X, y, columns, domain, similarity=similarity)
+    check_data(data, "sensitive_features", named=named)
     return audit_data(data, **options)
 
 
@@ -204,21 +189,13 @@ def audit_pairs(
     [None, 'f', 'm']
     """
     check_options(options)
-    check_labels(sensitive_features)
     check_people(identities, y_true)
     if identities is not None:
         identities = two_columns(identities, "identities")
     images = two_columns(images, "images", needed=False)
-    columns = pair_columns(sensitive_features)
-    if columns is not None:
-        check_unnamed(attribute, columns)
-        data = PairData(y_score, identities, columns, images, y_true=y_true)
-        check_data(data, "sensitive_features")
-        return audit_data(data, **options)
-    both = groups_of_both(sensitive_features, "sensitive_features")
-    attribute = attribute or name_of_both(both) or UNNAMED
-    data = PairData(y_score, identities, {attribute: both}, images, y_true=y_true)
-    check_data(data, "sensitive_features", named=False)
+    columns, named = columns_of(sensitive_features, attribute, of_pairs=True)
+    data = PairData(y_score, identities, columns, images, y_true=y_true)
+    check_data(data, "sensitive_features", named=named)
     return audit_data(data, **options)
 
 
@@ -316,8 +293,7 @@ def audit_data(
     ('failed', 1)
     """
     check_data(data)
-    if about:
-        check_about(about)
+    check_about(about)
     given = far, threshold, threshold_from, limits, confidence_level
     asked = settle(policy, data, *given)
     data = asked.data
@@ -356,15 +332,18 @@ def audit_data(
         # Figures show all scores, and listed ones are at hand.
         whole = figures is not None or isinstance(data, PairData)
         next_step("comparing groups")
-        told = _judge_all(audited, chosen, options, operating_points_of(asked.names))
+        with collecting([]):  # the notes of each audit hold what this would warn of
+            sizes = [len(attributes) for attributes in chosen]
+            asked_at = operating_points_of(asked.names)
+            told = judge(audited, sizes, options.confidence_level, asked_at)
+        settings = _settings_of(data, points, asked, options, threshold_from)
         for attributes, own, judged, folder in zip(
             chosen, audited, told, folders, strict=True
         ):
-            found = _audit_by(own, data, attributes, options, judged, whole)
-            found = _checked(found, judged, asked, data, threshold_from)
-            audits.append(
-                found if folder is None else _drawn(found, data, own, folder, bands)
-            )
+            found = _audit_by(own, data, attributes, settings, judged, whole)
+            checks = tuple(check(found, judged, asked.limits, asked.at))
+            found = replace(found, checks=checks)
+            audits.append(_drawn(found, data, own, folder, bands))
         with collecting([]):
             notes += dict.fromkeys(n for own in audited for n in own.missed_levels())
             # Without the repeats, pairs take as much memory again.
@@ -525,22 +504,6 @@ def all_combinations(names):
     return [chosen for size in sizes for chosen in combinations(names, size)]
 
 
-def _settings_of_files(data, threshold_from):
-    """Settings that describe the files read; empty for arrays."""
-    if data.reading is None:
-        return {}
-    options = data.reading.options
-    if isinstance(threshold_from, EmbeddingData | PairData):
-        other = threshold_from.reading
-        threshold_from = None if other is None else other.path
-    return {
-        "sha256": data.reading.sha256,
-        "domain": options["domain"],
-        "distance": options["distance"],
-        "threshold_from": None if threshold_from is None else os.fspath(threshold_from),
-    }
-
-
 def _reach_further(roc, columns):
     """Whether two groups of every attribute have the pairs for the smallest level."""
     enough = [
@@ -550,16 +513,8 @@ def _reach_further(roc, columns):
     return all(enough)
 
 
-def _judge_all(audited, chosen, options, operating_points):
-    """Verdicts of all attributes and their combinations, which have one error rate."""
-    sizes = [len(attributes) for attributes in chosen]
-    with collecting([]):  # the notes of each audit hold what this would warn of
-        return judge(audited, sizes, options.confidence_level, operating_points)
-
-
-def _audit_by(audited, data, attributes, options, judged, whole):
+def _audit_by(audited, data, attributes, settings, judged, whole):
     """An audit by one attribute, or by the combinations of several."""
-    points = audited.points
     name = " & ".join(attributes)
     next_step(f"auditing by {printable(name)}")
     people, images = data.people(), data.images()
@@ -586,9 +541,10 @@ def _audit_by(audited, data, attributes, options, judged, whole):
     with collecting([]):
         averaged = None
         if share > DOMINANT_SHARE:
-            other = _other(options.average, "pair", "identity")
-            changed = AuditedROC(audited.roc.by(average=other), points)
-            (told,) = judge([changed], [len(attributes)], options.confidence_level)
+            other = "identity" if settings["average"] == "pair" else "pair"
+            changed = AuditedROC(audited.roc.by(average=other), audited.points)
+            level = settings["confidence_level"]
+            (told,) = judge([changed], [len(attributes)], level)
             averaged = Other("average", other, changed.levels(told, in_short=True))
     members = people if images is None else images
     notes = [
@@ -599,7 +555,7 @@ def _audit_by(audited, data, attributes, options, judged, whole):
     ]
     return Audit(
         name,
-        options.settings() | _settings_of(data, points),
+        settings,
         np.unique(members[group.codes < 0]).size,
         share,
         groups,
@@ -609,13 +565,6 @@ def _audit_by(audited, data, attributes, options, judged, whole):
         failures=failures,
         curves=curves,
     )
-
-
-def _checked(audit, judged, asked, data, threshold_from):
-    """The audit with the settings of the policy and the files, and with its checks."""
-    settings = asked.settings | _settings_of_files(data, threshold_from)
-    audit = replace(audit, settings=audit.settings | settings)
-    return replace(audit, checks=tuple(check(audit, judged, asked.limits, asked.at)))
 
 
 def _withheld(audit, code):
@@ -653,7 +602,9 @@ def _without_verdicts(levels):
 
 
 def _drawn(audit, data, audited, folder, bands):
-    """The audit, whose figures are written to a folder."""
+    """The audit, whose figures are written to a folder, if there is one."""
+    if folder is None:
+        return audit
     title = _title(data, audit, audited.points)
     written = write_figures(audited, audit, folder, title, bands)
     return replace(audit, figures=tuple(written))
@@ -686,25 +637,32 @@ def _fit(data, attributes, options, points):
     return data.fit(roc, attributes)
 
 
-def _settings_of(data, points):
-    """Operating points, as the audit's settings show them."""
+def _settings_of(data, points, asked, options, threshold_from):
+    """What the numbers depend on: options, operating points, the policy and the files."""
     far, threshold = points.far, points.threshold
-    if points.set_on == "these data":
-        threshold = None
-    about = {"independent_pairs": True} if data.independent else {}
+    found = options.settings()
+    if data.independent:
+        found["independent_pairs"] = True
     similarity = getattr(data, "similarity", "cosine")
     if similarity != "cosine":
-        about["similarity"] = " ".join(str(similarity).split())
-    return about | {
+        found["similarity"] = " ".join(str(similarity).split())
+    found |= {
         "far": None if far is None else far.tolist(),
         "threshold": None if threshold is None else threshold.tolist(),
         "far_max": points.far_max,
+        **asked.settings,
     }
-
-
-def _other(value, usual, instead):
-    """The usual value of an option, or another where it is the usual one already."""
-    return instead if value == usual else usual
+    if data.reading is None:
+        return found
+    if isinstance(threshold_from, EmbeddingData | PairData):
+        other = threshold_from.reading
+        threshold_from = None if other is None else other.path
+    return found | {
+        "sha256": data.reading.sha256,
+        "domain": data.reading.options["domain"],
+        "distance": data.reading.options["distance"],
+        "threshold_from": None if threshold_from is None else os.fspath(threshold_from),
+    }
 
 
 def _other_data(threshold_from, data, attributes):

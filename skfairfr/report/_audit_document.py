@@ -8,7 +8,6 @@ import numpy as np
 
 from skfairfr.report._common_parts import (
     DISPARITIES,
-    TOO_FEW,
     about_rows,
     facts_of_data,
     glossary,
@@ -37,6 +36,7 @@ from skfairfr.utils._words import (
     LONG_RATES,
     NONE,
     RATES,
+    TOO_FEW,
     accepted,
     capital,
     count,
@@ -71,7 +71,7 @@ INDICES = {
 }
 # Parts of a document that a terminal shows, and a card.
 IN_TEXT = ("verdict", "data", "by-*-[!d]*", "open", "method")
-IN_CARD = ("verdict", "data", "by-*-level-*", "limits")
+IN_CARD = ("verdict", "data", "by-*-level-*", "open", "limits")
 IN_NOTEBOOK = ("verdict", "by-*-level-*")
 # More findings than these are counted and not told one by one.
 MOST_TOLD = 6
@@ -172,7 +172,7 @@ def _found(report):
     ]
     worse = [f for f in findings if f[2].verdict in ("worse", "better")]
     undecided = sum(f.verdict == "no certain difference" for *_, f in findings)
-    untested = sum(f.verdict == "too few errors" for *_, f in findings)
+    untested = sum(f.verdict == TOO_FEW for *_, f in findings)
     differing = sum(len(_differing(audit)) for audit in report.audits)
     texts = [_told(*found) for found in worse[:MOST_TOLD]]
     if len(worse) > MOST_TOLD:

@@ -182,9 +182,9 @@ def _of_rates(level, rate, limit, found):
     # Groups above the limit, that with the largest lower bound first.
     exceeding = tuple(found.labels[g] for g in np.argsort(-low) if low[g] > limit)
     least = np.nanmax(low) if exceeding else low[worst]
-    figure = figures[found.labels[worst]]
+    groups = exceeding or (found.labels[worst],)
     ends = {"low": float(np.nan_to_num(least)), "high": float(high.max())}
-    return replace(figure, **ends), exceeding or (found.labels[worst],)
+    return replace(figures[groups[0]], **ends), groups
 
 
 def _of_ratios(level, rate, operating_point, how, limit, found):
@@ -198,9 +198,12 @@ def _of_ratios(level, rate, operating_point, how, limit, found):
     if found is None or not found.compared.n_tests:
         return figure, ()
     if how == "max_geomean":
-        low, high, groups = found.over_geomean(limit)
-        return replace(figure, low=low, high=high), groups
-    low, high, *ends = found.compared.largest_ratio(found.tail)
-    above, below = ends[0] if low > limit else ends[1]
-    groups = found.named(above) + found.named(below)
-    return replace(figure, low=low, high=high), groups
+        value, low, high, groups = found.over_geomean(limit)
+    else:
+        low, high, *ends = found.compared.largest_ratio(found.tail)
+        above, below = ends[0] if low > limit else ends[1]
+        groups = found.named(above) + found.named(below)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(found.sums.rate)
+            value = float(np.exp(logs[list(above)].mean() - logs[list(below)].mean()))
+    return replace(figure, value=value, low=low, high=high), groups

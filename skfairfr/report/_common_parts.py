@@ -12,11 +12,11 @@ from skfairfr.utils._words import (
     capital,
     count,
     given_point,
+    in_iso,
     level_percent,
     printable,
 )
 
-TOO_FEW = "too few errors"
 DISPARITIES = {
     "gini": "FPD, FND of ISO/IEC 19795-10 (Gini)",
     "max_min": "largest / smallest",
@@ -76,7 +76,7 @@ def settings_of(settings):
     if "threshold" in shown:
         sign = -1 if settings.get("distance") else 1
         shown["threshold"] = [in_digits(sign * v) for v in shown["threshold"]]
-    return Facts([(name, _plain(value)) for name, value in shown.items()])
+    return Facts([(name, _plain(value)) for name, value in in_iso(shown).items()])
 
 
 def _plain(value):

@@ -43,7 +43,7 @@ from skfairfr.report._notes import (
 )
 from skfairfr.report._overlap import overlap
 from skfairfr.utils._errors import Argument, ArgumentError, plain
-from skfairfr.utils._words import level_percent, printable
+from skfairfr.utils._words import TOO_FEW, level_percent, printable
 
 NAMES = ("before", "after")
 
@@ -141,8 +141,7 @@ def compare_systems(
     >>> [(change.group, change.rate) for change in found.harm if change.group]
     [('female', 'frr'), ('male', 'far')]
     """
-    if about:
-        check_about(about)
+    check_about(about)
     data = (before, after, *more)
     _check_all(data)
     names = _names_of(data, names)
@@ -206,20 +205,25 @@ def compare_systems(
     return _withheld(found, [reason_to_withhold(warnings) for _, warnings in fits])
 
 
+def _arguments(data):
+    """What gave each system."""
+    return [NAMES[min(position, 1)] for position in range(len(data))]
+
+
 def _check_all(data):
     """Raise, naming the argument, unless all systems are data to audit."""
-    for position, one in enumerate(data):
+    for argument, one in zip(_arguments(data), data, strict=True):
         try:
             check_data(one)
         except ValueError as error:
-            raise restated(error, NAMES[min(position, 1)], one) from None
+            raise restated(error, argument, one) from None
 
 
 def _names_of(data, names):
     if names is None:
         names = []
         for position, one in enumerate(data):
-            name = _default_name(position)
+            name = NAMES[position] if position < len(NAMES) else f"after {position}"
             if one.reading is not None:
                 name = str(one.reading.path)
             names.append(name if name not in names else f"{name} ({position + 1})")
@@ -236,10 +240,10 @@ def _names_of(data, names):
 
 def _check_people(data, names):
     """Raise where nobody is known, by whom two systems could be compared."""
-    for position, (one, name) in enumerate(zip(data, names, strict=True)):
+    for argument, one, name in zip(_arguments(data), data, names, strict=True):
         if one.independent:
             raise ArgumentError(
-                Argument(NAMES[min(position, 1)]),
+                Argument(argument),
                 f": {name} says which pairs are genuine, and not whom they show, so that "
                 "systems cannot be compared person by person;",
                 remedy=(
@@ -247,10 +251,6 @@ def _check_people(data, names):
                     *(" and ", Argument("identity_2"), "."),
                 ),
             )
-
-
-def _default_name(position):
-    return NAMES[position] if position < len(NAMES) else f"after {position}"
 
 
 def _fit(name, data, options, far_max):
@@ -285,18 +285,11 @@ def _settings_of(points, is_distance, data, names):
         name: None if values is None else values.tolist()
         for name, values in (("far", points.far), ("threshold", points.threshold))
     }
-    found |= {"distance": True} if is_distance else {}
-    return found | _settings_of_files(data, names)
-
-
-def _settings_of_files(data, names):
-    """Digests of the files of every system; empty of arrays."""
-    found = {
-        name: one.reading.sha256
-        for name, one in zip(names, data, strict=True)
-        if one.reading is not None
-    }
-    return {"sha256": found} if found else {}
+    if is_distance:
+        found["distance"] = True
+    read = [(name, one.reading) for name, one in zip(names, data, strict=True)]
+    sha256 = {name: reading.sha256 for name, reading in read if reading is not None}
+    return found | ({"sha256": sha256} if sha256 else {})
 
 
 def _measured(name, roc, data, attributes, points):
@@ -355,7 +348,7 @@ def _of_group(systems, about, points):
     for level, row in enumerate(np.argsort(question.order).tolist()):
         numbers = (float(column[row]) for column in columns)
         at = points_at(points, level)
-        changes.append(Change(*about, *at, *numbers, float("nan"), "too few errors"))
+        changes.append(Change(*about, *at, *numbers, float("nan"), TOO_FEW))
     return changes
 
 
@@ -391,7 +384,7 @@ def _few_in_words(few, change, first):
     if not told:
         return ""
     return (
-        f"FMR {level_percent(change.far)}: too few errors: the threshold is set by so "
+        f"FMR {level_percent(change.far)}: {TOO_FEW}: the threshold is set by so "
         f"many impostor pairs: {', '.join(told)} ({MIN_SETTERS} needed); no change is tested there."
     )
 
@@ -412,14 +405,14 @@ def _beyond(name, roc, points, is_distance):
             threshold = float(points.threshold[place])
             found[threshold] = (
                 f"The threshold {-threshold if is_distance else threshold:g} lies beyond "
-                f"all scores of {printable(name)}: {words} is accepted, and no improvement "
-                "is named there."
+                f"all scores of {printable(name)}: {words} is accepted, and nothing but "
+                "harm is named there."
             )
     return found
 
 
 def _without_gains(changes, names, rocs, points, is_distance):
-    """The changes, none an improvement where a system accepts all pairs or none."""
+    """The changes, none but harm told where a system accepts all pairs or none."""
     beyond = {
         name: _beyond(name, roc, points, is_distance)
         for name, roc in zip(names, rocs, strict=True)
@@ -428,7 +421,7 @@ def _without_gains(changes, names, rocs, points, is_distance):
     for change in changes:
         of_both = (beyond[n].get(change.threshold) for n in (names[0], change.system))
         reason = " ".join(filter(None, of_both))
-        if reason and change.verdict == "better":
+        if reason and change.verdict != "worse":
             change = replace(change, verdict="undetermined", reason=reason)
         found.append(change)
     return found
@@ -441,7 +434,7 @@ def _judged(changes, confidence_level):
     p[tested] = holm(p[tested])
     judged = []
     for change, adjusted in zip(changes, p.tolist(), strict=True):
-        verdict = "no certain difference" if np.isfinite(adjusted) else "too few errors"
+        verdict = "no certain difference" if np.isfinite(adjusted) else TOO_FEW
         if adjusted <= 1 - confidence_level:
             verdict = "worse" if change.difference > 0 else "better"
         judged.append(replace(change, p_adjusted=adjusted, verdict=verdict))

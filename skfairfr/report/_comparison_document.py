@@ -19,7 +19,6 @@ from skfairfr.report._audit_document import (
     unsupported_of,
 )
 from skfairfr.report._common_parts import (
-    TOO_FEW,
     about_rows,
     facts_of_data,
     glossary,
@@ -44,6 +43,7 @@ from skfairfr.utils._document import (
 from skfairfr.utils._words import (
     LONG_RATES,
     RATES,
+    TOO_FEW,
     capital,
     count,
     listed,
@@ -139,6 +139,8 @@ def _verdict(found):
         headline = f"Harm: {plural(len(harm), 'rate')} got worse. {better}".strip()
     elif improved:
         status, headline = "passed", f"No harm was found. {better}"
+    elif all(c.verdict in (TOO_FEW, "undetermined") for c in found.changes):
+        status, headline = "undetermined", "It cannot be told whether a rate changed."
     texts = [change_sentence(change, found) for change in (*harm, *improved)]
     texts += [_levelled(change, found) for change in found.levelling_down]
     for verdict, told in (

@@ -160,7 +160,7 @@ class SystemsComparison:
     notes : tuple of str
         What was undefined or could not be resolved.
     fail_on_harm : bool
-        Whether harm makes ``exit_code`` 1, and withheld verdicts 3.
+        Whether harm makes ``exit_code`` 1, and what cannot be told 3.
     measured : tuple of Measured
         Every system by every attribute and combination, the systems of an attribute in
         their order.
@@ -202,10 +202,16 @@ class SystemsComparison:
 
     @property
     def exit_code(self):
-        """0 unless ``fail_on_harm`` is set; then 1 for harm, 3 for withheld verdicts."""
-        if self.fail_on_harm and self.settings.get("withheld"):
-            return 3
-        return int(self.fail_on_harm and bool(self.harm))
+        """0 unless ``fail_on_harm`` is set; then 1 for harm, 3 where it cannot be told.
+
+        That is where a change is undetermined, or all rest on too few errors.
+        """
+        if not self.fail_on_harm:
+            return 0
+        if self.harm:
+            return 1
+        verdicts = {change.verdict for change in self.changes}
+        return 3 if "undetermined" in verdicts or verdicts == {"too few errors"} else 0
 
     def to_text(self):
         """Conclusions and tables for a terminal: ASCII of at most 100 columns.

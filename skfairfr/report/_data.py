@@ -148,12 +148,7 @@ class EmbeddingData:
         ArgumentError
             A ValueError: if there is no such column.
         """
-        return intersect(
-            [
-                encode(column, name, allow_unknown=True)
-                for name, column in _chosen(self.columns, attributes).items()
-            ]
-        )
+        return _combinations(_chosen(self.columns, attributes))
 
     def people(self):
         """Identities as codes.
@@ -198,19 +193,17 @@ class EmbeddingData:
 
         Parameters
         ----------
-        rows : ndarray of bool, shape (n_samples,)
+        rows : ndarray of bool, shape (n_samples,), or of int
+            Which to take, or their numbers in the order wanted.
 
         Returns
         -------
         data : EmbeddingData
         """
-        domain, names = (
-            None if values is None else to_column(values, name)[rows]
-            for name, values in (("domain", self.domain), ("names", self.names))
-        )
-        columns = {n: to_column(c, n)[rows] for n, c in self.columns.items()}
-        X, y = np.asarray(self.X)[rows], to_column(self.y, "y")[rows]
-        return replace(self, X=X, y=y, columns=columns, domain=domain, names=names)
+        names = ("y", "domain", "names")
+        taken = {name: _taken(getattr(self, name), name, rows) for name in names}
+        columns = {n: _taken(c, n, rows) for n, c in self.columns.items()}
+        return replace(self, X=np.asarray(self.X)[rows], columns=columns, **taken)
 
     def genuine_pairs(self):
         """Count the genuine pairs of each identity.
@@ -347,12 +340,7 @@ class PairData:
             A ValueError: if there is no such column.
         """
         chosen = _chosen(self.columns, attributes)
-        return intersect(
-            [
-                encode(_stacked(column, name), name, allow_unknown=True)
-                for name, column in chosen.items()
-            ]
-        )
+        return _combinations({n: _stacked(both, n) for n, both in chosen.items()})
 
     def people(self):
         """Identities as codes, of the first images, then of the second.
@@ -403,9 +391,8 @@ class PairData:
         pairs = np.minimum(one, other) * (images.max() + 1) + np.maximum(one, other)
         repeated = np.ones(len(self.y_score), dtype=bool)
         if self.images() is None:
-            score = np.unique(to_column(self.y_score, "y_score"), return_inverse=True)[
-                1
-            ]
+            score = to_column(self.y_score, "y_score")
+            score = np.unique(score, return_inverse=True)[1]
             order = np.lexsort((score, pairs))
             new = np.diff(pairs[order], prepend=-1) | np.diff(score[order], prepend=-1)
             repeated[order[new != 0]] = False
@@ -420,7 +407,8 @@ class PairData:
 
         Parameters
         ----------
-        rows : ndarray of bool, shape (n_pairs,)
+        rows : ndarray of bool, shape (n_pairs,), or of int
+            Which to take, or their numbers in the order wanted.
 
         Returns
         -------
@@ -428,19 +416,17 @@ class PairData:
         """
 
         def of(both, name):
-            if both is None or both[0] is None:
-                return both
-            return tuple(to_column(column, name)[rows] for column in both)
+            if both is None:
+                return None
+            return tuple(_taken(column, name, rows) for column in both)
 
         return replace(
             self,
-            y_score=to_column(self.y_score, "y_score")[rows],
+            y_score=_taken(self.y_score, "y_score", rows),
             identities=of(self.identities, "identities"),
             columns={name: of(both, name) for name, both in self.columns.items()},
             image_names=of(self.image_names, "image_names"),
-            y_true=None
-            if self.y_true is None
-            else to_column(self.y_true, "y_true")[rows],
+            y_true=_taken(self.y_true, "y_true", rows),
         )
 
     def genuine_pairs(self):
@@ -580,12 +566,12 @@ def read_data(
     warnings = []
     if holds_pairs(path):
         _refuse(options, OF_EMBEDDINGS, path, "scored pairs", "embeddings")
-        with collecting(warnings, UserWarning):
-            found = _read_pairs(path, attributes, options)
+        read = _read_pairs
     else:
         _refuse(options, OF_PAIRS, path, "embeddings", "scored pairs")
-        with collecting(warnings, UserWarning):
-            found = _read_embeddings(path, attributes, options)
+        read = _read_embeddings
+    with collecting(warnings, UserWarning):
+        found = read(path, attributes, options)
     notes = tuple(dict.fromkeys(map(str, warnings)))
     digests = _digests(path, options["labels"])
     return replace(found, reading=Reading(path, options, notes, digests))
@@ -705,6 +691,17 @@ def _read_pairs(path, attributes, options):
     if data.y_true is not None:
         return PairData(data.y_score, None, columns, images, y_true=data.y_true)
     return PairData(data.y_score, identities, columns, images)
+
+
+def _combinations(columns):
+    """Labels of the combinations of columns, a dict."""
+    encoded = (encode(c, name, allow_unknown=True) for name, c in columns.items())
+    return intersect(list(encoded))
+
+
+def _taken(column, name, rows):
+    """Some rows of a column; None of None."""
+    return None if column is None else to_column(column, name)[rows]
 
 
 def _stacked(both, name):

@@ -30,7 +30,7 @@ def audit_to_junit(report):
 
 
 def comparison_to_junit(found):
-    """Changes of a comparison: one for the worse is a failure.
+    """Changes of a comparison: one for the worse is a failure, what is not told is skipped.
 
     Parameters
     ----------
@@ -44,7 +44,12 @@ def comparison_to_junit(found):
     for change in found.changes:
         who = "everyone" if change.attribute is None else change.group
         name = f"{RATES[change.rate]} of {who} at {short_place(change, found)}"
-        kind = "failure" if change.verdict == "worse" else None
+        told = {
+            "worse": "failure",
+            "too few errors": "skipped",
+            "undetermined": "error",
+        }
+        kind = told.get(change.verdict)
         place = f"skfairfr.compare.{change.attribute or 'everyone'}"
         said = change_sentence(change, found)
         cases.append((place, f"{change.system}: {name}", kind, said))
@@ -57,6 +62,7 @@ def _suite(name, cases):
         "tests": len(cases),
         "failures": sum(kind == "failure" for _, _, kind, _ in cases),
         "errors": sum(kind == "error" for _, _, kind, _ in cases),
+        "skipped": sum(kind == "skipped" for _, _, kind, _ in cases),
     }
     attributes = {key: str(count) for key, count in counts.items()}
     root = ElementTree.Element("testsuites", attributes)

@@ -16,7 +16,7 @@ from skfairfr.metrics import (
     inequity_rate,
 )
 from skfairfr.metrics._plot._from_roc import default_levels, score_range
-from skfairfr.metrics._roc._estimates import _support as support_of
+from skfairfr.metrics._roc._estimates import support_of
 from skfairfr.metrics._roc._evidence import ComparedGroups, place_of
 from skfairfr.report._common_parts import in_words
 from skfairfr.report._notes import collecting
@@ -217,7 +217,10 @@ class AuditedROC:
         threshold = self._threshold(operating_point)
         if threshold is None:
             return None, np.empty(0, dtype=int)
-        return self.roc._evidence_by_group(None, threshold, rate, "overall")
+        engine = self.roc._engine
+        asked = (None, threshold, rate, None, "max_min", "overall")
+        question = engine.question(*asked)
+        return engine.evidence(question), question.order
 
     def _threshold(self, operating_point):
         """Thresholds of an operating point, (n_levels,); None where it has none."""
@@ -268,13 +271,8 @@ class AuditedROC:
         in_short : bool, default=False
         """
         points = self.points
-        rates, errors, worth = {}, {}, {}
-        # Independent pairs are worth as many as they are, of people who are not known.
-        unnamed = self.roc._engine.pairs.images.n_drawn is not None
-        for rate in RATES:
-            rates[rate] = self._rates(rate)
-            errors[rate] = None if in_short else self._errors(rate)
-            worth[rate] = None if in_short or unnamed else self._effective(rate)
+        by_rate = [self._group_rates(rate, in_short) for rate in RATES]
+        figures, errors, worth = zip(*by_rate, strict=True)
         hows = [("max_min", "overall")]
         worst_group = np.full(points.size, np.nan)
         if not in_short:
@@ -282,28 +280,32 @@ class AuditedROC:
             if points.worst_group is not None:
                 hows.append(("max_min", "worst_group"))
                 worst_group = points.worst_group
-        disparities = []
-        for how, operating_point in hows:
-            disparities.append(self._disparity(how, operating_point))
+        disparities = [self._disparity(*about) for about in hows]
         matrices = [None] * points.size if in_short else self._matrices()
         return tuple(
             Level(
                 None if points.far is None else float(points.far[level]),
                 float(points.threshold[level]),
                 float(worst_group[level]),
-                self._group_rates(rates, errors, worth, level),
+                tuple(
+                    GroupRates(
+                        label, *(of[row][level] for of in (*figures, *errors, *worth))
+                    )
+                    for row, label in enumerate(self.labels)
+                ),
                 tuple(of_levels[level] for of_levels in disparities),
                 tuple(
                     finding
-                    for rate in ([] if judged is None else RATES)
+                    for rate, found in zip(RATES, figures, strict=True)
+                    if judged is not None
                     for finding in self._findings(
                         rate,
-                        [figures[level] for figures in rates[rate]],
+                        [of_level[level] for of_level in found],
                         judged.get((rate, "overall", level)),
                     )
                 ),
                 points.set_on,
-                () if in_short else self._indices(rates, level),
+                () if in_short else self._indices(figures, level),
                 matrix=matrices[level],
             )
             for level in range(points.size)
@@ -318,7 +320,7 @@ class AuditedROC:
         for far in self.points.far[self.points.far <= self.points.far_max].tolist():
             # The threshold is just above the score with which the level is exceeded.
             threshold = self.roc.threshold_at(far)
-            next_score = tail.scores[tail.positions(threshold) :][:1]
+            next_score = tail.scores[count_at_least(tail.scores, threshold) :][:1]
             if not next_score.size:
                 continue  # the level is 1 but for rounding
             both = [threshold, *next_score]
@@ -344,12 +346,7 @@ class AuditedROC:
                 levels = levels[levels < self._points("far", None, own)[0]]
             drawn = self.roc.threshold_at(levels) if levels.size else levels
             threshold = np.append(drawn, own)
-            columns = {
-                rate: np.array(
-                    [self._points(rate, group, threshold)[0] for group in self.labels]
-                )
-                for rate in RATES
-            }
+            columns = {rate: self._by_group(rate, threshold) for rate in RATES}
         return Curves(tuple(self.labels), threshold, **columns)
 
     def along(self, threshold):
@@ -369,19 +366,12 @@ class AuditedROC:
 
     def _along(self, rate, threshold):
         engine, tail = self.roc._engine, (1 - self.roc.confidence_level) / 2
-        shape = len(self.labels), threshold.size
-        value, low, high = np.full((3, *shape), np.nan)
-        supported, sampled = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
-        of_groups = None
-        for row, label in enumerate(self.labels):
-            if not self.n_pairs[rate][row]:
-                continue
-            asked = (None, threshold, rate, label, None, "overall")
-            question = engine.question(*asked)
-            evidence = engine.evidence(question)
+        value, of_groups = self._by_group(rate, threshold), None
+        low, high = np.full((2, *value.shape), np.nan)
+        supported, sampled = np.zeros((2, *value.shape), dtype=bool)
+        for row, question, evidence in self._evidence_of_each(rate, threshold):
             if row:
                 of_groups, order = evidence, question.order
-            value[row] = self._points(rate, label, threshold)[0]
             place = place_of(evidence, question.scope)
             ends = (end[:, place] for end in evidence.bounds(tail))
             low[row], high[row] = map(question.in_shape, ends)
@@ -418,12 +408,7 @@ class AuditedROC:
         edges = np.linspace(*score_range(self.roc), n_bins + 1)
         with collecting([]):
             for _ in range(2):  # bins at the ends that nobody is in are left out
-                found = {
-                    rate: np.array(
-                        [self._points(rate, g, edges)[0] for g in self.labels]
-                    )
-                    for rate in RATES
-                }
+                found = {rate: self._by_group(rate, edges) for rate in RATES}
                 shares = {"far": -np.diff(found["far"]), "frr": np.diff(found["frr"])}
                 held = sum(
                     np.nan_to_num(share).sum(axis=0) for share in shares.values()
@@ -436,56 +421,59 @@ class AuditedROC:
         width = np.diff(edges)
         return edges, {r: np.maximum(s, 0) / width for r, s in shares.items()}
 
+    def _question(self, rate, group, threshold):
+        asked = (None, np.asarray(threshold), rate, group, None, "overall")
+        return self.roc._engine.question(*asked)
+
     def _points(self, rate, group, threshold):
         """Values and numbers of errors of a group at thresholds, in their order."""
-        engine = self.roc._engine
-        asked = (None, np.asarray(threshold), rate, group, None, "overall")
-        question = engine.question(*asked)
-        values, errors = engine.points_and_errors(question)
+        question = self._question(rate, group, threshold)
+        values, errors = self.roc._engine.points_and_errors(question)
         return question.in_shape(values), question.in_shape(errors[0])
 
-    def _errors(self, rate):
-        """Numbers of errors of every group at every level."""
-        found = []
+    def _by_group(self, rate, threshold):
+        """Values of everyone and of every group, (n_groups, n_thresholds)."""
+        return np.array([self._points(rate, g, threshold)[0] for g in self.labels])
+
+    def _evidence_of_each(self, rate, threshold):
+        """Row, question and evidence of everyone and of every group that has the pairs."""
         for row, label in enumerate(self.labels):
-            errors = [None] * self.points.size
             if self.n_pairs[rate][row]:
-                errors = self._points(rate, label, self.points.threshold)[1].tolist()
-            found.append(errors)
-        return found
+                question = self._question(rate, label, threshold)
+                yield row, question, self.roc._engine.evidence(question)
 
-    def _effective(self, rate):
-        """What the errors of every group at every level are worth."""
-        found = []
-        for row, label in enumerate(self.labels):
-            worth = [None] * self.points.size
-            if self.n_pairs[rate][row]:
-                asked = (None, self.points.threshold, rate, label, None, "overall")
-                question = self.roc._engine.question(*asked)
-                evidence = self.roc._engine.evidence(question)
-                sums = evidence.sums.columns(place_of(evidence, question.scope))
-                ends = 2 if rate == "far" else 1
-                columns = sums.effective_errors, sums.effective_people(ends)
-                columns = (question.in_shape(column).tolist() for column in columns)
-                worth = [Effective(*both) for both in zip(*columns, strict=True)]
-            found.append(worth)
-        return found
+    def _group_rates(self, rate, in_short):
+        """Figures, numbers of errors and what those are worth, of every group and level.
 
-    def _group_rates(self, rates, errors, worth, level):
-        rows = []
-        for row, label in enumerate(self.labels):
-            figures = (rates[rate][row][level] for rate in RATES)
-            more = (
-                found[r] and found[r][row][level]
-                for found in (errors, worth)
-                for r in RATES
-            )
-            rows.append(GroupRates(label, *figures, *more))
-        return tuple(rows)
+        Each is a list of lists; errors and their worth are None in short.
+        """
+        n_levels, threshold = self.points.size, self.points.threshold
+        figures = [
+            [Figure.undefined(*self._lack(row))] * n_levels
+            for row in range(len(self.labels))
+        ]
+        errors, worth = ([[None] * n_levels for _ in figures] for _ in range(2))
+        # Independent pairs are worth as many as they are, of people who are not known.
+        unnamed = self.roc._engine.pairs.images.n_drawn is not None
+        for row in np.flatnonzero(self.n_pairs[rate]).tolist():
+            group = self.labels[row]
+            estimate = self._estimate("overall", rate=rate, group=group)
+            figures[row] = figures_of(estimate)
+            if not in_short:
+                errors[row] = self._points(rate, group, threshold)[1].tolist()
+        if in_short or unnamed:
+            return figures, errors, worth
+        for row, question, evidence in self._evidence_of_each(rate, threshold):
+            sums = evidence.sums.columns(place_of(evidence, question.scope))
+            ends = 2 if rate == "far" else 1
+            columns = sums.effective_errors, sums.effective_people(ends)
+            columns = (question.in_shape(column).tolist() for column in columns)
+            worth[row] = [Effective(*both) for both in zip(*columns, strict=True)]
+        return figures, errors, worth
 
-    def _indices(self, rates, level):
+    def _indices(self, figures, level):
         """Indices that join both rates of the groups at one threshold."""
-        values = [[found[level].value for found in rates[rate][1:]] for rate in RATES]
+        values = [[of[level].value for of in found[1:]] for found in figures]
         # The notes already hold that a rate is undefined.
         with collecting([]):
             return tuple(
@@ -515,18 +503,6 @@ class AuditedROC:
             Matrix(tuple(groups), far[level], errors[level], counts)
             for level in range(len(threshold))
         ]
-
-    def _rates(self, rate):
-        """Figures of every group at every level."""
-        figures = []
-        for row, label in enumerate(self.labels):
-            if self.n_pairs[rate][row]:
-                estimate = self._estimate("overall", rate=rate, group=label)
-                figures.append(figures_of(estimate))
-            else:
-                undefined = Figure.undefined(*self._lack(row))
-                figures.append([undefined] * self.points.size)
-        return figures
 
     def _estimate(self, operating_point, **question):
         threshold = self._threshold(operating_point)

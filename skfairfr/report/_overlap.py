@@ -10,6 +10,14 @@ from skfairfr.utils._labels import encode, join_columns, to_column, types_in_wor
 
 KINDS = {EmbeddingData: "embeddings", PairData: "scored pairs"}
 PAIRED = "a paired comparison needs the same people, images and labels."
+# How to name the images of either kind.
+NAMING = {
+    EmbeddingData: ("name the rows with ", Argument("image"), "."),
+    PairData: (
+        *("name the images with ", Argument("image_1"), " and "),
+        *(Argument("image_2"), "."),
+    ),
+}
 
 
 def overlap(data, names):
@@ -36,148 +44,105 @@ def overlap(data, names):
     ArgumentError
         If the systems have nothing in common, or other labels of what they have.
     """
-    kinds = {type(one) for one in data}
-    if len(kinds) > 1:
-        raise ArgumentError(
-            Argument("after"),
-            f": {names[0]} holds {KINDS[type(data[0])]}, and another system does not;",
-            remedy="give files of one kind.",
-        )
-    embedded = kinds == {EmbeddingData}
-    keys = (_keys_of_rows if embedded else _keys_of_pairs)(data, names)
-    unit = "images" if embedded else "pairs"
+    kind = type(data[0])
+    if any(type(one) is not kind for one in data):
+        problem = f"{names[0]} holds {KINDS[kind]}, and another system does not"
+        raise _unpaired(problem, "give files of one kind.")
+    unit = "images" if kind is EmbeddingData else "pairs"
+    keys = _keys(data, names)
     if keys is None:
-        sizes = [_size(one) for one in data]
+        sizes = [len(one.y if unit == "images" else one.y_score) for one in data]
         for name, size in zip(names, sizes, strict=True):
             if size != sizes[0]:
-                raise ArgumentError(
-                    Argument("after"),
-                    f": {name} has {size:,} {unit} and {names[0]} {sizes[0]:,}, which have "
-                    "no names to pair them by;",
-                    remedy=_how_to_name(embedded),
+                raise _unpaired(
+                    f"{name} has {size:,} {unit} and {names[0]} {sizes[0]:,}, which have "
+                    "no names to pair them by",
+                    NAMING[kind],
                 )
-        rows = [slice(None)] * len(data)
-        left_out = (0,) * len(data)
+        common, left_out = list(data), (0,) * len(data)
     else:
         rows, left_out = _common_rows(keys, names, unit)
-    common = [_take(one, own) for one, own in zip(data, rows, strict=True)]
-    if keys is not None and not embedded:
-        common = _turned_alike(common)
+        # Where all have the same rows, nothing is copied.
+        common = [
+            one if own is None else one.take(own)
+            for one, own in zip(data, rows, strict=True)
+        ]
+        if kind is PairData:
+            common = _turned_alike(common)
     for one, name in zip(common[1:], names[1:], strict=True):
-        _check_labels(common[0], one, names[0], name, keys is None, embedded)
+        _check_labels(common[0], one, (names[0], name), keys is None)
     return common, left_out
 
 
-def _size(one):
-    return len(one.y if isinstance(one, EmbeddingData) else one.y_score)
+def _unpaired(problem, remedy=PAIRED):
+    """An error about systems that cannot be paired."""
+    return ArgumentError(Argument("after"), f": {problem};", remedy=remedy)
 
 
-def _how_to_name(embedded):
-    if embedded:
-        return ("name the rows with ", Argument("image"), ".")
-    return (
-        "name the images with ",
-        Argument("image_1"),
-        " and ",
-        Argument("image_2"),
-        ".",
-    )
+def _image_names(one):
+    """The names of images, or of either image of pairs, by what they are called."""
+    if isinstance(one, EmbeddingData):
+        return {"image": one.names}
+    return dict(zip(("image_1", "image_2"), one.image_names, strict=True))
 
 
-def _keys_of_rows(data, names):
-    """Codes of the names of rows, of every system; None where they have no names."""
-    if not _all_named([one.names is not None for one in data], True):
+def _keys(data, names):
+    """Codes of images, or of pairs in either order, of every system; None without names."""
+    sides = [_image_names(one) for one in data]
+    named = [all(column is not None for column in own.values()) for own in sides]
+    if not any(named):
         return None
-    columns = [to_column(one.names, "image") for one in data]
-    for column, name in zip(columns, names, strict=True):
-        _check_types(columns[0], column, "image", (names[0], name))
-    return _together(columns)
-
-
-def _keys_of_pairs(data, names):
-    """Codes of the names of both images in either order; None without names."""
-    named = [all(side is not None for side in one.image_names) for one in data]
-    if not _all_named(named, False):
-        return None
-    for side, what in enumerate(("image_1", "image_2")):
-        columns = [to_column(one.image_names[side], what) for one in data]
+    if not all(named):
+        problem = "one system names its images and another does not"
+        raise _unpaired(problem, NAMING[type(data[0])])
+    for what in sides[0]:
+        columns = [to_column(own[what], what) for own in sides]
         for column, name in zip(columns, names, strict=True):
             _check_types(columns[0], column, what, (names[0], name))
     codes = _image_codes(data)
+    if len(sides[0]) == 1:
+        return [own[0] for own in codes]
     n_images = max(both.max() for both in codes) + 1
     return [both.min(axis=0) * n_images + both.max(axis=0) for both in codes]
 
 
 def _image_codes(data):
-    columns = [to_column(c, "image") for one in data for c in one.image_names]
-    codes = _together(columns)
-    return [np.stack(codes[k : k + 2]) for k in range(0, len(codes), 2)]
-
-
-def _all_named(named, embedded):
-    if any(named) and not all(named):
-        raise ArgumentError(
-            Argument("after"),
-            ": one system names its images and another does not;",
-            remedy=_how_to_name(embedded),
-        )
-    return all(named)
-
-
-def _together(columns):
-    """Codes of the labels of several columns, the same of the same labels."""
+    """Codes of the names of images of every system, (n_sides, n_rows) each."""
+    columns = [
+        to_column(column, what)
+        for one in data
+        for what, column in _image_names(one).items()
+    ]
     codes = encode(join_columns(columns), "image").codes.astype(np.int64)
-    return np.split(codes, np.cumsum([len(c) for c in columns])[:-1])
+    codes = np.split(codes, np.cumsum([len(c) for c in columns])[:-1])
+    n_sides = len(columns) // len(data)
+    return [np.stack(codes[k : k + n_sides]) for k in range(0, len(codes), n_sides)]
 
 
 def _common_rows(keys, names, unit):
-    """Rows of every system with the keys that all have, in the order of the first."""
+    """Rows of every system with the keys that all have, in the order of the first.
+
+    None where all systems have the same rows.
+    """
     if all(np.array_equal(own, keys[0]) for own in keys):
-        return [slice(None)] * len(keys), (0,) * len(keys)
+        return [None] * len(keys), (0,) * len(keys)
     for own, name in zip(keys, names, strict=True):
         twice = own.size - np.unique(own).size
         if twice:
-            raise ArgumentError(
-                Argument("after"),
-                f": {name} names {twice:,} {unit} twice, so that they cannot be paired;",
-                remedy="give each once.",
+            problem = (
+                f"{name} names {twice:,} {unit} twice, so that they cannot be paired"
             )
+            raise _unpaired(problem, "give each once.")
     common = keys[0]
     for own in keys[1:]:
         common = common[np.isin(common, own)]
     if not common.size:
-        raise ArgumentError(
-            Argument("after"),
-            f": the systems have no {unit} in common;",
-            remedy=PAIRED,
-        )
+        raise _unpaired(f"the systems have no {unit} in common")
     rows = []
     for own in keys:
         order = np.argsort(own, kind="stable")
         rows.append(order[np.searchsorted(own[order], common)])
     return rows, tuple(own.size - common.size for own in keys)
-
-
-def _take(one, rows):
-    """Some rows of the data."""
-    if isinstance(rows, slice):
-        return one
-    if isinstance(one, EmbeddingData):
-        return replace(
-            one,
-            X=np.asarray(one.X)[rows],
-            y=to_column(one.y, "y")[rows],
-            columns={k: to_column(v, k)[rows] for k, v in one.columns.items()},
-            domain=None
-            if one.domain is None
-            else to_column(one.domain, "domain")[rows],
-            names=to_column(one.names, "image")[rows],
-        )
-
-    def some(sides):
-        return tuple(to_column(side, "labels")[rows] for side in sides)
-
-    return _of_sides(one, some, np.asarray(one.y_score)[rows])
 
 
 def _turned_alike(data):
@@ -190,51 +155,18 @@ def _turned_alike(data):
             first, second = (to_column(side, "labels") for side in sides)
             return np.where(turned, second, first), np.where(turned, first, second)
 
-        found.append(_of_sides(one, alike, one.y_score))
+        sides = {
+            "identities": alike(one.identities),
+            "columns": {name: alike(both) for name, both in one.columns.items()},
+            "image_names": alike(one.image_names),
+        }
+        found.append(replace(one, **sides))
     return found
 
 
-def _of_sides(one, change, y_score):
-    """Pairs whose labels of the first and of the second images were changed."""
-    columns = {name: change(sides) for name, sides in one.columns.items()}
-    return replace(
-        one,
-        y_score=y_score,
-        identities=change(one.identities),
-        columns=columns,
-        image_names=change(one.image_names),
-    )
-
-
-def _check_labels(ours, theirs, our_name, name, by_order, embedded):
+def _check_labels(ours, theirs, names, by_order):
     """Raise, naming what differs, unless what is paired has the same labels."""
-    for what, one, other in _labels_of(ours, theirs, name, embedded):
-        if (one is None) != (other is None):
-            raise ArgumentError(
-                Argument("after"),
-                f": {name} and {our_name} do not both have {what};",
-                remedy=PAIRED,
-            )
-        if one is None:
-            continue
-        one, other = (to_column(column, what) for column in (one, other))
-        _check_types(one, other, what, (our_name, name))
-        codes = _codes_of_both(one, other, what)
-        unlike = np.flatnonzero(codes[0] != codes[1])
-        if unlike.size:
-            row = int(unlike[0])
-            there, here = (plain(column[row]) for column in (other, one))
-            order = " (rows are paired in their order)" if by_order else ""
-            raise ArgumentError(
-                Argument("after"),
-                f": {unlike.size:,} rows of {name} have another {what} than {our_name}, "
-                f"the first {there!r} instead of {here!r}{order};",
-                remedy=_how_to_name(embedded) if by_order else PAIRED,
-            )
-
-
-def _labels_of(ours, theirs, name, embedded):
-    """What must be the same: a name and the column of either system."""
+    our_name, name = names
     for attribute in ours.columns:
         if attribute not in theirs.columns:
             raise ArgumentError(
@@ -242,30 +174,44 @@ def _labels_of(ours, theirs, name, embedded):
                 f": {name} has no {attribute!r};",
                 remedy="give all systems the same columns.",
             )
-    if embedded:
-        yield "identity", ours.y, theirs.y
-        yield "domain", ours.domain, theirs.domain
-        for attribute in ours.columns:
-            yield attribute, ours.columns[attribute], theirs.columns[attribute]
-        return
-    for side in (0, 1):
-        yield f"identity_{side + 1}", ours.identities[side], theirs.identities[side]
-        for attribute in ours.columns:
-            both = (data.columns[attribute][side] for data in (ours, theirs))
-            yield f"{attribute}_{side + 1}", *both
+    labels = (_labels_of(one, ours.columns) for one in (ours, theirs))
+    for (what, one), (_, other) in zip(*labels, strict=True):
+        if (one is None) != (other is None):
+            raise _unpaired(f"{name} and {our_name} do not both have {what}")
+        if one is None:
+            continue
+        one, other = (to_column(column, what) for column in (one, other))
+        _check_types(one, other, what, names)
+        codes = encode(join_columns([one, other]), what, allow_unknown=True).codes
+        unlike = np.flatnonzero(np.not_equal(*np.split(codes, [len(one)])))
+        if unlike.size:
+            row = int(unlike[0])
+            there, here = (plain(column[row]) for column in (other, one))
+            order = " (rows are paired in their order)" if by_order else ""
+            raise _unpaired(
+                f"{unlike.size:,} rows of {name} have another {what} than {our_name}, "
+                f"the first {there!r} instead of {here!r}{order}",
+                NAMING[type(ours)] if by_order else PAIRED,
+            )
 
 
-def _codes_of_both(one, other, what):
-    codes = encode(join_columns([one, other]), what, allow_unknown=True).codes
-    return np.split(codes, [len(one)])
+def _labels_of(one, attributes):
+    """What must be the same, names and columns in a list."""
+    columns = [(attribute, one.columns[attribute]) for attribute in attributes]
+    if isinstance(one, EmbeddingData):
+        return [("identity", one.y), ("domain", one.domain), *columns]
+    return [
+        (f"{name}_{side + 1}", both[side])
+        for side in (0, 1)
+        for name, both in (("identity", one.identities), *columns)
+    ]
 
 
 def _check_types(ours, theirs, what, names):
     """Raise where two systems have labels of types that are never equal."""
     types = types_in_words(ours, theirs)
     if types is not None:
-        raise ArgumentError(
-            Argument("after"),
-            f": {what} is of type {types[0]} in {names[0]} and {types[1]} in {names[1]};",
-            remedy="give the labels of all systems in one type.",
+        raise _unpaired(
+            f"{what} is of type {types[0]} in {names[0]} and {types[1]} in {names[1]}",
+            "give the labels of all systems in one type.",
         )

@@ -29,7 +29,7 @@ from skfairfr.utils._folder import REPORT, check_replaceable, replaced
 from skfairfr.utils._json_form import plain_form
 from skfairfr.utils._page import write_fragment, write_page
 from skfairfr.utils._validation import check_path
-from skfairfr.utils._words import in_iso, printable
+from skfairfr.utils._words import TOO_FEW, in_iso, printable
 
 SCHEMA_VERSION = 7
 # A field that stays out of the JSON.
@@ -259,7 +259,7 @@ class Finding:
     def untested(cls, rate, ratio, not_compared):
         """That fewer than two groups have the pairs."""
         none = (None, (), math.nan, math.nan, ratio, math.nan, 0)
-        return cls(rate, *none, not_compared, "too few errors")
+        return cls(rate, *none, not_compared, TOO_FEW)
 
 
 @dataclass(frozen=True)

@@ -142,12 +142,13 @@ class Framed:
         return html_table(list(columns), zip(*lists, strict=True), type(self).__name__)
 
     def _columns(self):
-        """Column name -> values (n_rows,) or one value; by default the fields.
+        """Column name -> values (n_rows,) or one value; levels first, then the fields.
 
         ``reasons`` are records, which no table holds; ``reason`` gives them in words.
         """
         names = [field.name for field in dataclasses.fields(self)]
-        return {name: getattr(self, name) for name in names if name != "reasons"}
+        columns = {name: getattr(self, name) for name in names if name != "reasons"}
+        return {**self._level_columns, **columns}
 
 
 def framed(record, library, **level_columns):

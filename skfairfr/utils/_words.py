@@ -7,6 +7,8 @@ from skfairfr._core._rates import in_digits, on_its_side, p_in_digits
 
 PERCENT = "\N{NO-BREAK SPACE}%"
 NONE = "\N{EN DASH}"
+# What rests on too little, in texts, records and figures.
+TOO_FEW = "too few errors"
 RATES = {"far": "FMR", "frr": "FNMR"}
 # Keys whose values have names of users and of estimators.
 OF_OTHERS = ("sha256", "withheld", "parameters", "about")
@@ -107,7 +109,7 @@ def capital(text):
 
 def printable(label):
     """A label as text in which nothing moves the cursor; quoted where space surrounds it."""
-    text = "".join(c if c.isprintable() else "?" for c in str(label))
+    text = "".join(c if c.isprintable() or c in PERCENT else "?" for c in str(label))
     return text if text == text.strip() else repr(text)
 
 

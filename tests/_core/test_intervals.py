@@ -20,6 +20,7 @@ from skfairfr._core._intervals import (
     simultaneous,
     support_of_first,
 )
+from skfairfr._core._rates import count_at_least
 from tests._core.cases import embedded, oracle_of_pairs, oracle_scope
 
 LINE = (-np.inf, np.inf)
@@ -272,7 +273,7 @@ def assert_support(found, expected):
 def test_support_of_false_acceptances_is_the_oracle_s(sides, scope):
     pairs = embedded(1, sides=sides)
     held = pairs.impostors(scope)
-    positions = held.positions(np.array(THRESHOLDS))
+    positions = count_at_least(held.scores, np.array(THRESHOLDS))
     found = support_of_first(*identities(pairs, held), positions, 7)
     twin, group = oracle_of_pairs(pairs), oracle_scope(scope)
     assert_support(found, [twin.support(t, "far", group) for t in THRESHOLDS])

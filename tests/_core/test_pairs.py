@@ -16,6 +16,7 @@ from skfairfr._core._pairs import (
     TailTooShortError,
     sum_of_all,
 )
+from skfairfr._core._rates import count_at_least
 from skfairfr._core._resampling import draw
 from skfairfr._core._totals import Totals
 from tests._core.cases import (
@@ -365,7 +366,7 @@ def test_the_share_accepted_in_a_sample_is_close_to_the_truth(
     twin = oracle_of_pairs(pairs)
     for scope in SCOPES:
         drawn = pairs.impostors(scope, sampled=True)
-        accepted = drawn.weight_before(drawn.positions(2.0))
+        accepted = drawn.weight_before(count_at_least(drawn.scores, 2.0))
         share = accepted / sum_of_all(drawn, ONE.of_impostors, pairs.images)[0]
         assert share == pytest.approx(
             float(twin.far(2.0, oracle_scope(scope))), abs=0.02

@@ -1,6 +1,8 @@
 """Facts of records as tidy tables."""
 
 import pickle
+from functools import cache
+from itertools import combinations
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -77,6 +79,58 @@ def test_rows_tell_the_level_they_are_of(roc, asked, levels):
         assert frame[name].to_list() == levels
     values = roc.estimate(**asked).to_frame("polars")["value"].to_list()
     assert values == [roc.estimate(**{name: level}).value for level in levels]
+
+
+@cache
+def errors_one_by_one(rate, group, threshold):
+    """Number of erroneous pairs of a group (None: overall), and of the people in them."""
+    unit = FACES.X / np.linalg.norm(FACES.X, axis=1, keepdims=True)
+    accepted = (unit @ unit.T >= threshold).tolist()
+    identities, groups = FACES.y.tolist(), FACES.sensitive_features.tolist()
+    errors, people = 0, set()
+    for i, j in combinations(range(len(unit)), 2):
+        genuine = identities[i] == identities[j]
+        inside = group is None or groups[i] == groups[j] == group
+        if inside and genuine == (rate == "frr") and accepted[i][j] == (rate == "far"):
+            errors += 1
+            people |= {identities[i], identities[j]}
+    return errors, len(people)
+
+
+@pytest.mark.filterwarnings("ignore::skfairfr.metrics.EstimandWarning")
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_measurement_has_one_row_for_each_rate_group_and_level(roc, backend):
+    # The threshold is the number next above a score: rounding may not accept that one.
+    frame = nw.from_native(roc.to_frame([1e-2, 1e-3], backend))
+    assert type(frame.to_native()).__module__.startswith(backend)
+    names = ["group", "rate", "far", "value", "low", "high", "errors", "people"]
+    assert frame.columns == [*names, "supported"]
+    places = [(r, g) for r in ("far", "frr") for g in (None, *roc.groups_.tolist())]
+    asked = [(rate, group, far) for rate, group in places for far in (1e-3, 1e-2)]
+    assert frame.shape[0] == len(asked)
+    for row, (rate, group, far) in zip(frame.rows(named=True), asked, strict=True):
+        found = roc.estimate(far, rate=rate, group=group)
+        expected = (rate, far, found.value, found.low, found.high, found.supported)
+        assert tuple(row[n] for n in (*names[1:6], "supported")) == expected
+        assert row["group"] == group or (group is None and pd.isna(row["group"]))
+        counted = errors_one_by_one(rate, group, roc.threshold_at(far) + 1e-6)
+        assert (row["errors"], row["people"]) == counted
+
+
+def test_a_measurement_without_groups_has_one_row_for_each_rate():
+    fitted = SimilarityROC(n_resamples=20).fit(FACES.X, FACES.y)
+    frame = fitted.to_frame(0.05, "polars")
+    assert frame["rate"].to_list() == ["far", "frr"]
+    # Above far_max the threshold is that of a sample.
+    assert frame["errors"].to_list()[0] > 30
+
+
+def test_an_estimate_prints_as_one_line(roc):
+    one, two = roc.estimate(1e-2), roc.estimate([1e-2, 1e-3])
+    assert str(one).startswith(f"{one.value:.3g} [{one.low:.3g}, {one.high:.3g}]")
+    assert str(one) in str(two) and "\n" not in str(two)
+    few = roc.estimate(1e-3, rate="far", group="female")
+    assert few.reason and str(few).endswith(f" ({few.reason})")
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

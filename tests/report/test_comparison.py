@@ -326,3 +326,21 @@ def test_a_system_that_accepts_all_pairs_or_none_improves_nothing(shift, words, 
     assert f"all scores of {name}: {words} is accepted" in reason
     for shown in (found.to_text(), found.to_html()):
         assert reason in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("shift", [-9, 9])
+def test_a_comparison_that_tells_nothing_is_no_gate_that_opens(shift):
+    """Where both systems accept all pairs, or none, nothing is found, nor is its absence."""
+    rates = dict.fromkeys("ab", 0.1)
+    usual = scored_pairs(
+        np.random.default_rng(0), dict.fromkeys(rates, 90), rates, n_impostor=9
+    )
+    beyond = replace(usual, y_score=usual.y_score + shift)
+    asked = {"threshold": [0.5], "n_resamples": 5}
+    found = compare_systems(beyond, beyond, **asked, fail_on_harm=True)
+    assert {c.verdict for c in found.changes} == {"undetermined"}
+    assert (found.exit_code, compare_systems(beyond, beyond, **asked).exit_code) == (
+        3,
+        0,
+    )
+    assert f'errors="{len(found.changes)}"' in found.to_junit()

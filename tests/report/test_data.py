@@ -1,5 +1,6 @@
 """Data tell who stands behind their pairs; a file decides which kind they are."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,16 @@ def listed(**columns):
     both = {name: (c[left], c[right]) for name, c in (COLUMNS | columns).items()}
     scores = (X @ X.T)[left, right]
     return PairData(scores, (Y[left], Y[right]), both, (left, right))
+
+
+@pytest.mark.parametrize("rows", [np.array([3, 0]), np.arange(15) % 4 == 1])
+def test_rows_of_pairs_are_taken_from_tuples_and_arrays_alike(rows):
+    data = listed()
+    stacked = replace(data, identities=np.array(data.identities))
+    for one in (data.take(rows), stacked.take(rows)):
+        for side in (0, 1):
+            assert one.identities[side].tolist() == data.identities[side][rows].tolist()
+        assert one.y_score.tolist() == data.y_score[rows].tolist()
 
 
 def test_genuine_pairs_of_each_person():

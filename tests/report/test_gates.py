@@ -109,6 +109,31 @@ def test_eight_equal_groups_pass():
     assert report.exit_code == 0
 
 
+def test_a_check_shows_the_number_of_the_group_that_it_names():
+    """Also where another group, of few people and no error, has the largest upper end."""
+    people, errors = {"big": 2000, "mid": 2000, "small": 5}, {"big": 4, "mid": 50}
+    group = np.repeat([*people], [*people.values()])
+    who = np.arange(group.size)
+    every = np.array([errors.get(g, group.size + 1) for g in group])
+    genuine = (who % every > 0).astype(float)
+    other = (who + 1) % who.size
+    same = group == group[other]
+    data = PairData(
+        np.append(genuine, (who % 97 == 1)[same]),
+        (np.append(who, who[same]), np.append(who, other[same])),
+        {"group": (np.append(group, group[same]),) * 2},
+    )
+    limits = {"max_fnmr": 0.1, "max_fnmr_ratio": 3, "max_fnmr_geomean_ratio": 2}
+    report = audit_data(data, threshold=0.5, limits=limits, n_resamples=5)
+    rate = {r.group: r.frr.value for r in report.audits[0].levels[0].rates}
+    of_each, ratio, over_mean = report.checks
+    assert (of_each.groups, of_each.figure.value) == (("big",), rate["big"])
+    assert of_each.verdict == ratio.verdict == "failed"
+    assert ratio.groups == ("big", "mid")
+    assert ratio.figure.value == pytest.approx(rate["big"] / rate["mid"])
+    assert over_mean.figure.value == np.inf  # a group has no error
+
+
 BEYOND = "the threshold lies beyond all scores: {} pair is accepted"
 
 

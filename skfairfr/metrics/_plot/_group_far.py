@@ -192,7 +192,7 @@ class GroupFARDisplay(FromEstimatorMixin):
 
         handles = []
         if (~self.supported & (self.n_impostor > 0)).any():
-            handles.append(Patch(**DASHED, label=_style.NOT_SUPPORTED))
+            handles.append(Patch(**DASHED, label=_style.TOO_FEW))
         if (self.n_impostor == 0).any():
             handles.append(Patch(**EMPTY, label=_style.NO_PAIRS))
         if self.beyond:

@@ -244,9 +244,8 @@ class GroupRatesDisplay(BothRates):
     def _write_values(self, ax, values, y, ends):
         if _style.size_of(ax)[1] < LEAST_HEIGHT * values.size * len(self.names):
             return
-        from matplotlib.patheffects import withStroke
-
-        look = {"path_effects": [withStroke(linewidth=2.5, foreground="white")]}
+        # Neither a limit nor an interval runs through a number.
+        look = {"bbox": {"facecolor": "white", "linewidth": 0, "pad": 0.8}}
         look |= {"fontsize": "small", "va": "bottom", "zorder": 4}
         for value, row in zip(values, y, strict=True):
             place, text = np.sqrt(ends[0] * ends[1]), _style.NO_PAIRS
@@ -286,7 +285,7 @@ class GroupRatesDisplay(BothRates):
             ~getattr(self, f"{r}_supported") & (getattr(self, r) >= 0) for r in RATES
         ]
         if np.any(doubtful):
-            _style.explain(first, _style.NOT_SUPPORTED)
+            _style.explain(first, _style.TOO_FEW)
         if first.get_legend_handles_labels()[1] not in (
             [],
             [_style.plain_text(self.names[0])],

@@ -14,6 +14,7 @@ import numpy as np
 from skfairfr._core._rates import in_digits
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
 from skfairfr.utils._validation import check_line, check_option, check_sequence
+from skfairfr.utils._words import TOO_FEW
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 LINES = ("-", (0, (6, 2)), (0, (7, 2, 1.5, 2)), (0, (3, 1.2)), (0, (9, 2, 2, 2, 2, 2)))
@@ -23,11 +24,10 @@ OVERALL = {"color": "black", "linestyle": "-", "marker": "", "linewidth": 2.0}
 RATE_LABELS = {"far": "FAR (FMR)", "frr": "FRR (FNMR)"}
 ACCEPTANCE, REJECTION = "False acceptance rate", "False rejection rate"
 RATE_TITLES = {"far": f"{ACCEPTANCE} (FAR, FMR)", "frr": f"{REJECTION} (FRR, FNMR)"}
-NOT_SUPPORTED = "not supported by the data"
 NO_PAIRS = "no pairs"
 INFINITE = "infinite: a group without errors"
 FEW = "fewer than 30 pairs: bins with any"
-CONVENTIONS = (NOT_SUPPORTED, INFINITE, FEW)
+CONVENTIONS = (TOO_FEW, INFINITE, FEW)
 SHADED = "shaded: "
 GREY = "0.35"
 # Of everyone in the second system drawn on the same axes, in the third and so on.
@@ -309,7 +309,7 @@ def draw_curves(drawn, x, rows, supported, styles, labels):
         doubtful = style | {"markevery": thinned(~solid & defined, step)} | hollow
         near = np.where(with_neighbours(~solid), y, np.nan)
         drawn.unsupported_lines_ += ax.plot(x, near, **doubtful)
-        explain(ax, NOT_SUPPORTED)
+        explain(ax, TOO_FEW)
 
 
 def thinned(mask, step):

@@ -12,7 +12,7 @@ import numpy as np
 
 from skfairfr._core import _equal_error
 from skfairfr._core._bootstrap import Query, Resampling, point_rates, rate_table
-from skfairfr._core._rates import exceeds
+from skfairfr._core._rates import count_at_least, exceeds
 from skfairfr.metrics._roc import _estimates, _evidence
 from skfairfr.metrics._roc._estimates import joined
 from skfairfr.metrics._roc._question import parse_question
@@ -215,7 +215,9 @@ class Engine:
                     n = np.rint(point.far[row] * self.pairs.count(scope))
                     columns.append(n.astype(np.int64))
                 else:
-                    columns.append(self.pairs.impostors(scope).positions(at))
+                    columns.append(
+                        count_at_least(self.pairs.impostors(scope).scores, at)
+                    )
             errors.append(columns)
         return np.concatenate(found), np.concatenate(errors, axis=1)
 
@@ -237,7 +239,20 @@ class Engine:
         """Warn of groups and levels that lack pairs; raise if resampling changes nothing."""
         self._warn_left_out(question)
         self._warn_unresolved(question)
-        self._check_something_to_draw()
+        resample = self.intervals.resample
+        if self.resampling.mode == "identities":
+            return
+        if not self.intervals.images_named:
+            raise ValueError(
+                f"resample={resample!r} draws images, but the pairs do not name them; give "
+                "image_1 and image_2, or use resample='identities'."
+            )
+        if self.pairs.images.per_stratum().max() == 1:
+            raise ValueError(
+                f"resample={resample!r} draws among the images of one person, but every "
+                "person has one (on each side), so that nothing would vary; use "
+                "resample='identities'."
+            )
 
     def answers(self, question, resampling, scopes=None):
         """Answers about each run of levels or, of one level, about each of some scopes."""
@@ -251,6 +266,16 @@ class Engine:
                 about = replace(part, scope=scope)
                 found.append(_estimates.answer(self, known[key], about))
         return found
+
+    def errors_and_people(self, question, thresholds):
+        """Errors of a rate at the thresholds of its levels, and the people in them."""
+        found, first = [], 0
+        for part in self._parts(question):
+            at, first = thresholds[first:][: part.order.size], first + part.order.size
+            asked = (part.scope, at, part.scope in self._query(part).sampled)
+            support = _estimates.support_of(self.pairs, part.rate, *asked)
+            found.append((support.n_errors, support.n_identities))
+        return np.concatenate(found, axis=1)
 
     def cells(self, question):
         """Answers at one level about every two groups, by scope, from one table."""
@@ -296,30 +321,13 @@ class Engine:
                 "set to nan."
             )
             return found
-        self._check_something_to_draw()
+        self.check_answerable(question)
         analytic = self.intervals.method == "wilson"
         drawn = None if analytic else self.resampling
         rates = _equal_error.equal_error_rates(self.pairs, scope, drawn)
         return _estimates.answer_equal_error(self, rates, question)
 
     # ---- warnings --------------------------------------------------------------------
-
-    def _check_something_to_draw(self):
-        """Raise where resampling images would change nothing."""
-        resample = self.intervals.resample
-        if self.resampling.mode == "identities":
-            return
-        if not self.intervals.images_named:
-            raise ValueError(
-                f"resample={resample!r} draws images, but the pairs do not name them; give "
-                "image_1 and image_2, or use resample='identities'."
-            )
-        if self.pairs.images.per_stratum().max() == 1:
-            raise ValueError(
-                f"resample={resample!r} draws among the images of one person, but every "
-                "person has one (on each side), so that nothing would vary; use "
-                "resample='identities'."
-            )
 
     def _warn_left_out(self, question):
         """Warn of the groups that cannot take part in a disparity."""
@@ -362,13 +370,13 @@ class Engine:
                 rate=question.rate,
             )
         elif question.how is None and np.isnan(found.value).any():
-            needed = ["impostor"] if question.rate == "far" else ["genuine"]
-            if question.operating_point == "group" and question.rate == "frr":
-                needed.append("impostor")
-            counts = dict(
-                zip(("genuine", "impostor"), self.counts(question), strict=True)
-            )
-            missing = [kind for kind in needed if not counts[kind]]
+            n_genuine, n_impostor = self.counts(question)
+            missing = []
+            if question.rate == "frr" and not n_genuine:
+                missing.append("genuine")
+            own_threshold = question.operating_point == "group"
+            if (question.rate == "far" or own_threshold) and not n_impostor:
+                missing.append("impostor")
             where = "" if question.scope is None else " in the group asked for"
             warn_undefined(
                 f"No {' and no '.join(missing)} pair{where}: the {rate} is undefined and "

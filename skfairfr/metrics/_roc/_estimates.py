@@ -12,7 +12,7 @@ from skfairfr._core._intervals import (
     percentile,
     support_of_first,
 )
-from skfairfr._core._rates import ROUNDING, exceeds
+from skfairfr._core._rates import ROUNDING, count_at_least, exceeds
 from skfairfr.metrics._roc._evidence import analyse, place_of
 from skfairfr.metrics._roc._records import GroupFARMatrix, to_objects
 from skfairfr.utils._errors import plain
@@ -84,8 +84,8 @@ def joined(parts):
     return Answer(*(None if c[0] is None else np.concatenate(c) for c in columns))
 
 
-def to_matrix(answers, counts, groups):
-    """GroupFARMatrix from an answer and a number of pairs for each scope (g, h)."""
+def to_matrix(answers, count, groups):
+    """GroupFARMatrix from answers by scope (g, h) and the number of pairs of a scope."""
     codes = range(groups.size)
     # Without sides (h, g) is the same set of pairs.
     cells = [(g, h) if (g, h) in answers else (h, g) for g in codes for h in codes]
@@ -98,7 +98,7 @@ def to_matrix(answers, counts, groups):
         to_objects(getattr(a, name)[0] for a in found).reshape(shape)
         for name in ("reason", "source", "reasons")
     ]
-    n_impostor = np.array([counts[cell] for cell in cells]).reshape(shape)
+    n_impostor = np.array([count(cell) for cell in cells]).reshape(shape)
     return GroupFARMatrix(groups, *numbers[:3], n_impostor, numbers[3], *objects)
 
 
@@ -123,12 +123,8 @@ def quantity(rates, query, question, scopes):
 
 def setters_of(query, scopes):
     """Scopes whose FAR sets the thresholds of some scopes."""
-    if query.operating_point == "overall":
-        return [None]
-    setters = [(g, g) for g in query.operating_groups]
-    if query.operating_point == "group":
-        return [scope for scope in setters if scope in scopes]
-    return setters
+    own = query.operating_point == "group"
+    return [s for s in query.operating_scopes if not own or s in scopes]
 
 
 def answer(engine, table, question):
@@ -177,7 +173,7 @@ def answer_equal_error(engine, rates, question):
     scope, threshold = question.scope, np.array([rates.threshold])
     groups, reasons = (() if scope is None else (plain(engine.groups[scope[0]]),)), []
     for rate in ("far", "frr"):
-        support = _support(engine.pairs, rate, scope, threshold, rates.sampled)
+        support = support_of(engine.pairs, rate, scope, threshold, rates.sampled)
         reasons += support.reasons(0, groups, rate)
     value, centre = np.array([rates.value]), np.array([rates.centre])
     found = _with_interval(
@@ -296,7 +292,7 @@ def _reasons(engine, table, question, scopes):
     rows = [query.scopes.index(scope) for scope in scopes]
     for scope, row in zip(scopes, rows, strict=True):
         asked = (scope, point.thresholds[row], scope in query.sampled)
-        support = _support(pairs, question.rate, *asked)
+        support = support_of(pairs, question.rate, *asked)
         for level, of_level in enumerate(reasons):
             of_level += support.reasons(level, groups_of[scope])
     if question.how is not None:
@@ -311,7 +307,7 @@ def _reasons(engine, table, question, scopes):
         for setter in setters:
             row = query.scopes.index(setter) if setter in query.scopes else 0
             asked = (setter, point.thresholds[row], setter in query.sampled)
-            errors.append(_support(pairs, "far", *asked).n_errors)
+            errors.append(support_of(pairs, "far", *asked).n_errors)
         if query.operating_point == "worst_group":
             # The worst group may be another one at each level.
             fars = [n / pairs.count(s) for n, s in zip(errors, setters, strict=True)]
@@ -329,14 +325,15 @@ def _reasons(engine, table, question, scopes):
     return reasons
 
 
-def _support(pairs, rate, scope, thresholds, sampled):
+def support_of(pairs, rate, scope, thresholds, sampled):
     """Support of a rate of a scope; that of the last questions is kept."""
     key = ("support", rate, scope, sampled, thresholds.tobytes())
     if key not in pairs.known:
         undefined = np.isnan(thresholds)
         if rate == "far":
             sequence = pairs.impostors(scope, sampled)
-            positions = sequence.positions(np.where(undefined, np.inf, thresholds))
+            known = np.where(undefined, np.inf, thresholds)
+            positions = count_at_least(sequence.scores, known)
         else:
             sequence = pairs.genuine.ascending(scope)
             known = np.where(undefined, -np.inf, thresholds)

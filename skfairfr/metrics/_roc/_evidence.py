@@ -8,6 +8,7 @@ disparities keep the interval of their replicates as far as it agrees with that 
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -170,7 +171,12 @@ def gather(pairs, query, rate):
     if changes.size:
         parts = [replace(query, levels=run) for run in np.split(query.levels, changes)]
         return Evidence.joined([gather(pairs, part, rate) for part in parts])
-    asking = _Asking(pairs, query, rate, scopes, _setters(query, worst[0], scopes))
+    setters = [None] * len(scopes)
+    if query.operating_point == "group":
+        setters = list(scopes)
+    elif query.operating_point == "worst_group":
+        setters = [(worst[0], worst[0])] * len(scopes)
+    asking = _Asking(pairs, query, rate, scopes, setters)
     rows = np.concatenate([thresholds, *asking.near()])
     held = [asking.where_held(scope, rows[:, p]) for p, scope in enumerate(scopes)]
     counts = asking.counts(rate, zip(scopes, held, strict=True))
@@ -254,8 +260,7 @@ class _Asking:
     @cached_property
     def _at_fixed_levels(self):
         """Levels as far as they are held and resolved, and the Evidence about them."""
-        setters = [(g, g) for g in self.query.operating_groups]
-        setters = [None] if self.query.operating_point == "overall" else setters
+        setters = self.query.operating_scopes
         sampled, whole = self.query.sampled, self.pairs.is_whole
         least = 1 / max(map(self.pairs.count, setters))
         levels = np.append(FIXED_LEVELS[FIXED_LEVELS >= least], least / STEP)
@@ -339,15 +344,6 @@ def _slopes(every, rows, n_levels):
     upper = np.where(beyond, here.errors, high.errors)
     span = np.where(beyond, 1.0, 2.0) * np.log(STEP)
     return np.log((upper + half) / (low.errors + half)) / span
-
-
-def _setters(query, worst, scopes):
-    """The scope whose FAR sets the thresholds of each scope."""
-    if query.levels is None or query.operating_point == "overall":
-        return [None] * len(scopes)
-    if query.operating_point == "group":
-        return list(scopes)
-    return [(worst, worst)] * len(scopes)
 
 
 def _worst_groups(pairs, query, point):
@@ -446,16 +442,14 @@ class ComparedGroups:
         alone = (self.sums.pairs > 0) & (self.weights == 0).all(axis=1)
         if alone.any():  # one person does not bound a group's rate
             most = np.inf
-        return max(1.0, found), max(1.0, most), _ends_of(lowest), _ends_of(highest)
+        groups = (
+            (tuple(np.flatnonzero(w > 0)), tuple(np.flatnonzero(w < 0)))
+            for w in (lowest, highest)
+        )
+        return max(1.0, found), max(1.0, most), *groups
 
 
-def _ends_of(weights):
-    """Positions of the groups above 0 and below, of one contrast."""
-    return tuple(np.flatnonzero(weights > 0)), tuple(np.flatnonzero(weights < 0))
-
-
-@dataclass(frozen=True)
-class Analytic:
+class Analytic(NamedTuple):
     """Answers to a question from evidence, each (n_levels,).
 
     Attributes
@@ -471,13 +465,8 @@ class Analytic:
 
     low: tuple | None
     high: tuple | None
-    corrected: np.ndarray | None
-    p_value: np.ndarray | None
-
-    @classmethod
-    def of_ends(cls, low, high, corrected=None, p_value=None):
-        """From the ends of an interval."""
-        return cls((low, low), (high, high), corrected, p_value)
+    corrected: np.ndarray | None = None
+    p_value: np.ndarray | None = None
 
 
 def analyse(evidence, question, confidence_level):
@@ -500,8 +489,9 @@ def analyse(evidence, question, confidence_level):
     if question.how is None:
         place = place_of(evidence, question.scope)
         if place is None:
-            return Analytic.of_ends(nan, nan)
-        return Analytic.of_ends(*(end[:, place] for end in evidence.bounds(tail)))
+            return Analytic((nan, nan), (nan, nan))
+        low, high = (end[:, place] for end in evidence.bounds(tail))
+        return Analytic((low, low), (high, high))
     if len(evidence.scopes) < 2:
         return Analytic(None, None, nan, nan)
     if question.picked:
@@ -574,4 +564,4 @@ def _signed_ratio(evidence, picked, tail):
         found = ComparedGroups(evidence, level).contrasts(weights)
         low[level], high[level] = (end[0] for end in found.bounds(tail))
         p_value[level] = found.p_value[0]
-    return Analytic.of_ends(low, high, nan, p_value)
+    return Analytic((low, low), (high, high), nan, p_value)

@@ -22,6 +22,7 @@ from skfairfr._core._differences import (
 )
 from skfairfr._core._few_errors import holm
 from skfairfr._core._intervals import percentile
+from skfairfr._core._rates import count_at_least
 from skfairfr.metrics._roc._estimates import joined
 from skfairfr.metrics._roc._evidence import place_of
 from skfairfr.metrics._roc._records import Comparison, FARAsymmetry, to_objects
@@ -301,7 +302,7 @@ def accepted_by_people(pairs, scope, threshold, sampled=False):
     """
     sequence = pairs.impostors(scope, sampled)
     at = np.array([np.inf if np.isnan(threshold) else threshold])
-    n = int(sequence.positions(at)[0])
+    n = int(count_at_least(sequence.scores, at)[0])
     left, right = (people[:n] for people in sequence.identities(pairs.images))
     weights = np.ones(n) if sequence.base is None else sequence.base[:n]
     return left, right, weights / max(weights.sum(), np.finfo(np.float64).tiny)

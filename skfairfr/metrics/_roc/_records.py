@@ -99,10 +99,20 @@ class Estimate(Framed):
     source: str | np.ndarray
     reasons: tuple | np.ndarray = field(repr=False)
 
+    def __str__(self):
+        """One line: each value with its interval and, where there is one, its reason."""
+        columns = (self.value, self.low, self.high, self.reason)
+        return ", ".join(
+            f"{value:.3g} [{low:.3g}, {high:.3g}]" + (f" ({reason})" if reason else "")
+            for value, low, high, reason in zip(
+                *map(np.atleast_1d, columns), strict=True
+            )
+        )
+
     def _columns(self):
-        """One row for each level, which comes first."""
-        columns = {**self._level_columns, **super()._columns()}
-        return {name: values for name, values in columns.items() if values is not None}
+        """One row for each level, without fields of another ``method``."""
+        columns = super()._columns().items()
+        return {name: values for name, values in columns if values is not None}
 
 
 @dataclass(frozen=True)
@@ -306,10 +316,6 @@ class Comparison(Framed):
     reason: str | np.ndarray
     source: str | np.ndarray
     reasons: tuple | np.ndarray = field(repr=False)
-
-    def _columns(self):
-        """One row for each level, which comes first."""
-        return {**self._level_columns, **super()._columns()}
 
 
 def to_objects(values):

@@ -26,7 +26,7 @@ from skfairfr.metrics._roc._paired import asymmetry, check_same_images, compare
 from skfairfr.metrics._roc._question import no_groups
 from skfairfr.metrics._roc._records import Estimate, ROCCurve, ScoreSummary
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
-from skfairfr.utils._frames import framed, library_of
+from skfairfr.utils._frames import build_frame, framed, library_of
 from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import plain, validate_rows
 
@@ -675,10 +675,8 @@ shape (n_pairs,), default=None
             If no groups were given, or not exactly one number of far and threshold.
         """
         question = self._question_of_cells("far_matrix", far, threshold)
-        engine = self._engine
-        answers = engine.cells(question)
-        counts = {scope: engine.pairs.count(scope) for scope in answers}
-        return framed(to_matrix(answers, counts, self.groups_), self._library)
+        answers, count = self._engine.cells(question), self._engine.pairs.count
+        return framed(to_matrix(answers, count, self.groups_), self._library)
 
     def far_asymmetry(self, far=None, *, threshold=None):
         """Test whether the FAR of two groups depends on which is the probe's.
@@ -765,12 +763,49 @@ shape (n_pairs,), default=None
         summary = ScoreSummary((None, *self.groups_.tolist()), *columns)
         return framed(summary, self._library)
 
-    def _evidence_by_group(self, far, threshold, rate, operating_point):
-        """Evidence about the rate of every group, and the caller's place of each level."""
-        engine = self._engine
-        arguments = (far, threshold, rate, None, "max_min", operating_point)
-        question = engine.question(*arguments)
-        return engine.evidence(question), question.order
+    def to_frame(self, far, backend=None):
+        """Both rates, overall and of every group, as a tidy table.
+
+        Parameters
+        ----------
+        far : float in (0, 1) or array-like, shape (n_levels,)
+            Overall FAR level, whose threshold all groups share.
+        backend : {"pandas", "polars", "pyarrow"}, default=None
+            Library of the frame. None takes that of the frames that ``fit`` was given or,
+            without any, the first of these that is installed.
+
+        Returns
+        -------
+        frame : pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            One row for each rate, group and level, in this order: ``group`` (missing:
+            overall), ``rate`` ("far" or "frr"), ``far`` (the level), ``value``, ``low``
+            and ``high`` in [0, 1], ``errors`` (pairs; above ``far_max`` accepted ones of
+            a sample), ``people`` (in at least one error) and ``supported``, as in
+            :class:`Estimate`.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`estimate`, and if ``backend`` is none of those listed.
+        ImportError
+            If that library is not installed or, with None, none of them is.
+        """
+        check_is_fitted(self)
+        names = ("group", "rate", "far", "value", "low", "high")
+        names, rows = (*names, "errors", "people", "supported"), []
+        for rate in ("far", "frr"):
+            for group in (None, *self.groups_.tolist()):
+                asked = (far, None, rate, group, None, "overall")
+                question = self._engine.question(*asked)
+                found = self._engine.answer(question)
+                n_levels = found.value.size
+                row = [[group] * n_levels, [rate] * n_levels, question.levels]
+                row += [found.value, found.low, found.high]
+                row += [*self._engine.errors_and_people(question, found.threshold)]
+                rows += zip(*row, found.supported, strict=True)
+        group, *others = zip(*rows, strict=True)
+        columns = dict(zip(names, (group, *map(np.array, others)), strict=True))
+        return build_frame(columns, backend, self._library)
 
     def _question_of_cells(self, name, far, threshold):
         """A question at one level or threshold, about every two groups."""

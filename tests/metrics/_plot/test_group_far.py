@@ -75,7 +75,7 @@ def test_cells_without_pairs_are_hatched():
     assert display.text_[0, 0] is None
     assert any(patch.get_hatch() for patch in display.ax_.patches)
     labels = [t.get_text() for t in display.ax_.get_legend().get_texts()]
-    assert labels == [_style.NOT_SUPPORTED, _style.NO_PAIRS]
+    assert labels == [_style.TOO_FEW, _style.NO_PAIRS]
 
 
 def test_many_groups_and_long_labels_need_a_larger_figure():

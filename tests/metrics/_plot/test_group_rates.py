@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from skfairfr.metrics import GroupRatesDisplay
@@ -86,6 +87,20 @@ def test_limits_are_lines_within_the_axes(limits, expected):
         assert len(texts) == len(expected[rate])
 
 
+def test_no_limit_runs_through_a_number():
+    """Pixels of a limit that crosses a value: none has its colour within the text."""
+    display = arrays([[0.1]], [[0.1]], limits={"far": 0.1}).plot(axes())
+    figure = display.figure_
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    (value,) = (t for t in display.axes_[0].texts if t.get_text() == "10 %")
+    box = value.get_window_extent()
+    pixels = np.asarray(canvas.buffer_rgba())[::-1, :, :3].astype(int)
+    inside = pixels[int(box.y0) : int(box.y1), int(box.x0) : int(box.x1)]
+    # The limit is red, the number and what is behind it are grey.
+    assert np.ptp(pixels, axis=2).max() > 100 > np.ptp(inside, axis=2).max()
+
+
 def test_rates_without_errors_and_without_pairs_are_told_apart():
     display = arrays([[0.0, np.nan, 0.1]], [[0.1, 0.2, 0.3]]).plot(axes())
     texts = [t.get_text() for t in display.axes_[0].texts]
@@ -97,7 +112,7 @@ def test_rates_without_errors_and_without_pairs_are_told_apart():
 def test_what_is_not_supported_is_hollow_and_explained():
     display = arrays([[0.1]], [[0.1]], supported=False).plot(axes())
     labels = [t.get_text() for t in display.axes_[0].get_legend().get_texts()]
-    assert _style.NOT_SUPPORTED in labels
+    assert _style.TOO_FEW in labels
     assert arrays([[0.1]], [[0.1]]).plot(axes()).axes_[0].get_legend() is None
 
 

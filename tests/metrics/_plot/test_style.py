@@ -56,7 +56,7 @@ def test_what_is_not_supported_is_dotted_and_hollow_and_explained(n_unsupported)
     assert doubtful.get_markerfacecolor() == "white"
     # No point has both a filled and a hollow marker.
     assert not set(line.get_markevery()) & set(doubtful.get_markevery())
-    assert legend_texts(drawn.ax_) == ["a", _style.NOT_SUPPORTED]
+    assert legend_texts(drawn.ax_) == ["a", _style.TOO_FEW]
 
 
 @pytest.mark.parametrize("n_lines", [3, 4])
@@ -102,13 +102,13 @@ def test_no_text_overlaps_another_at_any_size(display, size):
 
 def test_conventions_and_shades_are_explained_once_and_last():
     ax = axes()
-    _style.explain(ax, _style.NOT_SUPPORTED)
+    _style.explain(ax, _style.TOO_FEW)
     _style.shade(ax, (0, 1), "left")
     ax.plot(X, X, label="a")
-    _style.explain(ax, _style.NOT_SUPPORTED)
+    _style.explain(ax, _style.TOO_FEW)
     _style.shade(ax, (2, 3), "left")
     _style.add_legend(ax)
-    assert legend_texts(ax) == ["a", _style.NOT_SUPPORTED, _style.SHADED + "left"]
+    assert legend_texts(ax) == ["a", _style.TOO_FEW, _style.SHADED + "left"]
     assert [p.get_x() for p in ax.patches] == [0, 2]
 
 
