@@ -14,8 +14,11 @@ Numbers that did move. Rows and cohorts of score normalisation were rounded, to 
 ``cohort_of_references`` moved by up to 1.1e-2, towards the formula, and with them intervals
 there, in ``bench`` and in ``audit_of_a_comparator``. Levels above ``far_max`` came from a
 histogram, and come from a sample. Equal error rates of ``method="wilson"``, as audits have
-them, took their intervals from resamples, and take them from the errors of people. Only what
-was off by more than the test allows was written anew.
+them, took their intervals from resamples, and take them from the errors of people. Degrees of
+freedom allow for the kurtosis of few people, which is found too small: ends of intervals from
+the errors of people moved, and p-values and verdicts with them. Checks of ratios show the number
+of the groups that they name, and no longer that of the largest ratio. Only what was off by more
+than the test allows was written anew.
 """
 
 import json
