@@ -26,7 +26,7 @@ BROADEST = {
     "SimilarityROC.fit": 79,
     "estimate, worst group": 110,
     "bfar_scorer": 128,
-    "audit": 391,
+    "audit": 390,
 }
 ESTIMATES = {
     "rate": {},

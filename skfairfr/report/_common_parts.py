@@ -76,12 +76,12 @@ def settings_of(settings):
     if "threshold" in shown:
         sign = -1 if settings.get("distance") else 1
         shown["threshold"] = [in_digits(sign * v) for v in shown["threshold"]]
-    return Facts([(name, _plain(value)) for name, value in in_iso(shown).items()])
-
-
-def _plain(value):
-    values = value if isinstance(value, list | tuple) else [value]
-    return ", ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in values)
+    rows = []
+    for name, value in in_iso(shown).items():
+        values = value if isinstance(value, list | tuple) else [value]
+        texts = (f"{v:g}" if isinstance(v, float) else str(v) for v in values)
+        rows.append((name, ", ".join(texts)))
+    return Facts(rows)
 
 
 def about_rows(found):
