@@ -89,15 +89,14 @@ def restated(error, argument, value):
 
 
 def check_about(about):
-    """Raise unless this is None, or texts about a test by name."""
-    known = isinstance(about, Mapping) and not about.keys() - {*ABOUT}
-    if about is not None and not known:
+    """Raise unless these are texts about a test by name."""
+    if not isinstance(about, Mapping) or about.keys() - {*ABOUT}:
         raise ArgumentError(
             Argument("about"),
             f" must be a dict of {', '.join(ABOUT)}; got {plain(about)!r}.",
             value=about,
         )
-    for name, text in (about or {}).items():
+    for name, text in about.items():
         check_line(text, name)
 
 

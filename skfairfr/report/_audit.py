@@ -293,13 +293,13 @@ def audit_data(
     ('failed', 1)
     """
     check_data(data)
-    check_about(about)
+    if about is not None:
+        check_about(about)
     given = far, threshold, threshold_from, limits, confidence_level
     asked = settle(policy, data, *given)
     data = asked.data
     measured = average, impostors, plain(n_resamples), asked.confidence_level
-    options = AuditOptions(*measured, n_jobs, random_state)
-    reading = data.reading
+    options, reading = AuditOptions(*measured, n_jobs, random_state), data.reading
     is_distance = reading is not None and reading.options["distance"]
     points = Points.of(asked.far, asked.threshold, is_distance)
     chosen = all_combinations(tuple(data.columns))

@@ -141,7 +141,8 @@ def compare_systems(
     >>> [(change.group, change.rate) for change in found.harm if change.group]
     [('female', 'frr'), ('male', 'far')]
     """
-    check_about(about)
+    if about is not None:
+        check_about(about)
     data = (before, after, *more)
     _check_all(data)
     names = _names_of(data, names)
