@@ -9,6 +9,7 @@ import numpy as np
 from skfairfr.report._limits import LIMITS, RATE_LIMITS, RATIO_LIMITS, verdict_of
 from skfairfr.report._needed import growth_of, people_needed
 from skfairfr.report._records import Check
+from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.utils._errors import Argument, ArgumentError, plain
 from skfairfr.utils._validation import check_option
 
@@ -147,12 +148,11 @@ def _why_nothing_is_told(level, of_ratio):
     of_ratio : Judged or None
         The groups whose rates are divided; None where each rate is limited.
     """
-    everyone = level.rates[0]
-    rejected = np.array([1 - everyone.far.value, everyone.frr.value])
-    rates = np.full(1, np.nan) if of_ratio is None else of_ratio.sums.rate
-    for share, accepted in ((0, "every pair"), (1, "no pair")):
-        if np.allclose(rejected, share, rtol=0, atol=1e-12):
-            return f"the threshold lies beyond all scores: {accepted} is accepted"
+    beyond = beyond_all_scores(level.rates[0])
+    if beyond or of_ratio is None:
+        return beyond
+    rates = of_ratio.sums.rate
+    for share in (0, 1):
         if np.allclose(rates, share, rtol=0, atol=1e-12):
             return f"all rates are {share}"
     if rates.min() > NEARLY_ALL:

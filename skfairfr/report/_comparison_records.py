@@ -7,13 +7,11 @@ from pathlib import Path
 from skfairfr.report import _comparison_document
 from skfairfr.report._records import Curves, read_schema
 from skfairfr.report._tables import changes_of, in_given_scale, to_csv
-from skfairfr.utils._document import write_text
+from skfairfr.utils._document import write_fragment, write_page, write_text
 from skfairfr.utils._errors import all_spelled
 from skfairfr.utils._folder import REPORT, check_replaceable, replaced
-from skfairfr.utils._json_form import plain_form
-from skfairfr.utils._page import write_fragment, write_page
 from skfairfr.utils._validation import check_path
-from skfairfr.utils._words import in_iso
+from skfairfr.utils._words import in_iso, plain_form
 
 SCHEMA_VERSION = 4
 
