@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from skfairfr.report import _comparison_document
+from skfairfr.report import _documents
 from skfairfr.report._records import Curves, read_schema
 from skfairfr.report._tables import changes_of, in_given_scale, to_csv
 from skfairfr.utils._document import write_fragment, write_page, write_text
@@ -218,8 +218,8 @@ class SystemsComparison:
         -------
         text : str
         """
-        document = _comparison_document.document_of(self)
-        return write_text(document.only(*_comparison_document.IN_TEXT))
+        document = _documents.comparison_document(self)
+        return write_text(document.only(*_documents.CHANGES_IN_TEXT))
 
     def to_json(self, **about):
         """Strict JSON: nan as null, infinities as "Infinity" and "-Infinity".
@@ -256,7 +256,7 @@ class SystemsComparison:
         -------
         html : str
         """
-        return write_page(_comparison_document.document_of(self), version, date)
+        return write_page(_documents.comparison_document(self), version, date)
 
     def to_junit(self):
         """Changes as JUnit XML, those for the worse as failures.
@@ -319,11 +319,11 @@ class SystemsComparison:
         return read_schema("comparison.json")
 
     def _repr_html_(self):
-        document = _comparison_document.document_of(self)
-        return write_fragment(document.only(*_comparison_document.IN_NOTEBOOK))
+        document = _documents.comparison_document(self)
+        return write_fragment(document.only(*_documents.CHANGES_IN_NOTEBOOK))
 
     def __repr__(self):
-        document = _comparison_document.document_of(self)
+        document = _documents.comparison_document(self)
         found = document.sections[0].parts[0]
         return "\n".join([document.subtitle, found.headline, *found.texts])
 

@@ -2,8 +2,7 @@
 
 from xml.etree import ElementTree
 
-from skfairfr.report._audit_document import check_sentence
-from skfairfr.report._comparison_document import change_sentence
+from skfairfr.report._documents import change_sentence, check_sentence
 from skfairfr.report._notes import short_place
 from skfairfr.utils._words import RATES, printable
 

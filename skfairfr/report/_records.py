@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from skfairfr.report import _audit_document
+from skfairfr.report import _documents
 from skfairfr.report._notes import in_words
 from skfairfr.report._tables import (
     disparities_of,
@@ -525,8 +525,8 @@ class Report:
         -------
         text : str
         """
-        document = _audit_document.document_of(self, source)
-        return write_text(document.only(*_audit_document.IN_TEXT))
+        document = _documents.audit_document(self, source)
+        return write_text(document.only(*_documents.IN_TEXT))
 
     def to_html(self, source=None, *, version=None, date=None):
         """One self-contained page: no script, no network, every label escaped.
@@ -545,7 +545,7 @@ class Report:
         -------
         html : str
         """
-        return write_page(_audit_document.document_of(self, source), version, date)
+        return write_page(_documents.audit_document(self, source), version, date)
 
     def to_frame(self, table="rates", backend=None):
         """A tidy table, as in ``rates.csv`` or ``disparities.csv``, with Python's names.
@@ -594,8 +594,8 @@ class Report:
         -------
         markdown : str
         """
-        document = _audit_document.document_of(self, source)
-        return write_markdown(document.only(*_audit_document.IN_CARD))
+        document = _documents.audit_document(self, source)
+        return write_markdown(document.only(*_documents.IN_CARD))
 
     def save(self, folder, source=None, *, replace=False, version=None, date=None):
         """Write ``audit.json``, ``report.html``, both tables and the figures to a folder.
@@ -653,11 +653,11 @@ class Report:
         return read_schema("audit.json")
 
     def _repr_html_(self):
-        document = _audit_document.document_of(self)
-        return write_fragment(document.only(*_audit_document.IN_NOTEBOOK))
+        document = _documents.audit_document(self)
+        return write_fragment(document.only(*_documents.IN_NOTEBOOK))
 
     def __repr__(self):
-        document = _audit_document.document_of(self)
+        document = _documents.audit_document(self)
         found = document.sections[0].parts[0]
         return "\n".join([document.title, found.headline, *found.texts])
 
