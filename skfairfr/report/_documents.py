@@ -663,8 +663,8 @@ def _det(audit):
     names = [short_place(level, audit) for level in audit.levels]
     caption = (
         "Both rates of each group as the one threshold for everybody moves. Where the "
-        "points of groups lie apart, the threshold treats them differently. Rates of zero "
-        "have no place on these axes."
+        "points of groups lie apart, the threshold treats them differently. Hollow points "
+        f"rest on {TOO_FEW}; rates of zero have no place on these axes."
     )
     if len(audit.curves.groups) > MAX_CURVES:
         caption += " Each panel has one group in blue, and everyone in grey."
@@ -703,18 +703,11 @@ def _n_differing(audit):
     """At how many levels, of either rate, the other average concludes something else."""
     if audit.averaged is None:
         return 0
-    both = [
-        [
-            {
-                (f.group if f.verdict != NO_DIFFERENCE else None, f.verdict)
-                for f in found
-            }
-            for level in levels
-            for found in (_findings(level, rate) for rate in RATES)
-        ]
+    own, other = (
+        [{*map(_conclusion, _findings(lev, rate))} for lev in levels for rate in RATES]
         for levels in (audit.levels, audit.averaged.levels)
-    ]
-    return sum(own != other for own, other in zip(*both, strict=True))
+    )
+    return sum(first != second for first, second in zip(own, other, strict=True))
 
 
 def _groups(systems, names=("",)):
@@ -762,13 +755,7 @@ def _failures(audit):
         "Attempts that gave no template, by group. FTA is the share of all attempts, FTE "
         "the share of those acquired."
     )
-    about = (
-        "Generalised rates count these failures: GFAR = FMR (1 \N{MINUS SIGN} FTA)(1 "
-        "\N{MINUS SIGN} FTE), GFRR = FTE + (1 \N{MINUS SIGN} FTE) FTA + (1 \N{MINUS SIGN} "
-        "FTE)(1 \N{MINUS SIGN} FTA) FNMR (ISO/IEC 19795-1). They stand in the tables of "
-        "rates above, without intervals."
-    )
-    return [Table(caption, head, rows), about]
+    return [Table(caption, head, rows)]
 
 
 # ---- what is open --------------------------------------------------------------------
@@ -1155,11 +1142,15 @@ def _of_system(found, name, number):
 
 def _row_of_change(change):
     everyone = change.attribute is None
-    difference = signed(points(change.difference))
+    # The caption says that these are points.
+    difference, ends = (
+        signed(text).replace("\N{NO-BREAK SPACE}points", "")
+        for text in (points(change.difference), points_between(change.low, change.high))
+    )
     cells = [
         Cell(percent(change.before)),
         Cell(percent(change.after)),
-        Cell(difference, signed(points_between(change.low, change.high))),
+        Cell(difference, ends),
         Cell(ratio(change.ratio), ratios(change.ratio_low, change.ratio_high)),
         Cell(p_value(change.p_value)),
         Cell(p_value(change.p_adjusted)),
@@ -1213,7 +1204,7 @@ def _det_of_systems(systems, names):
     caption = (
         "Both rates of each group under each system, as its one threshold for "
         "everybody moves; nearer to the lower left is better. Points mark the operating "
-        "points. Rates of zero have no place on these axes."
+        f"points, hollow ones on {TOO_FEW}. Rates of zero have no place on these axes."
     )
     curves, levels = [s.curves for s in systems], [s.levels for s in systems]
     return Figure(caption, lambda: det_of_systems(curves, levels, names))

@@ -483,11 +483,14 @@ def _draw_curve(ax, curves, row, style, label):
 
 
 def _mark_points(ax, rates, color, marker):
-    """Operating points of a group."""
-    points = np.array([(r.far.value, r.frr.value) for r in rates])
-    x, y = points[(points > 0).all(axis=1)].T
-    style = {"color": color, "marker": marker, "markersize": 6.5, "zorder": 4}
-    ax.plot(x, y, linestyle="none", markeredgecolor="white", **style)
+    """Operating points of a group, hollow where one of the rates is hollow elsewhere."""
+    for rate in rates:
+        point, face, edge = (rate.far.value, rate.frr.value), color, "white"
+        if not (rate.far.supported and rate.frr.supported):
+            face, edge = edge, face
+        look = {"markerfacecolor": face, "markeredgecolor": edge, "markersize": 6.5}
+        if min(point) > 0:
+            ax.plot(*point, marker=marker, linestyle="none", zorder=4, **look)
 
 
 def _set_det_axes(ax, ends):
@@ -547,8 +550,13 @@ def changes(found, rate, names):
             look = looks.get(change.verdict, looks[NO_DIFFERENCE])
             if np.isfinite(low) and not np.isnan(high):
                 ax.hlines(y, max(low, ends[0]), min(high, ends[1]), **look)
-                if high > ends[1]:
-                    ax.plot(ends[1], y, color=look["color"], marker=">", clip_on=False)
+                for beyond, edge, arrow in (
+                    (low < ends[0], ends[0], "<"),
+                    (high > ends[1], ends[1], ">"),
+                ):
+                    if beyond:
+                        at = {"marker": arrow, "clip_on": False}
+                        ax.plot(edge, y, color=look["color"], **at)
             if ratio > 0 and np.isfinite(ratio):
                 at = {"marker": markers[place], "linestyle": "none"}
                 ax.plot(ratio, y, color=look["color"], **at)

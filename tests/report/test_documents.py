@@ -259,51 +259,33 @@ def check_of(name, limit, verdict, ends, groups, **more):
     return Check(*about, figure, groups, ("lone",), verdict, **more)
 
 
-@pytest.mark.parametrize(
-    ("check", "groups", "bound"),
-    [
-        (check_of("max_bfar", 2.0, "passed", (1.2, 1, 1.9), "fm"), "f over m", "at most 1.90"),
-        (check_of("max_fmr_ratio", 2.0, "failed", (3, 2.5, 9), "fm"), "f over m", "at least 2.50"),
-        (
-            check_of("max_fnmr_ratio", 2.0, "undetermined", (2, 1, 2.9), "fm"),
-            "f over m",
-            "may be as large as 2.90",
-        ),
-        (
-            check_of("max_fmr", 0.02, "failed", (0.1, 0.05, 0.2), "fm"),
-            "f and m",
-            "at least 5.00 % for f",
-        ),
-        (check_of("max_fnmr", 0.2, "passed", (0.1, 0, 0.15), "f"), "f", "at most 15.0 %"),
-        (
-            check_of("max_fnmr", 0.1, "undetermined", (0.2, 0.05, 0.3), "f"),
-            "f",
-            "may be as small as 5.00 %",
-        ),
-        (check_of("max_fnmr", 0.2, "undetermined", (0.1, 0, 1.0), "f"), "f", "large as 100 %"),
-        (check_of("max_fnmr", 0.2, "undetermined", (np.nan,) * 3, ""), "none", "too few groups"),
-    ],
-)  # fmt: skip
-def test_a_check_shows_the_bound_that_decides(check, groups, bound):
+CHECKS = [
+    ("max_bfar", 2.0, "passed", (1.2, 1, 1.9), "fm", "f over m", "at most 1.90"),
+    ("max_fmr_ratio", 2.0, "failed", (3, 2.5, 9), "fm", "f over m", "at least 2.50"),
+    ("max_fnmr_ratio", 2.0, "undetermined", (2, 1, 2.9), "fm", "f over m", "large as 2.90"),
+    ("max_fmr", 0.02, "failed", (0.1, 0.05, 0.2), "fm", "f and m", "at least 5.00 % for f"),
+    ("max_fnmr", 0.2, "passed", (0.1, 0, 0.15), "f", "f", "at most 15.0 %"),
+    ("max_fnmr", 0.1, "undetermined", (0.2, 0.05, 0.3), "f", "f", "small as 5.00 %"),
+    ("max_fnmr", 0.2, "undetermined", (0.1, 0, 1.0), "f", "f", "large as 100 %"),
+    ("max_fnmr", 0.2, "undetermined", (np.nan,) * 3, "", "none", "too few groups"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CHECKS)
+def test_a_check_shows_the_bound_that_decides(case):
+    *about, groups, bound = case
+    check = check_of(*about)
     (audit_,) = usual_report().audits
     report = replace(usual_report(), audits=(replace(audit_, checks=(check,)),))
     document = documents_.audit_document(report)
-    table = parts_of(document, Table, "verdict")[0]
-    ((_, allowed, group, found, shown, result),) = [
-        (row.name, *(cell.line.replace("\xa0", " ") for cell in row.cells))
-        for row in table.rows
-    ]
+    (row,) = parts_of(document, Table, "verdict")[0].rows
+    cells = [cell.line.replace("\xa0", " ") for cell in row.cells]
+    allowed, group, found, shown, result = cells
     assert group.startswith(f"{groups}, ") and "pairs: lone" in group
-    assert bound in shown
-    assert result == check.verdict and "at most" in allowed
-    value = check.figure.value
-    assert found == (
-        "\N{EN DASH}" if np.isnan(value)
-        else percent(value).replace("\xa0", " ") if check.name in ("max_fmr", "max_fnmr")
-        else ratio(value)
-    )  # fmt: skip
-    verdict = document.sections[0].parts[0]
-    assert verdict.status == check.verdict
+    assert bound in shown and result == check.verdict and "at most" in allowed
+    form = percent if check.name in ("max_fmr", "max_fnmr") else ratio
+    assert found == form(check.figure.value).replace("\xa0", " ")
+    assert document.sections[0].parts[0].status == check.verdict
     assert check.verdict in documents_.check_sentence(check, report)
 
 
@@ -385,7 +367,35 @@ def test_figures_hold_labels_as_text():
 def test_many_groups_become_small_multiples():
     X, y, _ = synthetic(80)
     found = audit(X, y, np.array([f"g{i % 9}" for i in y]), far=0.05, n_resamples=40)
-    assert all(f">g{i}<" in images(found)[-1] for i in range(9))
+    svg = images(found)[-1]
+    assert all(f">g{i}<" in svg for i in range(9))
+
+
+def test_a_threshold_beyond_all_scores_concludes_nothing():
+    report = small_report(threshold=40.0, far=None)
+    verdicts = {f.verdict for f in report.audits[0].levels[0].findings}
+    assert verdicts == {"undetermined"}
+    texts = documents_.audit_document(report).sections[0].parts[0].texts
+    assert any("beyond all scores: no pair is accepted" in text for text in texts)
+    assert "no certain difference" not in Page(report.to_html()).text
+
+
+def test_only_findings_and_what_is_undetermined_have_a_colour():
+    words = {v: documents_.concluded(v, v).word for v in ("worse", "undetermined")}
+    assert words == {"worse": "worse", "undetermined": "undetermined"}
+    for verdict in ("no certain difference", TOO_FEW):
+        assert documents_.concluded(verdict, verdict).word == ""
+        assert documents_.concluded(verdict, verdict).line == verdict
+
+
+def test_no_disparity_without_noise_where_there_is_none():
+    report = small_report(threshold=40.0, far=None)
+    (table,) = (
+        t for t in parts_of(documents_.audit_document(report), Table, "by-0-level-0")
+        if t.head[0] == "Disparity"
+    )  # fmt: skip
+    for row in table.rows:
+        assert all(not c.more for c in row.cells if c.text == "\N{EN DASH}")
 
 
 def test_several_attributes_have_a_section_each_and_count_their_people():
@@ -580,18 +590,13 @@ def test_every_system_has_the_numbers_of_its_own_audit():
         assert row.cells[2].text == percent(measured.levels[0].rates[0].far.value)
 
 
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (["/a/old.npz", "/b/new.npz"], ["old.npz", "new.npz"]),
-        (["/a/x.npz", "/b/x.npz"], ["/a/x.npz", "/b/x.npz"]),
-        (["/" + "a" * 60 + "/x", "/" + "a" * 11 + "b" * 49 + "/x"], None),
-    ],
-)
-def test_names_of_systems_are_short_and_differ(names, expected):
-    shown = documents_.short_names(names)
-    assert expected is None or shown == expected
-    assert len(set(shown)) == len(names) and max(map(len, shown)) <= 31
+def test_names_of_systems_are_short_and_differ():
+    long = ["/" + "a" * 60 + "/x", "/" + "a" * 11 + "b" * 49 + "/x"]
+    files, paths = ["/a/old.npz", "/b/new.npz"], ["/a/x.npz", "/b/x.npz"]
+    assert documents_.short_names(files) == ["old.npz", "new.npz"]
+    assert documents_.short_names(paths) == paths
+    shown = documents_.short_names(long)
+    assert len(set(shown)) == 2 and max(map(len, shown)) <= 31
 
 
 def test_long_names_stay_inside_the_figures():

@@ -11,6 +11,8 @@ RATES = ("far", "frr")
 FIELDS = ("", "_low", "_high", "_supported")
 # A log axis spans at least this factor, so that two of its ticks are in view.
 LEAST_SPAN = 6.0
+# Intervals below all rates are shown up to such a part of the smallest.
+FURTHEST = 100
 # Values are written beside points that have so many points of height each.
 LEAST_HEIGHT = 11
 LIMIT_COLOUR = "#B00020"
@@ -207,7 +209,7 @@ class GroupRatesDisplay(_from_roc.BothRates):
     def _draw(self, ax, rate, limits, options):
         values, low, high, supported = (getattr(self, rate + f) for f in FIELDS)
         levels = [] if limits is None else [v for v in limits if v == v]
-        ends = _ends(np.concatenate([np.ravel(a) for a in (values, low, high, levels)]))
+        ends = _ends(np.append(values, levels), np.append(low, high))
         ax.set(xscale="log", xlim=ends)
         _style.percent_ticks(ax.xaxis, ends)
         n_levels, n_groups = values.shape
@@ -321,12 +323,15 @@ def _offset(level, n_levels):
     return 0.12 if n_levels == 1 else 0.56 * (level / (n_levels - 1) - 0.5) + 0.1
 
 
-def _ends(values):
-    """Ends of a log axis about the positive values."""
-    values = values[np.isfinite(values) & (values > 0)]
-    if values.size == 0:
+def _ends(values, reached):
+    """Ends of a log axis about the positive values, and about intervals but for far ends."""
+    shown = np.append(values, reached)
+    shown = shown[np.isfinite(shown) & (shown > 0)]
+    if shown.size == 0:
         return 1e-3, 1.0
-    low, high = values.min() / 1.35, min(values.max() * 1.35, 1.15)
+    # An interval of few errors may end at a millionth of any rate.
+    least = values[values > 0].min(initial=shown.max()) / FURTHEST
+    low, high = max(shown.min(), least) / 1.35, min(shown.max() * 1.35, 1.15)
     widened = max(LEAST_SPAN * low / high, 1) ** 0.5
     high = min(high * widened, 1.15)
     low = min(low / widened, high / LEAST_SPAN)
