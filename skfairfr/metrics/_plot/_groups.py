@@ -364,8 +364,8 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
         Overall FAR level that set the threshold.
     name : str, default=None
         Name of the system, for the colour bar.
-    beyond : str, default=""
-        Where values and intervals come from, if above ``far_max``, for the legend.
+    is_sampled : bool, default=False
+        Whether the rates come from a sample, for the legend.
 
     Attributes
     ----------
@@ -392,7 +392,7 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
     >>> roc = roc.fit(data.X, data.y, data.sensitive_features)
     >>> display = GroupFARDisplay.from_roc(roc, far=1e-2, ax=Figure().subplots())
     >>> [cell.get_text() for cell in display.text_[0]]
-    ['2.43 %', '0.466 %']
+    ['2.39 %', '0.473 %']
     """
 
     groups: np.ndarray
@@ -403,7 +403,7 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
     supported: np.ndarray
     level: float | None = None
     name: str | None = None
-    beyond: str = ""
+    is_sampled: bool = False
 
     @classmethod
     def from_roc(cls, roc, *, far=None, threshold=None, ax=None, name=None, **kwargs):
@@ -436,9 +436,11 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
         """
         far = 1e-3 if far is None and threshold is None else far
         matrix = roc.far_matrix(far, threshold=threshold)
-        beyond = _from_roc.SAMPLED if _from_roc.is_sampled(matrix).any() else ""
+        is_sampled = _from_roc.is_sampled(matrix).any()
         known = {field: getattr(matrix, field) for field in MATRIX_FIELDS}
-        return cls(level=far, name=name, beyond=beyond, **known).plot(ax, **kwargs)
+        return cls(level=far, name=name, is_sampled=is_sampled, **known).plot(
+            ax, **kwargs
+        )
 
     def plot(self, ax=None, *, name=None, colorbar=True, **kwargs):
         """Draw the matrix.
@@ -523,9 +525,9 @@ class GroupFARDisplay(_from_roc.FromEstimatorMixin):
             handles.append(Patch(**DASHED, label=_style.TOO_FEW))
         if (self.n_impostor == 0).any():
             handles.append(Patch(**EMPTY, label=_style.NO_PAIRS))
-        if self.beyond:
-            label = self.beyond
-            handles.append(Patch(facecolor="none", edgecolor="none", label=label))
+        if self.is_sampled:
+            empty = {"facecolor": "none", "edgecolor": "none"}
+            handles.append(Patch(**empty, label=_from_roc.SAMPLED))
         if handles:
             where = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "ncols": 2}
             look = {"fontsize": "small", "frameon": False, "borderaxespad": 0.2}
