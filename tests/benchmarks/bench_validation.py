@@ -13,8 +13,7 @@ import torch
 
 from skfairfr import EthicalModule
 from skfairfr.projectors._head import ProjectionHead, project
-from skfairfr.projectors._held_out import HeldOutRates, sample_to_compare
-from skfairfr.projectors._people import People
+from skfairfr.projectors._people import HeldOutRates, People, sample_to_compare
 from skfairfr.projectors._training import DeviceRows
 from tests.benchmarks._command import run_command
 

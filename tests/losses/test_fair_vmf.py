@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from torch.nn.functional import cross_entropy, linear, normalize
 
 from skfairfr.losses import FairVMFLoss
-from skfairfr.losses._fair_vmf import resolve_kappa
+from skfairfr.losses._softmax import resolve_kappa
 from tests._core.vmf_oracle import exact_log_normalizer
 
 GROUPS = ["female", "male", "male", "female", "male"]

@@ -8,7 +8,7 @@ import torch
 from numpy.testing import assert_array_equal
 from torch.nn.functional import normalize
 
-from skfairfr.losses import _semi_hard, semi_hard_negatives
+from skfairfr.losses import _triplet, semi_hard_negatives
 from tests.covering import daily_pairwise
 
 
@@ -74,8 +74,8 @@ def test_few_are_left_at_a_small_margin_and_all_at_a_large_one():
 @pytest.mark.parametrize("n_draws", [200, pytest.param(4000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("rows", "byte"), [(3, 240), (11, 4), (960, 7)])
 def test_the_choice_is_uniform_in_both_directions(monkeypatch, rows, byte, n_draws):
-    monkeypatch.setattr(_semi_hard, "ROWS", rows)
-    monkeypatch.setattr(_semi_hard, "BYTE", byte)
+    monkeypatch.setattr(_triplet, "ROWS", rows)
+    monkeypatch.setattr(_triplet, "BYTE", byte)
     left, right, y = pairs(30, 12)
     allowed = admissible(left, right, y)
     generator = torch.Generator().manual_seed(0)

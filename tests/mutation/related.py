@@ -49,18 +49,16 @@ RELATED = {
     ),
     "comparators/_whitening": ("comparators/test_contract",),
     "losses/_centroid_fairness": ("losses/test_arguments", "losses/test_score_map"),
-    "losses/_fair_vmf": ("losses/test_arguments",),
     "losses/_fpr_penalty": (
         *("losses/test_penalised", "losses/test_margins", "losses/test_arguments"),
         *("losses/test_selection", "losses/test_second_derivatives"),
     ),
     "losses/_group_adversary": ("losses/test_arguments",),
-    "losses/_semi_hard": (),
     "losses/_softmax": (
         *("losses/test_held_out", "losses/test_second_derivatives"),
-        "losses/test_centroids",
+        *("losses/test_centroids", "losses/test_fair_vmf", "losses/test_arguments"),
     ),
-    "losses/_triplet": ("losses/test_arguments",),
+    "losses/_triplet": ("losses/test_arguments", "losses/test_semi_hard"),
     "metrics/_pairs/_disparities": ("metrics/_pairs/test_disparity",),
     "metrics/_pairs/_group_rates": ("metrics/_pairs/test_group_gate",),
     "metrics/_pairs/_indices": (

@@ -8,8 +8,7 @@ import torch
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr import make_face_embeddings
-from skfairfr.projectors._held_out import GroupFARs
-from skfairfr.projectors._people import People
+from skfairfr.projectors._people import GroupFARs, People
 from skfairfr.projectors._triplet_projector import GroupSampling, starting_weights
 from skfairfr.samplers import dynamic_weights
 

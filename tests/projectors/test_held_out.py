@@ -9,7 +9,7 @@ from skfairfr import EthicalModule, FPRPenaltyProjector, TripletProjector
 from skfairfr.metrics import all_pairs, bfar, bfrr, frr_at_far
 from skfairfr.projectors import AdversarialProjector, CentroidFairnessProjector
 from skfairfr.projectors._head import ProjectionHead, project
-from skfairfr.projectors._held_out import HeldOutRates
+from skfairfr.projectors._people import HeldOutRates
 from tests.projectors.faces import MORE, MORE_Y, losses, people_of, rows_of
 
 # Loose images: every group has errors of both kinds.

@@ -12,15 +12,15 @@ from skfairfr import (
 )
 from skfairfr.metrics import all_pairs, bfar, frr_at_far
 from skfairfr.projectors import (
-    _held_out,
+    _people,
 )
 from skfairfr.projectors._head import ProjectionHead, project
-from skfairfr.projectors._held_out import (
+from skfairfr.projectors._people import (
     STREAM,
     HeldOutRates,
+    People,
     sample_to_compare,
 )
-from skfairfr.projectors._people import People
 from tests.projectors.faces import people_of, rows_of
 
 
@@ -106,7 +106,7 @@ def small(monkeypatch):
         ("FEWEST_IMAGES", 16),
         ("FEWEST_PEOPLE", 6),
     ):
-        monkeypatch.setattr(_held_out, name, value)
+        monkeypatch.setattr(_people, name, value)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -170,8 +170,8 @@ HEAD = ProjectionHead(16, 32, 16, "residual", torch.Generator().manual_seed(0))
 @pytest.fixture
 def medium(monkeypatch):
     """A sample of 240 images, 80 of a group at least."""
-    monkeypatch.setattr(_held_out, "MOST_IMAGES", 240)
-    monkeypatch.setattr(_held_out, "FEWEST_IMAGES", 80)
+    monkeypatch.setattr(_people, "MOST_IMAGES", 240)
+    monkeypatch.setattr(_people, "FEWEST_IMAGES", 80)
 
 
 def test_metrics_are_those_of_all_pairs_of_the_sample(medium):
