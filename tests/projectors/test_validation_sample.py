@@ -7,13 +7,9 @@ import pytest
 import torch
 from numpy.testing import assert_array_equal
 
-from skfairfr import (
-    make_face_embeddings,
-)
+from skfairfr import make_face_embeddings
 from skfairfr.metrics import all_pairs, bfar, frr_at_far
-from skfairfr.projectors import (
-    _people,
-)
+from skfairfr.projectors import _people
 from skfairfr.projectors._head import ProjectionHead, project
 from skfairfr.projectors._people import (
     STREAM,
@@ -123,13 +119,6 @@ def test_the_sample_is_that_of_the_loop(case, seed, small):
             assert_array_equal(getattr(sample, name), given[sample.rows])
     if people.attribute is not None:
         assert_array_equal(sample.attribute, people.attribute[sample.identities])
-
-
-def test_people_are_whole_and_groups_have_their_share(small):
-    people = people_with(np.full(90, 3), np.arange(90) >= 60)
-    sample = sample_to_compare(people, 0)
-    assert (np.bincount(sample.y) == 3).all()
-    assert np.bincount(sample.groups).tolist() == [51, 24]
 
 
 def test_nobody_has_more_than_a_part_of_the_group(small):
