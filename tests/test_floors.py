@@ -138,7 +138,7 @@ def forbidden_neighbours(module, imports, packages):
 
 
 # Of _core, this one takes products of float32 rows by torch.
-MULTIPLYING = ("skfairfr._core._device_tiles",)
+MULTIPLYING = ("skfairfr._core._pair_tiles",)
 
 
 def impure_core(module, imports, packages):
@@ -240,7 +240,7 @@ def test_imports_never_go_in_a_ring(imports):
         (forbidden_neighbours, "skfairfr.metrics._a", "def f(): import torch.nn"),
         (impure_core, "skfairfr._core._rates", "def f():\n from torch import nn"),
         (impure_core, "skfairfr._core._rates", "from sklearn.base import clone"),
-        (eager_imports, "skfairfr._core._device_tiles", "import torch"),
+        (eager_imports, "skfairfr._core._pair_tiles", "import torch"),
         (eager_imports, "skfairfr.metrics._plot._a", "import matplotlib.pyplot as plt"),
         (private_sklearn, "skfairfr.metrics._a", "import sklearn.metrics._ranking"),
     ],

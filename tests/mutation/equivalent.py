@@ -10,19 +10,19 @@ EQUIVALENT = {
     "_core/_few_errors: starts = np.zeros(n_people + 1, dtype=np.int64) -> starts = np.zeros(n_people + 2, dtype=np.int64)": (
         "One more place, which nothing reads."
     ),
-    '_core/_beta_calibration: options = {"gtol": 1e-10, "maxiter": 500} -> options = {"gtol": 1e-10, "maxiter": 501}': (
+    '_core/_adjustments: options = {"gtol": 1e-10, "maxiter": 500} -> options = {"gtol": 1e-10, "maxiter": 501}': (
         "No search takes so many steps."
     ),
-    "_core/_running_sums: n_pairs, n_resamples = pairs[0].size, weights[0].shape[1] -> n_pairs, n_resamples = pairs[1].size, weights[0].shape[1]": (
+    "_core/_pair_sequences: n_pairs, n_resamples = pairs[0].size, weights[0].shape[1] -> n_pairs, n_resamples = pairs[1].size, weights[0].shape[1]": (
         "A pair has two members: both arrays are equally long."
     ),
     "_core/_adjustments: if odds < 0: -> if odds <= 0:": (
         "At odds of zero both lines give one half."
     ),
-    "_core/_differences: people_add -= lacking / 4 * np.outer(SIGNS, SIGNS) -> people_add -= lacking / 4 / np.outer(SIGNS, SIGNS)": (
+    "_core/_paired: people_add -= lacking / 4 * np.outer(SIGNS, SIGNS) -> people_add -= lacking / 4 / np.outer(SIGNS, SIGNS)": (
         "All entries of the product of signs are 1 or -1."
     ),
-    "_core/_differences: both = np.where((first > 0) & (second > 0), first + second, 1.0) -> both = np.where((first > 0) & (second > 0), first + second, 2.0)": (
+    "_core/_paired: both = np.where((first > 0) & (second > 0), first + second, 1.0) -> both = np.where((first > 0) & (second > 0), first + second, 2.0)": (
         "What is written there is read nowhere."
     ),
     "_core/_few_errors: _over((pairs**2).sum(), total, 1.0) * levels, -> _over((pairs**2).sum(), total, 1.0) / levels,": (
@@ -34,25 +34,25 @@ EQUIVALENT = {
     "_core/_resampling: fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 1), least, most)) -> fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 2), least, most))": (
         "The least that has a pair is two images."
     ),
-    "_core/_running_sums: if pairs[-1] is None and all(unit.dtype == np.uint8 for unit in weights): -> if pairs[-1] is None and all(unit.dtype != np.uint8 for unit in weights):": (
+    "_core/_pair_sequences: if pairs[-1] is None and all(unit.dtype == np.uint8 for unit in weights): -> if pairs[-1] is None and all(unit.dtype != np.uint8 for unit in weights):": (
         "Sums of whole numbers are exact in either type, with any multiplicity that is drawn."
     ),
-    "_core/_running_sums: self._kind = np.int16 if fits else np.int32 -> pass": (
+    "_core/_pair_sequences: self._kind = np.int16 if fits else np.int32 -> pass": (
         "Sums of whole numbers are exact in float64, too."
     ),
-    "_core/_score_moments: total += block.sum(axis=0) -> total -= block.sum(axis=0)": (
+    "_core/_pairs: total += block.sum(axis=0) -> total -= block.sum(axis=0)": (
         "Only the product of two such sums is used."
     ),
-    "comparators/_levels: labels = np.append(np.arange(group.max() + 1).astype(object), None)[group] -> labels = np.append(np.arange(group.max() + 2).astype(object), None)[group]": (
+    "comparators/_group_thresholds: labels = np.append(np.arange(group.max() + 1).astype(object), None)[group] -> labels = np.append(np.arange(group.max() + 2).astype(object), None)[group]": (
         "The last label stays None; the one before it is nobody's."
     ),
     'metrics/_roc/_paired: ends, people = 2 if systems[0].rate == "far" else 1, min(people) -> ends, people = 2 if systems[1].rate == "far" else 1, min(people)': (
         "Both systems are asked for the same rate."
     ),
-    "_core/_beta_calibration: if len(free) == 3 and found: -> if len(free) == 4 and found:": (
+    "_core/_adjustments: if len(free) == 3 and found: -> if len(free) == 4 and found:": (
         "A fit of fewer slopes has no smaller loss than a valid one of all."
     ),
-    "_core/_equal_error: rates, closest = _rates.equal_error(far.T, frr.T) -> rates, closest = _rates.equal_error(frr.T, far.T)": (
+    "_core/_bootstrap: rates, closest = _rates.equal_error(far.T, frr.T) -> rates, closest = _rates.equal_error(frr.T, far.T)": (
         "Gap and mean of two rates have no order."
     ),
     "_core/_few_errors: lost = 2 * _over((pairs**3).sum(), total * squared, 0.0) -> lost = 2 * _over((pairs**3).sum(), total * squared, 1.0)": (

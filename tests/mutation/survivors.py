@@ -29,10 +29,10 @@ ACCEPTED = {
     "_core/_few_errors: _over(4.0, reach, 0.0) * levels, -> _over(4.0, reach, 1.0) * levels,": (
         "Where there are no pairs the rate is nan in any case."
     ),
-    "_core/_running_sums: most = [int(unit.max(initial=0)) for unit in weights] -> most = [int(unit.max(initial=1)) for unit in weights]": (
+    "_core/_pair_sequences: most = [int(unit.max(initial=0)) for unit in weights] -> most = [int(unit.max(initial=1)) for unit in weights]": (
         "A wider integer where all weights are zero: what it costs."
     ),
-    "_core/_running_sums: whole = min(start + CHUNK, left.size) <= position -> whole = min(start - CHUNK, left.size) <= position": (
+    "_core/_pair_sequences: whole = min(start + CHUNK, left.size) <= position -> whole = min(start - CHUNK, left.size) <= position": (
         "The same pairs are added, in another order: the last bits."
     ),
     "metrics/_roc/_paired: return found, max(people - 1, 1.0) -> return found, max(people - 1, 2.0)": (
@@ -44,7 +44,7 @@ ACCEPTED = {
     '_core/_resampling: return vars(self) | {"drawn": {}} -> return None': (
         "The tests with processes of their own notice; they are slow."
     ),
-    "_core/_equal_error: high = np.full(n_columns, candidates.size - 1) -> high = np.full(n_columns, candidates.size - 2)": (
+    "_core/_bootstrap: high = np.full(n_columns, candidates.size - 1) -> high = np.full(n_columns, candidates.size - 2)": (
         "The same rate; where all scores are equal, the threshold may be above them."
     ),
 }
