@@ -114,10 +114,11 @@ def threshold_of(pairs, scope, levels, sampled=False):
     if len(sequence) == 0:
         return np.full(levels.shape, np.nan)
     if sampled or sequence.complete:
-        total = sequence.weight_before(len(sequence))
+        total = sequence.weighed().total()[0]
     else:
         total = people_of(pairs.totals, scope).pairs.sum() / 2
-    positions = sequence.first_exceeding(levels * total * (1 + _rates.ROUNDING))
+    targets = levels * total * (1 + _rates.ROUNDING)
+    positions = sequence.weighed().first_exceeding(targets)
     found = _rates.threshold_at(sequence.scores, positions)
     beyond = np.isneginf(found) & (not (sampled or sequence.complete))
     return np.where(beyond, np.nan, found)
@@ -311,7 +312,7 @@ def _of_patterns(totals, scale):
 
     The pairs of two people weigh 1 in all, if the two share a group.
     """
-    (rows_0, index_0), (rows_1, index_1) = totals._patterns
+    (rows_0, index_0), (rows_1, index_1) = totals.patterns
     shared = rows_0 @ rows_1.T
     inverse = np.divide(1.0, shared, out=np.zeros_like(shared), where=shared > 0)
     numbers = [
@@ -340,10 +341,9 @@ def _masses(totals, side, groups, average):
     power = {"pair": 1.0, "identity": 0.0, "squared": -1.0}[average]
     rows, columns, values = [], [], []
     for column, group in enumerate(groups):
-        cells = (totals.by_identity if group is None else totals.by_group)[side]
-        chosen = cells.rows(group)
-        rows.append(cells.identity[chosen])
-        columns.append(np.full(chosen.size, column))
+        cells, chosen = totals.cells[side], totals.rows(side, group)
+        rows.append(cells.person[chosen])
+        columns.append(np.full(rows[-1].size, column))
         values.append(cells.count[chosen] ** power)
     shape = (totals.images.n_identities, len(groups))
     where = (np.concatenate(rows), np.concatenate(columns))

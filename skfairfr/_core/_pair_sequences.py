@@ -1,14 +1,15 @@
 """Pairs sorted by descending score: sorting, splitting by group, and sums along them.
 
-Rates, thresholds and their replicates are running sums over such a sequence.
+Rates, thresholds and their replicates are running sums over such a sequence. A resample
+gives every unit (image or identity) a multiplicity; a pair weighs the product of its two
+units' multiplicities, times its base weight. Jitted loops walk the pairs in order of score
+and sum all resamples of a block side by side, over contiguous weights.
 """
 
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numba import njit
-
-from skfairfr._core import _rates
 
 # Bytes of running sums that a sequence keeps.
 KEPT_BYTES = 2**24
@@ -65,39 +66,27 @@ class PairSequence:
             self._identities.append(tuple(ends))
         return self._identities[0]
 
-    def row_sums(self, weights, units, block):
-        """Running sums in a block of resamples, kept for the next question.
+    def weighed(self, weights=None, images=None, genuine=False):
+        """The pairs' weights in a block of resamples, RunningSums; kept for the next question.
 
         Parameters
         ----------
-        weights, units : tuples
-            As :class:`~skfairfr._core._resampling.Weights` gives them for this sequence.
-        block : hashable, or None
-            Names the resamples that the weights are of; None keeps nothing.
+        weights : Weights, default=None
+            None is the data: every image once.
+        images : Images, default=None
+        genuine : bool, default=False
+            Whether the two images of a pair are of one person, who is drawn once.
         """
-        if block in self._sums:
-            return self._sums[block]
-        rows = RowSums(weights, (*units, self.base))
+        if weights is None or weights.is_data:
+            return RunningSums(len(self), self.base)
+        if weights.block in self._sums:
+            return self._sums[weights.block]
+        of_pairs = weights.of_pairs(images, self, genuine)
+        sums = RunningSums(len(self), self.base, *of_pairs)
         kept = sum(known.n_bytes for known in list(self._sums.values()))
-        if block is not None and kept + rows.n_bytes <= KEPT_BYTES:
-            self._sums[block] = rows
-        return rows
-
-    def first_exceeding(self, targets):
-        """First position at which the base weights add up to more than each target."""
-        if self.base is None:
-            position = np.floor(targets).astype(np.int64)
-        else:
-            position = np.searchsorted(np.cumsum(self.base), targets, side="right")
-        return np.where(position < len(self), position, -1)
-
-    def weight_before(self, positions):
-        """Sum of the base weights of the pairs before each position."""
-        positions = np.asarray(positions)
-        if self.base is None:
-            return positions.astype(np.float64)
-        sums = np.cumsum(self.base[: positions.max(initial=0)])
-        return np.concatenate([[0.0], sums])[positions]
+        if weights.block is not None and kept + sums.n_bytes <= KEPT_BYTES:
+            self._sums[weights.block] = sums
+        return sums
 
 
 def split_by_groups(scores, left, right, group, n_groups, across, ordered):
@@ -133,58 +122,6 @@ def split_by_groups(scores, left, right, group, n_groups, across, ordered):
     bounds = np.append(0, np.cumsum(np.bincount(cell, minlength=n_cells + 1)))
     order = order[: bounds[n_cells]]
     return scores[order], left[order], right[order], bounds[: n_cells + 1]
-
-
-def crossings(sequence, weights, units, levels, totals, block=None):
-    """Thresholds at FAR levels in every resample.
-
-    Parameters
-    ----------
-    sequence : PairSequence
-    weights, units : tuples
-        As :class:`~skfairfr._core._resampling.Weights` gives them for this sequence.
-    levels : ndarray, shape (n_levels,)
-        Increasing.
-    totals : ndarray, shape (n_resamples,)
-        Weight of all pairs of the scope.
-    block : hashable, default=None
-        As of ``PairSequence.row_sums``.
-
-    Returns
-    -------
-    thresholds : ndarray, shape (n_levels, n_resamples)
-        NaN where there is no weight at all.
-    short : bool
-        Whether some threshold lies below the last score held.
-    """
-    targets = levels[:, None] * totals * (1 + _rates.ROUNDING)
-    if _counts_once(weights):
-        positions = sequence.first_exceeding(targets)
-    else:
-        rows = sequence.row_sums(weights, units, block)
-        rows.reach(len(sequence), targets.max(axis=0, initial=0.0))
-        pairs = (*units, sequence.base)
-        positions = first_exceeding_positions(weights, pairs, targets, rows)
-    defined = np.broadcast_to(totals > 0, positions.shape)
-    thresholds = np.where(
-        defined, _rates.threshold_at(sequence.scores, positions), np.nan
-    )
-    short = not sequence.complete and bool((positions < 0)[defined].any())
-    return thresholds, short
-
-
-def weight_before(sequence, weights, units, positions, block=None):
-    """Weight of the pairs before each position, (n_levels, n_resamples), in any order."""
-    if _counts_once(weights):
-        return sequence.weight_before(positions)
-    rows = sequence.row_sums(weights, units, block)
-    rows.reach(positions.max(initial=0))
-    return sums_before(weights, (*units, sequence.base), positions, rows)
-
-
-def _counts_once(weights):
-    """Whether the weights are those of the data: one resample of multiplicities 1."""
-    return all(unit.shape[1] == 1 and (unit == 1).all() for unit in weights)
 
 
 BITS = 11
@@ -268,16 +205,21 @@ LEAST = CHUNK
 ROWS = 2048
 
 
-class RowSums:
-    """Sums of the weights of the pairs before every ``step``-th pair, as far as asked.
+class RunningSums:
+    """Weights of sorted pairs, summed from the first on, in every resample of a block.
+
+    Sums before every ``step``-th pair are kept as far as asked: from there each resample
+    walks the few pairs to what is asked of it alone.
 
     Parameters
     ----------
-    weights : tuple of two ndarrays, shape (n_units, n_resamples)
-        Multiplicities of the units of the left and the right member of a pair.
-    pairs : tuple (left, right, base)
-        Unit of each member, int32 (n_pairs,), in the order to walk; base weights float64
-        (n_pairs,) or None where every pair weighs 1.
+    n_pairs : int
+    base : ndarray of float64, shape (n_pairs,), or None where every pair weighs 1
+    weights : tuple of two ndarrays, shape (n_units, n_resamples), default=None
+        Multiplicities of the units of the left and the right member of a pair; None is the
+        data, where each is 1.
+    units : tuple of two ndarrays of int32, shape (n_pairs,), default=None
+        Unit of each member.
 
     Attributes
     ----------
@@ -288,75 +230,76 @@ class RowSums:
         Memory that all rows take.
     """
 
-    def __init__(self, weights, pairs):
-        n_pairs, n_resamples = pairs[0].size, weights[0].shape[1]
+    def __init__(self, n_pairs, base, weights=None, units=None):
+        self.n_pairs, self.base = n_pairs, base
+        self.n_resamples, self._walked = 1, None
+        if weights is None:
+            return
+        self.n_resamples, self._walked = weights[0].shape[1], (*weights, *units, base)
         # One chunk, or more so that rows are few.
         self.step = LEAST * max(1, -(-n_pairs // (LEAST * ROWS)))
-        self._walked = (*weights, *pairs)
         # Sums of a chunk are the smallest exact integers where weights are so.
         self._kind = np.float64
-        if pairs[-1] is None and all(unit.dtype == np.uint8 for unit in weights):
+        if base is None and all(unit.dtype == np.uint8 for unit in weights):
             most = [int(unit.max(initial=0)) for unit in weights]
             fits = CHUNK * np.prod(most) <= np.iinfo(np.int16).max
             self._kind = np.int16 if fits else np.int32
         # Memory that no walk reaches is never touched.
-        self._sums = np.empty((n_pairs // self.step + 1, n_resamples))
+        self._sums = np.empty((n_pairs // self.step + 1, self.n_resamples))
         self._sums[0] = 0.0
         self.known = self._sums[:1]
         self.n_bytes = self._sums.nbytes
 
-    def reach(self, position, targets=np.inf):
-        """Rows down to a position, or until one exceeds the target of every resample.
+    def first_exceeding(self, targets):
+        """First position at which the running weight exceeds each target.
 
         Parameters
         ----------
-        position : int
-        targets : float, or ndarray of float64, shape (n_resamples,), default=inf
+        targets : ndarray, shape (n_levels, n_resamples)
+            Increasing along the first axis.
+
+        Returns
+        -------
+        positions : ndarray of int64, shape (n_levels, n_resamples)
+            -1 where the sum of all pairs does not exceed the target.
         """
+        if self._walked is not None:
+            self._reach(self.n_pairs, targets.max(axis=0, initial=0.0))
+            targets = np.ascontiguousarray(targets)
+            return _walk_crossings(*self._walked, targets, self.known, self.step)
+        if self.base is None:
+            position = np.floor(targets).astype(np.int64)
+        else:
+            position = np.searchsorted(np.cumsum(self.base), targets, side="right")
+        return np.where(position < self.n_pairs, position, -1)
+
+    def before(self, positions):
+        """Weight of the pairs before each position (n_levels, n_resamples), in any order."""
+        if self._walked is not None:
+            self._reach(positions.max(initial=0))
+            positions = np.ascontiguousarray(positions, dtype=np.int64)
+            return _walk_sums(*self._walked, positions, self.known, self.step)
+        if self.base is None:
+            return positions.astype(np.float64)
+        sums = np.cumsum(self.base[: positions.max(initial=0)])
+        return np.concatenate([[0.0], sums])[positions]
+
+    def total(self):
+        """Weight of all pairs, (n_resamples,)."""
+        return self.before(np.full((1, self.n_resamples), self.n_pairs))[0]
+
+    def _reach(self, position, targets=np.inf):
+        """Know the rows down to a position, or until one exceeds every resample's target."""
         n_known = _extend(
             *self._walked,
             self._sums,
             self.step,
             len(self.known),
             1 + int(position) // self.step,
-            np.broadcast_to(targets, self._sums.shape[1]).astype(np.float64),
-            np.empty(self._sums.shape[1], self._kind),
+            np.broadcast_to(targets, self.n_resamples).astype(np.float64),
+            np.empty(self.n_resamples, self._kind),
         )
         self.known = self._sums[:n_known]
-        return self
-
-
-def first_exceeding_positions(weights, pairs, targets, rows=None):
-    """First position at which the running weight exceeds each target.
-
-    Parameters
-    ----------
-    weights, pairs : tuples
-        As of ``RowSums``.
-    targets : ndarray, shape (n_levels, n_resamples)
-        Increasing along the first axis.
-    rows : RowSums, default=None
-        Of these weights and pairs; each walk starts from the nearest one known.
-
-    Returns
-    -------
-    positions : ndarray of int64, shape (n_levels, n_resamples)
-        -1 where the sum of all pairs does not exceed the target.
-    """
-    rows = RowSums(weights, pairs) if rows is None else rows
-    targets = np.ascontiguousarray(targets)
-    return _walk_crossings(*weights, *pairs, targets, rows.known, rows.step)
-
-
-def sums_before(weights, pairs, positions, rows=None):
-    """Sum of the weights of the pairs before each position.
-
-    ``positions`` (n_levels, n_resamples) may have any order; the other arguments are those
-    of :func:`first_exceeding_positions`.
-    """
-    rows = RowSums(weights, pairs) if rows is None else rows
-    positions = np.ascontiguousarray(positions, dtype=np.int64)
-    return _walk_sums(*weights, *pairs, positions, rows.known, rows.step)
 
 
 @njit(nogil=True, cache=True, inline="always")

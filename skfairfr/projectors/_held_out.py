@@ -111,9 +111,9 @@ class GroupFARs(HeldOutNumbers):
         totals = Totals(self._images, "pair", "all")
         self.n_impostors = np.zeros(len(people.labels), dtype=np.int64)
         self.n_impostors[self._present] = [
-            totals.count_impostors(scope) for scope in _within_groups(self._images)
+            totals.count(scope) for scope in _within_groups(self._images)
         ]
-        self.resolved = far * totals.count_impostors(None) >= 1
+        self.resolved = far * totals.count(None) >= 1
 
     def check_for_dynamic(self, labels):
         """Raise where the FARs that dynamic weights follow cannot be measured."""
@@ -198,8 +198,8 @@ def _check_monitor(images, monitor, far):
             "or monitor='loss' or 'frr_at_far'."
         )
     totals = Totals(images, "pair", "all")
-    fewest = min(totals.count_impostors(scope) for scope in scopes)
-    genuine = min(totals.count_genuine(scope) for scope in scopes)
+    fewest = min(totals.count(scope) for scope in scopes)
+    genuine = min(totals.count(scope, "frr") for scope in scopes)
     what = f"monitor={monitor!r} at monitor_far={far:g} rests on"
     remedy = "give more people, a larger validation_fraction or monitor_far"
     if fewest * far < 1 or (monitor != "bfar" and genuine == 0):

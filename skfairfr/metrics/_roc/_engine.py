@@ -123,27 +123,25 @@ class Engine:
         """Scopes whose rates a value is made of: of a disparity, groups with the pairs."""
         if question.how is None:
             return [question.scope]
-        far = question.rate == "far"
-        counts = [self.pairs.count if far else self.pairs.genuine.count]
+        rates = {question.rate}
         if question.operating_point == "group":
-            counts.append(self.pairs.count)
-        groups = question.picked or range(self.groups.size)
-        return [(g, g) for g in groups if all(count((g, g)) for count in counts)]
+            rates.add("far")
+        own = [(g, g) for g in question.picked or range(self.groups.size)]
+        return [s for s in own if all(self.pairs.count(s, rate) for rate in rates)]
 
     def counts(self, question):
         """Numbers of genuine and of impostor pairs behind a question."""
         scopes = self.scopes(question)
         return tuple(
-            sum(map(count, scopes))
-            for count in (self.pairs.genuine.count, self.pairs.count)
+            sum(self.pairs.count(scope, rate) for scope in scopes)
+            for rate in ("frr", "far")
         )
 
     def unresolved(self, question):
         """What the data cannot resolve of a question's levels, Unresolved; or None."""
         if question.levels is None:
             return None
-        query = self._query(question)
-        setters = _estimates.setters_of(query, self.scopes(question))
+        setters = self._query(question).setters(self.scopes(question))
         n_pairs = {setter: self.pairs.count(setter) for setter in setters}
         hardest = min(n_pairs, key=n_pairs.get, default=None)
         smallest, n = question.levels.min(), n_pairs.get(hardest, 0)
@@ -152,15 +150,40 @@ class Engine:
         group = None if hardest is None else self.groups[hardest[0]]
         return Unresolved(float(smallest), 1 / n, group)
 
-    def _parts(self, question):
-        """The same question about runs of levels: those all pairs answer stay exact."""
-        if question.thresholds is None:
-            return question.parts(question.levels <= self.far_max)
-        exact = np.ones(question.thresholds.size, dtype=bool)
-        if question.rate == "far":
-            for scope in self._query(question).scopes:
-                exact &= self.pairs.holds(scope, question.thresholds)
-        return question.parts(exact)
+    def runs(self, question, scopes=None):
+        """The question and its query about each run of levels: those all pairs answer stay exact.
+
+        Parameters
+        ----------
+        question : Question
+        scopes : tuple, default=None
+            Those of the queries; None takes those that the question needs.
+
+        Returns
+        -------
+        runs : list of tuples (Question, Query)
+            Their levels or thresholds together are those of the question, in their order.
+        """
+        levels, thresholds = question.levels, question.thresholds
+        if thresholds is None:
+            exact = levels <= self.far_max
+        else:
+            exact = np.ones(thresholds.size, dtype=bool)
+            if question.rate == "far":
+                for scope in self._query(question).scopes:
+                    exact &= self.pairs.holds(scope, thresholds)
+        found = []
+        changes = np.flatnonzero(np.diff(exact)) + 1
+        for run in np.split(np.arange(exact.size), changes):
+            part = replace(
+                question,
+                levels=None if levels is None else levels[run],
+                thresholds=None if thresholds is None else thresholds[run],
+                order=np.arange(run.size),
+                shape=(run.size,),
+            )
+            found.append((part, self._query(part, scopes)))
+        return found
 
     def _query(self, question, scopes=None):
         """What a table of rates must hold; common questions share one."""
@@ -181,7 +204,8 @@ class Engine:
             return query
         # A scope that is not held whole uses a sample for levels above far_max.
         needed = {None, *((g, g) for g in with_impostors), *scopes}
-        sampled = frozenset(s for s in needed if not self.pairs.is_whole(s))
+        whole = {s for s in needed if self.pairs.impostors(s).complete}
+        sampled = frozenset(needed - whole)
         return replace(query, sampled=sampled)
 
     # ---- rates in the data -----------------------------------------------------------
@@ -190,8 +214,8 @@ class Engine:
         """Thresholds in the data that meet a question's levels, in the caller's shape."""
         self._warn_unresolved(question)
         found = []
-        for part in self._parts(question):
-            query, point = point_rates(self.pairs, self._query(part))
+        for part, query in self.runs(question):
+            query, point = point_rates(self.pairs, query)
             row = 0 if part.scope is None else query.scopes.index(part.scope)
             found.append(point.thresholds[row])
         return question.in_shape(np.concatenate(found))
@@ -212,9 +236,9 @@ class Engine:
         """
         self._warn_left_out(question)
         scopes, found, errors = self.scopes(question), [], []
-        for part in self._parts(question):
+        for part, query in self.runs(question):
             # The other rate may need pairs that are not held, and so a sample.
-            query = replace(self._query(part), wanted=(part.rate,))
+            query = replace(query, wanted=(part.rate,))
             query, point = point_rates(self.pairs, query)
             found.append(_estimates.quantity(point, query, part, scopes))
             columns = []
@@ -269,8 +293,7 @@ class Engine:
     def answers(self, question, resampling, scopes=None):
         """Answers about each run of levels or, of one level, about each of some scopes."""
         found = []
-        for part in self._parts(question):
-            query = self._query(part, scopes)
+        for part, query in self.runs(question, scopes):
             known, key = self.pairs.known, (query.key, resampling)
             if key not in known:
                 known[key] = rate_table(self.pairs, query, resampling)
@@ -282,9 +305,9 @@ class Engine:
     def errors_and_people(self, question, thresholds):
         """Errors of a rate at the thresholds of its levels, and the people in them."""
         found, first = [], 0
-        for part in self._parts(question):
+        for part, query in self.runs(question):
             at, first = thresholds[first:][: part.order.size], first + part.order.size
-            asked = (part.scope, at, part.scope in self._query(part).sampled)
+            asked = (part.scope, at, part.scope in query.sampled)
             support = _estimates.support_of(self.pairs, part.rate, *asked)
             found.append((support.n_errors, support.n_identities))
         return np.concatenate(found, axis=1)
@@ -304,7 +327,7 @@ class Engine:
 
     def evidence(self, question):
         """Evidence about a question's rates in all scopes like its own; None of no pairs."""
-        parts = [self.evidence_of(part) for part in self._parts(question)]
+        parts = [self.evidence_of(part) for part, _ in self.runs(question)]
         return None if None in parts else _evidence.Evidence.joined(parts)
 
     def evidence_of(self, part, as_far_as_held=False):
@@ -446,30 +469,6 @@ class Question:
     how: DisparityMeasure | None
     picked: tuple | None
     operating_point: str
-
-    def parts(self, exact):
-        """The same question about each run of levels or thresholds alike in ``exact``.
-
-        Parameters
-        ----------
-        exact : ndarray of bool, shape (n_levels,)
-
-        Returns
-        -------
-        parts : list of Question
-            Their levels or thresholds together are those of this one, in their order.
-        """
-        runs = np.split(np.arange(exact.size), np.flatnonzero(np.diff(exact)) + 1)
-        return [
-            replace(
-                self,
-                levels=None if self.levels is None else self.levels[run],
-                thresholds=None if self.thresholds is None else self.thresholds[run],
-                order=np.arange(run.size),
-                shape=(run.size,),
-            )
-            for run in runs
-        ]
 
     def level_columns(self):
         """The levels or thresholds under their name, in the caller's order and shape."""

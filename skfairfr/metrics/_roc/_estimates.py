@@ -406,11 +406,8 @@ class FARAsymmetry(Framed):
 # With fewer accepted impostor pairs, the threshold of a level is set by chance.
 MIN_SETTERS = 10
 
-# The end of `reason`, by the source of the value.
-ENDINGS = {
-    "all pairs": "",
-    "sample": "beyond far_max: from a uniform sample of impostor pairs",
-}
+# The end of `reason` where a value is of a sample.
+OF_SAMPLE = "beyond far_max: from a uniform sample of impostor pairs"
 
 
 @dataclass(frozen=True)
@@ -429,6 +426,8 @@ class Answer:
         Why each level is not supported; empty if it is.
     source : ndarray of str, shape (n_levels,)
         Where each level comes from: "all pairs" or "sample".
+    supported, reason : ndarrays, shape (n_levels,)
+        Whether each level is, and the reasons in words, and where values come from.
     corrected, p_value : ndarrays, shape (n_levels,), or None
         As of :class:`Estimate`.
     """
@@ -444,22 +443,10 @@ class Answer:
     n_undefined: np.ndarray
     reasons: np.ndarray
     source: np.ndarray
+    supported: np.ndarray
+    reason: np.ndarray
     corrected: np.ndarray | None = None
     p_value: np.ndarray | None = None
-
-    @property
-    def supported(self):
-        """Whether each level is supported, (n_levels,)."""
-        return np.array([not reason for reason in self.reasons])
-
-    @property
-    def reason(self):
-        """Reasons in words, and where values come from, (n_levels,)."""
-        words = [
-            "; ".join(filter(None, (join_reasons(reasons), ENDINGS[source])))
-            for reasons, source in zip(self.reasons, self.source, strict=True)
-        ]
-        return to_objects(words)
 
 
 def joined(parts):
@@ -507,12 +494,6 @@ def quantity(rates, query, question, scopes):
     return found
 
 
-def setters_of(query, scopes):
-    """Scopes whose FAR sets the thresholds of some scopes."""
-    own = query.operating_point == "group"
-    return [s for s in query.operating_scopes if not own or s in scopes]
-
-
 def answer(engine, table, question):
     """Value, interval and support of a question.
 
@@ -537,7 +518,7 @@ def answer(engine, table, question):
         threshold = np.full_like(threshold, np.nan)
     needed = set(scopes) if question.rate == "far" else set()
     if question.levels is not None:
-        needed.update(setters_of(query, scopes))
+        needed.update(query.setters(scopes))
     found = _with_interval(
         engine.intervals,
         question,
@@ -599,8 +580,11 @@ def no_equal_error(engine, question, counts):
         if n == 0
     )
     nan, none = np.full(1, np.nan), np.full((1, 0), np.nan)
-    more = (np.zeros(1, dtype=int), to_objects([reasons]), to_objects(["all pairs"]))
-    return Answer(nan, nan, nan, nan, none, none, nan, nan, *more)
+    return Answer(
+        *(nan, nan, nan, nan, none, none, nan, nan, np.zeros(1, dtype=int)),
+        *(to_objects([reasons]), to_objects(["all pairs"]), np.zeros(1, dtype=bool)),
+        to_objects([join_reasons(reasons)]),
+    )
 
 
 def _with_interval(intervals, question, rates, threshold, reasons, sampled):
@@ -624,11 +608,15 @@ def _with_interval(intervals, question, rates, threshold, reasons, sampled):
         with np.errstate(invalid="ignore", divide="ignore"):
             error = moved.std(axis=-1, ddof=1)
             uncertainty = replicates.std(axis=-1, ddof=1) / value
+    end = OF_SAMPLE if sampled else ""
+    words = ("; ".join(filter(None, (join_reasons(r), end))) for r in reasons)
     return Answer(
         *(value, low, high, threshold, replicates, moved, error, uncertainty),
         n_undefined,
         to_objects(tuple(r) for r in reasons),
         np.full(value.size, "sample" if sampled else "all pairs", dtype=object),
+        np.array([not r for r in reasons]),
+        to_objects(words),
     )
 
 
@@ -687,7 +675,7 @@ def _reasons(engine, table, question, scopes):
             reasons[level].append(Reason("all_errors", rate=question.rate))
     if question.levels is None:
         return reasons
-    setters = setters_of(query, scopes)
+    setters = query.setters(scopes)
     if question.rate == "frr" and setters:
         errors = []
         for setter in setters:
@@ -703,7 +691,7 @@ def _reasons(engine, table, question, scopes):
                 found, of = int(of_setter[level]), groups_of.get(setter, ())
                 few = Reason("few_setters", of, found=found, needed=MIN_SETTERS)
                 reasons[level].append(few)
-    hardest = min(map(pairs.count, setters_of(query, scopes)), default=0)
+    hardest = min(map(pairs.count, query.setters(scopes)), default=0)
     for level in np.flatnonzero(exceeds(1.0, question.levels * hardest)):
         needed = 1 / hardest if hardest else None
         found = float(question.levels[level])

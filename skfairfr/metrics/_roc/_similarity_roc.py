@@ -848,7 +848,7 @@ shape (n_pairs,), default=None
         )
         self._engine = Engine(pairs, self.groups_, far_max, intervals)
         scopes = (None, *((g, g) for g in range(self.groups_.size)))
-        self.n_genuine_ = np.array([pairs.genuine.count(scope) for scope in scopes])
+        self.n_genuine_ = np.array([pairs.count(scope, "frr") for scope in scopes])
         self.n_impostor_ = np.array([pairs.count(scope) for scope in scopes])
         return self
 
