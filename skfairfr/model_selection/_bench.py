@@ -11,8 +11,8 @@ from scipy.special import ndtri
 
 from skfairfr._compat import Interval, validate_params
 from skfairfr._core._few_errors import holm
-from skfairfr._core._pooled_folds import compare, pool
-from skfairfr.comparators._rows import check_no_zero_row
+from skfairfr._core._paired import compare, pool
+from skfairfr.comparators._base import check_no_zero_row
 from skfairfr.model_selection import _bench_text
 from skfairfr.model_selection._bench_fits import (
     People,
