@@ -619,8 +619,8 @@ def _attributes(arguments):
     of_policy = () if policy is None else policy.attributes
     if flags and of_policy:
         raise ValueError(
-            f"--policy {policy.name} sets attributes ({', '.join(of_policy)}), and "
-            f"--attribute {' '.join(flags)} was given too; leave one out."
+            f"--attribute was given, and the policy {policy.name!r} sets attributes "
+            f"({', '.join(of_policy)}); leave one out."
         )
     if not flags and not of_policy:
         raise ValueError(

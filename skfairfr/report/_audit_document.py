@@ -19,9 +19,9 @@ from skfairfr.report._common_parts import (
     title_of,
     withheld,
 )
-from skfairfr.report._limits import RATE_LIMITS, limits_of, rate_of, verdict_of
 from skfairfr.report._needed import MOST_PEOPLE, POWER
 from skfairfr.report._page_figures import MAX_CURVES, det, group_rates
+from skfairfr.report._policy import RATE_LIMITS, limits_of, rate_of, verdict_of
 from skfairfr.utils._document import (
     Cell,
     Document,

@@ -1,71 +1,15 @@
 """An audit as a check: do rates, or a disparity, stay within a limit?"""
 
-import numbers
-import sys
 from dataclasses import replace
 
 import numpy as np
 
-from skfairfr.report._limits import LIMITS, RATE_LIMITS, RATIO_LIMITS, verdict_of
 from skfairfr.report._needed import growth_of, people_needed
+from skfairfr.report._policy import RATE_LIMITS, RATIO_LIMITS, verdict_of
 from skfairfr.report._records import Check
-from skfairfr.utils._errors import Argument, ArgumentError, plain
-from skfairfr.utils._validation import check_option
 
 # Rates above which nobody's ratio to another can be large, so that a small one says nothing.
 NEARLY_ALL = 0.9
-
-
-def check_limits(limits, threshold_is_set):
-    """Raise unless limits can be judged.
-
-    Parameters
-    ----------
-    limits : dict of str -> float
-        With keys of LIMITS.
-    threshold_is_set : bool
-        Whether the audited data set the threshold, which BFAR and BFRR are about.
-    """
-    if not isinstance(limits, dict):
-        raise ArgumentError(
-            Argument("limits"),
-            f" must be a dict, as {{'max_fmr_ratio': 2.0}} is; got {plain(limits)!r}.",
-            value=limits,
-        )
-    for name, limit in limits.items():
-        check_option(name, "limits", LIMITS)
-        of_rate = name in RATE_LIMITS
-        is_number = isinstance(limit, numbers.Real) and not isinstance(limit, bool)
-        is_limit = is_number and (
-            0 < limit < 1 if of_rate else 1 < limit <= sys.float_info.max
-        )
-        if not is_limit:
-            what = (
-                "in (0, 1), as a rate is"
-                if of_rate
-                else (
-                    "above 1, which ratios are when all groups have the same rate, and finite"
-                )
-            )
-            largest = "rate" if of_rate else "ratio"
-            raise ArgumentError(
-                Argument(name),
-                f" must be a number {what}; got {plain(limit)!r}.",
-                remedy=f"Give the largest {largest} allowed, or leave it out.",
-                value=limit,
-            )
-        if of_rate:
-            continue
-        if RATIO_LIMITS[name][1] == "worst_group" and not threshold_is_set:
-            other = Argument(
-                name.replace("bfar", "fmr_ratio").replace("bfrr", "fnmr_ratio")
-            )
-            raise ArgumentError(
-                Argument(name, limit),
-                " is about the threshold where no group's FMR exceeds a level, and the "
-                "threshold was given;",
-                remedy=("use ", other, ", or leave the threshold to an FMR level."),
-            )
 
 
 def operating_points_of(limits):
