@@ -30,6 +30,9 @@ RATIO_LIMITS = {
     "max_fnmr_geomean_ratio": ("frr", "overall", "max_geomean"),
 }
 LIMITS = (*RATE_LIMITS, *RATIO_LIMITS)
+# Share of data sets in which an undetermined check is settled by the people that it is said
+# to need: at half of them one comparison of two is as likely as not.
+POWER = 0.8
 SHIPPED = files("skfairfr.report") / "policies"
 USUAL_LEVEL = 0.95
 # The parser's time grows with the square of the parts of a key.
