@@ -6,6 +6,7 @@ from itertools import cycle
 
 import numpy as np
 
+from skfairfr._core._planning import MAX_PEOPLE
 from skfairfr.report._common_parts import (
     DISPARITIES,
     about_rows,
@@ -19,9 +20,8 @@ from skfairfr.report._common_parts import (
     title_of,
     withheld,
 )
-from skfairfr.report._limits import RATE_LIMITS, limits_of, rate_of, verdict_of
-from skfairfr.report._needed import MOST_PEOPLE, POWER
 from skfairfr.report._page_figures import MAX_CURVES, det, group_rates
+from skfairfr.report._policy import POWER, RATE_LIMITS, limits_of, rate_of, verdict_of
 from skfairfr.utils._document import (
     Cell,
     Document,
@@ -325,7 +325,7 @@ def needed_words(check, report):
     if math.isnan(check.figure.value + check.figure.high):
         return "More people, or a threshold with more errors, are needed."
     if not check.people_needed:
-        return f"If rates are as found, no number of {what} up to {MOST_PEOPLE:,} settles it."
+        return f"If rates are as found, no number of {what} up to {MAX_PEOPLE:,} settles it."
     one = {"people": "person"}.get(what, what[:-1])
     people = listed(
         [

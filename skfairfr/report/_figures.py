@@ -28,10 +28,10 @@ from skfairfr.metrics._plot._style import (
     row_label,
 )
 from skfairfr.report._common_parts import short_place
-from skfairfr.report._limits import limits_of
 from skfairfr.report._measure import RATES
 from skfairfr.report._notes import collecting
 from skfairfr.report._page_figures import rates_display
+from skfairfr.report._policy import limits_of
 from skfairfr.utils._errors import Argument, ArgumentError
 from skfairfr.utils._folder import temporary
 from skfairfr.utils._validation import check_path

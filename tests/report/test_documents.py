@@ -12,7 +12,7 @@ import pytest
 from skfairfr.report import EmbeddingData, audit, audit_data, compare_systems
 from skfairfr.report import _audit_document as audits
 from skfairfr.report import _comparison_document as comparisons
-from skfairfr.report._limits import limits_of
+from skfairfr.report._policy import limits_of
 from skfairfr.report._records import Check, Figure
 from skfairfr.utils import ArgumentError
 from skfairfr.utils._document import Figure as Drawn
