@@ -13,9 +13,6 @@ EQUIVALENT = {
     '_core/_adjustments: options = {"gtol": 1e-10, "maxiter": 500} -> options = {"gtol": 1e-10, "maxiter": 501}': (
         "No search takes so many steps."
     ),
-    "_core/_pair_sequences: n_pairs, n_resamples = pairs[0].size, weights[0].shape[1] -> n_pairs, n_resamples = pairs[1].size, weights[0].shape[1]": (
-        "A pair has two members: both arrays are equally long."
-    ),
     "_core/_adjustments: if odds < 0: -> if odds <= 0:": (
         "At odds of zero both lines give one half."
     ),
@@ -34,7 +31,7 @@ EQUIVALENT = {
     "_core/_resampling: fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 1), least, most)) -> fitting = int(np.clip(BLOCK_BYTES // max(images.identity.size, 2), least, most))": (
         "The least that has a pair is two images."
     ),
-    "_core/_pair_sequences: if pairs[-1] is None and all(unit.dtype == np.uint8 for unit in weights): -> if pairs[-1] is None and all(unit.dtype != np.uint8 for unit in weights):": (
+    "_core/_pair_sequences: if base is None and all(unit.dtype == np.uint8 for unit in weights): -> if base is None and all(unit.dtype != np.uint8 for unit in weights):": (
         "Sums of whole numbers are exact in either type, with any multiplicity that is drawn."
     ),
     "_core/_pair_sequences: self._kind = np.int16 if fits else np.int32 -> pass": (

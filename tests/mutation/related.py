@@ -33,10 +33,7 @@ RELATED = {
     "_core/_intervals": ("metrics/_roc/test_estimates",),
     "_core/_planning": ("metrics/test_plan",),
     "_core/_resampling": (),
-    "_core/_pair_sequences": (
-        "_core/test_running_sums",
-        "_core/test_rates_in_resamples",
-    ),
+    "_core/_pair_sequences": ("_core/test_rates_in_resamples",),
     "_core/_pairs": ("_core/test_score_moments", "_core/test_adjustments"),
     "comparators/_base": ("comparators/test_contract", "comparators/test_row_order"),
     "comparators/_cluster_calibration": ("comparators/test_agreement",),
