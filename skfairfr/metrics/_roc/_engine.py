@@ -1,4 +1,4 @@
-"""The engine of SimilarityROC: from a question to rates, replicates and warnings.
+"""The engine of SimilarityROC: from a checked question to rates, replicates and warnings.
 
 ``Engine`` computes tables of rates with ``_core``, caches them, and warns of undefined and
 unresolved values; ``_estimates`` turns a table into a value with its interval.
@@ -436,7 +436,7 @@ class Engine:
             )
 
 
-# ---- a question about a fitted SimilarityROC, checked once ---------------------------
+# ---- the question, checked once ------------------------------------------------------
 
 
 @dataclass(frozen=True)

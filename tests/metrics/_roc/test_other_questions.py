@@ -68,24 +68,6 @@ def test_far_matrix_equals_the_double_loop():
             assert not matrix.high[i, j] < matrix.far[i, j]
 
 
-@pytest.mark.parametrize("method", ["recentered", "wilson"])
-@pytest.mark.parametrize("sides", [1, 2])
-def test_far_matrix_has_the_interval_of_every_cell(method, sides):
-    rng = np.random.default_rng(35)
-    rows, people = rng.standard_normal((240, 12)), np.arange(240) // 4
-    group = np.array(["a", "b", "c"])[people % 3]
-    roc = unfitted(method=method, n_resamples=100)
-    domain = {"domain": np.arange(240) % 2} if sides == 2 else {}
-    matrix = roc.fit(rows, people, group, **domain).far_matrix(0.05)
-    for i, j in product(range(3), repeat=2):
-        pair = tuple(matrix.groups[[i, j] if sides == 2 else sorted((i, j))])
-        found = roc.estimate(
-            0.05, rate="far", group=pair[0] if pair[0] == pair[1] else pair
-        )
-        assert 0 < found.low < found.high
-        assert (matrix.low[i, j], matrix.high[i, j]) == (found.low, found.high)
-
-
 @pytest.mark.parametrize("average", AVERAGES)
 def test_threshold_is_that_of_the_oracle(average):
     X, identity, group = designs.one_side("people", np.random.default_rng(21))
