@@ -40,7 +40,7 @@ def test_auto_is_the_accelerator_where_there_is_one(cuda, n_devices, chosen):
 def test_a_device_of_many(cuda):
     cuda(2)
     assert choose_device("cuda:1") == torch.device("cuda", 1)
-    with pytest.raises(ArgumentError, match="device is 'cuda:2'.* finds 2 .*'cpu'"):
+    with pytest.raises(ArgumentError, match=r"device is 'cuda:2'.* finds 2 .*'cpu'"):
         choose_device("cuda:2")
 
 
@@ -98,7 +98,7 @@ def test_rounded_weights_follow_the_weights():
 def test_tf32_is_for_accelerators():
     with precision_of_products("tf32", CUDA):
         assert torch.get_float32_matmul_precision() == "high"
-    with pytest.raises(ArgumentError, match="precision is 'tf32'.*device='cuda'"):
+    with pytest.raises(ArgumentError, match=r"precision is 'tf32'.*device='cuda'"):
         with precision_of_products("tf32", CPU):
             pass
     assert PRECISIONS == ("float32", "tf32", "bfloat16")
