@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfairfr._core import _memory
+from skfairfr._core import _parallel
 from skfairfr.utils._errors import ArgumentError, refused
 from skfairfr.utils._labels import to_columns
 from skfairfr.utils._validation import check_texts, special_file, warn_caller
@@ -113,7 +113,7 @@ def too_large(argument, path, what="", why="no memory is left"):
 
 def check_fits(n_bytes, argument, path, what=""):
     """Raise where reading ``what`` takes so many bytes at least, and fewer are available."""
-    available = math.inf if n_bytes < SMALL else _memory.available_bytes()
+    available = math.inf if n_bytes < SMALL else _parallel.available_bytes()
     if n_bytes > available:
         why = f"it takes {n_bytes / 1e9:.2g} GB, and {available / 1e9:.2g} GB are available"
         raise too_large(argument, path, what, why)
@@ -427,7 +427,7 @@ def _content(path, argument):
         if not packed:
             return file.read()
         # A file may unpack to a thousand times its size, and does not say so.
-        most = max(_memory.available_bytes(), SMALL) / COPIES
+        most = max(_parallel.available_bytes(), SMALL) / COPIES
         with gzip.GzipFile(fileobj=file) as unpacked:
             content = unpacked.read(-1 if math.isinf(most) else int(most) + 1)
     if len(content) > most:

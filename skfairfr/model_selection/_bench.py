@@ -11,8 +11,8 @@ from scipy.special import ndtri
 
 from skfairfr._compat import Interval, validate_params
 from skfairfr._core._few_errors import holm
-from skfairfr._core._pooled_folds import compare, pool
-from skfairfr.comparators._rows import check_no_zero_row
+from skfairfr._core._paired import compare, pool
+from skfairfr.comparators._base import check_no_zero_row
 from skfairfr.model_selection import _bench_text
 from skfairfr.model_selection._bench_fits import (
     People,
@@ -36,10 +36,9 @@ from skfairfr.model_selection._trade_off import BestTradeOff
 from skfairfr.utils._document import write_text
 from skfairfr.utils._errors import refused
 from skfairfr.utils._frames import build_frame, library_of
-from skfairfr.utils._json_form import plain_form
 from skfairfr.utils._labels import encode_attributes, label_images, split_labels
 from skfairfr.utils._validation import check_rows, count_images
-from skfairfr.utils._words import in_iso
+from skfairfr.utils._words import in_iso, plain_form
 
 SCHEMA_VERSION = 2
 # Probability with which an effect of the detectable factor would be seen.

@@ -18,8 +18,8 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.parallel import Parallel, delayed
 
+from skfairfr._core._paired import FoldErrors, PooledErrors
 from skfairfr._core._parallel import one_blas_thread, progress_bar, show_progress
-from skfairfr._core._pooled_folds import FoldErrors, PooledErrors
 from skfairfr.model_selection._held_out import METRICS, cells_of, count_errors, rows_of
 from skfairfr.model_selection._mitigations import (
     NOTHING,

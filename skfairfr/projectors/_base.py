@@ -150,8 +150,8 @@ class BaseProjector(
     # Whether the loss has a centroid for each identity; if not, ``_train`` takes the sum of
     # each person's projected rows.
     _loss_has_centroids = True
-    # Up to so many people ``python -m tests.benchmarks.check_dimensions`` saw no gain.
-    _most_people_in_vain = 0
+    # Up to so many people a fit warns: the studies saw a lower FRR in some populations only.
+    _most_people_to_warn = 0
     # What ``fit`` reads of the labels.
     _fields = ("identity", "group")
 
@@ -254,14 +254,14 @@ class BaseProjector(
         centroids = self._starting_centroids(head, rows, people, warm)
         loss = self._make_loss(people, rows, head.sizes[2], centroids, generator)
         batches, callbacks = self._plan_epochs(people, held_out, rows, head, generator)
-        n_people, most = people.identities.size, self._most_people_in_vain
+        n_people, most = people.identities.size, self._most_people_to_warn
         if n_people <= most:
             n_steps = self.max_epochs * -(-len(batches) // self.batch_size)
             warn_caller(
                 f"This fit has {n_people} people and {n_steps} steps. With up to {most} "
-                "people the defaults were not seen to lower the FRR of other people, "
-                "synthetic or real. Fit more people, and compare before with after on "
-                "people held out.",
+                "people the defaults lowered the FRR of other people in some populations "
+                "and not in others, one of real faces. Fit more people, and compare before "
+                "with after on people held out.",
                 UserWarning,
             )
 

@@ -187,7 +187,7 @@ class EthicalModule(BaseProjector):
     True
     """
 
-    _most_people_in_vain = 400
+    _most_people_to_warn = 400
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y, sensitive_features=None):
@@ -223,9 +223,10 @@ class EthicalModule(BaseProjector):
         -----
         UserWarning
             Which group kappa0 is, where the two differ and ``groups`` does not say it;
-            with at most 400 people, of whom the study of these defaults saw no gain; or if
-            the fit is interrupted: it keeps the weights as they are then, steps of the epoch
-            that was broken off among them, and a history without that epoch.
+            with at most 400 people, with whom these defaults lowered the FRR of others in
+            some populations only; or if the fit is interrupted after its first epoch: it
+            keeps the weights as they are then, steps of the epoch that was broken off among
+            them, and a history without it.
         """
         return self._fit(X, y, sensitive_features)
 

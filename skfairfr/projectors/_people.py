@@ -11,10 +11,10 @@ import numpy as np
 from skorch.callbacks import Callback
 
 from skfairfr._core._bootstrap import Query, point_rates
-from skfairfr._core._disparities import max_min
 from skfairfr._core._intervals import MIN_ERRORS
 from skfairfr._core._pair_tiles import unit_rows
 from skfairfr._core._pairs import Expected, compare_images
+from skfairfr._core._rates import max_min
 from skfairfr._core._resampling import Images
 from skfairfr._core._totals import Totals
 from skfairfr.utils._errors import refused
@@ -354,9 +354,9 @@ class GroupFARs(HeldOutNumbers):
         totals = Totals(self._images, "pair", "all")
         self.n_impostors = np.zeros(len(people.labels), dtype=np.int64)
         self.n_impostors[self._present] = [
-            totals.count_impostors(scope) for scope in _within_groups(self._images)
+            totals.count(scope) for scope in _within_groups(self._images)
         ]
-        self.resolved = far * totals.count_impostors(None) >= 1
+        self.resolved = far * totals.count(None) >= 1
 
     def check_for_dynamic(self, labels):
         """Raise where the FARs that dynamic weights follow cannot be measured."""
@@ -441,8 +441,8 @@ def _check_monitor(images, monitor, far):
         )
         raise refused("monitor", monitor, problem, remedy)
     totals = Totals(images, "pair", "all")
-    fewest = min(totals.count_impostors(scope) for scope in scopes)
-    genuine = min(totals.count_genuine(scope) for scope in scopes)
+    fewest = min(totals.count(scope) for scope in scopes)
+    genuine = min(totals.count(scope, "frr") for scope in scopes)
     remedy = "give more people, a larger validation_fraction or monitor_far"
     if fewest * far < 1 or (monitor != "bfar" and genuine == 0):
         problem = (

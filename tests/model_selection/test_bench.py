@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from skfairfr import BestTradeOff, IdentityKFold, face_labels
 from skfairfr._core._few_errors import holm
-from skfairfr._core._pooled_folds import Cell
+from skfairfr._core._paired import Cell
 from skfairfr.comparators import CohortNormalizer
 from skfairfr.model_selection import (
     GroupChange,

@@ -237,3 +237,17 @@ def test_whose_kappa0_is_is_said_where_nobody_said_it():
         module(groups=None, kappa0=9.0, kappa1=9.0).fit(X, Y)
         module(groups=None, kappa=9.0).fit(X, Y)
         module(groups=None, kappas={"male": 9.0, "female": 8.0}).fit(X, Y)
+
+
+@pytest.mark.parametrize("n_people", [400, 401])
+def test_few_people_are_warned_of(n_people):
+    rng = np.random.default_rng(0)
+    rows, y = rng.standard_normal((2 * n_people, 4)), np.arange(2 * n_people) % n_people
+    few = without_groups(max_epochs=3, batch_size=500)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        few.fit(rows, y)
+    said = [str(w.message) for w in seen]
+    assert len(said) == (n_people == 400)
+    for text in said:
+        assert "400 people and 6 steps" in text and "held out" in text
