@@ -138,7 +138,7 @@ def forbidden_neighbours(module, imports, packages):
 
 
 # Of _core, this one takes products of float32 rows by torch.
-MULTIPLYING = ("skfairfr._core._device_tiles",)
+MULTIPLYING = ("skfairfr._core._pair_tiles",)
 
 
 def impure_core(module, imports, packages):

@@ -12,14 +12,15 @@ from numpy.testing import assert_array_equal
 
 from skfairfr._core import _adjustments, _pair_tiles
 from skfairfr._core._adjustments import EDGE, Adjustment
-from skfairfr._core._pair_tiles import Rows, collect_tail, unit_rows
-from skfairfr._core._pairs import compare_images
-from skfairfr._core._prepared import (
+from skfairfr._core._pair_tiles import (
     PreparedImages,
+    Rows,
+    collect_tail,
     score_prepared_matrix,
     score_prepared_pairs,
+    unit_rows,
 )
-from skfairfr._core._score_moments import score_moments
+from skfairfr._core._pairs import compare_images, score_moments
 from skfairfr._core._totals import Totals
 from tests._core.cases import make_images, make_vectors, sides_of
 from tests._core.test_inner_products import all_scores

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from skfairfr._core._differences import (
+from skfairfr._core._paired import (
     clumps,
     covariance,
     paired_deviates,

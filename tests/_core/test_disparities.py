@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfairfr._core._disparities import (
+from skfairfr._core._rates import (
     DISPARITIES,
     gini,
     log_geomean,

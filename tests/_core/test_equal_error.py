@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr._core import _pairs
-from skfairfr._core._bootstrap import Resampling
-from skfairfr._core._equal_error import (
+from skfairfr._core._bootstrap import (
+    Resampling,
     equal_error_in,
     equal_error_rates,
     where_equal,

@@ -8,13 +8,14 @@ from numpy.testing import assert_allclose
 
 from skfairfr._core import _error_counts, _pairs
 from skfairfr._core._error_counts import (
+    ListedPeople,
     accepted_impostors,
     course_of,
+    people_of,
     rejected_genuine,
     threshold_of,
 )
 from skfairfr._core._few_errors import never_falling, rate_bounds
-from skfairfr._core._pair_people import ListedPeople, people_of
 from tests._core.cases import (
     GROUPS,
     compare,

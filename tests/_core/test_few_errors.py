@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
+from skfairfr._core._error_counts import ListedPeople
 from skfairfr._core._few_errors import (
     ErrorSums,
     against_others,
@@ -24,7 +25,6 @@ from skfairfr._core._few_errors import (
     rate_bounds,
     shrunken_rates,
 )
-from skfairfr._core._pair_people import ListedPeople
 
 FIELDS = tuple(ErrorSums.__dataclass_fields__)
 # Of the errors of two people, and of the weight of all their pairs, as they are summed.

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from skfairfr._core import _running_sums
-from skfairfr._core._running_sums import (
+from skfairfr._core import _pair_sequences
+from skfairfr._core._pair_sequences import (
     CHUNK,
     RowSums,
     first_exceeding_positions,
@@ -87,7 +87,7 @@ def test_rows_that_are_known_change_no_sum(seed, n_pairs, step, reached, kind):
     targets = np.sort(rng.uniform(0, 1.2, (3, 3)), axis=0) * total
     positions = rng.integers(0, n_pairs + 1, (3, 3))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_running_sums, "LEAST", step)
+        patch.setattr(_pair_sequences, "LEAST", step)
         rows = RowSums(weights, pairs)
     assert rows.step == step
     for walk, asked in [

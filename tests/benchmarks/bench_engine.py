@@ -100,7 +100,7 @@ def bench(n_images, repeats):
     """Print the line of a number of images."""
     data = faces(n_images)
     compared = measure(data)._engine.pairs.compared
-    floors = compared.lowest_floors()
+    floors = compared.lowest
     work = {
         "products": partial(products, data.X),
         "pass": partial(_pair_tiles.collect_tail, *compared.rows, floors),

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from skfairfr.comparators import WithinClassWhitening
-from skfairfr.comparators._whitening import covariance_within
+from skfairfr.comparators._transformers import covariance_within
 from tests.comparators.uneven_people import draw_people, draw_rotation, unit
 
 X, Y = draw_people()
@@ -92,7 +92,7 @@ def test_blocks_of_rows_add_up(monkeypatch):
     codes = np.unique(IDENTITY, return_inverse=True)[1]
     rows = unit(X).astype(np.float32)
     whole, _, _ = covariance_within(rows, codes)
-    monkeypatch.setattr("skfairfr.comparators._whitening.BLOCK", 7)
+    monkeypatch.setattr("skfairfr.comparators._transformers.BLOCK", 7)
     assert_allclose(covariance_within(rows, codes)[0], whole, rtol=1e-9)
 
 

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skfairfr._core import _memory
+from skfairfr._core import _parallel
 from skfairfr.datasets import _files, load_embeddings, load_pairs
 from skfairfr.utils._errors import ArgumentError
 
@@ -415,7 +415,7 @@ HEAD = b"score,identity_1,identity_2,gender_1,gender_2\n"
 @pytest.fixture
 def little(monkeypatch):
     """A megabyte of memory is available, and files of a kilobyte are looked at."""
-    monkeypatch.setattr(_memory, "available_bytes", lambda: USABLE)
+    monkeypatch.setattr(_parallel, "available_bytes", lambda: USABLE)
     monkeypatch.setattr(_files, "SMALL", 2**10)
 
 

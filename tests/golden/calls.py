@@ -17,8 +17,9 @@ histogram, and come from a sample. Equal error rates of ``method="wilson"``, as 
 them, took their intervals from resamples, and take them from the errors of people. Degrees of
 freedom allow for the kurtosis of few people, which is found too small: ends of intervals from
 the errors of people moved, and p-values and verdicts with them. Checks of ratios show the number
-of the groups that they name, and no longer that of the largest ratio. Only what was off by more
-than the test allows was written anew.
+of the groups that they name, and no longer that of the largest ratio. Intervals of replicates hold
+their disparity: five lower ends of groups that are alike by their own thresholds moved. Only what was
+off by more than the test allows was written anew.
 """
 
 import json

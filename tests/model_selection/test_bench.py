@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from skfairfr import BestTradeOff, IdentityKFold, face_labels
 from skfairfr._core._few_errors import holm
-from skfairfr._core._pooled_folds import Cell
+from skfairfr._core._paired import Cell
 from skfairfr.comparators import CohortNormalizer
 from skfairfr.model_selection import (
     GroupChange,
@@ -22,7 +22,6 @@ from skfairfr.model_selection import (
     _bench,
     _bench_fits,
     _mitigations,
-    _saved_systems,
     compare_mitigations,
 )
 from tests.model_selection.test_held_out import expected_cells, scores_of
@@ -766,8 +765,8 @@ def test_levelling_down(bfar, far, frr, words):
 def test_lines_load_what_was_saved_and_use_it(faces, tmp_path, made, use):
     X, y, group = faces
     system = _bench_fits.fit_system(made, X, y, group)
-    _saved_systems.save_mitigation(system, tmp_path)
-    lines = _saved_systems.lines_to_deploy(system, tmp_path)
+    _mitigations.save_mitigation(system, tmp_path)
+    lines = _mitigations.lines_to_deploy(system, tmp_path)
     assert lines.count("\n") == 3 and use in lines
     names = {"images": X, "probes": X[:9], "references": X[9:18]}
     exec(lines, names)
@@ -785,4 +784,4 @@ def test_lines_of_a_head_name_it(faces, tmp_path):
     X, y, group = faces
     module = projectors.EthicalModule(max_epochs=1, random_state=0)
     system = _bench_fits.fit_system(module, X, y, group)
-    assert "a torch module" in _saved_systems.lines_to_deploy(system, tmp_path)
+    assert "a torch module" in _mitigations.lines_to_deploy(system, tmp_path)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skfairfr._core._pooled_folds import Cell
+from skfairfr._core._paired import Cell
 from skfairfr.model_selection._held_out import METRICS, cells_of, count_errors, rows_of
 from skfairfr.model_selection._mitigations import embed
 from tests.model_selection.toy_methods import Shifted, crowd

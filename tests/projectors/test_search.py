@@ -24,7 +24,7 @@ from skfairfr import (
 from tests.projectors.faces import HALVES
 
 # Enough people for a FAR of 1e-3 of each group in a fifth of the images.
-FACES = make_face_embeddings(500, 4, 16, groups=HALVES, random_state=0)
+FACES = make_face_embeddings(300, 4, 16, groups=HALVES, random_state=0)
 X, A = FACES.X, FACES.sensitive_features
 Y = face_labels(FACES.y, A)
 GRID = {"kappa0": [10.0, 25.0], "kappa1": [15.0]}
@@ -80,7 +80,7 @@ def test_with_routing_groups_go_beside_y():
     assert routed.best_estimator_.kappa_ == chosen().best_estimator_.kappa_
 
 
-@pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.parametrize("routing", [True])
 def test_in_a_pipeline(routing):
     pipeline = make_pipeline(StandardScaler(), module())
     grid = {f"ethicalmodule__{name}": values for name, values in GRID.items()}

@@ -5,12 +5,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from skfairfr.samplers import (
+    EXPONENT,
     adjusted_weights,
     dynamic_weights,
     equal_weights,
     natural_weights,
 )
-from skfairfr.samplers._weights import EXPONENT
 
 CONTINENTS = ["AF", "AM", "AS", "EU", "OC", "UN"]
 PAPER = {"EU": 1, "AM": 1, "OC": 1, "UN": 1, "AF": 3, "AS": 3}

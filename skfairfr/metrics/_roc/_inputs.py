@@ -11,9 +11,7 @@ from itertools import combinations
 
 import numpy as np
 
-from skfairfr._core._device_tiles import is_at_hand
-from skfairfr._core._memory import available_bytes, comparison_bytes
-from skfairfr._core._pair_tiles import unit_rows
+from skfairfr._core._pair_tiles import PreparedImages, is_at_hand, unit_rows
 from skfairfr._core._pairs import (
     DEPTH,
     WHOLE,
@@ -24,12 +22,12 @@ from skfairfr._core._pairs import (
     ListedPairs,
     ListedScores,
 )
-from skfairfr._core._prepared import PreparedImages
+from skfairfr._core._parallel import available_bytes, comparison_bytes
 from skfairfr._core._rates import count_at_least, next_above
 from skfairfr._core._resampling import Images
 from skfairfr._core._totals import Totals
 from skfairfr.metrics._pairs._checks import check_pairs
-from skfairfr.metrics._roc._records import ReversedScoresWarning
+from skfairfr.metrics._roc._estimates import ReversedScoresWarning
 from skfairfr.utils._errors import (
     FAILED_EXTRACTIONS,
     Argument,

@@ -13,19 +13,23 @@ import numpy as np
 from scipy import sparse
 from scipy.special import stdtr, stdtrit
 
-from skfairfr._core._differences import (
+from skfairfr._core._few_errors import holm
+from skfairfr._core._intervals import percentile
+from skfairfr._core._paired import (
     clumps,
     covariance,
     paired_deviates,
     ratio_ends,
     student,
 )
-from skfairfr._core._few_errors import holm
-from skfairfr._core._intervals import percentile
 from skfairfr._core._rates import count_at_least
-from skfairfr.metrics._roc._estimates import joined
+from skfairfr.metrics._roc._estimates import (
+    Comparison,
+    FARAsymmetry,
+    joined,
+    to_objects,
+)
 from skfairfr.metrics._roc._evidence import place_of
-from skfairfr.metrics._roc._records import Comparison, FARAsymmetry, to_objects
 from skfairfr.utils._errors import Argument, ArgumentError, plain
 
 

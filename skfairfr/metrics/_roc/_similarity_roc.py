@@ -15,16 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairfr._compat import Interval, StrOptions, fit_context
 from skfairfr._core._intervals import METHODS, simultaneous
-from skfairfr._core._pairs import Expected
+from skfairfr._core._pairs import Expected, score_moments
 from skfairfr._core._resampling import MODES
-from skfairfr._core._score_moments import score_moments
 from skfairfr.metrics._roc import _inputs
-from skfairfr.metrics._roc._engine import Engine, Intervals
-from skfairfr.metrics._roc._estimates import to_matrix
+from skfairfr.metrics._roc._engine import Engine, Intervals, no_groups
+from skfairfr.metrics._roc._estimates import Estimate, ROCCurve, ScoreSummary, to_matrix
 from skfairfr.metrics._roc._inputs import check_draws
 from skfairfr.metrics._roc._paired import asymmetry, check_same_images, compare
-from skfairfr.metrics._roc._question import no_groups
-from skfairfr.metrics._roc._records import Estimate, ROCCurve, ScoreSummary
 from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
 from skfairfr.utils._frames import build_frame, framed, library_of
 from skfairfr.utils._labels import label_images
@@ -851,7 +848,7 @@ shape (n_pairs,), default=None
         )
         self._engine = Engine(pairs, self.groups_, far_max, intervals)
         scopes = (None, *((g, g) for g in range(self.groups_.size)))
-        self.n_genuine_ = np.array([pairs.genuine.count(scope) for scope in scopes])
+        self.n_genuine_ = np.array([pairs.count(scope, "frr") for scope in scopes])
         self.n_impostor_ = np.array([pairs.count(scope) for scope in scopes])
         return self
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairfr._core._disparities import DISPARITIES
+from skfairfr._core._rates import DISPARITIES
 from skfairfr.metrics import (
     bfar,
     bfrr,

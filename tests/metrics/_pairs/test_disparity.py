@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairfr._core._disparities import DISPARITIES
+from skfairfr._core._rates import DISPARITIES
 from skfairfr.metrics import disparity
 
 FMR = [0.001, 0.002, 0.004, 0.008]
