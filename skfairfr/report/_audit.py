@@ -26,10 +26,12 @@ from skfairfr.report._data import (
     EmbeddingData,
     PairData,
     cross,
+    failures_of,
+    generalised,
     holds_pairs,
+    lost_groups,
     read_data,
 )
-from skfairfr.report._failures import failures_of, generalised, lost_groups
 from skfairfr.report._figures import make_folders, write_figures
 from skfairfr.report._measure import (
     ENOUGH_IMPOSTORS,

@@ -7,6 +7,7 @@ from importlib.resources import files
 
 import numpy as np
 
+from skfairfr._core._planning import MAX_PEOPLE
 from skfairfr.report._figures import (
     MAX_CURVES,
     changes,
@@ -14,8 +15,6 @@ from skfairfr.report._figures import (
     det_of_systems,
     group_rates,
 )
-from skfairfr.report._limits import RATE_LIMITS, limits_of, rate_of, verdict_of
-from skfairfr.report._needed import MOST_PEOPLE, POWER
 from skfairfr.report._notes import (
     heading_of,
     nothing_concluded,
@@ -24,6 +23,7 @@ from skfairfr.report._notes import (
     short_place,
     title_of,
 )
+from skfairfr.report._policy import POWER, RATE_LIMITS, limits_of, rate_of, verdict_of
 from skfairfr.report._verdicts import beyond_all_scores
 from skfairfr.utils._document import (
     Cell,
@@ -322,7 +322,8 @@ def needed_words(check, report):
     if math.isnan(check.figure.value + check.figure.high):
         return "More people, or a threshold with more errors, are needed."
     if not check.people_needed:
-        return f"If rates are as found, no number of {what} up to {MOST_PEOPLE:,} settles it."
+        return f"If rates are as found, no number of {what} up to {MAX_PEOPLE:,} settles it."
+    one = {"people": "person"}.get(what, what[:-1])
     people = listed(
         [
             f"{_rounded_up(more):,} more {one if more == 1 else what} in {printable(group)}"

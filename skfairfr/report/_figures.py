@@ -24,8 +24,8 @@ from skfairfr.metrics import (
 from skfairfr.metrics._plot import _style
 from skfairfr.metrics._plot._from_roc import default_levels, score_range
 from skfairfr.metrics._plot._groups import panel_height
-from skfairfr.report._limits import limits_of
 from skfairfr.report._notes import collecting, short_place
+from skfairfr.report._policy import limits_of
 from skfairfr.utils._errors import refused
 from skfairfr.utils._folder import temporary
 from skfairfr.utils._validation import check_path

@@ -6,8 +6,7 @@ from math import inf
 
 import numpy as np
 
-from skfairfr._core._disparities import DISPARITIES
-from skfairfr._core._rates import count_at_least, shortest_between
+from skfairfr._core._rates import DISPARITIES, count_at_least, shortest_between
 from skfairfr.metrics import (
     Reason,
     disparity,

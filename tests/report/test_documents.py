@@ -11,7 +11,7 @@ import pytest
 
 from skfairfr.report import EmbeddingData, audit, audit_data, compare_systems
 from skfairfr.report import _documents as documents_
-from skfairfr.report._limits import limits_of
+from skfairfr.report._policy import limits_of
 from skfairfr.report._records import Check, Figure
 from skfairfr.utils import ArgumentError
 from skfairfr.utils._document import Figure as Drawn

@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from skfairfr._core._disparities import DISPARITIES
+from skfairfr._core._rates import DISPARITIES
 from skfairfr.metrics._plot import _from_roc, _style
 from skfairfr.utils._validation import check_option, check_sequence
 from skfairfr.utils._words import RATES
