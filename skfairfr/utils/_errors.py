@@ -117,9 +117,16 @@ class ArgumentError(ValueError):
         super().__init__(self.message)
 
 
-def refused(name, value, problem, remedy=()):
-    """The error that an argument has a value that it cannot have; ``problem`` follows its name."""
-    return ArgumentError(Argument(name), f" {problem}", remedy=remedy, value=value)
+def refused(name, value, problem, remedy=""):
+    """The error that an argument has a value that it cannot have; ``problem`` follows its name.
+
+    A part of an argument is named with it: ``columns['age']`` is about ``columns``.
+    """
+    argument = name.partition("[")[0]
+    part = name.removeprefix(argument)
+    return ArgumentError(
+        Argument(argument), f"{part} {problem}", remedy=remedy, value=value
+    )
 
 
 def suggestion(name, known):
