@@ -19,7 +19,6 @@ from skfairfr.report._arguments import (
     two_columns,
 )
 from skfairfr.report._checks import check, operating_points_of
-from skfairfr.report._common_parts import WITHHELD, place_of
 from skfairfr.report._data import (
     INDEPENDENT,
     EmbeddingData,
@@ -41,9 +40,11 @@ from skfairfr.report._measure import (
     chosen_thresholds,
 )
 from skfairfr.report._notes import (
+    WITHHELD,
     collecting,
     mixed_people,
     notes_of,
+    place_of,
     reason_to_withhold,
     similar_labels,
 )

@@ -9,7 +9,7 @@ from skfairfr._core._few_errors import contrasts, every_two, rate_bounds
 from skfairfr._core._planning import MAX_PEOPLE, enlarged, first_number
 from skfairfr.report._policy import POWER, RATE_LIMITS, RATIO_LIMITS, verdict_of
 from skfairfr.report._records import Check
-from skfairfr.report._verdicts import geomean_weights
+from skfairfr.report._verdicts import beyond_all_scores, geomean_weights
 
 # Rates above which nobody's ratio to another can be large, so that a small one says nothing.
 NEARLY_ALL = 0.9
@@ -94,12 +94,11 @@ def _why_nothing_is_told(level, of_ratio):
     of_ratio : Judged or None
         The groups whose rates are divided; None where each rate is limited.
     """
-    everyone = level.rates[0]
-    rejected = np.array([1 - everyone.far.value, everyone.frr.value])
-    rates = np.full(1, np.nan) if of_ratio is None else of_ratio.sums.rate
-    for share, accepted in ((0, "every pair"), (1, "no pair")):
-        if np.allclose(rejected, share, rtol=0, atol=1e-12):
-            return f"the threshold lies beyond all scores: {accepted} is accepted"
+    beyond = beyond_all_scores(level.rates[0])
+    if beyond or of_ratio is None:
+        return beyond
+    rates = of_ratio.sums.rate
+    for share in (0, 1):
         if np.allclose(rates, share, rtol=0, atol=1e-12):
             return f"all rates are {share}"
     if rates.min() > NEARLY_ALL:

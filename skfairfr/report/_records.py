@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from skfairfr.report import _audit_document, _comparison_document
-from skfairfr.report._common_parts import in_words, short_place
+from skfairfr.report._notes import in_words, short_place
 from skfairfr.report._tables import (
     changes_of,
     disparities_of,
@@ -25,13 +25,16 @@ from skfairfr.report._tables import (
     to_csv,
     to_frame,
 )
-from skfairfr.utils._document import write_markdown, write_text
+from skfairfr.utils._document import (
+    write_fragment,
+    write_markdown,
+    write_page,
+    write_text,
+)
 from skfairfr.utils._errors import all_spelled
 from skfairfr.utils._folder import REPORT, check_replaceable, replaced
-from skfairfr.utils._json_form import plain_form
-from skfairfr.utils._page import write_fragment, write_page
 from skfairfr.utils._validation import check_path
-from skfairfr.utils._words import RATES, TOO_FEW, in_iso, printable
+from skfairfr.utils._words import RATES, TOO_FEW, in_iso, plain_form, printable
 
 SCHEMA_VERSION, COMPARISON_VERSION = 7, 4
 # A field that stays out of the JSON.
@@ -243,7 +246,7 @@ class Finding:
     verdict : {"worse", "better", "no certain difference", "too few errors", "undetermined"}
         Whether the test finds the group worse or better than the others, or finds no
         difference; "too few errors" if there are no two groups with the pairs,
-        "undetermined" if verdicts are withheld.
+        "undetermined" if the scores, or a threshold beyond all of them, tell nothing.
     """
 
     rate: str
