@@ -197,10 +197,8 @@ def named_mitigation(name, setting):
     """The mitigation of a name, as :func:`read_methods` returns it."""
     if name not in _NAMED:
         problem = f"has {plain(name)!r}, which is no mitigation known by name."
-        remedy = (
-            f"{suggestion(name, MITIGATIONS)}Known are: {', '.join(MITIGATIONS)}. In "
-        )
-        remedy += "Python give others as a dict, {name: estimator}."
+        remedy = f"{suggestion(name, MITIGATIONS)}Known are: {', '.join(MITIGATIONS)}. "
+        remedy += "In Python give others as a dict, {name: estimator}."
         raise refused("methods", name, problem, remedy)
     module, cls, options, grid = _NAMED[name]
     try:
@@ -227,16 +225,10 @@ def _own_mitigation(name, given):
     parts = (estimator, _last_of(estimator))
     usable = any(hasattr(part, way) for part in parts for way in ways)
     if isinstance(estimator, type) or not (usable and hasattr(estimator, "get_params")):
-        problem = (
-            f"has {name!r} with {plain(estimator)!r}, which is neither a name nor an "
-        )
-        problem += (
-            "instance of an estimator that transforms embeddings or scores pairs;"
-        )
-        remedy = "inherit from skfairfr.comparators.Comparator, or from sklearn.base."
-        remedy += (
-            "BaseEstimator and have fit with transform(X) or score_matrix(X1, X2)."
-        )
+        problem = f"has {name!r} with {plain(estimator)!r}, neither a name nor an instance of "
+        problem += "an estimator that transforms embeddings or scores pairs;"
+        remedy = "inherit from skfairfr.comparators.Comparator, or from sklearn's "
+        remedy += "BaseEstimator with fit and transform(X) or score_matrix(X1, X2)."
         raise refused("methods", given, problem, remedy)
     try:
         candidates = [] if grid is None else list(ParameterGrid(grid))

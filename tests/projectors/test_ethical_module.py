@@ -212,7 +212,7 @@ def test_the_held_out_loss_is_that_of_the_plain_formula():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"kappas": {"male": 10.0}}, "kappa has no entry for the label 'female'"),
+        ({"kappas": {"male": 10.0}}, "kappa has no entry for 'female'"),
         ({"kappas": {"male": 10.0, "female": 0.0}}, "got 0.0 for 'female'"),
         ({"kappas": lambda age: age}, r"sensitive_features holds .*; give numbers"),
         ({"kappa": 9.0, "kappas": {"male": 9.0}}, "kappa is for all groups"),
