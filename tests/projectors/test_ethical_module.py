@@ -55,13 +55,6 @@ def test_the_first_group_takes_kappa0_whatever_the_order():
     assert not np.array_equal(named.centroids_, by_label.centroids_)
 
 
-def test_equal_kappas_are_no_groups_at_all():
-    equal = module(kappa1=25.0).fit(X, Y)
-    alone = without_groups().fit(X, IDENTITY)
-    assert_array_equal(equal.centroids_, alone.centroids_)
-    assert alone.kappa_ == {None: 25.0} and alone.groups_.size == 0
-
-
 def test_a_group_may_be_absent():
     only = GROUP == "female"
     fitted = module().fit(X[only], Y[only])
