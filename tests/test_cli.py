@@ -275,8 +275,8 @@ def test_pairs_with_distances(capsys, pairs, options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "smaller meaning more alike: give --dis"),
-        (("--distance", "--identity-1", "who"), "--identity-1: "),
+        ((), "smaller meaning more alike: give distance=True"),
+        (("--distance", "--identity-1", "who"), "--identity-1 cannot be found: "),
         (
             ("--distance", "--domain", "lens"),
             "--domain lens is an option of embeddings",

@@ -167,15 +167,20 @@ def test_scored_pairs(files):
 @pytest.mark.parametrize(
     ("name", "attribute", "options", "message"),
     [
-        ("faces", "age", {}, "attributes: .* holds no 'age'"),
-        ("faces", "gender", {"domain": "lens"}, "domain: .* holds no 'lens'"),
+        ("faces", "age", {}, "attributes cannot be found: .* holds no 'age'"),
+        (
+            "faces",
+            "gender",
+            {"domain": "lens"},
+            "domain cannot be found: .* holds no 'lens'",
+        ),
         ("faces", "gender", {"distance": True}, "distance=True is an option of scored"),
         ("faces", "gender", {"score": "s"}, "score='s' is an option of scored pairs"),
         (
             "pairs",
             "age",
             {},
-            "attributes: .* holds no 'age_1' and no 'age_2', but 'gender_1', 'gender_2'; name one",
+            "attributes cannot be found: .* no 'age_1' and no 'age_2', but 'gender_1'",
         ),
         ("pairs", "gender", {"domain": "x"}, "domain='x' is an option of embeddings"),
         ("pairs", "gender", {"labels": "x"}, "labels='x' is an option of embeddings"),
