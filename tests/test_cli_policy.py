@@ -7,6 +7,7 @@ import pytest
 
 from tests.report.audits import scored_pairs, without_rendering
 from tests.test_cli import assert_one_line, run
+from tests.test_cli_plan import few_are_drawn  # noqa: F401
 
 RATES = {"f": 0.06, "m": 0.02}
 
@@ -33,10 +34,8 @@ def gate(folder, limits, more=""):
     ("limit", "code", "words"),
     [
         ("max_fnmr = 0.2", 0, "The policy gate: passed. 1 check: 1 passed."),
-        ("max_fnmr = 0.01", 1, "The policy gate: failed. 1 check: 1 failed."),
         ("max_fnmr = 0.05", 3, "more people in f would settle it in 80 % of cases."),
         ("max_fmr = 0.2\nmax_fnmr = 0.01", 1, "2 checks: 1 failed and 1 passed."),
-        ("max_fmr = 0.2\nmax_fmr_ratio = 2", 3, "1 undetermined and 1 passed."),
     ],
 )  # fmt: skip
 def test_a_policy_decides_the_exit_code(capsys, tmp_path, pairs, limit, code, words):
