@@ -295,11 +295,13 @@ class Engine:
         found = []
         for part, query in self.runs(question, scopes):
             known, key = self.pairs.known, (query.key, resampling)
-            if key not in known:
-                known[key] = rate_table(self.pairs, query, resampling)
+            # What is kept may leave again while other scopes are answered.
+            table = known.get(key)
+            if table is None:
+                known[key] = table = rate_table(self.pairs, query, resampling)
             for scope in scopes or [part.scope]:
                 about = replace(part, scope=scope)
-                found.append(_estimates.answer(self, known[key], about))
+                found.append(_estimates.answer(self, table, about))
         return found
 
     def errors_and_people(self, question, thresholds):
