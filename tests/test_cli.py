@@ -297,7 +297,7 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data, tmp_path, written):
     attributes = ("--attribute", "ethnicity", "--attribute", "gender")
     options = ("--fmr", "0.1", "0.01", "--n-resamples", "5")
     if written:
-        options += ("--out", tmp_path)
+        options += ("--out", tmp_path, "--replace")
     arguments = ("audit", path, *attributes, *options)
     code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
@@ -352,7 +352,7 @@ def test_distances_taken_for_similarities_are_noted(capsys, pairs):
     code, out, err = run(capsys, "audit", pairs, *options)
     assert (code, err) == (0, "")
     assert "Notes\n- Genuine pairs mostly have smaller scores" in out
-    assert "where a file is read, --distance; if that was" in " ".join(out.split())
+    assert "where a file is read, distance=True; if that was" in " ".join(out.split())
 
 
 def test_what_the_reading_warns_of_is_noted(capsys, faces, tmp_path):

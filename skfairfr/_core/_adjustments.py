@@ -278,7 +278,12 @@ def _find_limits(numbers, floors, limits):
             limits[f, k] = low
 
 
-# ---- beta calibration: the probability that a score is a genuine pair's, as a --------
+# ---- beta calibration ----------------------------------------------------------------
+# p = 1 / (1 + exp(-z)) with z = a log q - b log(1 - q) + c and q = (1 + s) / 2, a, b >= 0, by
+# maximum likelihood: Kull, Silva Filho & Flach (2017), eq. (4)-(5), whose -b is our b. Genuine
+# and impostor pairs weigh the same in all. As Platt (1999) does, n genuine scores are fitted
+# to (n + 1) / (n + 2) and m impostor ones to 1 / (m + 2): the fit exists even where no two
+# scores overlap.
 
 # Which of a and b are free, by preference; the loss is convex, so that the best fit with
 # a, b >= 0 is that of one of these.

@@ -129,7 +129,7 @@ def point_rates(pairs, query):
         try:
             return query, Rates(*(found[..., 0] for found in rates(pairs, query)))
         except TailTooShortError as short:
-            query = _with_sample(query, short)
+            query = replace(query, sampled=query.sampled | {short.scope})
 
 
 def rate_table(pairs, query, resampling):
@@ -161,11 +161,11 @@ def rate_table(pairs, query, resampling):
             arguments = (tasks, resampling.n_jobs, "resampling", sizes, shared)
             blocks = over_blocks(rates, *arguments)
         except TailTooShortError as short:
-            query = _with_sample(query, short)
+            query = replace(query, sampled=query.sampled | {short.scope})
     centre = point = Rates(*(found[..., 0] for found in point))
     if query.sampled != exact:
         _, centre = point_rates(pairs, query)
-    if has_copies(pairs, resampling):
+    if query.copies and pairs.has_copies and resampling.mode != "identities":
         frr = v_statistic_frr(pairs, query.scopes, centre.thresholds)
         centre = centre._replace(frr=frr)
     # Blocks of resamples, side by side.
@@ -212,17 +212,6 @@ def rates(pairs, query, resamples=None):
             held = genuine_weights(pairs, scope, weights, query.copies)
             frr[row] = frr_in(pairs, scope, at, weights, held, query.copies)
     return Rates(thresholds, far, frr)
-
-
-def has_copies(pairs, resampling):
-    """Whether resamples hold pairs of two copies of one image that must be centred."""
-    drawn = resampling.mode != "identities" and resampling.method != "offdiagonal"
-    return drawn and pairs.has_copies
-
-
-def _with_sample(query, short):
-    """The query, with a sample in place of a tail that is too short."""
-    return replace(query, sampled=query.sampled | {short.scope})
 
 
 def v_statistic_frr(pairs, scopes, thresholds):
@@ -365,7 +354,8 @@ def _rejected_copies(pairs, weight, thresholds):
     return rejected
 
 
-# ---- the equal error rate in the data and in every resample, by bisection ------------
+# ---- the equal error rate, by bisection ----------------------------------------------
+# Along descending thresholds FAR - FRR rises; the equal error rate lies where its sign changes.
 
 # Thresholds tried per round of the bisection.
 GRID = 15
@@ -410,7 +400,7 @@ def _of_scope(pairs, scope, resampling, sampled):
     if resampling is None:
         return EqualErrorRates(rate[0], rate[0], threshold[0], rate, sampled)
     centre = rate[0]
-    if has_copies(pairs, resampling):
+    if copies and pairs.has_copies and resampling.mode != "identities":
         centre = _of_v_statistic(pairs, scope, sampled)
     small = pairs.for_workers((scope,), (scope,) if sampled else ())
     spans = blocks_of_resamples(pairs.images, resampling.n_resamples)

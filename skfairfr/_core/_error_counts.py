@@ -1,7 +1,10 @@
 """Errors of every scope at given thresholds, person by person, and the sums they make.
 
 From the sorted pairs to ``ErrorSums`` and to the influences of people, which intervals,
-verdicts and comparisons rest on.
+verdicts and comparisons rest on. The moments of the errors of a FAR need what all impostor
+pairs of a scope weigh, person by person and for every two people: in a complete design that
+depends on how many images either has, so that people with as many are one kind; of listed
+pairs the sums are counted.
 """
 
 from dataclasses import dataclass
@@ -196,7 +199,7 @@ def _influences(of_person, of_pairs, ends):
     return influences(of_person, of_pairs, ends)
 
 
-# ---- what all impostor pairs of a scope weigh, person by person and for every --------
+# ---- weights of all pairs, by people -------------------------------------------------
 
 
 @dataclass(frozen=True)

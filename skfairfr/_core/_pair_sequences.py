@@ -77,7 +77,7 @@ class PairSequence:
         genuine : bool, default=False
             Whether the two images of a pair are of one person, who is drawn once.
         """
-        if weights is None or weights.is_data:
+        if weights is None or weights.identity is weights.image is None:
             return RunningSums(len(self), self.base)
         if weights.block in self._sums:
             return self._sums[weights.block]
@@ -195,7 +195,7 @@ def _radix_sort(bits, left, right):
     return keys, first, second
 
 
-# ---- weighted running sums over sorted pairs, for a block of resamples at once--------
+# ---- running sums --------------------------------------------------------------------
 
 # int32 partial sums of uint8 x uint8 weights stay below 2**31 for a chunk of this length,
 # and int16 ones below 2**15 for multiplicities up to 11, as nearly all drawn ones are.

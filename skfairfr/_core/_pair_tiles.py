@@ -2,7 +2,7 @@
 
 A tile of float32 products is fast and slightly wrong. It only proposes pairs: those whose
 score may reach the floor of their two groups. These are scored once more by the loop of
-``_inner_products``, and kept if they reach it. Only a tile and the pairs that are kept are
+:func:`inner_products`, and kept if they reach it. Only a tile and the pairs that are kept are
 ever held; nothing is n x n.
 
 The slack. A float32 sum of d products, added in any order, is off by at most
@@ -293,7 +293,11 @@ def genuine_pairs(images):
     return left, right
 
 
-# ---- inner products of float32 rows: one plain loop in float64 makes every sco--------
+# ---- inner products ------------------------------------------------------------------
+# One plain loop in float64 makes every score, so that on one machine no BLAS, tile or thread
+# changes a digit. The product of two float32 numbers is exact in float64: s(x, y) = s(y, x),
+# and equal rows have equal scores. The compiler may add in any order, which is the same for
+# all rows of one length.
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
@@ -334,7 +338,7 @@ def write_products(rows, others, scores):
             scores[i, j] = inner_product(rows[i], others[j])
 
 
-# ---- the pass over all pairs with products on an accelerator -------------------------
+# ---- the pass with products on an accelerator ----------------------------------------
 
 
 def is_at_hand(device):
@@ -390,7 +394,7 @@ def _full_float32():
         torch.set_float32_matmul_precision(before)
 
 
-# ---- images as a comparator prepares them: rows to multiply, and what adjusts --------
+# ---- images as a comparator prepares them --------------------------------------------
 
 # Rows of a block that a thread scores with all columns.
 ROWS_AT_ONCE = 64
@@ -443,7 +447,7 @@ def _write_scores(first, second, scores, part):
         first.adjustment[part].adjust_tile(scores[part], second.adjustment)
 
 
-# ---- impostor pairs with at least one image in a cluster: the largest scores, --------
+# ---- pairs with at least one image in a cluster --------------------------------------
 
 # Products that are compared at a time.
 PRODUCTS = 2**20

@@ -1,9 +1,16 @@
-"""Two rates on the same people: how they vary together, their difference and their ratio.
+"""Two systems on the same people: differences and ratios of rates, and rates over folds.
 
 What is common to both systems cancels person by person. A rate is a sum of what each
 person adds on her own and of what every two people add; ``covariance`` counts the latter
 once, though the influences of both people hold it. One covariance gives the interval of
 the difference, its test, and the interval of the ratio, so that all three agree.
+
+A method that is fitted anew in every fold gives scores that can be compared within a fold
+alone. So every fold has a threshold of its own, and a pooled rate is the sum of errors over
+the sum of pairs of all folds; ``compare`` takes the same resamples of people for two systems.
+Resampling counts what every two people add together three times, and for rare false
+acceptances that is most of the variance: this surplus, known from the accepted pairs, is
+taken out of the variance of the replicates.
 """
 
 from dataclasses import dataclass
@@ -172,7 +179,7 @@ def ratio_ends(rates, covariance, reach):
     return max(upper, 0.0), np.inf
 
 
-# ---- rates pooled over folds of people, and the ratio of two systems' disparit--------
+# ---- rates pooled over folds ---------------------------------------------------------
 
 # Levels at which a rate's dependence on the level is seen: this many times less and more.
 STEP = 1.5

@@ -662,7 +662,7 @@ def within(groups, scope, ordered):
     return inside
 
 
-# ---- means and standard deviations of all scores of a scope, from sums over im--------
+# ---- means and deviations of all scores ----------------------------------------------
 
 BLOCK = 8192
 # Rows and columns of a tile of adjusted scores.

@@ -1,4 +1,4 @@
-"""Blocks of work over joblib's workers or threads, with an optional progress bar.
+"""Blocks of work over joblib's workers or threads, a progress bar, and an estimate of memory.
 
 Inside a block BLAS has one thread: results are the same for any number of workers.
 """
@@ -189,7 +189,7 @@ def _compute(shared, *task):
         return shared.function(*shared.arguments, *task)
 
 
-# ---- one estimate of the memory that a comparison of all pairs takes, before i--------
+# ---- memory, before a comparison of all pairs begins ---------------------------------
 
 # Bytes at one time, at most, of a held pair with what is asked of it, and of a genuine one.
 OF_HELD, OF_GENUINE = 76, 100

@@ -1,4 +1,4 @@
-"""Counts and rates from scores and a threshold; the tie rule.
+"""Counts and rates from scores and a threshold, their disparities, and the tie rule.
 
 A pair is accepted when ``score >= threshold`` and rejected when ``score < threshold``.
 This is the only module that compares a score with a threshold. Scores come sorted in
@@ -208,7 +208,12 @@ def equal_error(far, frr):
     return rates, positions
 
 
-# ---- disparities of group rates, and their registry ----------------------------------
+# ---- disparities of group rates ------------------------------------------------------
+# Each function maps rates of shape (..., n_groups) to (...,); larger is less fair. Zero
+# denominators follow one rule: x/0 is +inf, 0/0 is nan. A nan rate makes the disparity nan:
+# the caller decides which groups take part. A new disparity needs one function, one line of
+# ``DISPARITIES`` and one entry in its test. With a ``range_of`` as well, its intervals agree
+# with those of max / min.
 
 
 def _divide(numerator, denominator):

@@ -92,11 +92,6 @@ class Weights:
     sums: dict = field(default_factory=dict, compare=False, repr=False)
     known: dict = field(default_factory=dict, compare=False, repr=False)
 
-    @property
-    def is_data(self):
-        """Whether every image counts once."""
-        return self.identity is None and self.image is None
-
     def of_pairs(self, images, pairs, genuine):
         """Unit weights, and the units of pairs, whose weight is v_k w_i v_l w_j.
 

@@ -1,4 +1,4 @@
-"""Base of the comparators: scores of pairs from rows and a few numbers of each image."""
+"""Base of the comparators: unit rows, and scores of pairs from them and a few numbers of each."""
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -10,7 +10,7 @@ from skfairfr._core._pair_tiles import (
     score_prepared_pairs,
     unit_rows,
 )
-from skfairfr.utils._errors import Argument, ArgumentError
+from skfairfr.utils._errors import refused
 from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import count_rows, validate_rows
 
@@ -148,7 +148,7 @@ def score_row_by_row(first, second):
     return score_prepared_pairs(first, second)
 
 
-# ---- unit rows of embeddings, and their inner products with other rows ---------------
+# ---- unit rows -----------------------------------------------------------------------
 
 
 class NeedsIdentities:
@@ -170,10 +170,10 @@ def check_no_zero_row(X):
     """Raise where a row has no direction."""
     zero = np.flatnonzero(~X.any(axis=1))
     if zero.size:
-        raise ArgumentError(
-            Argument("X"),
-            f" has a zero row ({zero[0]}, {zero.size} in all), which has no direction;",
-            remedy="remove failed extractions, with their labels.",
+        raise refused(
+            *("X", None),
+            f"has a zero row ({zero[0]}, {zero.size} in all), which has no direction;",
+            "remove failed extractions, with their labels.",
         )
 
 

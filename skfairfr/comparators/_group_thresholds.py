@@ -301,7 +301,7 @@ class GroupThresholds(Comparator):
         return min(WIDEST, MARGIN * float(self.far) * codes.size**2 / within)
 
 
-# ---- thresholds of groups of images at a FAR level, from one pass over all pai--------
+# ---- thresholds of groups of images, from one pass -----------------------------------
 
 
 class GroupLevels(NamedTuple):

@@ -1,6 +1,8 @@
-"""Unit rows in, unit rows out: what the transformers of this package share.
+"""Transformers of embeddings: unit rows in, unit rows out.
 
-No row that is transformed depends on the rows beside it.
+``GroupMeanRemover`` removes the directions in which the groups' means lie;
+``WithinClassWhitening`` makes the directions in which images of one person differ count
+less. No row that is transformed depends on the rows beside it.
 """
 
 from numbers import Real
@@ -78,7 +80,7 @@ class UnitRowTransformer(
         return tags
 
 
-# ---- groupMeanRemover: embeddings without the directions in which the groups' --------
+# ---- the span of the groups' means ---------------------------------------------------
 
 # Lengths beside that of a unit row at which the rounding of float32 decides a direction.
 ROUNDING = 1e-6
@@ -227,7 +229,7 @@ def _warn_of_one_group(given):
     )
 
 
-# ---- withinClassWhitening: directions in which images of one person differ cou--------
+# ---- the covariance within people ----------------------------------------------------
 
 # Rows that are widened to float64 at a time.
 BLOCK = 4096

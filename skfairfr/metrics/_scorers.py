@@ -63,8 +63,8 @@ class _Scorer(SharingScorer):
     }
 
     def __call__(self, estimator, X, y, sensitive_features=None, domain=None):
-        """Call :meth:`score`."""
-        return self.score(estimator, X, y, sensitive_features, domain)
+        """As :meth:`score`."""
+        return self._score_with({}, estimator, X, y, sensitive_features, domain)
 
     def __repr__(self, N_CHAR_MAX=700):
         """All parameters: messages name a scorer by them."""

@@ -39,9 +39,9 @@ class CentroidFairnessProjector(BaseProjector):
 
     On people not fitted, 600 of 1,200 synthetic ones in five draws, BFAR fell to .21 times
     what it was, and FRR to .85 times, where one group was crowded; a head trained on
-    identities alone (:class:`EthicalModule` with equal kappas) did as much, .20 and .89
-    times. Where one group's images were spread, BFRR fell to .87 times at 1.08 times the
-    FRR. ``python -m tests.benchmarks.check_trained`` prints the table, intervals and all.
+    identities alone (:class:`AdversarialProjector` with ``alpha=0``) did as much, .21 and
+    .83 times. Where one group's images were spread, BFRR fell to .87 times at 1.08 times
+    the FRR. ``python -m tests.benchmarks.check_trained`` prints the table, intervals and all.
 
     Parameters
     ----------

@@ -97,10 +97,10 @@ def test_gradients_are_those_of_differences():
 
 
 def test_blocks_change_rounding_only(monkeypatch):
-    X, y = drawn()
+    X, y = drawn(27)
     rows, y = torch.from_numpy(X), torch.from_numpy(y)
     results = []
-    for elements in (None, 10):
+    for elements in (None, 20):
         loss, z = make(X, y.numpy()), rows.flip(1).requires_grad_()
         if elements:
             monkeypatch.setattr("skfairfr.losses._softmax.BLOCK_ELEMENTS", elements)

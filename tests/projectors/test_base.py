@@ -44,13 +44,6 @@ def test_rows_are_unit_float32():
     )
 
 
-def test_the_head_is_a_module_that_gives_the_same():
-    assert isinstance(trained().head_, torch.nn.Module)
-    assert_allclose(
-        trained().head_(torch.from_numpy(X)), trained().transform(X), atol=1e-6
-    )
-
-
 @pytest.mark.parametrize("head", ["mlp", "residual"])
 def test_the_same_seed_gives_the_same_bits(head):
     one, same = (module(head=head).fit(X, Y) for _ in range(2))

@@ -1,6 +1,5 @@
 """A fit that was broken off goes on, and ends with the bits of one that was not."""
 
-import os
 import random
 import signal
 import subprocess
@@ -40,7 +39,6 @@ def every_other_twice(identity, group, generator):
 
 OPTIONS = {
     "plain": {},
-    "validation": {"validation_fraction": 0.3, "lr": 0.1},
     "patience": {
         "validation_fraction": 0.3,
         "lr": NOISY_LR,
@@ -49,11 +47,6 @@ OPTIONS = {
     },
     "sampler": {"sampler": every_other_twice, "final_lr": 1e-3},
     "residual": {"head": "residual", "optimizer": torch.optim.SGD, "batch_size": 7},
-    "bfloat16": {
-        "precision": "bfloat16",
-        "optimizer": torch.optim.AdamW,
-        "margin": 0.1,
-    },
     "bfar": {"validation_fraction": 0.5, "monitor": "bfar"},
 }
 
@@ -110,41 +103,6 @@ def test_after_patience_ended_nothing_is_trained(tmp_path):
     resumed, n_run = go_on(tmp_path, NOISY, **options)
     assert n_run == 0 and len(whole.history_) < options["max_epochs"]
     assert_same_bits(resumed, whole)
-
-
-SCRIPT = """
-import os, signal, sys
-from skorch.callbacks import Callback
-from tests.projectors.faces import X, Y, module
-from tests.projectors.test_checkpoints import KILLED
-
-class Killed(Callback):
-    def on_batch_end(self, net, **kwargs):
-        if len(net.history) == 3:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-module(checkpoint_dir=sys.argv[1], callbacks=[Killed()], **KILLED).fit(X, Y)
-"""
-
-
-def shuffled(identity, group, generator):
-    """A sampler that draws and is found by its name in another process."""
-    return torch.randperm(len(identity), generator=generator)
-
-
-KILLED = {"max_epochs": 5, "validation_fraction": 0.3, "sampler": shuffled}
-
-
-@pytest.mark.slow
-def test_a_killed_process_goes_on_in_another_one(tmp_path):
-    command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    assert len(os.listdir(tmp_path)) == 1
-    resumed, n_run = go_on(tmp_path, **KILLED)
-    assert n_run == 3
-    assert list(tmp_path.iterdir()) == []
-    assert_same_bits(resumed, module(**KILLED).fit(X, Y))
 
 
 LONG = """

@@ -135,16 +135,6 @@ def test_dynamic_weights_follow_the_measured_fars():
         )
 
 
-def test_a_resumed_fit_goes_on_from_the_history():
-    measured = SimpleNamespace(names=FAR_NAMES, n_impostors=np.array([1000, 100, 10]))
-    whole = dynamic_sampling(measured)
-    weights, history = run(whole, [0.05, 0.01, 0.0], 4)
-    resumed = dynamic_sampling(measured)
-    net = SimpleNamespace(history=History([*history[:3], {}]))
-    resumed.on_epoch_begin(net)
-    assert_array_equal(resumed.weights, weights[3])
-
-
 def test_draws_go_by_the_weights_of_the_epoch():
     sampling = GroupSampling(people(), np.array([1.0, 1, 0]))
     generator = torch.Generator().manual_seed(0)

@@ -7,7 +7,6 @@ import pytest
 
 from skfairfr import EthicalModule, FPRPenaltyProjector, TripletProjector
 from skfairfr.metrics import all_pairs, bfar, bfrr, frr_at_far
-from skfairfr.projectors import AdversarialProjector, CentroidFairnessProjector
 from skfairfr.projectors._head import ProjectionHead, project
 from skfairfr.projectors._people import HeldOutRates
 from skfairfr.utils import ArgumentError
@@ -78,8 +77,6 @@ def test_people_who_cannot_answer_are_refused(monitor, group, words):
 FITS = [
     (EthicalModule, {"groups": ("male", "female"), "monitor": "bfar"}),
     (FPRPenaltyProjector, {"monitor": "frr_at_far"}),
-    (AdversarialProjector, {"monitor": "bfar", "discriminator_epochs": 1}),
-    (CentroidFairnessProjector, {"monitor": "bfrr"}),
     (TripletProjector, {"sampling": "equal", "monitor": "bfrr"}),
 ]
 

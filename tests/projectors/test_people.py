@@ -65,14 +65,6 @@ def test_without_min_agreement_the_identity_is_named():
         agree_on_group(*labels(group=known), None)
 
 
-def test_nobody_s_group_is_known():
-    unknown = np.full(10, None)
-    chosen, unified = agree_on_group(*labels(group=unknown), 0.75)
-    assert chosen.tolist() == [-1] * 4 and not unified.any()
-    with pytest.raises(ValueError, match="identity 'a', or is unknown"):
-        agree_on_group(*labels(group=unknown), None)
-
-
 def test_mean_value_is_over_the_known_images():
     ages = np.array([10, 20, 30, 40, NAN, 7, NAN, 1, 2, 5])
     assert_allclose(mean_value(*labels(group=ages)), [25, 7, 1.5, 5])

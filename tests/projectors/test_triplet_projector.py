@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
@@ -28,8 +29,8 @@ HAND = {"sampling": "adjusted", "group_weights": {"EU": 1, "AM": 1, "AF": 3}}
 
 
 def projector(**options):
-    """Three short epochs, the same in every run."""
-    usual = {"max_epochs": 3, "device": "cpu", "random_state": 0}
+    """Two short epochs, the same in every run."""
+    usual = {"max_epochs": 2, "device": "cpu", "random_state": 0}
     return TripletProjector(**(usual | options))
 
 
@@ -60,49 +61,44 @@ def test_every_strategy_fits_and_projects_to_unit_rows(options):
     assert Z.dtype == np.float32 and Z.shape == X.shape
     assert_allclose(np.linalg.norm(Z, axis=1), 1, rtol=1e-5)
     assert fitted.groups_.tolist() == ["AF", "AM", "EU"]
-    assert fitted.group_weights_.shape == fitted.group_fars_.shape == (3, 3)
+    assert fitted.group_weights_.shape == fitted.group_fars_.shape == (2, 3)
     assert_allclose(fitted.group_weights_.mean(axis=1), 1)
     assert (fitted.history_["n_triplets"] > 0).all()
     assert len(fitted.identities_) == 120  # the rest is held out
 
 
 def test_domain_is_routed_inside_y_or_an_argument_alike():
-    inside = projector(**DYNAMIC).fit(X, Y)
-    beside = projector(**DYNAMIC).fit(X, IDENTITY, GROUP, domain=DOMAIN)
+    made = projector(sampling="equal", max_epochs=1)
+    inside = clone(made).fit(X, Y)
+    beside = clone(made).fit(X, IDENTITY, GROUP, domain=DOMAIN)
     frame = pd.DataFrame({"identity": IDENTITY, "group": GROUP, "domain": DOMAIN})
-    framed = projector(**DYNAMIC).fit(X, frame)
+    framed = clone(made).fit(X, frame)
     with config_context(enable_metadata_routing=True):
-        routed = make_pipeline(FunctionTransformer(), projector(**DYNAMIC))
+        routed = make_pipeline(FunctionTransformer(), clone(made))
         routed.fit(X, IDENTITY, sensitive_features=GROUP, domain=DOMAIN)
     for other in (beside, framed, routed[-1]):
         assert_same_bits(inside, other)
+    within = clone(made).fit(X, IDENTITY, GROUP)
+    assert not np.array_equal(inside.transform(X), within.transform(X))
 
 
-@pytest.mark.parametrize("name", ["n", "equal", "fit"])
-def test_weights_are_those_of_the_strategy(name):
-    if name == "equal":
-        assert (projector(sampling="equal").fit(X, Y).group_weights_ == 1).all()
-    elif name == "fit":
-        weights = projector(**HAND).fit(X, Y).group_weights_
-        assert_allclose(weights, np.tile([1.8, 0.6, 0.6], (3, 1)))
-    else:
-        natural = projector().fit(X, Y).group_weights_[0]
-        counts = [90, 38, 22]
-        assert natural == pytest.approx(np.array(counts[::-1]) / 50, abs=0.1)
+def test_weights_are_those_of_the_strategy():
+    weights = projector(**HAND).fit(X, Y).group_weights_
+    assert_allclose(weights, np.tile([1.8, 0.6, 0.6], (2, 1)))
+    natural = projector(max_epochs=1).fit(X, Y).group_weights_[0]
+    assert natural == pytest.approx(np.array([22, 38, 90]) / 50, abs=0.1)
 
 
 def test_dynamic_weights_move_towards_the_group_of_the_larger_far():
-    fitted = projector(**DYNAMIC, max_epochs=4).fit(X, Y)
+    fitted = projector(**DYNAMIC, max_epochs=3).fit(X, Y)
     weights, fars = fitted.group_weights_, fitted.group_fars_
     assert (weights[0] == 1).all()
-    for epoch in range(3):
+    for epoch in range(2):
         worst = np.argmax(fars[epoch])
         assert weights[epoch + 1, worst] > 0.8 * weights[epoch, worst] + 0.2
     table = fitted.history_
     assert_array_equal(table["weight_AF"], weights[:, 0])
     assert_array_equal(table["far_EU"], fars[:, 2])
-    still = projector(**DYNAMIC, smoothing=0.0).fit(X, Y)
-    assert (still.group_weights_ == 1).all()
 
 
 def test_people_without_a_pair_are_left_out_and_counted():
@@ -111,10 +107,11 @@ def test_people_without_a_pair_are_left_out_and_counted():
     single = np.flatnonzero(IDENTITY == 1)[1:]
     keep = np.setdiff1d(np.arange(len(X)), single)
     y = face_labels(IDENTITY[keep], GROUP[keep], domain[keep])
-    fitted = projector(validation_fraction=0.0).fit(X[keep], y)
+    options = {"validation_fraction": 0.0, "max_epochs": 1}
+    fitted = projector(**options).fit(X[keep], y)
     assert fitted.n_left_out_ == 2
     assert not {0, 1} & set(fitted.identities_.tolist())
-    within = projector(validation_fraction=0.0).fit(X[keep], IDENTITY[keep])
+    within = projector(**options).fit(X[keep], IDENTITY[keep])
     assert within.n_left_out_ == 1
 
 

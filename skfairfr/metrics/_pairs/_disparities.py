@@ -1,7 +1,9 @@
-"""Disparities of scored pairs: their groups' rates at an operating point, reduced.
+"""Functions of given rates, and disparities of scored pairs at an operating point.
 
-``far_disparity`` and ``frr_disparity`` join a rate, an operating point and a disparity;
-``bfar`` and ``bfrr`` name the combination of EM22.
+``disparity`` reduces the rates of groups; indices (FDR, inequity rate, GARBE) join both
+rates and are published proposals whose papers say FMR and FNMR where this package says far
+and frr. ``far_disparity`` and ``frr_disparity`` join a rate, an operating point and a
+disparity; ``bfar`` and ``bfrr`` name the combination of EM22.
 """
 
 import numbers
@@ -366,7 +368,7 @@ def _rate_disparity(
     )
 
 
-# ---- functions of given rates: their disparity, indices that join both rates, --------
+# ---- functions of given rates --------------------------------------------------------
 
 
 def fairness_discrepancy_rate(fmr, fnmr, *, beta=0.5):

@@ -2,7 +2,7 @@
 
 ``y_true`` is 1 for a genuine pair and 0 for an impostor pair, ``y_score`` a similarity.
 A pair is accepted when its score is at least the threshold (``_core/_rates.py``). Rates
-within groups live in ``_group_rates.py``, intervals in ``SimilarityROC``.
+within groups at one threshold are here too, intervals in ``SimilarityROC``.
 """
 
 from dataclasses import dataclass
@@ -302,7 +302,7 @@ def _warn_missing_kinds(pairs):
         warn_undefined(_no_pair("genuine", "frr", 1))
 
 
-# ---- error rates within each group, at one threshold ---------------------------------
+# ---- rates within each group, at one threshold ---------------------------------------
 
 
 @dataclass(frozen=True)

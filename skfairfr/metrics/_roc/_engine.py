@@ -1,4 +1,4 @@
-"""The engine of SimilarityROC: from a question to rates, replicates and warnings.
+"""The engine of SimilarityROC: from a checked question to rates, replicates and warnings.
 
 ``Engine`` computes tables of rates with ``_core``, caches them, and warns of undefined and
 unresolved values; ``_estimates`` turns a table into a value with its interval.
@@ -295,13 +295,12 @@ class Engine:
         found = []
         for part, query in self.runs(question, scopes):
             known, key = self.pairs.known, (query.key, resampling)
-            # What is kept may leave again while other scopes are answered.
+            # Answers about many scopes may push the table out of what is known.
             table = known.get(key)
             if table is None:
-                known[key] = table = rate_table(self.pairs, query, resampling)
+                table = known[key] = rate_table(self.pairs, query, resampling)
             for scope in scopes or [part.scope]:
-                about = replace(part, scope=scope)
-                found.append(_estimates.answer(self, table, about))
+                found.append(_estimates.answer(self, table, replace(part, scope=scope)))
         return found
 
     def errors_and_people(self, question, thresholds):
@@ -438,7 +437,7 @@ class Engine:
             )
 
 
-# ---- a question about a fitted SimilarityROC, checked once ---------------------------
+# ---- the question, checked once ------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Records that SimilarityROC returns, and its warnings."""
+"""Estimates from a table of rates: value, interval, support, and the public records of them."""
 
 from dataclasses import dataclass, field, fields, replace
 
@@ -401,7 +401,7 @@ class FARAsymmetry(Framed):
     p_holm: np.ndarray
 
 
-# ---- estimates from a table of rates: value, interval, support and the public --------
+# ---- answers from a table of rates ---------------------------------------------------
 
 # With fewer accepted impostor pairs, the threshold of a level is set by chance.
 MIN_SETTERS = 10

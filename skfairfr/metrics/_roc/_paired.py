@@ -30,7 +30,7 @@ from skfairfr.metrics._roc._estimates import (
     to_objects,
 )
 from skfairfr.metrics._roc._evidence import place_of
-from skfairfr.utils._errors import Argument, ArgumentError, plain
+from skfairfr.utils._errors import plain, refused
 
 
 def check_same_images(first, second):
@@ -43,7 +43,7 @@ def check_same_images(first, second):
 
     Raises
     ------
-    ArgumentError
+    ValueError
         If people, groups, sides, images or pairs differ: resamples draw them by their codes.
     """
     ours, theirs = _labels_seen(first), _labels_seen(second)
@@ -95,10 +95,10 @@ def _labels_seen(roc):
 
 
 def _differs(problem):
-    return ArgumentError(
-        Argument("other"),
-        f" was fitted on {problem};",
-        remedy="a paired comparison needs both systems' embeddings, or scores, of the same "
+    return refused(
+        *("other", None),
+        f"was fitted on {problem};",
+        "a paired comparison needs both systems' embeddings, or scores, of the same "
         "images with the same labels.",
     )
 

@@ -22,7 +22,7 @@ from skfairfr.metrics._roc._engine import Engine, Intervals, no_groups
 from skfairfr.metrics._roc._estimates import Estimate, ROCCurve, ScoreSummary, to_matrix
 from skfairfr.metrics._roc._inputs import check_draws
 from skfairfr.metrics._roc._paired import asymmetry, check_same_images, compare
-from skfairfr.utils._errors import Argument, ArgumentError, kind_of_value
+from skfairfr.utils._errors import kind_of_value, refused
 from skfairfr.utils._frames import build_frame, framed, library_of
 from skfairfr.utils._labels import label_images
 from skfairfr.utils._validation import plain, validate_rows
@@ -398,10 +398,10 @@ shape (n_pairs,), default=None
         check_is_fitted(self)
         for name, value in parameters.items():
             if name not in ANSWERED:
-                raise ArgumentError(
-                    Argument(name, value),
-                    " is not among what one fit answers;",
-                    remedy=f"give one of {', '.join(ANSWERED)}, or fit again.",
+                raise refused(
+                    *(name, value),
+                    "is not among what one fit answers;",
+                    f"give one of {', '.join(ANSWERED)}, or fit again.",
                 )
         other = clone(self).set_params(**parameters)
         other._validate_params()
@@ -598,11 +598,10 @@ shape (n_pairs,), default=None
         """
         check_is_fitted(self)
         if not isinstance(other, SimilarityROC):
-            raise ArgumentError(
-                Argument("other"),
-                f" must be a fitted SimilarityROC; got {kind_of_value(other)}.",
-                remedy="Fit one on the other system's embeddings, or on its scores.",
-                value=other,
+            raise refused(
+                *("other", other),
+                f"must be a fitted SimilarityROC; got {kind_of_value(other)}.",
+                "Fit one on the other system's embeddings, or on its scores.",
             )
         check_is_fitted(other)
         check_same_images(self, other)

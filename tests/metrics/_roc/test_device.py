@@ -80,20 +80,6 @@ def test_a_device_gives_the_answers_of_the_cpu(similarity, stand_in, monkeypatch
     assert_same_answers(cpu, there)
 
 
-def test_two_sides_on_a_device(stand_in, monkeypatch):
-    options = {"n_identities": 150, "n_features": 32, "n_domains": 2}
-    faces = make_face_embeddings(**options, random_state=0)
-    monkeypatch.setattr(_pairs, "WHOLE", 0)
-    rocs = [
-        SimilarityROC(device=device, n_resamples=5, random_state=0).fit(
-            faces.X, faces.y, faces.sensitive_features, domain=faces.domain
-        )
-        for device in ("cpu", "cuda")
-    ]
-    assert stand_in == [("collect_tail_on_device", "cuda")]
-    assert_same_answers(*rocs)
-
-
 @pytest.mark.slow
 def test_a_fit_read_where_there_is_no_device_goes_on_with_the_cpu(
     stand_in, monkeypatch
@@ -134,12 +120,6 @@ def test_a_missing_torch_names_the_extra(monkeypatch):
     with pytest.raises(ImportError, match=message):
         fit("cuda")
     assert fit("cpu").n_features_in_ == 32
-
-
-def test_listed_pairs_need_no_device(monkeypatch):
-    monkeypatch.setattr(_inputs, "missing", list)
-    roc = SimilarityROC(device="cuda", n_resamples=5)
-    assert roc.fit_pairs([0.1, 0.9], [1, 1], [2, 1]).groups_.size == 0
 
 
 def test_a_card_gives_the_answers_of_the_cpu(monkeypatch):
