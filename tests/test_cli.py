@@ -297,7 +297,7 @@ def test_london_by_ethnicity_and_gender(capsys, shared_data, tmp_path, written):
     attributes = ("--attribute", "ethnicity", "--attribute", "gender")
     options = ("--fmr", "0.1", "0.01", "--n-resamples", "5")
     if written:
-        options += ("--out", tmp_path)
+        options += ("--out", tmp_path, "--replace")
     arguments = ("audit", path, *attributes, *options)
     code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
